@@ -1,0 +1,155 @@
+/* The match rules of a connection: one for each name, whoever and how many observe it. */
+#include "bus/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/name.h"
+#include "util/hash.h"
+#include "util/list.h"
+
+static void ask(dn__rule *rule);
+
+void dn__rules_init(dn__rules *rules, dn__connection *connection)
+{
+        *rules = (dn__rules){ .connection = connection };
+        rules->wide.rules = rules;
+}
+
+void dn__rules_deinit(dn__rules *rules)
+{
+        dn__map_deinit(&rules->by_interface);
+}
+
+static dn__rule *next_rule(const dn__rules *rules, const dn__rule *rule)
+{
+        dn__map_entry *entry = dn__map_next(&rules->by_interface, rule ? &rule->entry : NULL);
+
+        return entry ? DN__CONTAINER(entry, dn__rule, entry) : NULL;
+}
+
+/* Makes room for the wide rule, where the limit is reached, by giving one rule back. What is
+ * posted under that name before the wide rule works is found by its generation. */
+static void give_one_back(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule)) {
+                if (rule->state != DN__RULE_ACTIVE)
+                        continue;
+                dn__connection_remove_match(rules->connection, rule->interface);
+                rule->state = DN__RULE_ABSENT;
+                return;
+        }
+}
+
+static void ask_for_absent(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+                if (rule->state == DN__RULE_ABSENT)
+                        ask(rule);
+}
+
+static void refused(dn__rule *rule)
+{
+        dn__rules *rules = rule->rules;
+
+        rule->state = DN__RULE_REFUSED;
+        if (rule == &rules->wide) {
+                ask_for_absent(rules);
+        } else if (rules->wide.state == DN__RULE_ABSENT) {
+                give_one_back(rules);
+                ask(&rules->wide);
+        }
+}
+
+static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        dn__rule *rule = context;
+
+        (void)error;
+        rule->call = sd_bus_slot_unref(rule->call);
+        rule->rules->n_asked--;
+        if (!sd_bus_message_is_method_error(reply, NULL))
+                rule->state = DN__RULE_ACTIVE;
+        else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY) ||
+                 sd_bus_message_is_method_error(reply, SD_BUS_ERROR_DISCONNECTED) ||
+                 sd_bus_message_is_method_error(reply, SD_BUS_ERROR_TIMEOUT))
+                rule->state = DN__RULE_ABSENT; /* no answer: the next connection asks again */
+        else
+                refused(rule);
+        return 1;
+}
+
+static void ask(dn__rule *rule)
+{
+        if (dn__connection_add_match(rule->rules->connection, rule->interface, answered, rule,
+                                     &rule->call) < 0)
+                return; /* the connection is being lost */
+        rule->state = DN__RULE_ASKED;
+        rule->rules->n_asked++;
+}
+
+static void forget(dn__rule *rule)
+{
+        if (rule->call) {
+                rule->call = sd_bus_slot_unref(rule->call);
+                rule->rules->n_asked--;
+        }
+        rule->state = DN__RULE_ABSENT;
+}
+
+int dn__rules_add(dn__rules *rules, const char *name, size_t n_name_bytes, dn__rule **ret_rule)
+{
+        char interface[DN__WIRE_INTERFACE_BYTES];
+        dn__rule *rule;
+        size_t n_bytes;
+
+        dn__name_to_interface(name, n_name_bytes, interface);
+        n_bytes = strlen(interface);
+        rule = calloc(1, sizeof(*rule) + n_bytes + 1);
+        if (!rule)
+                return -ENOMEM;
+        rule->rules = rules;
+        rule->interface = memcpy((char *)(rule + 1), interface, n_bytes + 1);
+        rule->entry = (dn__map_entry){ NULL, dn__hash64(interface, n_bytes), rule->interface,
+                                       n_bytes };
+        if (dn__map_add(&rules->by_interface, &rule->entry) < 0) {
+                free(rule);
+                return -ENOMEM;
+        }
+        if (dn__connection_is_ready(rules->connection) &&
+            (rules->wide.state == DN__RULE_ABSENT || rules->wide.state == DN__RULE_REFUSED))
+                ask(rule);
+        *ret_rule = rule;
+        return 0;
+}
+
+void dn__rules_remove(dn__rules *rules, dn__rule *rule)
+{
+        if (rule->state == DN__RULE_ASKED || rule->state == DN__RULE_ACTIVE)
+                dn__connection_remove_match(rules->connection, rule->interface);
+        forget(rule);
+        dn__map_remove(&rules->by_interface, &rule->entry);
+        free(rule);
+}
+
+int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)
+{
+        if (rule->state == DN__RULE_ACTIVE || rules->wide.state == DN__RULE_ACTIVE)
+                return 1;
+        if (rule->state == DN__RULE_REFUSED && rules->wide.state == DN__RULE_REFUSED)
+                return -ENOBUFS;
+        return 0;
+}
+
+void dn__rules_connected(dn__rules *rules)
+{
+        ask_for_absent(rules);
+}
+
+void dn__rules_disconnected(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+                forget(rule);
+        forget(&rules->wide);
+}

@@ -1,0 +1,50 @@
+/* What the service thread and its callers share. */
+#pragma once
+
+#include "bus/pending.h"
+#include "bus/rules.h"
+#include "bus/service.h"
+#include "util/lock.h"
+#include "util/queue.h"
+
+/* Attempts to connect: soon after a bus was restarted, rarely where there is none. */
+#define DN__BACKOFF_MIN_US (10 * DN__US_PER_MS)
+#define DN__BACKOFF_MAX_US (5 * DN__US_PER_SECOND)
+
+struct dn__service {
+        const dn__service_ops *ops;
+        void *context;
+        dn__address address;
+        int wake_fd;
+        dn__fork_fd wake_guard;
+
+        dn__lock lock;
+        dn__condition changed; /* of anything that a caller may wait for */
+        dn__connection connection DN__GUARDED_BY(&lock);
+        dn__rules rules DN__GUARDED_BY(&lock);
+        dn__pending pending DN__GUARDED_BY(&lock);
+        dn__queue works DN__GUARDED_BY(&lock);
+        dn__service_counts counts DN__GUARDED_BY(&lock);
+        bool is_started DN__GUARDED_BY(&lock);
+        bool is_tried DN__GUARDED_BY(&lock); /* the first attempt to connect has an outcome */
+        bool is_woken DN__GUARDED_BY(&lock);
+        bool is_closing DN__GUARDED_BY(&lock);
+        bool has_unasked DN__GUARDED_BY(&lock); /* somebody observes without having waited */
+        uint64_t connect_us DN__GUARDED_BY(&lock);
+        uint64_t connected_us DN__GUARDED_BY(&lock);
+        uint64_t backoff_us DN__GUARDED_BY(&lock);
+        uint64_t missed_us DN__GUARDED_BY(&lock); /* when to call may_have_missed */
+        uint64_t wake_us DN__GUARDED_BY(&lock);   /* when to call woken */
+};
+
+/* Runs the thread until the service is closing, then frees the service. */
+void dn__service_main(void *service);
+
+/* Ends a service whose thread is gone, or was never there. */
+void dn__service_free(dn__service *service);
+
+/* Gets the thread out of its sleep; nothing happens on the thread itself. */
+void dn__service_wake(dn__service *service) DN__REQUIRES(&service->lock);
+
+/* Tells whether nothing waits for the bus. */
+bool dn__service_is_drained(dn__service *service) DN__REQUIRES(&service->lock);

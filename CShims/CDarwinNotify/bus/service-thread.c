@@ -1,0 +1,283 @@
+/* The service thread: reads the bus, sends what waits, comes back when the bus goes.
+ *
+ * It waits for two descriptors: that of the connection, and an eventfd that says that another
+ * thread has left something to do. It never runs a callback that may block, unless an observer
+ * asked for that, so that a slow callback cannot fill the queue of the bus. */
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "bus/service-internal.h"
+
+/* A connection that lasted that long was a good one: the next loss starts from the beginning. */
+#define GOOD_CONNECTION_US (1 * DN__US_PER_SECOND)
+
+/* A bus drops signals only for a reader with a long queue: so many messages at a time mean that
+ * there may have been one. They are looked for a moment later, once for a whole burst. */
+#define BACKLOG_N_MESSAGES 32
+#define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
+
+/* What is read before what waits to be sent gets its turn. */
+#define TURN_N_MESSAGES 256
+
+static _Thread_local const dn__service *current;
+
+bool dn__service_is_current(const dn__service *service)
+{
+        return current == service;
+}
+
+static uint64_t earlier(uint64_t a_us, uint64_t b_us)
+{
+        return a_us < b_us ? a_us : b_us;
+}
+
+/* Many processes lose a bus at the same moment: they should not come back at the same one. */
+static uint64_t jittered(uint64_t span_us)
+{
+        return span_us / 2 + (dn__clock_now_us() * 2654435761u) % (span_us / 2 + 1);
+}
+
+static void connect_later(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        service->connect_us = dn__clock_after_us(jittered(service->backoff_us));
+        service->backoff_us = earlier(2 * service->backoff_us, DN__BACKOFF_MAX_US);
+        service->is_tried = true;
+        dn__condition_broadcast(&service->changed);
+}
+
+static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        if (dn__connection_is_ready(&service->connection) &&
+            dn__clock_now_us() - service->connected_us > GOOD_CONNECTION_US)
+                service->backoff_us = DN__BACKOFF_MIN_US;
+        dn__rules_disconnected(&service->rules);
+        dn__connection_close(&service->connection);
+        connect_later(service);
+}
+
+static void connect_if_due(dn__service *service)
+{
+        dn__lock_acquire(&service->lock);
+        if (service->connect_us <= dn__clock_now_us()) {
+                service->connect_us = DN__NEVER;
+                if (dn__connection_open(&service->connection, &service->address) < 0)
+                        connect_later(service);
+        }
+        dn__lock_release(&service->lock);
+}
+
+/* The bus has said hello: it has to be told all that the last one knew. */
+static void connected(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        service->is_tried = true;
+        service->connected_us = dn__clock_now_us();
+        service->counts.n_connects++;
+        service->has_unasked = true;
+        dn__rules_connected(&service->rules);
+        dn__condition_broadcast(&service->changed);
+}
+
+/* The answers to our questions are dispatched inside of step, so look at the outcome after it. */
+static void stepped(dn__service *service, bool was_ready, size_t n_asked)
+        DN__REQUIRES(&service->lock)
+{
+        if (!was_ready && dn__connection_is_ready(&service->connection))
+                connected(service);
+        if (service->rules.n_asked != n_asked)
+                dn__condition_broadcast(&service->changed);
+        if (service->has_unasked && dn__connection_is_ready(&service->connection) &&
+            service->rules.n_asked == 0) {
+                service->has_unasked = false;
+                service->missed_us = 0;
+        }
+}
+
+/* Returns whether there may be more; `message` is what came last and, on return, what came now. */
+static bool step(dn__service *service, sd_bus_message **message)
+{
+        int r = 0;
+
+        dn__lock_acquire(&service->lock);
+        *message = sd_bus_message_unref(*message);
+        if (dn__connection_is_open(&service->connection)) {
+                bool was_ready = dn__connection_is_ready(&service->connection);
+                size_t n_asked = service->rules.n_asked;
+
+                r = dn__connection_step(&service->connection, message);
+                if (r < 0)
+                        disconnect(service);
+                else
+                        stepped(service, was_ready, n_asked);
+        }
+        dn__lock_release(&service->lock);
+        return r > 0;
+}
+
+static void handle(dn__service *service, sd_bus_message *message)
+{
+        dn__signal signal;
+        bool fits = dn__connection_read_post(&service->connection, message, &signal);
+
+        dn__lock_acquire(&service->lock);
+        if (fits)
+                service->counts.n_received++;
+        else
+                service->counts.n_ignored++;
+        if (!fits && sd_bus_message_is_method_call(message, NULL, NULL) > 0)
+                dn__connection_refuse_call(message);
+        dn__lock_release(&service->lock);
+        if (fits)
+                service->ops->received(service->context, &signal);
+}
+
+static bool run_one_work(dn__service *service)
+{
+        dn__work work;
+        bool found;
+
+        dn__lock_acquire(&service->lock);
+        found = dn__queue_pop(&service->works, &work);
+        dn__lock_release(&service->lock);
+        if (found)
+                work.run(work.argument);
+        return found;
+}
+
+static void run_works(dn__service *service)
+{
+        while (run_one_work(service))
+                continue;
+}
+
+static void receive(dn__service *service)
+{
+        sd_bus_message *message = NULL;
+        size_t n_messages = 0;
+
+        while (n_messages < TURN_N_MESSAGES && step(service, &message)) {
+                if (!message)
+                        continue;
+                n_messages++;
+                handle(service, message);
+                run_works(service);
+        }
+        dn__lock_acquire(&service->lock);
+        (void)sd_bus_message_unref(message);
+        if (n_messages >= BACKLOG_N_MESSAGES)
+                service->missed_us =
+                        earlier(service->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
+        dn__lock_release(&service->lock);
+}
+
+static bool send_one_pending(dn__service *service)
+{
+        dn__pending_post *post = NULL;
+
+        dn__lock_acquire(&service->lock);
+        if (dn__connection_can_send(&service->connection))
+                post = dn__pending_first(&service->pending);
+        if (post && dn__connection_send_post(&service->connection, post->name,
+                                             post->entry.n_key_bytes, post->generation,
+                                             post->region) < 0)
+                post = NULL; /* the next step finds the connection lost */
+        if (post) {
+                dn__pending_take(&service->pending, post);
+                service->counts.n_sent++;
+        }
+        dn__lock_release(&service->lock);
+        return post != NULL;
+}
+
+static void call_when_due(dn__service *service)
+{
+        uint64_t now_us = dn__clock_now_us();
+        bool missed, woken;
+
+        dn__lock_acquire(&service->lock);
+        missed = service->missed_us <= now_us;
+        woken = service->wake_us <= now_us;
+        if (missed)
+                service->missed_us = DN__NEVER;
+        if (woken)
+                service->wake_us = DN__NEVER;
+        if (dn__service_is_drained(service))
+                dn__condition_broadcast(&service->changed);
+        dn__lock_release(&service->lock);
+        if (missed)
+                service->ops->may_have_missed(service->context);
+        if (woken)
+                service->ops->woken(service->context, now_us);
+}
+
+/* Fills in what to poll. Returns false when there is something to do at once. */
+static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *ret_until_us)
+{
+        uint64_t until_us = DN__NEVER;
+        bool idle;
+
+        fds[0] = (struct pollfd){ .fd = service->wake_fd, .events = POLLIN };
+        fds[1] = (struct pollfd){ .fd = -1 };
+        dn__lock_acquire(&service->lock);
+        if (dn__connection_is_open(&service->connection) &&
+            dn__connection_get_wait(&service->connection, &fds[1].fd, &fds[1].events,
+                                    &until_us) < 0)
+                disconnect(service);
+        until_us = earlier(until_us, service->connect_us);
+        until_us = earlier(until_us, earlier(service->missed_us, service->wake_us));
+        idle = service->works.n_works == 0 && !service->is_closing;
+        dn__lock_release(&service->lock);
+        *ret_until_us = until_us;
+        return idle;
+}
+
+static void wait_for_work(dn__service *service)
+{
+        struct pollfd fds[2];
+        uint64_t until_us, now_us, count;
+        struct timespec timeout;
+
+        if (!prepare_wait(service, fds, &until_us))
+                return;
+        now_us = dn__clock_now_us();
+        if (until_us <= now_us)
+                return;
+        timeout = (struct timespec){
+                .tv_sec = (time_t)((until_us - now_us) / DN__US_PER_SECOND),
+                .tv_nsec = (long)((until_us - now_us) % DN__US_PER_SECOND * 1000),
+        };
+        (void)ppoll(fds, 2, until_us == DN__NEVER ? NULL : &timeout, NULL);
+        if (!(fds[0].revents & POLLIN))
+                return;
+        dn__lock_acquire(&service->lock);
+        (void)eventfd_read(service->wake_fd, &count);
+        service->is_woken = false;
+        dn__lock_release(&service->lock);
+}
+
+static bool is_closing(dn__service *service)
+{
+        bool closing;
+
+        dn__lock_acquire(&service->lock);
+        closing = service->is_closing && service->works.n_works == 0;
+        dn__lock_release(&service->lock);
+        return closing;
+}
+
+void dn__service_main(void *context)
+{
+        dn__service *service = context;
+
+        current = service;
+        while (!is_closing(service)) {
+                connect_if_due(service);
+                receive(service);
+                run_works(service);
+                while (send_one_pending(service))
+                        continue;
+                call_when_due(service);
+                wait_for_work(service);
+        }
+        dn__service_free(service);
+}
+

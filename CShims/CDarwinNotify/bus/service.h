@@ -1,0 +1,74 @@
+/* The bus as the rest of the library sees it: a connection that heals, driven by one thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/connection.h"
+#include "darwinnotify/executor.h"
+
+typedef struct dn__service dn__service;
+typedef struct dn__rule dn__rule;
+
+/* All of them run on the service thread, and no lock of the service is held. */
+typedef struct dn__service_ops {
+        /* A post has come. Borrowed until it returns. */
+        void (*received)(void *context, const dn__signal *signal);
+        /* Posts may have been missed: the connection is new, or the bus had to queue so much that
+         * it may have dropped some. */
+        void (*may_have_missed)(void *context);
+        /* The time of dn__service_wake_at() has come. */
+        void (*woken)(void *context, uint64_t now_us);
+        /* The very last call, after dn__service_close(): the thread is gone, or was never there. */
+        void (*closed)(void *context);
+} dn__service_ops;
+
+typedef struct dn__service_counts {
+        uint64_t n_sent;     /* signals handed to the bus */
+        uint64_t n_waiting;  /* names whose posts wait for it */
+        uint64_t n_received; /* posts that came from it */
+        uint64_t n_ignored;  /* messages that came, but do not fit */
+        uint64_t n_connects; /* how often it said hello */
+} dn__service_counts;
+
+/* Makes a service; neither a thread nor a connection is there before it is first used. Consumes
+ * `address`, also on failure. Returns 0 or -ENOMEM. */
+int dn__service_new(dn__address address, const dn__service_ops *ops, void *context,
+                    dn__service **ret_service);
+
+/* Stops it. Returns before `closed` is called. */
+void dn__service_close(dn__service *service);
+
+/* Tells whether the caller is the service thread, where waiting for the bus means for ever. */
+bool dn__service_is_current(const dn__service *service);
+
+/* Starts the thread and waits for the outcome of the first attempt to connect, a second at most.
+ * Returns 0 when connected (or when no bus is wanted), -ENOTCONN, or -ENOMEM. */
+int dn__service_ensure(dn__service *service);
+
+/* Sends a post, or has it wait for the bus. Never blocks. Returns 0; -ENOTCONN: it waits, and
+ * there is no bus; -ENOBUFS or -ENOMEM: neither sent nor waiting. */
+int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
+                     uint64_t generation, uint64_t region);
+
+/* Has the posts of a name delivered. Returns 0 or -ENOMEM. */
+int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_bytes,
+                         dn__rule **ret_rule);
+
+/* Waits, a second at most and never on the service thread, until the bus delivers the posts of
+ * the name. Returns 0; -ENOTCONN: it does not yet, but will; -ENOBUFS: it never will. */
+int dn__service_await_rule(dn__service *service, const dn__rule *rule);
+
+void dn__service_remove_rule(dn__service *service, dn__rule *rule);
+
+/* Runs work on the service thread: the `enqueue` of an executor, whose context is the service. */
+int dn__service_enqueue(void *service, dn_work_fn work, void *argument);
+
+/* Has `woken` called at a point in time, or before if one is set already. */
+void dn__service_wake_at(dn__service *service, uint64_t at_us);
+
+/* Waits until nothing waits for the bus any more. Returns 0, -ETIMEDOUT or -ENOTCONN. */
+int dn__service_flush(dn__service *service, uint64_t deadline_us);
+
+dn__service_counts dn__service_get_counts(dn__service *service);

@@ -1,0 +1,214 @@
+/* What a center has in one process: its names, its table, its connection. */
+#include "center/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/name.h"
+#include "center/topic.h"
+#include "util/hash.h"
+
+/* --- The service thread calls ------------------------------------------------------------- */
+
+/* A post that the shared table counts is delivered when its generation is ahead of what was
+ * delivered; any other once for each signal, but for our own, which were delivered at once. */
+static void received(void *context, const dn__signal *signal)
+{
+        uint64_t hash = dn__hash64(signal->name, signal->n_name_bytes);
+        dn__engine *engine = context;
+        dn__batch batch = { 0 };
+        dn__topic *topic;
+
+        if (signal->is_own)
+                return;
+        dn__lock_acquire(&engine->lock);
+        topic = dn__topic_find(engine, hash, signal->name, signal->n_name_bytes);
+        if (topic && topic->slot && signal->generation &&
+            signal->region == engine->region->table->header.region)
+                dn__topic_post_counted(topic, signal->generation, &batch);
+        else if (topic)
+                dn__topic_post_uncounted(topic, &batch);
+        dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
+}
+
+static void may_have_missed(void *context)
+{
+        dn__engine *engine = context;
+        dn__batch batch = { 0 };
+
+        dn__lock_acquire(&engine->lock);
+        for (dn__map_entry *entry = dn__map_next(&engine->topics, NULL); entry;
+             entry = dn__map_next(&engine->topics, entry))
+                dn__topic_catch_up(DN__CONTAINER(entry, dn__topic, entry), &batch);
+        dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
+}
+
+static void woken(void *context, uint64_t now_us)
+{
+        dn__topic_sweep(context, now_us);
+}
+
+static void closed(void *context)
+{
+        dn__engine_unref(context);
+}
+
+static const dn__service_ops service_ops = { received, may_have_missed, woken, closed };
+
+/* --- Making and ending -------------------------------------------------------------------- */
+
+static int connect_engine(dn__engine *engine)
+{
+        dn__address address = { 0 };
+        int r;
+
+        r = dn__address_resolve(engine->center->bus, &address);
+        if (r < 0)
+                return r;
+        /* Without a table everything works over the bus alone. */
+        (void)dn__region_open(address.address ? address.address : "none", &engine->region);
+        return dn__service_new(address, &service_ops, engine, &engine->service);
+}
+
+static dn__engine *engine_new(dn_center *center)
+{
+        static _Atomic uint64_t last_id;
+        dn__engine *engine = calloc(1, sizeof(*engine));
+
+        if (!engine || dn__fork_init() < 0) {
+                free(engine);
+                return NULL;
+        }
+        engine->center = center;
+        engine->fork_id = dn__fork_id();
+        engine->id = atomic_fetch_add(&last_id, 1) + 1;
+        atomic_init(&engine->n_refs, 1);
+        dn__lock_init(&engine->lock);
+        dn__condition_init(&engine->changed);
+        dn__list_init(&engine->lingering);
+        if (!center->is_local && connect_engine(engine) < 0) {
+                engine->center = NULL;
+                dn__engine_unref(engine);
+                return NULL;
+        }
+        return engine;
+}
+
+dn__engine *dn__engine_get(dn_center *center)
+{
+        dn__engine *found = atomic_load_explicit(&center->engine, memory_order_acquire), *made;
+
+        while (!found || !dn__engine_is_current(found)) {
+                made = engine_new(center);
+                if (!made)
+                        return NULL;
+                if (atomic_compare_exchange_strong(&center->engine, &found, made)) {
+                        found = made;
+                        dn__flush_add(made);
+                        break;
+                }
+                made->center = NULL; /* another thread was faster */
+                if (made->service)
+                        dn__service_close(made->service);
+                else
+                        dn__engine_unref(made);
+        }
+        dn__engine_ref(found);
+        return found;
+}
+
+void dn__engine_ref(dn__engine *engine)
+{
+        atomic_fetch_add_explicit(&engine->n_refs, 1, memory_order_relaxed);
+}
+
+void dn__engine_unref(dn__engine *engine)
+{
+        dn__executor *executor;
+
+        if (atomic_fetch_sub_explicit(&engine->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        (void)dn__region_close(engine->region);
+        dn__lock_acquire(&engine->lock);
+        executor = engine->executor;
+        dn__lock_release(&engine->lock);
+        (void)dn__executor_unref(executor);
+        dn__map_deinit(&engine->registrations);
+        dn__map_deinit(&engine->topics);
+        dn__condition_deinit(&engine->changed);
+        dn__lock_deinit(&engine->lock);
+        free(engine->center);
+        free(engine);
+}
+
+void dn__center_retain(dn_center *center)
+{
+        atomic_fetch_add_explicit(&center->n_refs, 1, memory_order_relaxed);
+}
+
+void dn__center_release(dn_center *center)
+{
+        dn__engine *engine;
+
+        if (atomic_fetch_sub_explicit(&center->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        engine = atomic_load_explicit(&center->engine, memory_order_acquire);
+        if (!engine) {
+                free(center);
+                return;
+        }
+        /* One that this process was forked from is left alone, with its center. */
+        if (!dn__engine_is_current(engine))
+                return;
+        dn__flush_remove(engine);
+        dn__topic_sweep(engine, DN__NEVER);
+        dn__service_close(engine->service);
+}
+
+/* --- Posts -------------------------------------------------------------------------------- */
+
+/* Counts the post and hands it to the observers of this process. Returns its generation, or 0 if
+ * nobody observes the name: then there is nothing to count. */
+static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
+                            size_t n_name_bytes)
+{
+        dn__batch batch = { 0 };
+        dn__shm_slot *slot;
+        dn__topic *topic;
+        uint64_t generation = 0;
+
+        dn__lock_acquire(&engine->lock);
+        topic = dn__topic_find(engine, hash, name, n_name_bytes);
+        if (topic && topic->slot) {
+                generation = dn__slot_count_post(topic->slot);
+                dn__topic_post_counted(topic, generation, &batch);
+        } else if (topic) {
+                dn__topic_post_uncounted(topic, &batch);
+        }
+        dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
+        if (topic || !engine->region || n_name_bytes > DN_NAME_MAX_BYTES)
+                return generation;
+        slot = dn__slot_find(engine->region, hash, name, n_name_bytes);
+        return slot ? dn__slot_count_post(slot) : 0;
+}
+
+int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)
+{
+        uint64_t hash = dn__hash64(name, n_name_bytes), generation;
+        int r = 0;
+
+        if (!dn__name_is_local(name)) {
+                r = dn__service_ensure(engine->service);
+                if (r == -ENOMEM)
+                        return r;
+        }
+        generation = post_inside(engine, hash, name, n_name_bytes);
+        if (dn__name_is_local(name))
+                return 0;
+        return dn__service_post(engine->service, hash, name, n_name_bytes, generation,
+                                engine->region ? engine->region->table->header.region : 0);
+}

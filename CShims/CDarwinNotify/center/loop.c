@@ -1,0 +1,123 @@
+/* The executor that runs callbacks in an event loop of the host. */
+#include "darwinnotify/loop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "util/lock.h"
+#include "util/queue.h"
+
+struct dn_loop {
+        _Atomic unsigned n_refs; /* one of the owner, one of each executor value */
+        int fd;                  /* an eventfd: readable while there is work */
+        dn__lock lock;
+        dn__queue works DN__GUARDED_BY(&lock);
+        bool is_closed DN__GUARDED_BY(&lock);
+};
+
+int dn_loop_new(dn_loop **ret_loop)
+{
+        dn_loop *loop;
+
+        if (!ret_loop)
+                return -EINVAL;
+        loop = calloc(1, sizeof(*loop));
+        if (!loop)
+                return -ENOMEM;
+        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (loop->fd < 0) {
+                free(loop);
+                return -ENOMEM;
+        }
+        atomic_init(&loop->n_refs, 1);
+        dn__lock_init(&loop->lock);
+        *ret_loop = loop;
+        return 0;
+}
+
+static void loop_unref(void *context)
+{
+        dn_loop *loop = context;
+
+        if (atomic_fetch_sub_explicit(&loop->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        dn__queue_deinit(&loop->works);
+        dn__lock_deinit(&loop->lock);
+        free(loop);
+}
+
+int dn_loop_get_fd(dn_loop *loop)
+{
+        return loop ? loop->fd : -EINVAL;
+}
+
+static int enqueue(void *context, dn_work_fn work, void *argument)
+{
+        dn_loop *loop = context;
+        int r = -ECANCELED;
+
+        dn__lock_acquire(&loop->lock);
+        if (!loop->is_closed) {
+                r = dn__queue_push(&loop->works, (dn__work){ work, argument });
+                if (r == 0 && loop->works.n_works == 1)
+                        (void)eventfd_write(loop->fd, 1);
+        }
+        dn__lock_release(&loop->lock);
+        return r;
+}
+
+dn_executor dn_loop_executor(dn_loop *loop)
+{
+        atomic_fetch_add_explicit(&loop->n_refs, 1, memory_order_relaxed);
+        return (dn_executor){ enqueue, loop, loop_unref };
+}
+
+/* Takes all that waits; what is added from now on makes the descriptor readable again. */
+static dn__queue take_works(dn_loop *loop)
+{
+        dn__queue works;
+        uint64_t count;
+
+        dn__lock_acquire(&loop->lock);
+        (void)eventfd_read(loop->fd, &count);
+        works = loop->works;
+        loop->works = (dn__queue){ 0 };
+        dn__lock_release(&loop->lock);
+        return works;
+}
+
+int dn_loop_process(dn_loop *loop)
+{
+        dn__queue works;
+        dn__work work;
+        int n = 0;
+
+        if (!loop)
+                return -EINVAL;
+        works = take_works(loop);
+        while (dn__queue_pop(&works, &work)) {
+                work.run(work.argument);
+                n += n < INT_MAX;
+        }
+        dn__queue_deinit(&works);
+        return n;
+}
+
+dn_loop *dn_loop_close(dn_loop *loop)
+{
+        if (!loop)
+                return NULL;
+        dn__lock_acquire(&loop->lock);
+        loop->is_closed = true;
+        dn__lock_release(&loop->lock);
+        (void)dn_loop_process(loop);
+        (void)close(loop->fd);
+        loop->fd = -1;
+        loop_unref(loop);
+        return NULL;
+}

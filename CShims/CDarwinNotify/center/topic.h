@@ -1,0 +1,67 @@
+/* One name of a center: who observes it, and how many posts it has had. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/service.h"
+#include "center/engine.h"
+#include "center/group.h"
+#include "shm/slot.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* Guarded by the lock of the engine, but for what is constant. */
+struct dn__topic {
+        _Atomic unsigned n_refs;
+        dn__engine *engine;   /* constant, owned */
+        dn__map_entry entry;  /* in the engine, until the topic is retired */
+        size_t n_holds;       /* groups with observers, and calls that are about to add one */
+        dn__link linger_link; /* in the engine, while there are no holds */
+        uint64_t linger_until_us;
+        bool is_preparing;
+        bool is_prepared;   /* slot and rule are what they will be */
+        dn__link groups;    /* in the order in which they came to be */
+        uint64_t sequence;  /* of the last post that was handed to the groups */
+        uint64_t generation; /* of the slot, as far as it was handed to the groups */
+        dn__shm_slot *slot; /* NULL: the posts of the name are not counted in shared memory */
+        dn__rule *rule;     /* NULL: the name does not leave the process */
+        char name[];        /* constant; empty: all names of the local center */
+};
+
+/* Finds the topic of a name, or makes it, and holds it. Returns 0 or -ENOMEM; a hold is given
+ * back with dn__topic_release(). Waits for the bus, unless `is_local`. */
+int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool is_local,
+                   dn__topic **ret_topic);
+
+/* Gives a hold back. A topic that nobody holds lingers, so that registering and cancelling in a
+ * loop does not talk to the bus each time. Under the lock. Returns a topic to be retired without
+ * the lock, or NULL. */
+dn__topic *dn__topic_release(dn__topic *topic);
+
+/* Gives back what a topic had, after it was taken out of the engine. NULL is allowed. */
+void dn__topic_retire(dn__topic *topic);
+
+/* Retires the topics that have lingered long enough. */
+void dn__topic_sweep(dn__engine *engine, uint64_t now_us);
+
+void dn__topic_ref(dn__topic *topic);
+void dn__topic_unref(dn__topic *topic);
+
+/* Finds the topic of a name, or NULL. Under the lock. */
+dn__topic *dn__topic_find(dn__engine *engine, uint64_t hash, const char *name,
+                          size_t n_name_bytes);
+
+/* The group of an executor, NULL included; or NULL. Under the lock. */
+dn__group *dn__topic_find_group(const dn__topic *topic, const dn__executor *executor);
+
+/* Hands one post to the groups that the table does not count. Under the lock. */
+void dn__topic_post_uncounted(dn__topic *topic, dn__batch *batch);
+
+/* Hands the posts up to a generation to the groups, each of them once. Under the lock. */
+void dn__topic_post_counted(dn__topic *topic, uint64_t generation, dn__batch *batch);
+
+/* Hands over every post that the table has counted. Under the lock. */
+void dn__topic_catch_up(dn__topic *topic, dn__batch *batch);

@@ -1,0 +1,12 @@
+/* The whole public interface of libdarwinnotify, in reading order. */
+#ifndef DARWINNOTIFY_DARWINNOTIFY_H
+#define DARWINNOTIFY_DARWINNOTIFY_H
+
+#include "base.h"
+#include "error.h"
+#include "executor.h"
+#include "center.h"
+#include "observer.h"
+#include "loop.h"
+
+#endif

@@ -1,0 +1,27 @@
+/* Points in time: microseconds of CLOCK_MONOTONIC, the unit and clock of sd-bus. */
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+#define DN__US_PER_SECOND UINT64_C(1000000)
+#define DN__US_PER_MS UINT64_C(1000)
+
+/* The point in time that does not come. sd-bus uses the same value. */
+#define DN__NEVER UINT64_MAX
+
+static inline uint64_t dn__clock_now_us(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * DN__US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Saturates, so that "for ever" may be passed as a span. */
+static inline uint64_t dn__clock_after_us(uint64_t span_us)
+{
+        uint64_t now_us = dn__clock_now_us();
+
+        return span_us > DN__NEVER - now_us ? DN__NEVER : now_us + span_us;
+}

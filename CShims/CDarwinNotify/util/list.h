@@ -1,0 +1,61 @@
+/* An intrusive doubly linked list. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A link in an element, or the head of a list. A head links to itself while the list is empty;
+ * an element that is in no list has NULL links. */
+typedef struct dn__link {
+        struct dn__link *previous;
+        struct dn__link *next;
+} dn__link;
+
+#define DN__CONTAINER(pointer, type, member) \
+        ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+
+static inline void dn__list_init(dn__link *head)
+{
+        head->previous = head;
+        head->next = head;
+}
+
+static inline bool dn__list_is_empty(const dn__link *head)
+{
+        return head->next == head;
+}
+
+static inline bool dn__link_is_linked(const dn__link *link)
+{
+        return link->next != NULL;
+}
+
+static inline void dn__list_append(dn__link *head, dn__link *link)
+{
+        link->previous = head->previous;
+        link->next = head;
+        head->previous->next = link;
+        head->previous = link;
+}
+
+/* Does nothing for an element that is in no list. */
+static inline void dn__list_remove(dn__link *link)
+{
+        if (!link->next)
+                return;
+        link->previous->next = link->next;
+        link->next->previous = link->previous;
+        link->previous = NULL;
+        link->next = NULL;
+}
+
+/* Returns NULL when the list is empty. */
+static inline dn__link *dn__list_pop(dn__link *head)
+{
+        dn__link *link = head->next;
+
+        if (link == head)
+                return NULL;
+        dn__list_remove(link);
+        return link;
+}

@@ -1,0 +1,28 @@
+/* A first-in-first-out queue of work, which the executors of the library are made of. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "darwinnotify/executor.h"
+
+typedef struct dn__work {
+        dn_work_fn run;
+        void *argument;
+} dn__work;
+
+/* A ring that grows. All zero is an empty queue. Not locked: its owner has a lock. */
+typedef struct dn__queue {
+        dn__work *ring;
+        size_t n_slots; /* a power of two, or 0 */
+        size_t head;    /* counts up for ever; the slot is head % n_slots */
+        size_t n_works;
+} dn__queue;
+
+void dn__queue_deinit(dn__queue *queue);
+
+/* Returns 0 or -ENOMEM. */
+int dn__queue_push(dn__queue *queue, dn__work work);
+
+/* Returns false when the queue is empty. */
+bool dn__queue_pop(dn__queue *queue, dn__work *ret_work);
