@@ -131,6 +131,8 @@ void dn__engine_unref(dn__engine *engine)
 
         if (atomic_fetch_sub_explicit(&engine->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
+        if (engine->region)
+                dn__region_remove_if_last(engine->region);
         (void)dn__region_close(engine->region);
         dn__lock_acquire(&engine->lock);
         executor = engine->executor;

@@ -12,9 +12,20 @@
  * by the lock that is held across fork(). */
 static dn__link engines = { &engines, &engines };
 
+static dn__engine *next_engine(uint64_t id);
+
 static void flush_at_exit(void)
 {
+        dn__engine *engine;
+        uint64_t id = 0;
+
         (void)dn_flush(EXIT_TIMEOUT_US);
+        while ((engine = next_engine(id))) {
+                id = engine->id;
+                if (engine->region)
+                        dn__region_remove_if_last(engine->region);
+                dn__engine_unref(engine);
+        }
 }
 
 static void register_at_exit(void)

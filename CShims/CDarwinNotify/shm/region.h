@@ -15,6 +15,7 @@ typedef struct dn__region {
         int fd;
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
         dn__fork_fd fork_guard;
+        char key[];
 } dn__region;
 
 /* Maps the table that belongs to `key` (the address of the bus), making it if it is not there.
@@ -26,6 +27,10 @@ int dn__region_open(const char *key, dn__region **ret_region);
 
 /* Gives our entry, with all it held, back. NULL is allowed. Returns NULL. */
 dn__region *dn__region_close(dn__region *region);
+
+/* Removes the file if no other process uses the table, so that a bus that came and went leaves
+ * nothing behind. The mapping stays what it is. */
+void dn__region_remove_if_last(dn__region *region);
 
 /* Tells whether the process of an entry is alive. Our own is. */
 bool dn__region_process_is_alive(const dn__region *region, unsigned process);

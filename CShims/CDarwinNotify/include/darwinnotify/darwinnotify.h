@@ -8,5 +8,6 @@
 #include "center.h"
 #include "observer.h"
 #include "loop.h"
+#include "statistics.h"
 
 #endif

@@ -1,0 +1,37 @@
+/* Counters of a center, for looking at a running program. */
+#ifndef DARWINNOTIFY_STATISTICS_H
+#define DARWINNOTIFY_STATISTICS_H
+
+#include "base.h"
+#include "center.h"
+
+DN_BEGIN_DECLS
+
+/** What dn_center_get_statistic() can be asked for. The numbers are part of the ABI. */
+enum {
+        DN_STATISTIC_OBSERVERS = 1,       /**< registrations, now */
+        DN_STATISTIC_NAMES = 2,           /**< distinct names with an observer, now; one that lost
+                                               its last observer counts for a second more */
+        DN_STATISTIC_NAMES_WAITING = 3,   /**< names whose posts wait for the bus, now */
+        DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
+        DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts that came from it, our own included */
+        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that came but are no post, or a malformed
+                                               one */
+        DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
+};
+
+/**
+ * Reads one counter of a center, of this process.
+ *
+ * @param statistic  a DN_STATISTIC_ value. The local center has the first two, the others are 0.
+ * @param ret_value  set on success only.
+ *
+ * Errors:   -EINVAL if an argument is NULL or `statistic` is none of them; -ENOMEM.
+ * Threads:  any.
+ * Apple:    none; notifyd writes such counters into its status file.
+ */
+DN_EXPORT int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value);
+
+DN_END_DECLS
+
+#endif
