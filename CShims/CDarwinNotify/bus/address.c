@@ -73,7 +73,7 @@ static int resolve_session(char **ret_address)
 
 int dn__address_resolve(const char *bus, dn__address *ret_address)
 {
-        dn__address address = { .is_wanted = true };
+        dn__address address = { 0 };
         const char *system = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
         int r = 0;
 
@@ -84,9 +84,7 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
         } else if (strcmp(bus, "system") == 0) {
                 address.is_shared = true;
                 r = copy(system ? system : SYSTEM_BUS, &address.address);
-        } else if (strcmp(bus, "none") == 0) {
-                address.is_wanted = false;
-        } else if (!starts_a_program(bus)) {
+        } else if (strcmp(bus, "none") != 0 && !starts_a_program(bus)) {
                 r = copy(bus, &address.address);
         }
         if (r == 0)

@@ -5,7 +5,6 @@
 
 typedef struct dn__address {
         char *address;  /* a D-Bus address, or NULL: there is nothing to connect to */
-        bool is_wanted; /* false: the caller asked for no bus, so that to have none is no error */
         bool is_shared; /* other users are on this bus */
 } dn__address;
 

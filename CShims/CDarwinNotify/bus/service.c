@@ -104,12 +104,10 @@ static int start_thread(dn__service *service) DN__REQUIRES(&service->lock)
         return 0;
 }
 
-/* What a caller is told about the bus; there is nothing to tell if none is wanted. */
+/* What a caller is told about the bus. */
 static int report(dn__service *service) DN__REQUIRES(&service->lock)
 {
-        if (!service->address.is_wanted || dn__connection_is_ready(&service->connection))
-                return 0;
-        return -ENOTCONN;
+        return dn__connection_is_ready(&service->connection) ? 0 : -ENOTCONN;
 }
 
 static void await_first_attempt(dn__service *service) DN__REQUIRES(&service->lock)
@@ -145,7 +143,7 @@ int dn__service_post(dn__service *service, uint64_t hash, const char *name, size
         int r = -1;
 
         if (!service->address.address)
-                return service->address.is_wanted ? -ENOTCONN : 0;
+                return -ENOTCONN;
         dn__lock_acquire(&service->lock);
         was_empty = dn__pending_is_empty(&service->pending);
         if (was_empty && dn__connection_can_send(&service->connection))
@@ -192,12 +190,11 @@ int dn__service_await_rule(dn__service *service, const dn__rule *rule)
         dn__lock_acquire(&service->lock);
         for (;;) {
                 r = dn__rules_get_state(&service->rules, rule);
-                if (r != 0 || report(service) < 0 || !service->address.address ||
-                    dn__clock_now_us() >= deadline_us)
+                if (r != 0 || report(service) < 0 || dn__clock_now_us() >= deadline_us)
                         break;
                 (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
         }
-        if (r == 0 && service->address.is_wanted) {
+        if (r == 0) {
                 service->has_unasked = true;
                 r = dn__service_is_current(service) ? report(service) : -ENOTCONN;
         }

@@ -44,7 +44,7 @@ void dn__service_close(dn__service *service);
 bool dn__service_is_current(const dn__service *service);
 
 /* Starts the thread and waits for the outcome of the first attempt to connect, a second at most.
- * Returns 0 when connected (or when no bus is wanted), -ENOTCONN, or -ENOMEM. */
+ * Returns 0 when connected, -ENOTCONN, or -ENOMEM. */
 int dn__service_ensure(dn__service *service);
 
 /* Sends a post, or has it wait for the bus. Never blocks. Returns 0; -ENOTCONN: it waits, and

@@ -14,12 +14,13 @@ typedef struct bundle {
         dn__link registrations;
 } bundle;
 
-/* The context of one observer, which it lives as long as. */
+/* The context of one observer. */
 typedef struct registration {
+        unsigned n_refs;    /* of the observer, and of the call that adds it; guarded */
         dn__engine *engine; /* borrowed: the observer keeps it */
         dn_callback_fn callback;
         const void *observer;
-        bundle *bundle;      /* while it is in the table; guarded by the lock, like what follows */
+        bundle *bundle;      /* while it is in the table; guarded, like what follows */
         dn__link link;
         dn_observer *handle; /* borrowed, valid while it is in the table; NULL: not there yet */
 } registration;
@@ -88,6 +89,18 @@ static void invoke(const dn_event *event, void *context)
                                event->object, event->user_info);
 }
 
+static void registration_unref(registration *registration)
+{
+        dn__engine *engine = registration->engine;
+        bool is_last;
+
+        dn__lock_acquire(&engine->lock);
+        is_last = --registration->n_refs == 0;
+        dn__lock_release(&engine->lock);
+        if (is_last)
+                free(registration);
+}
+
 static void destroy(void *context)
 {
         registration *registration = context;
@@ -96,7 +109,7 @@ static void destroy(void *context)
         dn__lock_acquire(&engine->lock);
         take_out(engine, registration);
         dn__lock_release(&engine->lock);
-        free(registration);
+        registration_unref(registration);
 }
 
 /* --- Adding -------------------------------------------------------------------------------- */
@@ -110,6 +123,7 @@ static registration *registration_new(dn__engine *engine, const void *observer,
 
         if (!registration)
                 return NULL;
+        registration->n_refs = 2;
         registration->engine = engine;
         registration->callback = callback;
         registration->observer = observer;
@@ -139,15 +153,14 @@ static int add(dn_center *center, dn__engine *engine, const void *observer,
         handler = (dn_handler){ invoke, registration, destroy };
         if (!executor && !center->is_local)
                 r = dn__executor_new(NULL, engine->service, &executor);
-        if (r < 0) {
+        if (r == 0)
+                r = dn__engine_observe(engine, name, strlen(name),
+                                       center->is_local ? object : NULL, handler, executor,
+                                       &registration->handle);
+        else
                 dn__handler_destroy(handler);
-                return r;
-        }
-        r = dn__engine_observe(engine, name, strlen(name), center->is_local ? object : NULL,
-                               handler, executor, &registration->handle);
-        /* The reference that came with the handle has kept the registration until here. */
-        if (r == 0 || r == -ENOTCONN)
-                (void)dn_observer_unref(registration->handle);
+        (void)dn_observer_unref(registration->handle);
+        registration_unref(registration);
         return r;
 }
 

@@ -131,6 +131,10 @@ void dn__engine_unref(dn__engine *engine)
 
         if (atomic_fetch_sub_explicit(&engine->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
+        /* The descriptors of the process that this one was forked from are closed here, and their
+         * numbers may be in use again: such an engine stays where it is. */
+        if (!dn__engine_is_current(engine))
+                return;
         if (engine->region)
                 dn__region_remove_if_last(engine->region);
         (void)dn__region_close(engine->region);

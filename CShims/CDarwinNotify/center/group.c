@@ -87,6 +87,7 @@ void dn__remains_dispose(dn__remains *remains)
         engine = remains->observer->group->topic->engine;
         dn__engine_ref(engine);
         dn__topic_retire(remains->topic);
+        dn__handler_destroy(remains->observer->handler);
         (void)dn_observer_unref(remains->observer);
         dn__center_release(engine->center);
         dn__engine_unref(engine);

@@ -68,7 +68,6 @@ dn_observer *dn_observer_unref(dn_observer *observer)
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        dn__handler_destroy(observer->handler);
         dn__group_unref(observer->group);
         free(observer);
         return NULL;

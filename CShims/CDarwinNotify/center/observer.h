@@ -24,8 +24,8 @@ struct dn_observer {
         dn_handler handler; /* constant */
 };
 
-/* Returns an observer that is in no list yet, with one reference. Consumes `handler` on success
- * only. Returns 0 or -ENOMEM. */
+/* Returns an observer that is in no list yet, with one reference. Its handler is destroyed when
+ * it leaves the list it will be in, not with its last reference. Returns 0 or -ENOMEM. */
 int dn__observer_new(dn__group *group, const void *object, dn_handler handler,
                      dn_observer **ret_observer);
 

@@ -134,19 +134,27 @@ bool dn__file_is_removed(int fd)
         return fstat(fd, &status) == 0 && status.st_nlink == 0;
 }
 
+bool dn__file_is_same(int a, int b)
+{
+        struct stat of_a, of_b;
+
+        return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+               of_a.st_ino == of_b.st_ino;
+}
+
 /* The directory is looked for anew: if the environment has changed it may be another one. */
 void dn__file_remove(int fd, const char *key)
 {
-        int directory = dn__directory_open();
-        struct stat ours, found;
+        int directory = dn__directory_open(), found;
         char name[NAME_BYTES];
 
         if (directory < 0)
                 return;
         format_name(key, name);
-        if (fstat(fd, &ours) == 0 &&
-            fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
-            ours.st_dev == found.st_dev && ours.st_ino == found.st_ino)
+        found = open_existing(directory, name);
+        if (found >= 0 && dn__file_is_same(fd, found))
                 (void)unlinkat(directory, name, 0);
+        if (found >= 0)
+                (void)close(found);
         (void)close(directory);
 }

@@ -12,5 +12,8 @@ int dn__file_open(const char *key);
 /* Tells whether the file was removed, so that nobody finds it any more. */
 bool dn__file_is_removed(int fd);
 
+/* Tells whether both descriptors are of one file. */
+bool dn__file_is_same(int a, int b);
+
 /* Removes the file, if it still is what the key stands for. */
 void dn__file_remove(int fd, const char *key);

@@ -93,9 +93,32 @@ static int open_entry(dn__region *region)
         return r;
 }
 
-static int open_and_map(dn__region *region)
+/* A mapping keeps its open file description, and so the locks of that, alive, in forked children
+ * too: it has one of its own. While we have an entry the file stays, so it is the same file. */
+static int map(dn__region *region)
 {
         void *memory;
+        int fd, r = 0;
+
+        fd = dn__file_open(region->key);
+        if (fd < 0)
+                return fd;
+        if (!dn__file_is_same(fd, region->fd))
+                r = -EPROTO;
+        if (r == 0) {
+                memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                              0);
+                if (memory == MAP_FAILED)
+                        r = -errno;
+                else
+                        region->table = memory;
+        }
+        (void)close(fd);
+        return r;
+}
+
+static int open_and_map(dn__region *region)
+{
         int r, n = 0;
 
         /* While the last user removes it, all entries are locked. */
@@ -103,15 +126,10 @@ static int open_and_map(dn__region *region)
                 (void)sched_yield();
         if (r < 0)
                 return r;
-        memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, region->fd,
-                      0);
-        if (memory == MAP_FAILED) {
-                r = -errno;
+        r = map(region);
+        if (r < 0)
                 (void)close(region->fd);
-                return r;
-        }
-        region->table = memory;
-        return 0;
+        return r;
 }
 
 int dn__region_open(const char *key, dn__region **ret_region)

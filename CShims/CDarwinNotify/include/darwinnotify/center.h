@@ -48,7 +48,8 @@ enum {
  * Always the same pointer, never NULL, with or without a bus; the caller owns nothing. The bus
  * is looked for at the first use, never here. The environment variable DARWIN_NOTIFY_BUS chooses
  * it: `session` (the default: DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus), `system`,
- * `none`, or a D-Bus address. It is read once, and ignored in a set-user-id program.
+ * `none` (calls work inside the process, and report -ENOTCONN), or a D-Bus address. It is read
+ * once, and ignored in a set-user-id program.
  *
  * A post may be seen late, never lost: after the last post of a name each of its observers runs
  * at least once. Up to 16 posts that wait for an observer are delivered one by one; what comes on
