@@ -1,0 +1,36 @@
+// Prints the notifications of the name that is given as argument.
+//
+//     swift run swift-listener com.example.changed [number of posts to wait for]
+import DarwinNotify
+import Glibc
+
+@main
+struct SwiftListener {
+  static func main() async throws {
+    guard CommandLine.arguments.count > 1 else { return say("usage: swift-listener name [posts]") }
+    let name = NotificationName(CommandLine.arguments[1])
+    let limit = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) : nil
+    let center = DarwinNotificationCenter.shared
+
+    // Named listeners: bound once more under its name, one is replaced, never doubled.
+    try center.bind(Listener("greeter") { _ in say("never seen") }, to: name, on: .main)
+    try center.bind(Listener("greeter") { say("heard \($0.name)") }, to: name, on: .main)
+
+    // A sequence: registered before it is returned.
+    let notifications = try center.notifications(named: name)
+    say("ready")
+    var seen = 0
+    for await event in notifications {
+      say("received \(event.name) (\(event.coalesced) post\(event.coalesced == 1 ? "" : "s"))")
+      seen += event.coalesced
+      if let limit, seen >= limit { break }
+    }
+    center.unbind("greeter", from: name)
+  }
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) {
+  print(line)
+  fflush(nil)
+}

@@ -1,0 +1,13 @@
+// Posts the names that are given as arguments.
+//
+//     swift run swift-poster com.example.changed
+import DarwinNotify
+
+for name in CommandLine.arguments.dropFirst() {
+  do {
+    try DarwinNotificationCenter.shared.post(NotificationName(name))
+    print("posted \(name)")
+  } catch {
+    print("\(name): \(error)")
+  }
+}

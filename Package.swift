@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+// Describes the package to the Swift package manager.
+import PackageDescription
+
+let strictC: [CSetting] = [
+  .enableWarning("all"),
+  .enableWarning("extra"),
+  .enableWarning("missing-prototypes"),
+  .enableWarning("strict-prototypes"),
+  .enableWarning("thread-safety"),
+  .treatAllWarnings(as: .error),
+]
+
+let strictSwift: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A program that stands in a folder of its own name.
+func program(
+  _ name: String, in folder: String, dependencies: [Target.Dependency] = ["DarwinNotify"]
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictSwift)
+}
+
+let examples = ["swift-listener", "swift-poster"]
+let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
+
+let package = Package(
+  name: "DarwinNotify",
+  products: [
+    .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
+    .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSystemd", path: "CShims/CSystemd", pkgConfig: "libsystemd",
+      providers: [.apt(["libsystemd-dev"])]),
+    .target(
+      name: "CDarwinNotify", dependencies: ["CSystemd"], path: "CShims/CDarwinNotify",
+      publicHeadersPath: "include",
+      cSettings: [.headerSearchPath("."), .define("_GNU_SOURCE")] + strictC),
+    .target(
+      name: "DarwinNotify", dependencies: ["CDarwinNotify"], swiftSettings: strictSwift),
+    .target(
+      name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
+      exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),
+    .testTarget(
+      name: "DarwinNotifyTests",
+      dependencies: ["DarwinNotify", "TestSupport"]
+        + (examples + mainThreadShapes + ["import-probe"]).map { .target(name: $0) },
+      swiftSettings: strictSwift),
+    .target(
+      name: "ShapeSupport", dependencies: ["DarwinNotify"], path: "Tests/Programs/shape-support",
+      swiftSettings: strictSwift),
+    program("import-probe", in: "Tests/Programs"),
+  ]
+    + examples.map { program($0, in: "Examples") }
+    + mainThreadShapes.map {
+      program($0, in: "Tests/Programs", dependencies: ["DarwinNotify", "ShapeSupport"])
+    },
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .gnu17
+)

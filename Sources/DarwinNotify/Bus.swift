@@ -1,0 +1,32 @@
+// Chooses a bus.
+
+extension DarwinNotificationCenter {
+  /// The bus that a center of its own speaks on.
+  ///
+  /// The corresponding C parameter is `bus` of `dn_center_open`.
+  public enum Bus: Hashable, Sendable {
+    /// The bus of the user's session.
+    case session
+
+    /// The bus of the machine.
+    case system
+
+    /// No bus: what is posted stays inside the process.
+    case none
+
+    /// A bus with a D-Bus address, such as `unix:path=/run/user/1000/bus`.
+    case address(String)
+  }
+}
+
+extension DarwinNotificationCenter.Bus {
+  /// What C calls the bus.
+  var specification: String {
+    switch self {
+    case .session: "session"
+    case .system: "system"
+    case .none: "none"
+    case .address(let address): address
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Names the errors of this module.
+
+internal import Glibc
+
+/// An error of the library, which is an error number of the system.
+///
+/// The corresponding C results are the negative error numbers that `error.h` lists.
+public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
+  /// The error number, such as `EINVAL`: positive.
+  public let rawValue: Int32
+
+  /// Makes an error from its number.
+  ///
+  /// - Parameter rawValue: a positive error number.
+  public init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  /// A name or an address is empty or malformed, or has a NUL in it; nothing was changed.
+  ///
+  /// The corresponding C result is `-EINVAL`.
+  public static let invalidArgument = Self(rawValue: EINVAL)
+
+  /// A name is longer than 511 bytes; nothing was changed.
+  ///
+  /// The corresponding C result is `-ENAMETOOLONG`.
+  public static let nameTooLong = Self(rawValue: ENAMETOOLONG)
+
+  /// Memory or a thread could not be had; nothing was changed.
+  ///
+  /// The corresponding C result is `-ENOMEM`.
+  public static let outOfMemory = Self(rawValue: ENOMEM)
+
+  /// The bus accepts no more rules, or too many names wait for a bus that does not take them.
+  ///
+  /// The corresponding C result is `-ENOBUFS`.
+  public static let limitReached = Self(rawValue: ENOBUFS)
+
+  /// The time limit has passed.
+  ///
+  /// The corresponding C result is `-ETIMEDOUT`.
+  public static let timedOut = Self(rawValue: ETIMEDOUT)
+
+  /// There is no bus at the moment. The call has taken effect; nothing has to be repeated.
+  ///
+  /// The corresponding C result is `-ENOTCONN`, which `dn_is_offline` recognizes.
+  public static let notConnected = Self(rawValue: ENOTCONN)
+
+  /// Lets a `catch` clause name one of the errors also where other errors may come.
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    error as? Self == pattern
+  }
+}
+
+extension DarwinNotifyError: CustomStringConvertible {
+  /// What happened, in words.
+  public var description: String {
+    switch self {
+    case .invalidArgument: "invalid argument"
+    case .nameTooLong: "name too long"
+    case .outOfMemory: "out of memory"
+    case .limitReached: "limit reached"
+    case .timedOut: "timed out"
+    case .notConnected: "not connected to a bus"
+    default: "error \(rawValue)"
+    }
+  }
+}

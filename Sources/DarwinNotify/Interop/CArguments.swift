@@ -1,0 +1,25 @@
+// Turns Swift values into arguments of C functions.
+
+/// Passes text to C, which would read it only up to a NUL: text with one is refused.
+func withCString(
+  _ text: String, _ body: (UnsafePointer<CChar>) throws(DarwinNotifyError) -> Void
+) throws(DarwinNotifyError) {
+  guard !text.utf8.contains(0) else { throw .invalidArgument }
+  let result = text.withCString { pointer in
+    Result { () throws(DarwinNotifyError) in try body(pointer) }
+  }
+  try result.get()
+}
+
+extension Duration {
+  /// The duration in microseconds, rounded up, for C's unsigned time limits.
+  var wholeMicroseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let microsecond: Int64 = 1_000_000_000_000
+    let fraction = UInt64((attoseconds + microsecond - 1) / microsecond)
+    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
+    let (sum, carry) = whole.addingReportingOverflow(fraction)
+    return overflow || carry ? .max : sum
+  }
+}

@@ -1,0 +1,31 @@
+// Passes work on to a serial executor of Swift.
+
+internal import Synchronization
+
+/// An actor that lives on the executor which work is meant for.
+///
+/// Tasks may reach the executor in another order than they were made in. So a task carries no
+/// work; it takes what has waited longest.
+actor ExecutorRelay {
+  private let executor: any SerialExecutor
+  private let waiting = Mutex<[Work]>([])
+
+  init(to executor: any SerialExecutor) {
+    self.executor = executor
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  /// Lets a piece of work run on the executor later. Detached, so that the work sees nothing of
+  /// the task that happens to post.
+  nonisolated func enqueue(_ work: Work) {
+    waiting.withLock { $0.append(work) }
+    Task.detached { await self.runFirst() }
+  }
+
+  private func runFirst() {
+    waiting.withLock { $0.removeFirst() }.run()
+  }
+}

@@ -1,0 +1,83 @@
+// Binds named listeners to notifications.
+
+internal import CDarwinNotify
+
+extension DarwinNotificationCenter {
+  /// Binds a listener to a notification, in the place of the one of the same name.
+  ///
+  /// A listener that is replaced hands over to the new one: each post reaches exactly one of the
+  /// two. If binding fails, the old one stays. When two threads bind the same name at the same
+  /// time, one of the two listeners stays. Without a bus it succeeds as well: the library goes on
+  /// looking for one by itself.
+  ///
+  /// - Parameters:
+  ///   - listener: the listener. Names of listeners are compared by their bytes.
+  ///   - name: the notification to listen for.
+  ///   - delivery: where the listener runs.
+  /// - Throws: what ``observe(_:on:_:)`` throws.
+  ///
+  /// The corresponding C functions are `dn_center_observe`, `dn_observer_replace`.
+  public func bind(
+    _ listener: Listener<NotificationEvent>,
+    to name: NotificationName,
+    on delivery: Delivery = .main
+  ) throws(DarwinNotifyError) {
+    guard let old = listeners.take(listener.name, from: name) else {
+      let new = try observe(name, on: delivery, listener.action)
+      return settle(new, for: listener, of: name)
+    }
+    do throws(DarwinNotifyError) {
+      let new = try old.replace(for: name, on: delivery, listener.action)
+      settle(new, for: listener, of: name)
+    } catch {
+      listeners.putBack(old, for: listener.name, of: name)
+      throw error
+    }
+  }
+
+  /// Removes a listener. Where it runs, no call of it follows.
+  ///
+  /// - Parameters:
+  ///   - listener: the name of the listener; one that is not bound is no error.
+  ///   - name: the notification that it is bound to.
+  ///
+  /// The corresponding C function is `dn_observer_cancel`.
+  public func unbind(_ listener: String, from name: NotificationName) {
+    listeners.take(listener, from: name)?.cancel()
+  }
+
+  /// Removes all listeners of a notification. Observations, sequences too, are left alone.
+  ///
+  /// - Parameter name: the notification that the listeners are bound to.
+  ///
+  /// The corresponding C function is `dn_observer_cancel`.
+  public func unbindAll(from name: NotificationName) {
+    for observation in listeners.takeAll(from: name) {
+      observation.cancel()
+    }
+  }
+
+  /// Puts a new observation into the table; ends the one that another thread put there meanwhile.
+  private func settle(
+    _ observation: Observation,
+    for listener: Listener<NotificationEvent>,
+    of name: NotificationName
+  ) {
+    listeners.put(observation, for: listener.name, of: name)?.cancel()
+  }
+}
+
+extension Observation {
+  /// Hands the registration over to another handler, at once for every later post.
+  fileprivate func replace(
+    for name: NotificationName,
+    on delivery: Delivery,
+    _ handler: @escaping @Sendable (NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> Observation {
+    var executor = delivery.makeExecutor()
+    var successor: OpaquePointer?
+    let handler = dn_handler(for: name, handler)
+    try checkRegistration(dn_observer_replace(observer, handler, &executor, &successor))
+    return Observation(adoptingRegistered: successor)
+  }
+}

@@ -1,0 +1,82 @@
+// Presents the notifications of a name as a sequence.
+
+internal import Synchronization
+
+/// The notifications of a name, as they come.
+///
+/// Every iterator sees every post. What it has not taken yet is kept as one event, the newest,
+/// which says how many posts it stands for: a slow consumer loses nothing, it only sees posts
+/// merged. Leaving the loop, dropping the sequence or cancelling the task ends the registration.
+///
+///     for await event in try center.notifications(named: "com.example.changed") {
+///       refresh(event.name)
+///     }
+///
+/// The corresponding C function is `dn_center_observe`.
+public struct Notifications: AsyncSequence, Sendable {
+  /// What the sequence is made of.
+  public typealias Element = NotificationEvent
+
+  /// The sequence does not fail.
+  public typealias Failure = Never
+
+  private let source: Source
+
+  init(
+    of name: NotificationName, from center: DarwinNotificationCenter
+  ) throws(DarwinNotifyError) {
+    source = try Source(of: name, from: center)
+  }
+
+  /// Begins an iteration.
+  ///
+  /// The first one has been registered since the sequence was made. Every further one is
+  /// registered here; it ends at once if that fails.
+  ///
+  /// - Returns: an iterator, for one task.
+  ///
+  /// The corresponding C function is `dn_center_observe`.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(registration: source.takeRegistration())
+  }
+
+  /// An iteration over the notifications of a name.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let registration: NotificationsRegistration?
+
+    /// Waits for the next event.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the event, or `nil` once the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> NotificationEvent? {
+      await registration?.next(isolation: actor)
+    }
+  }
+}
+
+/// An iterator belongs to one task.
+@available(*, unavailable)
+extension Notifications.Iterator: Sendable {}
+
+extension Notifications {
+  /// Makes the registrations of the iterations. The first is made in advance.
+  private final class Source: Sendable {
+    private let name: NotificationName
+    private let center: DarwinNotificationCenter
+    private let first: Mutex<NotificationsRegistration?>
+
+    init(
+      of name: NotificationName, from center: DarwinNotificationCenter
+    ) throws(DarwinNotifyError) {
+      self.name = name
+      self.center = center
+      first = Mutex(try NotificationsRegistration(of: name, from: center))
+    }
+
+    func takeRegistration() -> NotificationsRegistration? {
+      first.withLock { $0.take() } ?? (try? NotificationsRegistration(of: name, from: center))
+    }
+  }
+}

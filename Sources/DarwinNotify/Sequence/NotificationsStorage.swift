@@ -1,0 +1,30 @@
+// Guards the state of an iteration.
+
+internal import Synchronization
+
+/// What the handler of an iteration shares with its iterator.
+final class NotificationsStorage: Sendable {
+  private let state = Mutex(NotificationsState())
+
+  /// An event has arrived.
+  func receive(_ event: NotificationEvent) {
+    perform(state.withLock { $0.receive(event) })
+  }
+
+  /// Returns the next event, or `nil` once the iteration is over.
+  func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
+    await withCheckedContinuation(isolation: isolation) { continuation in
+      perform(state.withLock { $0.next(continuation) })
+    }
+  }
+
+  /// Ends the iteration.
+  func finish() {
+    perform(state.withLock { $0.finish() })
+  }
+
+  private func perform(_ action: NotificationsState.Action) {
+    guard case .resume(let continuation, let event) = action else { return }
+    continuation.resume(returning: event)
+  }
+}

@@ -1,0 +1,138 @@
+// Specifies named listeners.
+import DarwinNotify
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ListenerTests {
+  private let name: NotificationName = "com.example.changed"
+
+  @Test func hasANameBesideItsAction() {
+    let log = Log<String>()
+    let listener = Listener<String>("label") { log.append($0) }
+    listener.action("message of another module")
+    #expect(listener.name == "label")
+    #expect(log.entries == ["message of another module"])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func isReplacedByTheNextOfItsName(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    let (peer, log, census) = (try bus.makePeer(), Log<Int>(), Census())
+    for round in 1...100 {
+      let canary = census.makeCanary()
+      let listener = Listener<NotificationEvent>("label") { _ in
+        canary.sing()
+        log.append(round)
+      }
+      try center.bind(listener, to: name, on: round.isMultiple(of: 2) ? .thread : .direct)
+    }
+    peer.post(name)
+    await eventually { !log.entries.isEmpty }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(log.entries == [100])
+    await eventually("the replaced closures live") { census.deaths == 99 }
+    center.unbind("label", from: name)
+    await eventually("the last closure lives") { census.deaths == 100 }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func losesNoPostWhileItIsReplaced(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
+    let seen = Recorder()
+    let posts = 200
+    for _ in 1...posts {
+      try center.bind(Listener("label") { seen.record($0) }, to: name, on: .thread)
+      try poster.post(name)
+    }
+    await eventually { seen.posts >= posts }
+    try await drain(center, behind: poster, on: .thread)
+    #expect(seen.posts == posts)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func standsBesideThoseOfOtherNames(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    let log = Log<String>()
+    for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
+      try center.bind(Listener(label) { _ in log.append(label) }, to: name, on: .thread)
+    }
+    try bus.makePeer().post(name)
+    await eventually { log.entries.count == 4 }
+    #expect(log.entries.map { Array($0.utf8).count } == [1, 1, 5, 6])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func hearsNothingOnceItIsUnbound(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let log = Log<String>()
+    for label in ["a", "b", "c"] {
+      try center.bind(Listener(label) { _ in log.append(label) }, to: name, on: .thread)
+    }
+    center.unbind("a", from: name)
+    center.unbind("a", from: name)
+    center.unbind("b", from: "com.example.other")
+    peer.post(name)
+    await eventually { log.entries == ["b", "c"] }
+    let observation = try center.observe(name, on: .thread) { _ in log.append("observation") }
+    center.unbindAll(from: name)
+    peer.post(name)
+    await eventually { log.entries == ["b", "c", "observation"] }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: BusKind.installed)
+  func remainsAloneWhenTwoThreadsBindIt(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (log, census, rounds) = (Log<Int>(), Census(), 200)
+    await withTaskGroup(of: Void.self) { group in
+      for round in 1...rounds {
+        let canary = census.makeCanary()
+        group.addTask {
+          let listener = Listener<NotificationEvent>("label") { _ in
+            canary.sing()
+            log.append(round)
+          }
+          try? center.bind(listener, to: "com.example.changed", on: .thread)
+        }
+      }
+    }
+    await eventually("not one listener is left") { census.deaths == rounds - 1 }
+    peer.post(name)
+    await eventually { log.entries.count == 1 }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(log.entries.count == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func endsWithItsCenter(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let census = Census()
+    do {
+      let center = try bus.makeCenter()
+      let canary = census.makeCanary()
+      try center.bind(Listener("label") { _ in canary.sing() }, to: name, on: .thread)
+    }
+    await eventually("the closure lives") { census.deaths == 1 }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func mayUnbindItself(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let seen = Recorder()
+    let listener = Listener<NotificationEvent>("once") { [weak center] event in
+      seen.record(event)
+      center?.unbind("once", from: event.name)
+    }
+    try center.bind(listener, to: name, on: .thread)
+    for _ in 1...3 { peer.post(name) }
+    await eventually { seen.posts > 0 }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(seen.events.count == 1)
+  }
+}

@@ -1,0 +1,73 @@
+// Specifies names.
+import DarwinNotify
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotificationNameTests {
+  private static let composed: NotificationName = "com.example.caf\u{E9}"
+  private static let decomposed: NotificationName = "com.example.cafe\u{301}"
+
+  @Test func isItsText() {
+    let literal: NotificationName = "com.example.changed"
+    #expect(literal == NotificationName(rawValue: "com.example.changed"))
+    #expect(literal == NotificationName("com.example.changed"))
+    #expect("\(literal)" == "com.example.changed")
+  }
+
+  @Test func comparesBytesWhereStringsCompareCharacters() {
+    #expect(Self.composed.rawValue == Self.decomposed.rawValue)
+    #expect((Self.composed == Self.decomposed) == false)
+    #expect(Self.composed != Self.decomposed)
+    #expect(Set([Self.composed, Self.decomposed, Self.composed]).count == 2)
+    #expect([Self.composed: 1][Self.decomposed] == nil)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func deliversTwoSpellingsApart(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let seen = Recorder()
+    let first = try center.observe(Self.composed, on: .thread) { seen.record($0) }
+    let second = try center.observe(Self.decomposed, on: .thread) { seen.record($0) }
+    peer.post(Self.decomposed)
+    await eventually { seen.posts > 0 }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(seen.events.map(\.name) == [Self.decomposed])
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test(arguments: ["", "com.example\0.changed", "com.example.changed\0", "\0"])
+  func isRefusedWhenEmptyOrWithANul(text: String) throws {
+    let center = try DarwinNotificationCenter(bus: .none)
+    let name = NotificationName(text)
+    let census = Census()
+    let canary = census.makeCanary()
+    #expect(throws: DarwinNotifyError.invalidArgument) { try center.post(name) }
+    #expect(throws: DarwinNotifyError.invalidArgument) {
+      _ = try center.observe(name, on: .direct) { _ in canary.sing() }
+    }
+    #expect(throws: DarwinNotifyError.invalidArgument) {
+      try center.bind(Listener("a") { _ in canary.sing() }, to: name, on: .direct)
+    }
+    #expect(throws: DarwinNotifyError.invalidArgument) {
+      _ = try center.notifications(named: name)
+    }
+    center.unbind("a", from: name)
+    center.unbindAll(from: name)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func has511BytesAtMost(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    let longest = NotificationName(String(repeating: "n", count: 511))
+    let tooLong = NotificationName(String(repeating: "n", count: 512))
+    let seen = Recorder()
+    let observation = try center.observe(longest, on: .thread) { seen.record($0) }
+    try center.post(longest)
+    await eventually { seen.posts == 1 }
+    #expect(throws: DarwinNotifyError.nameTooLong) { try center.post(tooLong) }
+    #expect(throws: DarwinNotifyError.nameTooLong) { _ = try center.observe(tooLong) { _ in } }
+    withExtendedLifetime(observation) {}
+  }
+}

@@ -1,0 +1,139 @@
+// Specifies the sequence.
+import DarwinNotify
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotificationsTests {
+  private let name: NotificationName = "com.example.changed"
+
+  @Test(arguments: BusKind.installed)
+  func isRegisteredBeforeItIsReturned(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let notifications = try bus.makeCenter().notifications(named: name)
+    try bus.makePeer().post(name)
+    for await event in notifications {
+      #expect(event == NotificationEvent(name: name))
+      break
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func losesNothingToASlowConsumer(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
+    let notifications = try center.notifications(named: name)
+    let posting = Task.detached {
+      for _ in 1...1000 { try poster.post("com.example.changed") }
+    }
+    var posts = 0
+    for await event in notifications {
+      posts += event.coalesced
+      if posts >= 1000 { break }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    try await posting.value
+    #expect(posts == 1000)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func keepsOneEventThatStandsForAllThatCame(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
+    let notifications = try center.notifications(named: name)
+    for _ in 1...1000 { try poster.post(name) }
+    try await drain(center, behind: poster, on: .direct)
+    var iterator = notifications.makeAsyncIterator()
+    let event = await iterator.next()
+    #expect(event == NotificationEvent(name: name, coalesced: 1000))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func givesEveryIteratorEveryPost(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let notifications = try center.notifications(named: name)
+    var first = notifications.makeAsyncIterator()
+    var second = notifications.makeAsyncIterator()
+    for _ in 1...10 { peer.post(name) }
+    let firstPosts = await posts(10, from: &first)
+    let secondPosts = await posts(10, from: &second)
+    #expect(firstPosts == 10)
+    #expect(secondPosts == 10)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func unregistersWhenTheLoopIsLeft(on kind: BusKind) async throws {
+    try await expectRegistrationEnds(on: kind) { center, peer in
+      let notifications = try center.notifications(named: name)
+      peer.post(name)
+      for await _ in notifications { break }
+      withExtendedLifetime(notifications) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func unregistersWhenItIsDroppedWithoutAnIteration(on kind: BusKind) async throws {
+    try await expectRegistrationEnds(on: kind) { center, _ in
+      _ = try center.notifications(named: name)
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func unregistersWhenTheTaskIsCancelled(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let connection = try peer.connection(of: center)
+    let rulesBefore = peer.countRules(of: connection)
+    let notifications = try center.notifications(named: name)
+    let waiting = Recorder()
+    let task = Task {
+      var iterator = notifications.makeAsyncIterator()
+      waiting.record(NotificationEvent(name: "com.example.waiting"))
+      while await iterator.next() != nil {}
+      // A task of its own, not cancelled, waits while the iterator lives.
+      await Task {
+        await eventually("the rule is there") { peer.countRules(of: connection) == rulesBefore }
+      }.value
+      withExtendedLifetime(iterator) {}
+    }
+    await eventually { waiting.posts == 1 }
+    task.cancel()
+    await task.value
+  }
+
+  @Test(arguments: BusKind.installed)
+  func endsForATaskThatWasCancelledBefore(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let notifications = try bus.makeCenter().notifications(named: name)
+    try bus.makePeer().post(name)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      var iterator = notifications.makeAsyncIterator()
+      let (first, second) = (await iterator.next(), await iterator.next())
+      return first == nil && second == nil
+    }
+    #expect(await task.value)
+  }
+
+  /// Takes events until they stand for a number of posts. Returns the number that was reached.
+  private func posts(_ wanted: Int, from iterator: inout Notifications.Iterator) async -> Int {
+    var posts = 0
+    while posts < wanted, let event = await iterator.next() {
+      posts += event.coalesced
+    }
+    return posts
+  }
+
+  /// The bus has a rule for the sequence while that is used, none after that.
+  private func expectRegistrationEnds(
+    on kind: BusKind, use: (DarwinNotificationCenter, Peer) async throws -> Void
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let connection = try peer.connection(of: center)
+    let rulesBefore = peer.countRules(of: connection)
+    try await use(center, peer)
+    #expect(rulesBefore == nil || peer.countRules(of: connection) == rulesBefore.map { $0 + 1 })
+    await eventually("the rule is still there") { peer.countRules(of: connection) == rulesBefore }
+  }
+}

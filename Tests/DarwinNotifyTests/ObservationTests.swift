@@ -1,0 +1,164 @@
+// Specifies observations.
+import DarwinNotify
+import Dispatch
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ObservationTests {
+  private let name: NotificationName = "com.example.changed"
+
+  @Test(arguments: BusKind.installed)
+  func endsWithItsValue(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let seen = Recorder()
+    var observation: Observation? = try center.observe(name, on: .thread) { seen.record($0) }
+    peer.post(name)
+    await eventually { seen.posts == 1 }
+    withExtendedLifetime(observation) {}
+    observation = nil
+    peer.post(name)
+    try await drain(center, behind: peer, on: .thread)
+    #expect(seen.posts == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func endsWhenItIsCancelledOnceOrTwice(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let seen = Recorder()
+    let observation = try center.observe(name, on: .thread) { seen.record($0) }
+    observation.cancel()
+    observation.cancel()
+    observation.cancelAndWait()
+    peer.post(name)
+    try await drain(center, behind: peer, on: .thread)
+    #expect(seen.posts == 0)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func makesNoCallOnceCancelledOnItsOwnQueue(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let queue = DispatchQueue(label: "com.example.queue")
+    let seen = Recorder()
+    let observation = try center.observe(name, on: .queue(queue)) { seen.record($0) }
+    queue.suspend()
+    queue.async { observation.cancel() }
+    peer.post(name)
+    try await drain(center, behind: peer, on: .direct)
+    queue.resume()
+    await turn(queue)
+    await turn(queue)
+    #expect(seen.posts == 0)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func makesNoCallATurnAfterItIsCancelledElsewhere(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let queue = DispatchQueue(label: "com.example.queue")
+    for _ in 1...50 {
+      let seen = Recorder()
+      let observation = try center.observe(name, on: .queue(queue)) { seen.record($0) }
+      peer.post(name)
+      observation.cancel()
+      await turn(queue)
+      let seenByThen = seen.posts
+      peer.post(name)
+      try await drain(center, behind: peer, on: .queue(queue))
+      #expect(seen.posts == seenByThen)
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func waitsForARunningCallIfAskedTo(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    let (begun, log) = (Recorder(), Log<String>())
+    let goOn = DispatchSemaphore(value: 0)
+    let observation = try center.observe(name, on: .queue(.global())) { event in
+      begun.record(event)
+      goOn.wait()
+      log.append("handler")
+    }
+    try bus.makePeer().post(name)
+    await eventually { begun.posts == 1 }
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "com.example.canceller").async {
+        goOn.signal()
+        observation.cancelAndWait()
+        log.append("cancelled")
+        continuation.resume()
+      }
+    }
+    #expect(log.entries == ["handler", "cancelled"])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func mayBeCancelledByItsOwnHandler(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (seen, held) = (Recorder(), Log<Observation>())
+    let observation = try center.observe(name, on: .thread) { event in
+      seen.record(event)
+      held.entries.first?.cancelAndWait()
+    }
+    held.append(observation)
+    for _ in 1...3 { peer.post(name) }
+    await eventually { seen.posts > 0 }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(seen.events.count == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func freesWhatItsHandlerCaptured(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    let census = Census()
+    let (observation, captured) = try observeWithCanary(center, census)
+    #expect(captured.isAlive)
+    observation.cancel()
+    await eventually("the capture lives") { !captured.isAlive }
+    #expect(census.deaths == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func freesItsHandlerExactlyOnceOverManyCycles(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (census, cycles) = (Census(), 10_000 / slowness)
+    let deliveries: [Delivery] = [.thread, .direct, .queue(.global()), .main]
+    for cycle in 1...cycles {
+      let canary = census.makeCanary()
+      let delivery = deliveries[cycle % deliveries.count]
+      let observation = try center.observe(name, on: delivery) { _ in canary.sing() }
+      if cycle.isMultiple(of: 100) { peer.post(name) }
+      if cycle.isMultiple(of: 2) { observation.cancel() }
+    }
+    await eventually("closures live") { census.deaths == cycles }
+    try await drain(center, behind: peer, on: .thread)
+    #expect(census.deaths == cycles)
+  }
+
+  @Test func freesAHandlerThatCouldNotBeRegistered() throws {
+    let center = try DarwinNotificationCenter(bus: .none)
+    let census = Census()
+    let tooLong = NotificationName(String(repeating: "n", count: 512))
+    func register() throws {
+      let canary = census.makeCanary()
+      _ = try center.observe(tooLong, on: .main) { _ in canary.sing() }
+    }
+    #expect(throws: DarwinNotifyError.nameTooLong) { try register() }
+    #expect(census.deaths == 1)
+  }
+
+  /// The handler holds the only reference to the canary that is not weak.
+  private func observeWithCanary(
+    _ center: DarwinNotificationCenter, _ census: Census
+  ) throws -> (Observation, WeakCanary) {
+    let canary = census.makeCanary()
+    let observation = try center.observe(name, on: .main) { _ in canary.sing() }
+    return (observation, WeakCanary(canary))
+  }
+}

@@ -1,0 +1,65 @@
+// Takes part in the bus without the library.
+import DarwinNotify
+import Glibc
+import TestSupport
+import Testing
+
+/// A plain D-Bus connection.
+final class Peer: Poster, @unchecked Sendable {
+  // One test uses the value, one call after the other.
+  private let peer: OpaquePointer
+
+  init(_ address: String) throws {
+    peer = try #require(test_peer_open(address))
+    test_peer_watch(peer, "type='signal',path='\(TEST_WIRE_PATH)'")
+  }
+
+  deinit {
+    test_peer_close(peer)
+  }
+
+  /// Posts as a program without the library does.
+  func post(_ name: NotificationName) {
+    test_peer_post(peer, name.rawValue)
+    test_peer_sync(peer)
+  }
+
+  /// The name of the next post on the bus.
+  func nextPostedName() -> NotificationName {
+    var signal = next()
+    return NotificationName(Self.text(&signal.name))
+  }
+
+  /// How many rules the bus holds for the connection of a center; `nil` if it does not tell.
+  func countRules(of connection: String) -> Int? {
+    let count = test_peer_n_rules(peer, connection)
+    return count < 0 ? nil : count
+  }
+
+  /// What the bus calls the connection of a center.
+  func connection(of center: DarwinNotificationCenter) throws -> String {
+    try center.post("com.example.who")
+    while true {
+      var signal = next()
+      if Self.text(&signal.name) == "com.example.who" {
+        return Self.text(&signal.sender)
+      }
+    }
+  }
+
+  /// How many connections this process has on the bus beside this one.
+  func countConnections() -> Int {
+    Int(test_peer_n_connections(peer, getpid()))
+  }
+
+  private func next() -> test_signal {
+    var signal = test_signal()
+    test_peer_next(peer, &signal)
+    return signal
+  }
+
+  /// Reads a field of `test_signal`, which Swift sees as a tuple.
+  private static func text<Field>(_ field: inout Field) -> String {
+    withUnsafeBytes(of: &field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,28 @@
+// Remembers what handlers were told.
+import DarwinNotify
+import Synchronization
+
+/// The events that a handler has seen.
+final class Recorder: Sendable {
+  private let seen = Mutex<[NotificationEvent]>([])
+
+  func record(_ event: NotificationEvent) {
+    seen.withLock { $0.append(event) }
+  }
+
+  var events: [NotificationEvent] { seen.withLock { $0 } }
+
+  /// How many posts the events stand for.
+  var posts: Int { seen.withLock { $0.reduce(0) { $0 + $1.coalesced } } }
+}
+
+/// A list that several threads append to.
+final class Log<Entry: Sendable>: Sendable {
+  private let kept = Mutex<[Entry]>([])
+
+  func append(_ entry: Entry) {
+    kept.withLock { $0.append(entry) }
+  }
+
+  var entries: [Entry] { kept.withLock { $0 } }
+}

@@ -1,0 +1,25 @@
+// Uses every public name beside Foundation: it compiles if none is ambiguous.
+import CoreFoundation
+import DarwinNotify
+import Dispatch
+import Foundation
+
+let center = DarwinNotificationCenter.shared
+let bus = DarwinNotificationCenter.Bus.none
+let name: NotificationName = "com.example.probe"
+let listener = Listener<NotificationEvent>("probe") { event in print(event.name, event.coalesced) }
+let deliveries: [Delivery] = [
+  .main, .queue(DispatchQueue.global()), .thread, .direct, .loop { work in work() },
+]
+
+do {
+  try center.bind(listener, to: name, on: deliveries[0])
+  let observation: Observation = try center.observe(name) { _ in }
+  let notifications: Notifications = try center.notifications(named: name)
+  try center.post(name)
+  withExtendedLifetime((observation, notifications)) {}
+} catch DarwinNotifyError.notConnected {
+  print("no bus")
+}
+let foundationName = Notification.Name(name.rawValue)
+print(foundationName.rawValue, CFAbsoluteTimeGetCurrent() > 0)

@@ -1,0 +1,6 @@
+// Listens while the main thread is given to dispatch.
+import Dispatch
+import ShapeSupport
+
+let observation = try listenOnTheMainQueue()
+dispatchMain()
