@@ -3,6 +3,7 @@
 import PackageDescription
 
 let strictC: [CSetting] = [
+  .define("_GNU_SOURCE"),
   .enableWarning("all"),
   .enableWarning("extra"),
   .enableWarning("missing-prototypes"),
@@ -43,7 +44,7 @@ let package = Package(
     .target(
       name: "CDarwinNotify", dependencies: ["CSystemd"], path: "CShims/CDarwinNotify",
       publicHeadersPath: "include",
-      cSettings: [.headerSearchPath("."), .define("_GNU_SOURCE")] + strictC),
+      cSettings: [.headerSearchPath(".")] + strictC),
     .target(
       name: "DarwinNotify", dependencies: ["CDarwinNotify"], swiftSettings: strictSwift),
     .target(

@@ -1,6 +1,5 @@
 // Passes work on to a serial executor of Swift.
 
-internal import Synchronization
 
 /// An actor that lives on the executor which work is meant for.
 ///
@@ -8,7 +7,7 @@ internal import Synchronization
 /// work; it takes what has waited longest.
 actor ExecutorRelay {
   private let executor: any SerialExecutor
-  private let waiting = Mutex<[Work]>([])
+  private let waiting = Locked<[Work]>([])
 
   init(to executor: any SerialExecutor) {
     self.executor = executor

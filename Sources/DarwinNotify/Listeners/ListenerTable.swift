@@ -1,16 +1,15 @@
 // Remembers the observations of named listeners.
 
-internal import Synchronization
 
 /// The observations of named listeners, by notification.
 ///
 /// Whatever leaves the table is returned, so that it ends after the lock is released: the end of
 /// an observation runs code of the user.
-struct ListenerTable: ~Copyable {
-  private let table = Mutex<[NotificationName: [ExactString: Observation]]>([:])
+struct ListenerTable: Sendable {
+  private let table = Locked<[NotificationName: [ExactString: Observation]]>([:])
 
   /// Takes the observation of a listener out of the table.
-  borrowing func take(_ listener: String, from name: NotificationName) -> Observation? {
+  func take(_ listener: String, from name: NotificationName) -> Observation? {
     table.withLock { table in
       let observation = table[name]?.removeValue(forKey: ExactString(listener))
       if table[name]?.isEmpty == true {
@@ -21,14 +20,14 @@ struct ListenerTable: ~Copyable {
   }
 
   /// Takes the observations of all listeners of a notification out of the table.
-  borrowing func takeAll(from name: NotificationName) -> [Observation] {
+  func takeAll(from name: NotificationName) -> [Observation] {
     table.withLock { table in
       table.removeValue(forKey: name).map { Array($0.values) } ?? []
     }
   }
 
   /// Puts an observation into the table. Returns the one that had its place.
-  borrowing func put(
+  func put(
     _ observation: Observation, for listener: String, of name: NotificationName
   ) -> Observation? {
     table.withLock { table in
@@ -37,7 +36,7 @@ struct ListenerTable: ~Copyable {
   }
 
   /// Puts an observation back into the table, unless its place has been taken meanwhile.
-  borrowing func putBack(
+  func putBack(
     _ observation: Observation, for listener: String, of name: NotificationName
   ) {
     table.withLock { table in

@@ -1,6 +1,5 @@
 // Presents the notifications of a name as a sequence.
 
-internal import Synchronization
 
 /// The notifications of a name, as they come.
 ///
@@ -65,14 +64,14 @@ extension Notifications {
   private final class Source: Sendable {
     private let name: NotificationName
     private let center: DarwinNotificationCenter
-    private let first: Mutex<NotificationsRegistration?>
+    private let first: Locked<NotificationsRegistration?>
 
     init(
       of name: NotificationName, from center: DarwinNotificationCenter
     ) throws(DarwinNotifyError) {
       self.name = name
       self.center = center
-      first = Mutex(try NotificationsRegistration(of: name, from: center))
+      first = Locked(try NotificationsRegistration(of: name, from: center))
     }
 
     func takeRegistration() -> NotificationsRegistration? {

@@ -1,10 +1,9 @@
 // Guards the state of an iteration.
 
-internal import Synchronization
 
 /// What the handler of an iteration shares with its iterator.
 final class NotificationsStorage: Sendable {
-  private let state = Mutex(NotificationsState())
+  private let state = Locked(NotificationsState())
 
   /// An event has arrived.
   func receive(_ event: NotificationEvent) {

@@ -1,7 +1,6 @@
 // Starts a message bus for one test.
 import DarwinNotify
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -16,15 +15,9 @@ final class PrivateBus: @unchecked Sendable {
     setenv("XDG_RUNTIME_DIR", directory, 1)
   }()
 
-  /// The support library starts processes for one thread at a time.
-  private static let starting = Mutex(())
-
   init(_ kind: BusKind) throws {
     Self.environment
-    nonisolated(unsafe) var started: OpaquePointer?
-    // Only the closure uses the variable before the lock is released.
-    Self.starting.withLock { _ in started = test_bus_start(kind.rawValue, nil) }
-    bus = try #require(started)
+    bus = try #require(test_bus_start(kind.rawValue, nil))
   }
 
   deinit {
@@ -48,6 +41,6 @@ final class PrivateBus: @unchecked Sendable {
   }
 
   func startAgain() {
-    Self.starting.withLock { _ in test_bus_start_again(bus) }
+    test_bus_start_again(bus)
   }
 }

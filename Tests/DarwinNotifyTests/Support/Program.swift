@@ -1,14 +1,14 @@
 // Runs a program of this package.
+import DarwinNotify
 import Foundation
-import Synchronization
 import Testing
 
 /// A program that was built beside the tests.
 final class Program: @unchecked Sendable {
   // The process is started before the value is shared; what comes later is behind the mutex.
   private let process = Process()
-  private let output = Mutex<[String]>([])
-  private let status = Mutex<Int32?>(nil)
+  private let output = Locked<[String]>([])
+  private let status = Locked<Int32?>(nil)
 
   /// Starts the program with a bus of its own.
   init(_ name: String, _ arguments: [String], on bus: PrivateBus) throws {

@@ -1,10 +1,9 @@
 // Remembers what handlers were told.
 import DarwinNotify
-import Synchronization
 
 /// The events that a handler has seen.
 final class Recorder: Sendable {
-  private let seen = Mutex<[NotificationEvent]>([])
+  private let seen = Locked<[NotificationEvent]>([])
 
   func record(_ event: NotificationEvent) {
     seen.withLock { $0.append(event) }
@@ -18,7 +17,7 @@ final class Recorder: Sendable {
 
 /// A list that several threads append to.
 final class Log<Entry: Sendable>: Sendable {
-  private let kept = Mutex<[Entry]>([])
+  private let kept = Locked<[Entry]>([])
 
   func append(_ entry: Entry) {
     kept.withLock { $0.append(entry) }

@@ -1,0 +1,116 @@
+/* An observer that counts what it is told. */
+#ifndef DN_TALLY_H
+#define DN_TALLY_H
+
+#include <darwinnotify/darwinnotify.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "test-peer.h"
+#include "test.h"
+
+typedef struct tally {
+        _Atomic uint64_t n_calls;
+        _Atomic uint64_t n_posts;
+        _Atomic uint64_t n_destroyed;
+        _Atomic bool holds; /* while set, a call does not return */
+} tally;
+
+static inline void tally_invoke(const dn_event *event, void *context)
+{
+        tally *self = context;
+
+        self->n_calls++;
+        self->n_posts += event->n_posts;
+        WAIT_UNTIL(!self->holds);
+}
+
+static inline void tally_destroy(void *context)
+{
+        ((tally *)context)->n_destroyed++;
+}
+
+static inline dn_handler tally_handler(tally *self)
+{
+        return (dn_handler){.invoke = tally_invoke, .context = self, .destroy = tally_destroy};
+}
+
+/* For dn_center_add_observer(), with the tally as the observer. */
+static inline void tally_callback(dn_center *center, void *observer, const char *name,
+                                  const void *object, const dn_dict *user_info)
+{
+        (void)center;
+        (void)name;
+        (void)object;
+        (void)user_info;
+        ((tally *)observer)->n_calls++;
+}
+
+static inline dn_observer *tally_observe_on(dn_center *center, const char *name, tally *self,
+                                            const dn_executor *executor)
+{
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(center, name, tally_handler(self), executor, &observer), 0);
+        CHECK(observer);
+        return observer;
+}
+
+static inline dn_observer *tally_observe(dn_center *center, const char *name, tally *self)
+{
+        return tally_observe_on(center, name, self, NULL);
+}
+
+static inline dn_observer *tally_drop(dn_observer *observer)
+{
+        dn_observer_cancel(observer);
+        return dn_observer_unref(observer);
+}
+
+static inline void post_ok(dn_center *center, const char *name)
+{
+        CHECK_EQ(dn_center_post(center, name, NULL, NULL, 0), 0);
+}
+
+/* Returns when all that was posted by this process so far has been through the delivery thread. */
+static inline void fence_executor(void)
+{
+        static _Atomic unsigned n_fences;
+        dn_center *center = dn_center_darwin();
+        tally end = {0};
+        dn_observer *observer = NULL;
+        char name[32];
+
+        snprintf(name, sizeof name, "self.fence.%u", n_fences++);
+        CHECK(dn_center_observe(center, name, tally_handler(&end), NULL, &observer) != -EINVAL);
+        dn_center_post(center, name, NULL, NULL, 0);
+        WAIT_UNTIL_EQ(end.n_calls, 1);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(end.n_destroyed, 1);
+}
+
+/* Returns when all that `peer` has sent so far, as well as the echo of this process's own posts,
+ * has been through the bus, the service thread and the delivery thread. `peer` has to watch
+ * TEST_WIRE_RULE. */
+static inline void fence_bus(test_peer *peer)
+{
+        static _Atomic unsigned n_fences;
+        dn_center *center = dn_center_darwin();
+        tally end = {0};
+        char mark[32], name[32];
+        test_signal seen;
+
+        snprintf(mark, sizeof mark, "fence.mark%u", n_fences);
+        snprintf(name, sizeof name, "fence.end%u", n_fences++);
+        dn_observer *observer = tally_observe(center, name, &end);
+        post_ok(center, mark);
+        do
+                test_peer_next(peer, &seen);
+        while (strcmp(seen.name, mark) != 0);
+        test_peer_post(peer, name);
+        WAIT_UNTIL_EQ(end.n_calls, 1);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(end.n_destroyed, 1);
+}
+
+#endif

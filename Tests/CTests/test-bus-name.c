@@ -1,0 +1,151 @@
+/* How names are written on the bus. */
+#include "bus/name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+static const char *encoded(const char *name)
+{
+        static char interface[DN__WIRE_INTERFACE_BYTES];
+
+        dn__name_to_interface(name, strlen(name), interface);
+        CHECK(strncmp(interface, DN__WIRE_INTERFACE_PREFIX, strlen(DN__WIRE_INTERFACE_PREFIX)) == 0);
+        return interface + strlen(DN__WIRE_INTERFACE_PREFIX);
+}
+
+TEST_NO_BUS(readableNamesStayReadable)
+{
+        CHECK_STREQ(encoded("com.example.changed"), "com.example.changed");
+        CHECK_STREQ(encoded("com.example.my-app.changed"), "com.example.my_2dapp.changed");
+        CHECK_STREQ(encoded("a_b"), "a_5fb");
+        CHECK_STREQ(encoded("caf\xc3\xa9"), "caf_c3_a9");
+}
+
+TEST_NO_BUS(dotsThatSeparateNothingAreEscaped)
+{
+        CHECK_STREQ(encoded("."), "_2e");
+        CHECK_STREQ(encoded(".a"), "_2ea");
+        CHECK_STREQ(encoded("a."), "a_2e");
+        CHECK_STREQ(encoded("a..b"), "a_2e_2eb");
+        CHECK_STREQ(encoded("a...b"), "a_2e_2e_2eb");
+}
+
+TEST_NO_BUS(digitsThatLeadAnElementAreEscaped)
+{
+        CHECK_STREQ(encoded("1a.2b3"), "_31a._32b3");
+        CHECK_STREQ(encoded("a..2"), "a_2e_2e2");
+}
+
+TEST_NO_BUS(longNamesBecomeTheirHash)
+{
+        char name[300];
+        const char *first;
+        char copy[DN__WIRE_INTERFACE_BYTES];
+
+        memset(name, 'x', sizeof(name));
+        name[230] = '\0';
+        CHECK_STREQ(encoded(name), name);
+        name[230] = 'x';
+        name[231] = '\0';
+        first = encoded(name);
+        CHECK_EQ(strlen(first), 34);
+        CHECK(strncmp(first, "_h", 2) == 0);
+        strcpy(copy, first);
+        name[230] = 'y';
+        CHECK(strcmp(encoded(name), copy) != 0);
+}
+
+/* The value is part of the wire format: FNV-1a with 128 bits. */
+TEST_NO_BUS(theHashOfALongNameIsTheDocumentedOne)
+{
+        char name[301];
+
+        memset(name, 'a', 300);
+        name[300] = '\0';
+        CHECK_STREQ(encoded(name), "_hef07127be1f9b7ddba57177fce2a24d9");
+}
+
+/* What the escape wrote, read back: the reverse is unique, so equal interfaces mean equal names. */
+static size_t decode(const char *text, char *out)
+{
+        size_t n = 0;
+
+        for (; *text; text++) {
+                unsigned value;
+
+                if (*text == '_') {
+                        CHECK_EQ(sscanf(text + 1, "%2x", &value), 1);
+                        out[n++] = (char)value;
+                        text += 2;
+                } else {
+                        out[n++] = *text;
+                }
+        }
+        return n;
+}
+
+static void check_grammar(const char *text)
+{
+        bool at_start = true;
+
+        for (; *text; text++) {
+                bool is_letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                                 *text == '_';
+                bool is_digit = *text >= '0' && *text <= '9';
+
+                CHECK(is_letter || (is_digit && !at_start) || (*text == '.' && !at_start));
+                at_start = *text == '.';
+        }
+        CHECK(!at_start);
+}
+
+TEST_NO_BUS(anyNameComesBackFromItsInterface)
+{
+        static const char alphabet[] = "ab._-1Z'\xc3\xa9 \\,=*/\n";
+        char name[32], decoded[64];
+
+        srand(1);
+        for (int i = 0; i < 200000; i++) {
+                size_t n = 1 + (size_t)rand() % 20;
+
+                for (size_t j = 0; j < n; j++)
+                        name[j] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
+                name[n] = '\0';
+                check_grammar(encoded(name));
+                CHECK_EQ(decode(encoded(name), decoded), n);
+                CHECK(memcmp(decoded, name, n) == 0);
+        }
+}
+
+TEST_NO_BUS(onlyTheSelfPrefixKeepsANameInTheProcess)
+{
+        CHECK(dn__name_is_local("self.x"));
+        CHECK(dn__name_is_local("self."));
+        CHECK(!dn__name_is_local("self"));
+        CHECK(!dn__name_is_local("selfish.x"));
+        CHECK(!dn__name_is_local("Self.x"));
+}
+
+TEST_NO_BUS(namesAreCheckedAlikeForAllUses)
+{
+        char name[600];
+        size_t n;
+
+        memset(name, 'x', sizeof(name));
+        name[511] = '\0';
+        CHECK_EQ(dn__name_check(name, &n), 0);
+        CHECK_EQ(n, 511);
+        name[511] = 'x';
+        name[512] = '\0';
+        CHECK_EQ(dn__name_check(name, &n), -ENAMETOOLONG);
+        memcpy(name, "self.", 5);
+        CHECK_EQ(dn__name_check(name, &n), 0);
+        CHECK_EQ(dn__name_check(NULL, &n), -EINVAL);
+        CHECK_EQ(dn__name_check("", &n), -EINVAL);
+        CHECK_EQ(dn__name_check("\xff", &n), -EINVAL);
+}
+
+TEST_MAIN()

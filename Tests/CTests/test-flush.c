@@ -1,0 +1,127 @@
+/* Waiting until posts have left the process. */
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+/* Posts to a bus that does not read until the library has to keep one for later. */
+static void post_until_pending(void)
+{
+        for (int i = 0; i < 1000000; i++) {
+                CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), 0);
+                if (i % 100 == 0 && dn_flush(0) == -ETIMEDOUT)
+                        return;
+        }
+        test_fail(__FILE__, __LINE__, "a stalled bus took a million posts");
+}
+
+TEST_NO_BUS(flushWithoutPostsHasNothingToDo)
+{
+        CHECK_EQ(dn_flush(0), 0);
+        CHECK_EQ(dn_flush(1000000), 0);
+}
+
+TEST(flushReturnsWhenTheBusHasEverything)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(0), 0);
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.name, "N");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(flushOnAStalledBusTimesOut)
+{
+        test_bus *bus = test_bus_begin();
+
+        post_ok(dn_center_darwin(), "N");
+        test_bus_pause(bus);
+        post_until_pending();
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(dn_flush(200000), -ETIMEDOUT);
+        uint64_t waited_us = test_now_us() - before_us;
+        CHECK(waited_us >= 190000 && waited_us < 2000000 * (uint64_t)test_slowness());
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(flushWithoutABusReportsSo)
+{
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), -ENOTCONN);
+        CHECK_EQ(dn_flush(0), -ENOTCONN);
+        CHECK_EQ(dn_flush(10000), -ENOTCONN);
+}
+
+TEST(flushCoversEveryCenter)
+{
+        test_bus *bus = test_bus_begin();
+        test_bus *other_bus = test_bus_start(NULL, NULL);
+        dn_center *other = NULL;
+
+        CHECK_EQ(dn_center_open(test_bus_address(other_bus), &other), 0);
+        post_ok(dn_center_darwin(), "N");
+        post_ok(other, "N");
+        CHECK_EQ(dn_flush(5000000), 0);
+        test_bus_pause(bus);
+        post_until_pending();
+        post_ok(other, "N");
+        CHECK_EQ(dn_flush(50000), -ETIMEDOUT);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        dn_center_unref(other);
+        test_bus_stop(other_bus);
+        test_bus_stop(bus);
+}
+
+ROLE(postToStalled)
+{
+        post_ok(dn_center_darwin(), "N");
+        printf("connected\n");
+        if (!fgets((char[8]){0}, 8, stdin))
+                return 1;
+        post_until_pending();
+        printf("pending\n");
+        return 0;
+}
+
+TEST(exitWaitsForTheBusButNotForEver)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = test_spawn_role("postToStalled", NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "connected");
+        test_bus_pause(bus);
+        CHECK_STREQ(test_child_ask(child, "go"), "pending");
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(test_child_wait(child), 0);
+        CHECK(test_now_us() - before_us < 3000000 * (uint64_t)test_slowness());
+        test_bus_stop(bus);
+}
+
+TEST(exitDeliversWhatTheBusTakesInTime)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *child = test_spawn_role("postToStalled", NULL);
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_STREQ(test_child_read_line(child), "connected");
+        test_bus_pause(bus);
+        CHECK_STREQ(test_child_ask(child, "go"), "pending");
+        test_bus_resume(bus);
+        CHECK_EQ(test_child_wait(child), 0);
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.name, "N");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

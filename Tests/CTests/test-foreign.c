@@ -1,0 +1,71 @@
+/* The usual D-Bus programs as posters. */
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define NAME "com.example.changed"
+#define INTERFACE TEST_WIRE_PREFIX NAME
+
+/* Skips where the program is not installed. */
+static void check_poster(test_bus *bus, const char *const argv[])
+{
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), NAME, &seen);
+        int status = test_run_program(argv, NULL, 0);
+        if (status == 127)
+                SKIP(argv[0]);
+        CHECK_EQ(status, 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        CHECK_EQ(test_run_program(argv, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
+        test_bus_stop(bus);
+}
+
+TEST(dbusSendPosts)
+{
+        test_bus *bus = test_bus_begin();
+        char address[160];
+
+        snprintf(address, sizeof address, "--bus=%s", test_bus_address(bus));
+        check_poster(bus, (const char *[]){"dbus-send", address, "--type=signal", TEST_WIRE_PATH,
+                                           INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
+}
+
+TEST(gdbusEmitPosts)
+{
+        test_bus *bus = test_bus_begin();
+
+        check_poster(bus, (const char *[]){"gdbus", "emit", "--session", "--object-path",
+                                           TEST_WIRE_PATH, "--signal",
+                                           INTERFACE "." TEST_WIRE_MEMBER, "'" NAME "'", NULL});
+}
+
+TEST(busctlEmitPosts)
+{
+        test_bus *bus = test_bus_begin();
+        char address[160];
+
+        snprintf(address, sizeof address, "--address=%s", test_bus_address(bus));
+        check_poster(bus, (const char *[]){"busctl", address, "emit", TEST_WIRE_PATH, INTERFACE,
+                                           TEST_WIRE_MEMBER, "s", NAME, NULL});
+}
+
+TEST(unicastSignalPostsToo)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal own;
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), NAME, &seen);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        test_peer_post_to(peer, own.sender, INTERFACE, NAME);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

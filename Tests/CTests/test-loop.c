@@ -1,0 +1,161 @@
+/* Delivery in the host's event loop. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "tally.h"
+#include "test-bus.h"
+
+static dn_loop *new_loop(void)
+{
+        dn_loop *loop = NULL;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        CHECK(loop);
+        return loop;
+}
+
+static bool is_readable(dn_loop *loop, int timeout_ms)
+{
+        struct pollfd wait = {.fd = dn_loop_get_fd(loop), .events = POLLIN};
+
+        return poll(&wait, 1, timeout_ms) == 1 && (wait.revents & POLLIN);
+}
+
+static dn_observer *observe_on(dn_loop *loop, const char *name, dn_handler handler)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), name, handler, &executor, &observer), 0);
+        return observer;
+}
+
+TEST(descriptorIsReadableWhileCallbacksWait)
+{
+        test_bus *bus = test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        CHECK(!is_readable(loop, 0));
+        CHECK_EQ(dn_loop_process(loop), 0);
+        post_ok(dn_center_darwin(), "N");
+        CHECK(is_readable(loop, 10000));
+        CHECK(is_readable(loop, 0)); /* level-triggered */
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK(!is_readable(loop, 0));
+        tally_drop(observer);
+        CHECK(!dn_loop_close(loop));
+        CHECK_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(descriptorIsCloseOnExec)
+{
+        unsigned n_fds = test_n_fds();
+        dn_loop *loop = new_loop();
+
+        CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
+        dn_loop_close(loop);
+        CHECK_EQ(test_n_fds(), n_fds);
+}
+
+static pthread_t processing_thread;
+static _Atomic unsigned n_on_thread;
+
+static void check_thread(const dn_event *event, void *context)
+{
+        (void)event;
+        (void)context;
+        CHECK(pthread_equal(pthread_self(), processing_thread));
+        n_on_thread++;
+}
+
+TEST(callbacksRunOnTheThreadThatProcesses)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_loop *loop = new_loop();
+
+        processing_thread = pthread_self();
+        observe_on(loop, "N", (dn_handler){.invoke = check_thread});
+        test_peer_post(peer, "N");
+        CHECK(is_readable(loop, 10000));
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(n_on_thread, 1);
+        dn_loop_close(loop);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static void post_self(const dn_event *event, void *context)
+{
+        tally_invoke(event, context);
+        post_ok(event->center, event->name);
+}
+
+TEST(workAddedWhileProcessingWaitsForTheNextCall)
+{
+        test_bus *bus = test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_handler handler = {post_self, &seen, tally_destroy};
+        dn_observer *observer = observe_on(loop, "N", handler);
+
+        post_ok(dn_center_darwin(), "N");
+        for (unsigned i = 1; i <= 20; i++) {
+                CHECK(is_readable(loop, 10000));
+                CHECK(dn_loop_process(loop) > 0);
+                CHECK_EQ(seen.n_calls, i);
+        }
+        tally_drop(observer);
+        dn_loop_close(loop);
+        CHECK_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST(closingRunsWhatWaitsThenRefuses)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "N");
+        CHECK(is_readable(loop, 10000));
+        dn_loop_close(loop);
+        CHECK_EQ(seen.n_calls, 1);
+        post_ok(dn_center_darwin(), "N");
+        test_peer_post(peer, "N");
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 1);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(cancelOnTheLoopThreadDropsWhatWaits)
+{
+        test_bus *bus = test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        post_ok(dn_center_darwin(), "N");
+        CHECK(is_readable(loop, 10000));
+        tally_drop(observer);
+        dn_loop_process(loop);
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(seen.n_destroyed, 1);
+        dn_loop_close(loop);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

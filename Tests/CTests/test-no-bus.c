@@ -1,0 +1,206 @@
+/* Life without a bus, until there is one. */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define CALL_LIMIT_US (3000000 * (uint64_t)test_slowness())
+
+static int timed_post(void)
+{
+        uint64_t before_us = test_now_us();
+        int r = dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+
+        CHECK(test_now_us() - before_us < CALL_LIMIT_US);
+        return r;
+}
+
+/* Uses everything; prints the two results. What the library says on stderr comes out, too. */
+ROLE(useWithoutBus)
+{
+        dn_observer *observer = NULL;
+        static tally own = {0}, local = {0};
+
+        dup2(STDOUT_FILENO, STDERR_FILENO);
+        uint64_t before_us = test_now_us();
+        int observed =
+                dn_center_observe(dn_center_darwin(), "N", tally_handler(&own), NULL, &observer);
+        CHECK(test_now_us() - before_us < CALL_LIMIT_US);
+        CHECK(observer);
+        int posted = timed_post();
+        WAIT_UNTIL_EQ(own.n_posts, 1);
+        tally_observe(dn_center_local(), "L", &local);
+        post_ok(dn_center_local(), "L");
+        CHECK_EQ(local.n_calls, 1);
+        tally_drop(observer);
+        printf("%d %d\n", observed, posted);
+        return 0;
+}
+
+static void check_offline(void)
+{
+        test_child *child = test_spawn_role("useWithoutBus", NULL);
+        char expected[32];
+
+        snprintf(expected, sizeof expected, "%d %d", -ENOTCONN, -ENOTCONN);
+        CHECK_STREQ(test_child_read_line(child), expected);
+        CHECK(!test_child_read_line(child));
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+TEST_NO_BUS(worksWithNothingSet)
+{
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        unsetenv("XDG_RUNTIME_DIR");
+        check_offline();
+}
+
+TEST_NO_BUS(worksWithARuntimeDirectoryWithoutABus)
+{
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        check_offline();
+}
+
+TEST_NO_BUS(worksWithAddressesThatLeadNowhere)
+{
+        static const char *const addresses[] = {"disabled:",
+                                                "",
+                                                "garbage",
+                                                "unix:path=/nonexistent/bus",
+                                                "unix:path=",
+                                                "autolaunch:",
+                                                "unknown:key=value",
+                                                "tcp:host=256.0.0.1,port=99999",
+                                                ";;;",
+                                                "unix:path=%zz"};
+
+        for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+                setenv("DBUS_SESSION_BUS_ADDRESS", addresses[i], 1);
+                check_offline();
+        }
+}
+
+TEST(worksWithAStaleSocket)
+{
+        test_bus *bus = test_bus_begin();
+
+        test_bus_kill(bus);
+        CHECK_EQ(access(test_bus_path(bus), F_OK), 0);
+        check_offline();
+        test_bus_stop(bus);
+}
+
+TEST(noneKeepsAwayFromTheBus)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal first;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check_offline();
+        test_peer_post(peer, "end");
+        test_peer_next(peer, &first);
+        CHECK_STREQ(first.name, "end");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(openingNoneOrNowhereIsNoError)
+{
+        static const char *const buses[] = {"none", "unix:path=/nonexistent/bus", "garbage"};
+
+        for (int i = 0; i < 3; i++) {
+                dn_center *center = NULL;
+                tally seen = {0};
+                dn_observer *observer = NULL;
+                CHECK_EQ(dn_center_open(buses[i], &center), 0);
+                CHECK_EQ(dn_center_observe(center, "N", tally_handler(&seen), NULL, &observer),
+                         -ENOTCONN);
+                CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
+                WAIT_UNTIL_EQ(seen.n_posts, 1);
+                tally_drop(observer);
+                dn_center_unref(center);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+}
+
+/* A bus that takes connections and then never says a word. */
+TEST_NO_BUS(silentBusHoldsNobodyUp)
+{
+        struct sockaddr_un silent = {.sun_family = AF_UNIX};
+        char address[160];
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
+        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
+        CHECK_EQ(listen(fd, 100), 0);
+        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
+        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        uint64_t before_us = test_now_us();
+        check_offline();
+        CHECK(test_now_us() - before_us < 3 * CALL_LIMIT_US);
+        close(fd);
+}
+
+TEST(darwinNotifyBusNamesTheBus)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+
+        setenv("DARWIN_NOTIFY_BUS", test_bus_address(bus), 1);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_peer_post(peer, "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(runtimeDirectoryLeadsToTheBus)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_peer_post(peer, "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(healsWhenTheBusAppears)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        static tally seen = {0};
+
+        test_bus_use(bus);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, NULL),
+                 -ENOTCONN);
+        CHECK_EQ(timed_post(), -ENOTCONN);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_child *child = spawn_observer("N", NULL);
+        CHECK_EQ(timed_post(), -ENOTCONN);
+
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        uint64_t n_posts = seen.n_posts;
+        CHECK_EQ(n_posts, 2);
+        WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_posts > n_posts));
+        WAIT_UNTIL_EQ(timed_post(), 0);
+        CHECK_EQ(dn_flush(5000000), 0);
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

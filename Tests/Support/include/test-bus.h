@@ -1,0 +1,45 @@
+/* A private message bus as a child of the test process.
+ *
+ * Whatever goes wrong in here is a fault of the harness: it prints, then aborts. */
+#ifndef DN_TEST_BUS_H
+#define DN_TEST_BUS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct test_bus test_bus;
+
+#define TEST_BUS_NOTHING (~0UL) /* a limit of zero */
+
+/* 0 stands for a generous default. */
+typedef struct test_bus_limits {
+        unsigned long max_match_rules;    /* daemon: per connection; broker: per user */
+        unsigned long max_outgoing_bytes; /* daemon: per connection; broker: per user */
+} test_bus_limits;
+
+/* `kind`: "daemon" or "broker"; NULL: the environment's DN_TEST_BROKER, else "daemon".
+ * `limits` may be NULL. */
+test_bus *test_bus_start(const char *kind, const test_bus_limits *limits);
+/* Starts the default kind, then test_bus_use(). */
+test_bus *test_bus_begin(void);
+/* An address nobody listens at until test_bus_start_again(). */
+test_bus *test_bus_prepare(const char *kind);
+
+const char *test_bus_address(const test_bus *bus);   /* unix:path=… below its directory */
+const char *test_bus_path(const test_bus *bus);      /* of the socket */
+const char *test_bus_directory(const test_bus *bus); /* private, 0700 */
+pid_t test_bus_pid(const test_bus *bus);
+bool test_bus_is_broker(const test_bus *bus);
+
+/* Makes it the session bus of this process with the directory as XDG_RUNTIME_DIR. */
+void test_bus_use(const test_bus *bus);
+
+void test_bus_kill(test_bus *bus);        /* SIGKILL, reaped; the stale socket stays */
+void test_bus_start_again(test_bus *bus); /* at the same address */
+void test_bus_pause(test_bus *bus);       /* SIGSTOP; returns when it has stopped */
+void test_bus_resume(test_bus *bus);
+
+/* Kills it, removes its directory, frees. Returns NULL, which is allowed. */
+test_bus *test_bus_stop(test_bus *bus);
+
+#endif

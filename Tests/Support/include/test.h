@@ -1,0 +1,161 @@
+/* The vocabulary of a test case.
+ *
+ *     TEST(postThenExitIsDelivered) { ... CHECK_EQ(n_calls, 1); }   on a bus, once per broker
+ *     TEST_NO_BUS(nullNameIsRefused) { ... }                         once
+ *     ROLE(post) { ... return 0; }                                   in a process of its own
+ *     TEST_MAIN()                                                    at the end of the file
+ *
+ * Without arguments the program lists its cases, with a name it runs that case in this very
+ * process: status 0 passed, 77 skipped, all else failed. */
+#ifndef DN_TEST_H
+#define DN_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TEST_STATUS_SKIPPED 77
+
+/* 1 where the compiler says so: some measures mean nothing under a sanitizer. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEST_HAS_THREAD_SANITIZER 1
+#endif
+#if __has_feature(address_sanitizer)
+#define TEST_HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) && !defined(TEST_HAS_THREAD_SANITIZER)
+#define TEST_HAS_THREAD_SANITIZER 1
+#endif
+#ifndef TEST_HAS_THREAD_SANITIZER
+#define TEST_HAS_THREAD_SANITIZER 0
+#endif
+#ifndef TEST_HAS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
+#define TEST_HAS_SANITIZER 1
+#else
+#define TEST_HAS_SANITIZER TEST_HAS_THREAD_SANITIZER
+#endif
+#endif
+
+typedef struct test_case {
+        const char *name;
+        bool needs_bus;
+        void (*run)(void);
+        struct test_case *next;
+} test_case;
+
+typedef struct test_role {
+        const char *name;
+        int (*run)(int n_args, char **args);
+        struct test_role *next;
+} test_role;
+
+void test_register_case(test_case *new_case);
+void test_register_role(test_role *role);
+int test_main(int argc, char **argv);
+
+#define TEST(case_name) TEST_CASE_(case_name, true)
+#define TEST_NO_BUS(case_name) TEST_CASE_(case_name, false)
+
+#define TEST_CASE_(case_name, on_bus)                                                              \
+        static void case_##case_name(void);                                                        \
+        __attribute__((constructor)) static void register_case_##case_name(void)                   \
+        {                                                                                          \
+                static test_case self = {#case_name, on_bus, case_##case_name, NULL};              \
+                test_register_case(&self);                                                         \
+        }                                                                                          \
+        static void case_##case_name(void)
+
+#define ROLE(role_name)                                                                            \
+        static int role_##role_name(int n_args, char **args);                                      \
+        __attribute__((constructor)) static void register_role_##role_name(void)                   \
+        {                                                                                          \
+                static test_role self = {#role_name, role_##role_name, NULL};                      \
+                test_register_role(&self);                                                         \
+        }                                                                                          \
+        static int role_##role_name(int n_args __attribute__((unused)),                            \
+                                    char **args __attribute__((unused)))
+
+/* Every test program has one; the support library has none, so that others can link it too. */
+#define TEST_MAIN()                                                                                \
+        int main(int argc, char **argv)                                                            \
+        {                                                                                          \
+                return test_main(argc, argv);                                                      \
+        }
+
+#define CHECK(condition)                                                                           \
+        ((condition) ? (void)0 : test_fail(__FILE__, __LINE__, "CHECK(%s)", #condition))
+
+#define CHECK_EQ(seen, expected)                                                                   \
+        test_check_equal(__FILE__, __LINE__, #seen, (long long)(seen), #expected,                  \
+                         (long long)(expected))
+
+#define CHECK_STREQ(seen, expected)                                                                \
+        test_check_same_text(__FILE__, __LINE__, #seen, (seen), #expected, (expected))
+
+#define SKIP(reason) test_skip(reason)
+
+/* Polls until the condition holds; fails the case when that takes longer than the deadline. */
+#define WAIT_UNTIL(condition)                                                                      \
+        do {                                                                                       \
+                uint64_t wait_deadline_ = test_deadline_us();                                      \
+                while (!(condition)) {                                                             \
+                        if (test_now_us() > wait_deadline_)                                        \
+                                test_fail(__FILE__, __LINE__, "WAIT_UNTIL(%s)", #condition);       \
+                        test_breathe();                                                            \
+                }                                                                                  \
+        } while (0)
+
+/* As WAIT_UNTIL, for a number: a failure tells which one was seen last. */
+#define WAIT_UNTIL_EQ(seen, expected)                                                              \
+        do {                                                                                       \
+                uint64_t wait_deadline_ = test_deadline_us();                                      \
+                long long wait_seen_;                                                              \
+                while ((wait_seen_ = (long long)(seen)) != (long long)(expected)) {                \
+                        if (test_now_us() > wait_deadline_)                                        \
+                                test_fail(__FILE__, __LINE__, "WAIT_UNTIL_EQ(%s, %s): saw %lld",   \
+                                          #seen, #expected, wait_seen_);                           \
+                        test_breathe();                                                            \
+                }                                                                                  \
+        } while (0)
+
+/* The case fails here: prints, cleans up, ends the process. Any thread may call it. */
+__attribute__((noreturn, format(printf, 3, 4))) void test_fail(const char *file, int line,
+                                                               const char *format, ...);
+__attribute__((noreturn)) void test_skip(const char *reason);
+/* The harness itself is broken: prints, then aborts. */
+__attribute__((noreturn, format(printf, 1, 2))) void test_broken(const char *format, ...);
+
+void test_check_equal(const char *file, int line, const char *seen_text, long long seen,
+                      const char *expected_text, long long expected);
+void test_check_same_text(const char *file, int line, const char *seen_text, const char *seen,
+                          const char *expected_text, const char *expected);
+
+/* CLOCK_MONOTONIC. */
+uint64_t test_now_us(void);
+/* When to give up something that begins now: 10 seconds, times test_slowness(). */
+uint64_t test_deadline_us(void);
+/* The factor from DN_TEST_SLOW, 1 or more: sanitizers, valgrind, busy machines. */
+unsigned test_slowness(void);
+/* The pause between two looks at a condition. */
+void test_breathe(void);
+/* Lets time pass for a measurement "during"; never to wait for something. */
+void test_let_pass_ms(unsigned ms);
+
+/* A private directory (0700) for the case, removed when the process ends. */
+const char *test_directory(void);
+void test_remove_tree(const char *directory);
+
+/* What the kernel says about this process. */
+unsigned test_n_fds(void);
+unsigned test_n_threads(void);
+uint64_t test_resident_bytes(void);
+/* Context switches so far of all threads but the calling one. */
+uint64_t test_n_switches_of_others(void);
+/* Processor time so far of the whole process. */
+uint64_t test_cpu_us(void);
+
+#endif

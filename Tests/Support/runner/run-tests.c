@@ -1,0 +1,93 @@
+/* The command line of the test runner.
+ *
+ *     run-tests [--broker daemon|broker]... [--jobs N] program...
+ *
+ * Runs every case of every program in a process of its own: once for each broker if it needs a
+ * bus, else once. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+
+#define MAX_BROKERS 2
+
+typedef struct options {
+        const char *brokers[MAX_BROKERS];
+        size_t n_brokers;
+        size_t n_jobs;
+        int first_program; /* index in argv */
+} options;
+
+static void usage(void)
+{
+        fprintf(stderr, "usage: run-tests [--broker daemon|broker]... [--jobs N] program...\n");
+        exit(2);
+}
+
+static options parse(int argc, char **argv)
+{
+        options o = {.n_jobs = 2, .first_program = 1};
+
+        while (o.first_program + 1 < argc && strncmp(argv[o.first_program], "--", 2) == 0) {
+                const char *key = argv[o.first_program], *value = argv[o.first_program + 1];
+                if (strcmp(key, "--broker") == 0 && o.n_brokers < MAX_BROKERS)
+                        o.brokers[o.n_brokers++] = value;
+                else if (strcmp(key, "--jobs") == 0 && atoi(value) > 0)
+                        o.n_jobs = (size_t)atoi(value);
+                else
+                        usage();
+                o.first_program += 2;
+        }
+        if (o.first_program >= argc)
+                usage();
+        if (o.n_brokers == 0)
+                o.brokers[o.n_brokers++] = "daemon";
+        return o;
+}
+
+/* Adds the cases of one program, in the order it lists them; false if it cannot be asked. */
+static bool plan_program(run_plan *plan, const options *o, const char *program)
+{
+        char command[4096], line[512];
+        FILE *list;
+
+        snprintf(command, sizeof command, "'%s'", program);
+        list = popen(command, "re");
+        while (list && fgets(line, sizeof line, list)) {
+                line[strcspn(line, "\n")] = '\0';
+                char *mark = strstr(line, " no-bus");
+                if (mark)
+                        *mark = '\0';
+                for (size_t i = 0; i < (mark ? 1 : o->n_brokers); i++)
+                        run_plan_add(plan, program, line, mark ? NULL : o->brokers[i]);
+        }
+        return list && pclose(list) == 0;
+}
+
+int main(int argc, char **argv)
+{
+        options o = parse(argc, argv);
+        char directory[] = "/tmp/dn-run-XXXXXX";
+        run_plan plan = {0};
+        run_totals totals = {0};
+
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        if (!mkdtemp(directory) || setenv("DN_TEST_DIRECTORY", directory, 1) < 0) {
+                perror("mkdtemp");
+                return 1;
+        }
+        for (int i = o.first_program; i < argc; i++)
+                if (!plan_program(&plan, &o, argv[i])) {
+                        printf("FAIL %s does not list its cases\n", argv[i]);
+                        totals.n_failed++;
+                }
+        run_all(&plan, o.n_jobs, &totals);
+        run_remove_tree(directory);
+        free(plan.jobs);
+        printf("%zu passed, %zu failed, %zu skipped\n", totals.n_passed, totals.n_failed,
+               totals.n_skipped);
+        return totals.n_failed > 0 || totals.n_passed == 0;
+}

@@ -1,0 +1,138 @@
+/* The life of a private bus. */
+#include "test-bus.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "test-bus-private.h"
+#include "test-private.h"
+#include "test-spawn.h"
+
+static const test_bus_limits generous = {.max_match_rules = 500000,
+                                         .max_outgoing_bytes = 1000000000};
+
+static const test_bus_ops *find_ops(const char *kind)
+{
+        if (!kind)
+                kind = getenv("DN_TEST_BROKER");
+        if (!kind || strcmp(kind, test_bus_daemon_ops.kind) == 0)
+                return &test_bus_daemon_ops;
+        if (strcmp(kind, test_bus_broker_ops.kind) == 0)
+                return &test_bus_broker_ops;
+        test_broken("there is no bus of kind %s", kind);
+}
+
+test_bus *test_bus_prepare(const char *kind)
+{
+        test_bus *bus = calloc(1, sizeof *bus);
+
+        if (!bus)
+                test_broken("out of memory");
+        bus->ops = find_ops(kind);
+        bus->limits = generous;
+        bus->controller_fd = -1;
+        test_directory_new(bus->directory, sizeof bus->directory);
+        snprintf(bus->path, sizeof bus->path, "%s/bus", bus->directory);
+        snprintf(bus->address, sizeof bus->address, "unix:path=%s", bus->path);
+        return bus;
+}
+
+static void set_limit(unsigned long *limit, unsigned long wanted)
+{
+        if (wanted == TEST_BUS_NOTHING)
+                *limit = 0;
+        else if (wanted > 0)
+                *limit = wanted;
+}
+
+test_bus *test_bus_start(const char *kind, const test_bus_limits *limits)
+{
+        test_bus *bus = test_bus_prepare(kind);
+
+        if (limits) {
+                set_limit(&bus->limits.max_match_rules, limits->max_match_rules);
+                set_limit(&bus->limits.max_outgoing_bytes, limits->max_outgoing_bytes);
+        }
+        test_bus_start_again(bus);
+        return bus;
+}
+
+test_bus *test_bus_begin(void)
+{
+        test_bus *bus = test_bus_start(NULL, NULL);
+
+        test_bus_use(bus);
+        return bus;
+}
+
+const char *test_bus_address(const test_bus *bus)
+{
+        return bus->address;
+}
+
+const char *test_bus_path(const test_bus *bus)
+{
+        return bus->path;
+}
+
+const char *test_bus_directory(const test_bus *bus)
+{
+        return bus->directory;
+}
+
+pid_t test_bus_pid(const test_bus *bus)
+{
+        return bus->pid;
+}
+
+bool test_bus_is_broker(const test_bus *bus)
+{
+        return bus->ops == &test_bus_broker_ops;
+}
+
+void test_bus_use(const test_bus *bus)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", bus->address, 1);
+        setenv("XDG_RUNTIME_DIR", bus->directory, 1);
+        unsetenv("DARWIN_NOTIFY_BUS");
+}
+
+void test_bus_kill(test_bus *bus)
+{
+        if (bus->pid > 0)
+                test_kill_and_reap(bus->pid);
+        bus->pid = 0;
+        if (bus->controller_fd >= 0)
+                close(bus->controller_fd);
+        bus->controller_fd = -1;
+}
+
+void test_bus_start_again(test_bus *bus)
+{
+        unlink(bus->path);
+        bus->ops->start(bus);
+}
+
+void test_bus_pause(test_bus *bus)
+{
+        test_stop_process(bus->pid);
+}
+
+void test_bus_resume(test_bus *bus)
+{
+        kill(bus->pid, SIGCONT);
+}
+
+test_bus *test_bus_stop(test_bus *bus)
+{
+        if (!bus)
+                return NULL;
+        test_bus_kill(bus);
+        test_remove_tree(bus->directory);
+        free(bus);
+        return NULL;
+}

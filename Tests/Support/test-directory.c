@@ -1,0 +1,60 @@
+/* Private directories that vanish with the test. */
+#include <errno.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "test-private.h"
+
+static char own_directory[64];
+static pid_t own_pid; /* a forked child leaves the directory to its parent */
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+        (void)status;
+        (void)kind;
+        (void)where;
+        remove(path);
+        return 0;
+}
+
+void test_remove_tree(const char *directory)
+{
+        nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void test_directory_forget(void)
+{
+        if (own_directory[0] && own_pid == getpid())
+                test_remove_tree(own_directory);
+}
+
+static void directory_make(void)
+{
+        const char *base = getenv("DN_TEST_DIRECTORY"); /* of run-tests, which sweeps it */
+
+        snprintf(own_directory, sizeof own_directory, "%s/dn-test-XXXXXX", base ? base : "/tmp");
+        if (!mkdtemp(own_directory))
+                test_broken("mkdtemp: %s", strerror(errno));
+        own_pid = getpid();
+        atexit(test_directory_forget);
+}
+
+const char *test_directory(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, directory_make);
+        return own_directory;
+}
+
+void test_directory_new(char *ret_path, unsigned long path_bytes)
+{
+        int n = snprintf(ret_path, path_bytes, "%s/bus-XXXXXX", test_directory());
+
+        if (n < 0 || (unsigned long)n >= path_bytes || !mkdtemp(ret_path))
+                test_broken("mkdtemp %s: %s", ret_path, strerror(errno));
+}

@@ -1,0 +1,63 @@
+/* The command line of a test program. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static test_case *first_case;
+static test_role *first_role;
+
+void test_register_case(test_case *new_case)
+{
+        test_case **end = &first_case;
+
+        while (*end)
+                end = &(*end)->next;
+        *end = new_case;
+}
+
+void test_register_role(test_role *role)
+{
+        role->next = first_role;
+        first_role = role;
+}
+
+static int run_role(const char *name, int n_args, char **args)
+{
+        for (test_role *role = first_role; role; role = role->next)
+                if (strcmp(role->name, name) == 0)
+                        return role->run(n_args, args);
+        fprintf(stderr, "no such role: %s\n", name);
+        return 2;
+}
+
+/* Nothing of the machine's own bus may be within reach of a case. */
+static void run_case(const test_case *chosen)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        unsetenv("DARWIN_NOTIFY_BUS");
+        chosen->run();
+}
+
+int test_main(int argc, char **argv)
+{
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        if (argc >= 3 && strcmp(argv[1], "--role") == 0)
+                return run_role(argv[2], argc - 3, argv + 3);
+
+        for (test_case *c = first_case; c; c = c->next) {
+                if (argc < 2)
+                        printf("%s%s\n", c->name, c->needs_bus ? "" : " no-bus");
+                else if (strcmp(c->name, argv[1]) == 0) {
+                        run_case(c);
+                        return 0;
+                }
+        }
+        if (argc < 2)
+                return 0;
+        fprintf(stderr, "no such case: %s\n", argv[1]);
+        return 2;
+}

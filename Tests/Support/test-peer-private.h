@@ -1,0 +1,20 @@
+/* What the two halves of the foreign peer share. */
+#ifndef DN_TEST_PEER_PRIVATE_H
+#define DN_TEST_PEER_PRIVATE_H
+
+#include <systemd/sd-bus.h>
+
+#include "test-peer.h"
+
+struct test_peer {
+        sd_bus *bus;
+        const char *unique_name; /* borrowed from `bus` */
+};
+
+/* Fails the case if `r` is an error. */
+void test_peer_must(int r, const char *what);
+/* Calls the bus driver. */
+void test_peer_call(test_peer *peer, const char *interface, const char *member,
+                    sd_bus_message **ret_reply, const char *signature, ...);
+
+#endif

@@ -1,0 +1,23 @@
+/* How the support library starts a process. */
+#ifndef DN_TEST_SPAWN_H
+#define DN_TEST_SPAWN_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define TEST_SPAWN_MAX_FDS 4
+
+typedef struct test_spawn_plan {
+        const char *const *argv;
+        int fds[TEST_SPAWN_MAX_FDS]; /* fds[i] becomes i in the child; -1 is /dev/null */
+        size_t n_fds;                /* at least 3; everything else is closed */
+} test_spawn_plan;
+
+/* The child gets SIGKILL when this process ends, whichever of its threads asked for it. */
+pid_t test_spawn(const test_spawn_plan *plan);
+/* Waits for its end: exit status, or 128 + signal; -1 after the deadline, and it goes on. */
+int test_reap(pid_t pid);
+void test_kill_and_reap(pid_t pid);
+void test_stop_process(pid_t pid); /* SIGSTOP; returns when it has stopped */
+
+#endif
