@@ -10,10 +10,11 @@
 static const char *encoded(const char *name)
 {
         static char interface[DN__WIRE_INTERFACE_BYTES];
+        const size_t n_prefix = strlen(DN__WIRE_INTERFACE_PREFIX);
 
         dn__name_to_interface(name, strlen(name), interface);
-        CHECK(strncmp(interface, DN__WIRE_INTERFACE_PREFIX, strlen(DN__WIRE_INTERFACE_PREFIX)) == 0);
-        return interface + strlen(DN__WIRE_INTERFACE_PREFIX);
+        CHECK(strncmp(interface, DN__WIRE_INTERFACE_PREFIX, n_prefix) == 0);
+        return interface + n_prefix;
 }
 
 TEST_NO_BUS(readableNamesStayReadable)

@@ -42,7 +42,8 @@ int dn__rules_add(dn__rules *rules, const char *name, size_t n_name_bytes, dn__r
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);
 
-/* Returns 1 if signals of the name arrive, 0 if that is not decided, -ENOBUFS if the bus refuses. */
+/* Returns 1 if signals of the name arrive, 0 if that is not decided, -ENOBUFS if the bus refuses
+ * them. */
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule);
 
 /* Asks for all rules, after the bus has said hello. */

@@ -173,18 +173,16 @@ int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_b
 
         dn__lock_acquire(&service->lock);
         r = dn__rules_add(&service->rules, name, n_name_bytes, ret_rule);
-        if (r == 0) {
-                service->has_unasked = service->has_unasked || dn__service_is_current(service);
-                if (!dn__connection_can_send(&service->connection))
-                        dn__service_wake(service);
-        }
+        if (r == 0 && !dn__connection_can_send(&service->connection))
+                dn__service_wake(service);
         dn__lock_release(&service->lock);
         return r;
 }
 
 int dn__service_await_rule(dn__service *service, const dn__rule *rule)
 {
-        uint64_t deadline_us = dn__service_is_current(service) ? 0 : dn__clock_after_us(ANSWER_TIMEOUT_US);
+        bool may_wait = !dn__service_is_current(service);
+        uint64_t deadline_us = dn__clock_after_us(may_wait ? ANSWER_TIMEOUT_US : 0);
         int r;
 
         dn__lock_acquire(&service->lock);
@@ -194,9 +192,10 @@ int dn__service_await_rule(dn__service *service, const dn__rule *rule)
                         break;
                 (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
         }
+        /* Who goes on without the answer is told later of what was posted until it comes. */
         if (r == 0) {
                 service->has_unasked = true;
-                r = dn__service_is_current(service) ? report(service) : -ENOTCONN;
+                r = may_wait ? -ENOTCONN : report(service);
         }
         dn__lock_release(&service->lock);
         return r < 0 ? r : 0;

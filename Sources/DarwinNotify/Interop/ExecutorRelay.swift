@@ -1,6 +1,5 @@
 // Passes work on to a serial executor of Swift.
 
-
 /// An actor that lives on the executor which work is meant for.
 ///
 /// Tasks may reach the executor in another order than they were made in. So a task carries no

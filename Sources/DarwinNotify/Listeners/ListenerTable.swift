@@ -1,6 +1,5 @@
 // Remembers the observations of named listeners.
 
-
 /// The observations of named listeners, by notification.
 ///
 /// Whatever leaves the table is returned, so that it ends after the lock is released: the end of

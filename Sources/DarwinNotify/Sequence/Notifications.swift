@@ -1,6 +1,5 @@
 // Presents the notifications of a name as a sequence.
 
-
 /// The notifications of a name, as they come.
 ///
 /// Every iterator sees every post. What it has not taken yet is kept as one event, the newest,

@@ -1,6 +1,5 @@
 // Guards the state of an iteration.
 
-
 /// What the handler of an iteration shares with its iterator.
 final class NotificationsStorage: Sendable {
   private let state = Locked(NotificationsState())
