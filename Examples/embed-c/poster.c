@@ -1,0 +1,23 @@
+/* Posts the names that are given as arguments. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <darwinnotify/darwinnotify.h>
+
+int main(int argc, char **argv)
+{
+        int status = EXIT_SUCCESS;
+
+        for (int i = 1; i < argc; i++) {
+                int r = dn_center_post(dn_center_darwin(), argv[i], NULL, NULL, 0);
+                if (r == 0) {
+                        printf("posted %s\n", argv[i]);
+                        continue;
+                }
+                /* Without a bus the post waits for one, but this process will not. */
+                fprintf(stderr, "%s: %s\n", argv[i], dn_is_offline(r) ? "no bus" : strerror(-r));
+                status = EXIT_FAILURE;
+        }
+        return status;
+}

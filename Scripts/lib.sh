@@ -1,0 +1,150 @@
+# Helpers of the scripts in this folder; sourced by each of them as its first step.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+exec </dev/null
+unset DARWIN_NOTIFY_BUS
+
+# ---- toolchain -----------------------------------------------------------------------------------
+
+# A Swift toolchain may stand beside PATH; its clang serves where the system has none.
+for folder in "${SWIFTLY_BIN_DIR:-${HOME:-/nonexistent}/.local/share/swiftly/bin}" \
+  /opt/swift/usr/bin /usr/share/swift/usr/bin; do
+  command -v swift >/dev/null && break
+  [ -x "$folder/swift" ] && PATH=$PATH:$folder
+done
+if swift_path=$(command -v swift); then
+  swift_path=$(dirname "$(readlink -f "$swift_path")")
+  [ -x "$swift_path/clang" ] && PATH=$PATH:$swift_path
+fi
+unset folder swift_path
+
+have() { command -v "$1" >/dev/null; }
+
+# ---- checks --------------------------------------------------------------------------------------
+
+# Prints the source files under the given folders (default: the repository) that end as said.
+#   sources .c .h -- CShims Tests
+sources() {
+  local names=() folders=()
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    names+=(${names:+-o} -name "*$1")
+    shift
+  done
+  shift || true
+  for folder in "${@:-.}"; do [ -e "$folder" ] && folders+=("$folder"); done
+  [ ${#folders[@]} -gt 0 ] || return 0
+  find "${folders[@]}" \( -name .git -o -name .build -o -name build -o -name 'build-*' \) -prune \
+    -o -type f \( "${names[@]}" \) -print | sed 's|^\./||' | sort
+}
+
+violations=0
+
+# Reports one broken rule: violation FILE:LINE TEXT
+violation() {
+  printf '%s: %s\n' "$1" "$2" >&2
+  violations=$((violations + 1))
+}
+
+# Reports each line of the standard input, "FILE:LINE: TEXT", as one broken rule.
+violations_from_lines() {
+  local line
+  while IFS= read -r line; do violation "${line%%: *}" "${line#*: }"; done
+}
+
+# Ends a check: its one line when all is well, else the number of violations.
+conclude() {
+  if [ "$violations" -gt 0 ]; then
+    echo "${0##*/}: $violations violations" >&2
+    exit 1
+  fi
+  echo "${0##*/}: $1"
+}
+
+die() {
+  echo "${0##*/}: $*" >&2
+  exit 1
+}
+
+# ---- processes and temporary files, gone with the script -----------------------------------------
+
+scratch=
+
+clean_up() {
+  local status=$? pid
+  trap - EXIT
+  for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || true; done
+  wait
+  if [ -n "$scratch" ]; then rm -rf "$scratch"; fi
+  exit $status
+}
+
+# Makes the folder $scratch, in which all temporary files then are. (The Swift compiler writes files
+# with broken names where the temporary files of another user are in its way.)
+make_scratch() {
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  scratch=$(mktemp -d "${TMPDIR:-/tmp}/darwinnotify.XXXXXX")
+  export TMPDIR=$scratch/tmp
+  mkdir "$TMPDIR"
+}
+
+# Starts a process that writes to $scratch/NAME.log and sets $started: start NAME COMMAND...
+start() {
+  local name=$1
+  shift
+  "$@" >"$scratch/$name.log" 2>&1 &
+  started=$!
+}
+
+# Prints how many lines of a process fit: seen NAME EXTENDED-REGEXP
+seen() { grep -cE -- "$2" "$scratch/$1.log" || true; }
+
+# Waits until a process has written so many lines that fit: await NAME REGEXP COUNT SECONDS
+await() {
+  local deadline=$((SECONDS + $4))
+  until [ "$(seen "$1" "$2")" -ge "$3" ]; do
+    [ "$SECONDS" -lt "$deadline" ] || return 1
+    sleep 0.02
+  done
+}
+
+# Waits until a process that start() made has ended, and returns its status: await_end PID SECONDS
+await_end() {
+  local deadline=$((SECONDS + $2))
+  while kill -0 "$1" 2>/dev/null; do
+    [ "$SECONDS" -lt "$deadline" ] || return 124
+    sleep 0.02
+  done
+  wait "$1"
+}
+
+# Starts a session bus of our own, with a runtime folder of its own.
+start_bus() {
+  export XDG_RUNTIME_DIR=$scratch/runtime
+  mkdir -m 700 "$XDG_RUNTIME_DIR"
+  export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus
+  start bus dbus-daemon --session --nofork --nopidfile --nosyslog --print-address \
+    --address="$DBUS_SESSION_BUS_ADDRESS"
+  await bus '^unix:path=' 1 10 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
+}
+
+# ---- the C library as its users get it -----------------------------------------------------------
+
+# Installs the library below FOLDER/prefix, where pkg-config then finds it: install_library FOLDER
+install_library() {
+  make --silent -C CShims install PREFIX="$1/prefix" DESTDIR=
+  export PKG_CONFIG_PATH=$1/prefix/lib/pkgconfig
+  export LD_LIBRARY_PATH=$1/prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
+
+# Builds the C examples in FOLDER against the installed library: build_examples FOLDER [STATIC=1]
+build_examples() {
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  cp Examples/embed-c/Makefile Examples/embed-c/*.c "$folder"
+  make --silent -C "$folder" "$@"
+}
