@@ -56,7 +56,8 @@ static int copy(const char *address, char **ret_address)
 /* A library must not start programs, which these transports would. */
 static bool starts_a_program(const char *address)
 {
-        return strstr(address, "unixexec:") || strstr(address, "autolaunch:");
+        return strstr(address, "unixexec:") || strstr(address, "autolaunch:") ||
+               strstr(address, "x-machine-");
 }
 
 static int resolve_session(char **ret_address)

@@ -45,7 +45,7 @@ int dn__connection_open(dn__connection *connection, const dn__address *address)
                 connection->bus = sd_bus_close_unref(connection->bus);
                 return r;
         }
-        dn__fork_guard(&connection->fork_guard, sd_bus_get_fd(connection->bus));
+        connection->fork_guard = dn__fork_guard_new(sd_bus_get_fd(connection->bus));
         return 0;
 }
 
@@ -53,7 +53,7 @@ void dn__connection_close(dn__connection *connection)
 {
         if (!connection->bus)
                 return;
-        dn__fork_release(&connection->fork_guard);
+        (void)dn__fork_guard_free(connection->fork_guard);
         free(connection->unique_name);
         (void)sd_bus_close_unref(connection->bus);
         *connection = (dn__connection){ 0 };
@@ -72,23 +72,33 @@ static int greet(dn__connection *connection)
         if (r < 0)
                 return r;
         connection->unique_name = strdup(name);
-        return connection->unique_name ? 1 : -ENOMEM;
+        if (!connection->unique_name)
+                return -ENOMEM;
+        /* A bus that hangs for a while answers afterwards: to give up a question before would
+         * leave a rule that the bus has, but we do not know of. */
+        (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);
+        return 1;
 }
 
 int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message)
 {
         sd_bus_message *message = NULL;
-        int r, greeted = 0;
+        int r, n;
 
-        r = sd_bus_process(connection->bus, &message);
+        n = sd_bus_process(connection->bus, &message);
+        r = n;
+        /* sd-bus tells of a lost connection with a message of its own, and has closed the
+         * descriptor by then. */
+        if (r >= 0 && (connection->is_broken || sd_bus_is_open(connection->bus) <= 0))
+                r = -ECONNRESET;
         if (r >= 0 && !connection->unique_name)
-                greeted = greet(connection);
-        if (greeted < 0) {
+                r = greet(connection);
+        if (r < 0) {
                 (void)sd_bus_message_unref(message);
-                return greeted;
+                return r;
         }
         *ret_message = message;
-        return r;
+        return n;
 }
 
 int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
@@ -101,7 +111,7 @@ int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_
         if (fd < 0)
                 return fd;
         /* It changes while a list of addresses is tried one by one. */
-        connection->fork_guard.fd = fd;
+        dn__fork_guard_set(connection->fork_guard, fd);
         events = sd_bus_get_events(connection->bus);
         if (events < 0)
                 return events;
@@ -118,7 +128,7 @@ bool dn__connection_can_send(dn__connection *connection)
 {
         uint64_t n_queued = 0;
 
-        return connection->unique_name &&
+        return connection->unique_name && !connection->is_broken &&
                sd_bus_get_n_queued_write(connection->bus, &n_queued) >= 0 && n_queued == 0;
 }
 
@@ -137,6 +147,7 @@ int dn__connection_send_post(dn__connection *connection, const char *name, size_
         if (r >= 0)
                 r = sd_bus_send(connection->bus, message, NULL);
         (void)sd_bus_message_unref(message);
+        connection->is_broken = connection->is_broken || r < 0;
         return r < 0 ? r : 0;
 }
 
@@ -147,9 +158,10 @@ static bool read_body(sd_bus_message *message, dn__signal *signal)
 
         if (!signature || signature[0] != 's' || strchr(signature, 'h'))
                 return false;
-        if (sd_bus_message_read_basic(message, 's', &signal->name) <= 0 || !*signal->name)
+        if (sd_bus_message_read_basic(message, 's', &signal->name) <= 0 ||
+            dn__name_is_local(signal->name) ||
+            dn__name_check(signal->name, &signal->n_name_bytes) < 0)
                 return false;
-        signal->n_name_bytes = strlen(signal->name);
         if (strncmp(signature, "stt", 3) != 0)
                 return true;
         return sd_bus_message_read_basic(message, 't', &signal->generation) > 0 &&
@@ -203,6 +215,7 @@ int dn__connection_add_match(dn__connection *connection, const char *interface,
         format_rule(interface, rule);
         r = sd_bus_call_method_async(connection->bus, ret_slot, BUS_NAME, BUS_PATH, BUS_NAME,
                                      "AddMatch", handler, context, "s", rule);
+        connection->is_broken = connection->is_broken || r < 0;
         return r < 0 ? r : 0;
 }
 
@@ -221,7 +234,6 @@ void dn__connection_remove_match(dn__connection *connection, const char *interfa
                 r = sd_bus_message_set_expect_reply(message, false);
         if (r >= 0)
                 r = sd_bus_send(connection->bus, message, NULL);
-        /* If it fails, the connection is being lost, and the rule with it. */
-        (void)r;
+        connection->is_broken = connection->is_broken || r < 0;
         (void)sd_bus_message_unref(message);
 }

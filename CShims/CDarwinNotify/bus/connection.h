@@ -15,12 +15,13 @@
 typedef struct dn__connection {
         sd_bus *bus;
         char *unique_name; /* set once the bus has said hello */
-        dn__fork_fd fork_guard;
+        bool is_broken;    /* what had to be sent could not be: to begin anew is the way out */
+        dn__fork_guard *fork_guard;
 } dn__connection;
 
 /* A post as it came from the bus. Borrowed from its message. */
 typedef struct dn__signal {
-        const char *name; /* valid UTF-8, 1 byte or more */
+        const char *name; /* checked; not one that stays in its process */
         size_t n_name_bytes;
         uint64_t generation; /* 0: not counted by its poster */
         uint64_t region;     /* 0: its poster has no table */

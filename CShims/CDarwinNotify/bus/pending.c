@@ -50,13 +50,15 @@ int dn__pending_add(dn__pending *pending, uint64_t hash, const char *name, size_
 
         if (entry) {
                 post = DN__CONTAINER(entry, dn__pending_post, entry);
-        } else {
-                r = add_new(pending, hash, name, n_name_bytes, &post);
-                if (r < 0)
-                        return r;
+                /* One that is not counted must reach those who have the counted ones already. */
+                if (post->generation && (generation > post->generation || !generation))
+                        post->generation = generation;
+                return 0;
         }
-        if (generation > post->generation)
-                post->generation = generation;
+        r = add_new(pending, hash, name, n_name_bytes, &post);
+        if (r < 0)
+                return r;
+        post->generation = generation;
         post->region = region;
         return 0;
 }

@@ -16,7 +16,7 @@
 typedef struct dn__pending_post {
         dn__map_entry entry;
         dn__link link;
-        uint64_t generation; /* of the last post */
+        uint64_t generation; /* of the last post; 0 if one of them is not counted */
         uint64_t region;
         char name[];
 } dn__pending_post;

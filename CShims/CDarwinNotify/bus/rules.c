@@ -54,6 +54,7 @@ static void refused(dn__rule *rule)
         dn__rules *rules = rule->rules;
 
         rule->state = DN__RULE_REFUSED;
+        rules->has_gap = true;
         if (rule == &rules->wide) {
                 ask_for_absent(rules);
         } else if (rules->wide.state == DN__RULE_ABSENT) {
@@ -71,10 +72,8 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         rule->rules->n_asked--;
         if (!sd_bus_message_is_method_error(reply, NULL))
                 rule->state = DN__RULE_ACTIVE;
-        else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY) ||
-                 sd_bus_message_is_method_error(reply, SD_BUS_ERROR_DISCONNECTED) ||
-                 sd_bus_message_is_method_error(reply, SD_BUS_ERROR_TIMEOUT))
-                rule->state = DN__RULE_ABSENT; /* no answer: the next connection asks again */
+        else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY))
+                rule->state = DN__RULE_ABSENT; /* the connection is lost: the next one asks again */
         else
                 refused(rule);
         return 1;
@@ -84,7 +83,7 @@ static void ask(dn__rule *rule)
 {
         if (dn__connection_add_match(rule->rules->connection, rule->interface, answered, rule,
                                      &rule->call) < 0)
-                return; /* the connection is being lost */
+                return; /* the connection is broken, and begins anew */
         rule->state = DN__RULE_ASKED;
         rule->rules->n_asked++;
 }

@@ -31,6 +31,8 @@ typedef struct dn__rules {
         dn__map by_interface;
         dn__rule wide; /* stands for all others where the bus accepts no more of them */
         size_t n_asked;
+        bool has_gap; /* signals of a confirmed name may have been missed; set here, reset by the
+                       * owner */
 } dn__rules;
 
 void dn__rules_init(dn__rules *rules, dn__connection *connection);

@@ -16,7 +16,7 @@ struct dn__service {
         void *context;
         dn__address address;
         int wake_fd;
-        dn__fork_fd wake_guard;
+        dn__fork_guard *wake_guard;
 
         dn__lock lock;
         dn__condition changed; /* of anything that a caller may wait for */
@@ -28,13 +28,14 @@ struct dn__service {
         bool is_started DN__GUARDED_BY(&lock);
         bool is_tried DN__GUARDED_BY(&lock); /* the first attempt to connect has an outcome */
         bool is_woken DN__GUARDED_BY(&lock);
-        bool is_closing DN__GUARDED_BY(&lock);
-        bool has_unasked DN__GUARDED_BY(&lock); /* somebody observes without having waited */
+        bool has_unasked DN__GUARDED_BY(&lock); /* signals may have gone by an observer's rule */
+        size_t n_backlog DN__GUARDED_BY(&lock); /* messages since the last look for missed posts */
         uint64_t connect_us DN__GUARDED_BY(&lock);
         uint64_t connected_us DN__GUARDED_BY(&lock);
         uint64_t backoff_us DN__GUARDED_BY(&lock);
         uint64_t missed_us DN__GUARDED_BY(&lock); /* when to call may_have_missed */
         uint64_t wake_us DN__GUARDED_BY(&lock);   /* when to call woken */
+        uint64_t close_us DN__GUARDED_BY(&lock);  /* when to end, whatever waits to be sent */
 };
 
 /* Runs the thread until the service is closing, then frees the service. */

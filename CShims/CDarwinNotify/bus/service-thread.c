@@ -11,13 +11,14 @@
 /* A connection that lasted that long was a good one: the next loss starts from the beginning. */
 #define GOOD_CONNECTION_US (1 * DN__US_PER_SECOND)
 
-/* A bus drops signals only for a reader with a long queue: so many messages at a time mean that
- * there may have been one. They are looked for a moment later, once for a whole burst. */
+/* A bus drops signals for a reader whose queue is long, which a small queue of a fast reader does
+ * not show: after so many messages it is looked for posts that did not come. A moment later, once
+ * for a whole burst. */
 #define BACKLOG_N_MESSAGES 32
 #define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
 
-/* What is read before what waits to be sent gets its turn. */
-#define TURN_N_MESSAGES 256
+/* What reading, callbacks and sending may do before the others get their turn. */
+#define TURN_N_STEPS 256
 
 static _Thread_local const dn__service *current;
 
@@ -55,14 +56,26 @@ static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
         connect_later(service);
 }
 
+/* Opening may take a while, where an address has a host name in it: nobody waits for that. */
 static void connect_if_due(dn__service *service)
 {
+        dn__connection connection = { 0 };
+        bool is_due;
+        int r = 0;
+
         dn__lock_acquire(&service->lock);
-        if (service->connect_us <= dn__clock_now_us()) {
+        is_due = service->connect_us <= dn__clock_now_us();
+        if (is_due)
                 service->connect_us = DN__NEVER;
-                if (dn__connection_open(&service->connection, &service->address) < 0)
-                        connect_later(service);
-        }
+        dn__lock_release(&service->lock);
+        if (!is_due)
+                return;
+        r = dn__connection_open(&connection, &service->address);
+        dn__lock_acquire(&service->lock);
+        if (r < 0)
+                connect_later(service);
+        else
+                service->connection = connection;
         dn__lock_release(&service->lock);
 }
 
@@ -85,6 +98,8 @@ static void stepped(dn__service *service, bool was_ready, size_t n_asked)
                 connected(service);
         if (service->rules.n_asked != n_asked)
                 dn__condition_broadcast(&service->changed);
+        service->has_unasked = service->has_unasked || service->rules.has_gap;
+        service->rules.has_gap = false;
         if (service->has_unasked && dn__connection_is_ready(&service->connection) &&
             service->rules.n_asked == 0) {
                 service->has_unasked = false;
@@ -113,6 +128,15 @@ static bool step(dn__service *service, sd_bus_message **message)
         return r > 0;
 }
 
+static void note_backlog(dn__service *service, size_t n_messages) DN__REQUIRES(&service->lock)
+{
+        service->n_backlog += n_messages;
+        if (service->n_backlog < BACKLOG_N_MESSAGES)
+                return;
+        service->n_backlog = 0;
+        service->missed_us = earlier(service->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
+}
+
 static void handle(dn__service *service, sd_bus_message *message)
 {
         dn__signal signal;
@@ -123,6 +147,8 @@ static void handle(dn__service *service, sd_bus_message *message)
                 service->counts.n_received++;
         else
                 service->counts.n_ignored++;
+        /* A foreign message may be large enough to fill the queue alone. */
+        note_backlog(service, fits ? 1 : BACKLOG_N_MESSAGES);
         if (!fits && sd_bus_message_is_method_call(message, NULL, NULL) > 0)
                 dn__connection_refuse_call(message);
         dn__lock_release(&service->lock);
@@ -130,42 +156,34 @@ static void handle(dn__service *service, sd_bus_message *message)
                 service->ops->received(service->context, &signal);
 }
 
-static bool run_one_work(dn__service *service)
-{
-        dn__work work;
-        bool found;
-
-        dn__lock_acquire(&service->lock);
-        found = dn__queue_pop(&service->works, &work);
-        dn__lock_release(&service->lock);
-        if (found)
-                work.run(work.argument);
-        return found;
-}
-
+/* Runs the works that are there now; those that they add, such as a callback that posts the name
+ * it observes, come after the next look at the bus. */
 static void run_works(dn__service *service)
 {
-        while (run_one_work(service))
-                continue;
+        dn__work work;
+        size_t n;
+
+        dn__lock_acquire(&service->lock);
+        for (n = service->works.n_works; n > 0 && dn__queue_pop(&service->works, &work); n--) {
+                dn__lock_release(&service->lock);
+                work.run(work.argument);
+                dn__lock_acquire(&service->lock);
+        }
+        dn__lock_release(&service->lock);
 }
 
 static void receive(dn__service *service)
 {
         sd_bus_message *message = NULL;
-        size_t n_messages = 0;
 
-        while (n_messages < TURN_N_MESSAGES && step(service, &message)) {
+        for (size_t i = 0; i < TURN_N_STEPS && step(service, &message); i++) {
                 if (!message)
                         continue;
-                n_messages++;
                 handle(service, message);
                 run_works(service);
         }
         dn__lock_acquire(&service->lock);
         (void)sd_bus_message_unref(message);
-        if (n_messages >= BACKLOG_N_MESSAGES)
-                service->missed_us =
-                        earlier(service->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
         dn__lock_release(&service->lock);
 }
 
@@ -179,7 +197,7 @@ static bool send_one_pending(dn__service *service)
         if (post && dn__connection_send_post(&service->connection, post->name,
                                              post->entry.n_key_bytes, post->generation,
                                              post->region) < 0)
-                post = NULL; /* the next step finds the connection lost */
+                post = NULL; /* the next step finds the connection broken */
         if (post) {
                 dn__pending_take(&service->pending, post);
                 service->counts.n_sent++;
@@ -209,6 +227,18 @@ static void call_when_due(dn__service *service)
                 service->ops->woken(service->context, now_us);
 }
 
+static bool has_to_send(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        return !dn__pending_is_empty(&service->pending) &&
+               dn__connection_can_send(&service->connection);
+}
+
+static void send_pending(dn__service *service)
+{
+        for (size_t i = 0; i < TURN_N_STEPS && send_one_pending(service); i++)
+                continue;
+}
+
 /* Fills in what to poll. Returns false when there is something to do at once. */
 static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *ret_until_us)
 {
@@ -222,9 +252,9 @@ static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *r
             dn__connection_get_wait(&service->connection, &fds[1].fd, &fds[1].events,
                                     &until_us) < 0)
                 disconnect(service);
-        until_us = earlier(until_us, service->connect_us);
+        until_us = earlier(until_us, earlier(service->connect_us, service->close_us));
         until_us = earlier(until_us, earlier(service->missed_us, service->wake_us));
-        idle = service->works.n_works == 0 && !service->is_closing;
+        idle = service->works.n_works == 0 && !has_to_send(service);
         dn__lock_release(&service->lock);
         *ret_until_us = until_us;
         return idle;
@@ -254,14 +284,18 @@ static void wait_for_work(dn__service *service)
         dn__lock_release(&service->lock);
 }
 
-static bool is_closing(dn__service *service)
+/* A service that closes sends first what waits for its bus. */
+static bool is_over(dn__service *service)
 {
-        bool closing;
+        bool is_over;
 
         dn__lock_acquire(&service->lock);
-        closing = service->is_closing && service->works.n_works == 0;
+        is_over = service->close_us != DN__NEVER && service->works.n_works == 0 &&
+                  (dn__service_is_drained(service) ||
+                   !dn__connection_is_open(&service->connection) ||
+                   dn__clock_now_us() >= service->close_us);
         dn__lock_release(&service->lock);
-        return closing;
+        return is_over;
 }
 
 void dn__service_main(void *context)
@@ -269,12 +303,11 @@ void dn__service_main(void *context)
         dn__service *service = context;
 
         current = service;
-        while (!is_closing(service)) {
+        while (!is_over(service)) {
                 connect_if_due(service);
                 receive(service);
                 run_works(service);
-                while (send_one_pending(service))
-                        continue;
+                send_pending(service);
                 call_when_due(service);
                 wait_for_work(service);
         }

@@ -10,8 +10,11 @@
 #include "bus/service-internal.h"
 #include "util/thread.h"
 
-/* What a caller waits for a bus that does not answer. */
+/* What a call waits for a bus that does not answer, in all. */
 #define ANSWER_TIMEOUT_US (900 * DN__US_PER_MS)
+
+/* What posts wait for when the service closes. */
+#define CLOSE_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 int dn__service_new(dn__address address, const dn__service_ops *ops, void *context,
                     dn__service **ret_service)
@@ -35,12 +38,13 @@ int dn__service_new(dn__address address, const dn__service_ops *ops, void *conte
                 .backoff_us = DN__BACKOFF_MIN_US,
                 .missed_us = DN__NEVER,
                 .wake_us = DN__NEVER,
+                .close_us = DN__NEVER,
         };
         dn__lock_init(&service->lock);
         dn__condition_init(&service->changed);
         dn__rules_init(&service->rules, &service->connection);
         dn__pending_init(&service->pending);
-        dn__fork_guard(&service->wake_guard, wake_fd);
+        service->wake_guard = dn__fork_guard_new(wake_fd);
         *ret_service = service;
         return 0;
 }
@@ -56,7 +60,7 @@ void dn__service_free(dn__service *service)
         dn__queue_deinit(&service->works);
         dn__condition_deinit(&service->changed);
         dn__lock_deinit(&service->lock);
-        dn__fork_release(&service->wake_guard);
+        (void)dn__fork_guard_free(service->wake_guard);
         (void)close(service->wake_fd);
         dn__address_deinit(&service->address);
         free(service);
@@ -83,7 +87,7 @@ void dn__service_close(dn__service *service)
         bool is_started;
 
         dn__lock_acquire(&service->lock);
-        service->is_closing = true;
+        service->close_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
         is_started = service->is_started;
         dn__service_wake(service);
         dn__lock_release(&service->lock);
@@ -110,10 +114,14 @@ static int report(dn__service *service) DN__REQUIRES(&service->lock)
         return dn__connection_is_ready(&service->connection) ? 0 : -ENOTCONN;
 }
 
-static void await_first_attempt(dn__service *service) DN__REQUIRES(&service->lock)
+uint64_t dn__service_deadline_us(void)
 {
-        uint64_t deadline_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
+        return dn__clock_after_us(ANSWER_TIMEOUT_US);
+}
 
+static void await_first_attempt(dn__service *service, uint64_t deadline_us)
+        DN__REQUIRES(&service->lock)
+{
         if (!service->address.address || dn__service_is_current(service))
                 return;
         while (!service->is_tried && dn__clock_now_us() < deadline_us)
@@ -122,14 +130,14 @@ static void await_first_attempt(dn__service *service) DN__REQUIRES(&service->loc
         service->is_tried = true;
 }
 
-int dn__service_ensure(dn__service *service)
+int dn__service_ensure(dn__service *service, uint64_t deadline_us)
 {
         int r;
 
         dn__lock_acquire(&service->lock);
         r = start_thread(service);
         if (r == 0 && !service->is_tried)
-                await_first_attempt(service);
+                await_first_attempt(service, deadline_us);
         if (r == 0)
                 r = report(service);
         dn__lock_release(&service->lock);
@@ -179,16 +187,16 @@ int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_b
         return r;
 }
 
-int dn__service_await_rule(dn__service *service, const dn__rule *rule)
+int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t deadline_us)
 {
         bool may_wait = !dn__service_is_current(service);
-        uint64_t deadline_us = dn__clock_after_us(may_wait ? ANSWER_TIMEOUT_US : 0);
         int r;
 
         dn__lock_acquire(&service->lock);
         for (;;) {
                 r = dn__rules_get_state(&service->rules, rule);
-                if (r != 0 || report(service) < 0 || dn__clock_now_us() >= deadline_us)
+                if (r != 0 || report(service) < 0 || !may_wait ||
+                    dn__clock_now_us() >= deadline_us)
                         break;
                 (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
         }

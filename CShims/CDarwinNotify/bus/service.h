@@ -37,15 +37,19 @@ typedef struct dn__service_counts {
 int dn__service_new(dn__address address, const dn__service_ops *ops, void *context,
                     dn__service **ret_service);
 
-/* Stops it. Returns before `closed` is called. */
+/* Stops it, when what waits for the bus is sent, or after a second. Returns before `closed` is
+ * called. */
 void dn__service_close(dn__service *service);
 
 /* Tells whether the caller is the service thread, where waiting for the bus means for ever. */
 bool dn__service_is_current(const dn__service *service);
 
-/* Starts the thread and waits for the outcome of the first attempt to connect, a second at most.
- * Returns 0 when connected, -ENOTCONN, or -ENOMEM. */
-int dn__service_ensure(dn__service *service);
+/* Returns until when a call that begins now may wait for a bus that does not answer. */
+uint64_t dn__service_deadline_us(void);
+
+/* Starts the thread and waits for the outcome of the first attempt to connect. Returns 0 when
+ * connected, -ENOTCONN, or -ENOMEM. */
+int dn__service_ensure(dn__service *service, uint64_t deadline_us);
 
 /* Sends a post, or has it wait for the bus. Never blocks. Returns 0; -ENOTCONN: it waits, and
  * there is no bus; -ENOBUFS or -ENOMEM: neither sent nor waiting. */
@@ -56,9 +60,9 @@ int dn__service_post(dn__service *service, uint64_t hash, const char *name, size
 int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_bytes,
                          dn__rule **ret_rule);
 
-/* Waits, a second at most and never on the service thread, until the bus delivers the posts of
- * the name. Returns 0; -ENOTCONN: it does not yet, but will; -ENOBUFS: it never will. */
-int dn__service_await_rule(dn__service *service, const dn__rule *rule);
+/* Waits, but not on the service thread, until the bus delivers the posts of the name. Returns 0;
+ * -ENOTCONN: it does not yet, but will; -ENOBUFS: it never will. */
+int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t deadline_us);
 
 void dn__service_remove_rule(dn__service *service, dn__rule *rule);
 

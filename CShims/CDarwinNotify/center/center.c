@@ -54,8 +54,8 @@ dn_center *dn_center_unref(dn_center *center)
 
         if (!center || is_shared(center))
                 return NULL;
-        engine = atomic_load_explicit(&center->engine, memory_order_acquire);
-        if (engine && dn__engine_is_current(engine))
+        engine = dn__engine_find(center);
+        if (engine)
                 (void)dn__service_flush(engine->service, dn__clock_after_us(CLOSE_TIMEOUT_US));
         dn__center_release(center);
         return NULL;
@@ -73,8 +73,8 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
         }
         if (r == 0) {
                 r = dn__executor_new(executor, engine->service, &shared);
-        } else if (executor && executor->destroy) {
-                executor->destroy(executor->context);
+        } else {
+                dn__executor_consume(executor);
         }
         if (r == 0) {
                 dn__lock_acquire(&engine->lock);
@@ -111,8 +111,8 @@ static int observe(dn_center *center, const char *name, size_t n_name_bytes, con
 
         if (engine && !center->is_local)
                 r = dn__executor_new(executor, engine->service, &shared);
-        else if (executor && executor->destroy)
-                executor->destroy(executor->context);
+        else
+                dn__executor_consume(executor);
         if (r == 0)
                 r = dn__engine_observe(engine, name, n_name_bytes, object, handler, shared,
                                        ret_observer);
@@ -133,8 +133,7 @@ int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
                 r = -EINVAL;
         if (r == 0)
                 return observe(center, name, n_bytes, NULL, handler, executor, ret_observer);
-        if (executor && executor->destroy)
-                executor->destroy(executor->context);
+        dn__executor_consume(executor);
         dn__handler_destroy(handler);
         return r;
 }

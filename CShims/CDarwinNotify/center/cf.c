@@ -229,6 +229,8 @@ int dn_center_remove_observer(dn_center *center, const void *observer, const cha
 
         if (!center || !observer)
                 return -EINVAL;
+        if (name && !*name)
+                return 0; /* inside, the empty name stands for all */
         engine = dn__engine_get(center);
         if (!engine)
                 return 0; /* then nothing can be registered either */

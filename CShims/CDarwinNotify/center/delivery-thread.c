@@ -6,40 +6,47 @@
 
 #include "darwinnotify/executor.h"
 #include "util/fork.h"
+#include "util/list.h"
 #include "util/lock.h"
 #include "util/queue.h"
 #include "util/thread.h"
 
 typedef struct delivery_thread {
-        uint64_t fork_id; /* of the process that it runs in */
+        dn__per_process process;
         dn__lock lock;
         dn__condition changed;
         dn__queue works DN__GUARDED_BY(&lock);
         bool is_started DN__GUARDED_BY(&lock);
 } delivery_thread;
 
-/* The one of this process; lives until its end. A forked child finds its parent's, whose thread
- * it does not have, and replaces it. */
-static _Atomic(delivery_thread *) shared;
+static dn__per_process *make(void *context)
+{
+        delivery_thread *thread = calloc(1, sizeof(*thread));
 
+        (void)context;
+        if (!thread)
+                return NULL;
+        dn__lock_init(&thread->lock);
+        dn__condition_init(&thread->changed);
+        return &thread->process;
+}
+
+static void unmake(dn__per_process *made)
+{
+        delivery_thread *thread = DN__CONTAINER(made, delivery_thread, process);
+
+        dn__condition_deinit(&thread->changed);
+        dn__lock_deinit(&thread->lock);
+        free(thread);
+}
+
+/* Lives until the end of the process. */
 static delivery_thread *get_shared(void)
 {
-        delivery_thread *found = atomic_load_explicit(&shared, memory_order_acquire), *made;
+        static _Atomic(dn__per_process *) shared;
+        dn__per_process *found = dn__per_process_get(&shared, make, unmake, NULL);
 
-        while (!found || found->fork_id != dn__fork_id()) {
-                made = calloc(1, sizeof(*made));
-                if (!made)
-                        return NULL;
-                made->fork_id = dn__fork_id();
-                dn__lock_init(&made->lock);
-                dn__condition_init(&made->changed);
-                if (atomic_compare_exchange_strong(&shared, &found, made))
-                        return made;
-                dn__condition_deinit(&made->changed);
-                dn__lock_deinit(&made->lock);
-                free(made);
-        }
-        return found;
+        return found ? DN__CONTAINER(found, delivery_thread, process) : NULL;
 }
 
 static dn__work next_work(delivery_thread *thread)

@@ -12,7 +12,8 @@
 /* --- The service thread calls ------------------------------------------------------------- */
 
 /* A post that the shared table counts is delivered when its generation is ahead of what was
- * delivered; any other once for each signal, but for our own, which were delivered at once. */
+ * delivered, our own too: one that began before an observer was there comes to it this way. Any
+ * other is delivered once for each signal, but for our own, which were delivered at once. */
 static void received(void *context, const dn__signal *signal)
 {
         uint64_t hash = dn__hash64(signal->name, signal->n_name_bytes);
@@ -20,14 +21,12 @@ static void received(void *context, const dn__signal *signal)
         dn__batch batch = { 0 };
         dn__topic *topic;
 
-        if (signal->is_own)
-                return;
         dn__lock_acquire(&engine->lock);
         topic = dn__topic_find(engine, hash, signal->name, signal->n_name_bytes);
         if (topic && topic->slot && signal->generation &&
             signal->region == engine->region->table->header.region)
                 dn__topic_post_counted(topic, signal->generation, &batch);
-        else if (topic)
+        else if (topic && !signal->is_own)
                 dn__topic_post_uncounted(topic, &batch);
         dn__lock_release(&engine->lock);
         dn__batch_run(&batch);
@@ -73,51 +72,61 @@ static int connect_engine(dn__engine *engine)
         return dn__service_new(address, &service_ops, engine, &engine->service);
 }
 
-static dn__engine *engine_new(dn_center *center)
+static dn__per_process *make(void *context)
 {
         static _Atomic uint64_t last_id;
         dn__engine *engine = calloc(1, sizeof(*engine));
+        dn_center *center = context;
 
-        if (!engine || dn__fork_init() < 0) {
-                free(engine);
+        if (!engine)
                 return NULL;
-        }
+        engine->process.fork_id = dn__fork_id();
         engine->center = center;
-        engine->fork_id = dn__fork_id();
         engine->id = atomic_fetch_add(&last_id, 1) + 1;
         atomic_init(&engine->n_refs, 1);
         dn__lock_init(&engine->lock);
         dn__condition_init(&engine->changed);
         dn__list_init(&engine->lingering);
-        if (!center->is_local && connect_engine(engine) < 0) {
-                engine->center = NULL;
+        if (center->is_local || connect_engine(engine) == 0)
+                return &engine->process;
+        engine->center = NULL;
+        dn__engine_unref(engine);
+        return NULL;
+}
+
+/* Another thread was faster. */
+static void unmake(dn__per_process *made)
+{
+        dn__engine *engine = DN__CONTAINER(made, dn__engine, process);
+
+        engine->center = NULL;
+        if (engine->service)
+                dn__service_close(engine->service);
+        else
                 dn__engine_unref(engine);
-                return NULL;
-        }
-        return engine;
 }
 
 dn__engine *dn__engine_get(dn_center *center)
 {
-        dn__engine *found = atomic_load_explicit(&center->engine, memory_order_acquire), *made;
+        dn__per_process *found = dn__per_process_get(&center->engine, make, unmake, center);
+        dn__engine *engine;
 
-        while (!found || !dn__engine_is_current(found)) {
-                made = engine_new(center);
-                if (!made)
-                        return NULL;
-                if (atomic_compare_exchange_strong(&center->engine, &found, made)) {
-                        found = made;
-                        dn__flush_add(made);
-                        break;
-                }
-                made->center = NULL; /* another thread was faster */
-                if (made->service)
-                        dn__service_close(made->service);
-                else
-                        dn__engine_unref(made);
-        }
-        dn__engine_ref(found);
-        return found;
+        if (!found)
+                return NULL;
+        engine = DN__CONTAINER(found, dn__engine, process);
+        dn__engine_ref(engine);
+        if (!atomic_load_explicit(&engine->is_listed, memory_order_relaxed) &&
+            !atomic_exchange(&engine->is_listed, true))
+                dn__flush_add(engine);
+        return engine;
+}
+
+dn__engine *dn__engine_find(const dn_center *center)
+{
+        dn__per_process *found = atomic_load_explicit(&center->engine, memory_order_acquire);
+        dn__engine *engine = found ? DN__CONTAINER(found, dn__engine, process) : NULL;
+
+        return engine && dn__engine_is_current(engine) ? engine : NULL;
 }
 
 void dn__engine_ref(dn__engine *engine)
@@ -155,29 +164,36 @@ void dn__center_retain(dn_center *center)
         atomic_fetch_add_explicit(&center->n_refs, 1, memory_order_relaxed);
 }
 
+bool dn__center_try_retain(dn_center *center)
+{
+        unsigned n = atomic_load_explicit(&center->n_refs, memory_order_relaxed);
+
+        while (n > 0)
+                if (atomic_compare_exchange_weak(&center->n_refs, &n, n + 1))
+                        return true;
+        return false;
+}
+
 void dn__center_release(dn_center *center)
 {
         dn__engine *engine;
 
         if (atomic_fetch_sub_explicit(&center->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
-        engine = atomic_load_explicit(&center->engine, memory_order_acquire);
-        if (!engine) {
+        engine = dn__engine_find(center);
+        if (engine) {
+                dn__flush_remove(engine);
+                dn__topic_sweep(engine, DN__NEVER);
+                dn__service_close(engine->service);
+        } else if (!atomic_load(&center->engine)) {
                 free(center);
-                return;
-        }
-        /* One that this process was forked from is left alone, with its center. */
-        if (!dn__engine_is_current(engine))
-                return;
-        dn__flush_remove(engine);
-        dn__topic_sweep(engine, DN__NEVER);
-        dn__service_close(engine->service);
+        } /* else its engine is that of the process that this one was forked from, and stays */
 }
 
 /* --- Posts -------------------------------------------------------------------------------- */
 
 /* Counts the post and hands it to the observers of this process. Returns its generation, or 0 if
- * nobody observes the name: then there is nothing to count. */
+ * no process that has a slot for the name observes it: then there is nothing to count. */
 static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
@@ -196,7 +212,7 @@ static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
         }
         dn__lock_release(&engine->lock);
         dn__batch_run(&batch);
-        if (topic || !engine->region || n_name_bytes > DN_NAME_MAX_BYTES)
+        if (generation || !engine->region || dn__name_is_local(name))
                 return generation;
         slot = dn__slot_find(engine->region, hash, name, n_name_bytes);
         return slot ? dn__slot_count_post(slot) : 0;
@@ -208,7 +224,7 @@ int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)
         int r = 0;
 
         if (!dn__name_is_local(name)) {
-                r = dn__service_ensure(engine->service);
+                r = dn__service_ensure(engine->service, dn__service_deadline_us());
                 if (r == -ENOMEM)
                         return r;
         }

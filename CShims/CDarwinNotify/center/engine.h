@@ -24,19 +24,20 @@ typedef struct dn__group dn__group;
 struct dn_center {
         bool is_local;
         const char *bus; /* NULL: what the environment says */
-        _Atomic(dn__engine *) engine;
+        _Atomic(dn__per_process *) engine;
         _Atomic unsigned n_refs; /* of dn_center_open(), and of each linked observer; the shared
                                   * centers begin with one that is never given back */
 };
 
 struct dn__engine {
+        dn__per_process process;
         dn_center *center; /* borrowed; an opened one goes with its engine */
-        uint64_t fork_id;
         uint64_t id;
-        dn__link link;           /* in the list of the process */
+        dn__link link;           /* in the list that dn_flush() walks */
+        _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* of the open center, of topics, of calls */
         dn__region *region;      /* constant; NULL: there is no table */
-        dn__service *service;    /* constant; NULL: the local center */
+        dn__service *service;    /* constant; NULL: the local center; see dn__center_retain() */
 
         _Atomic uint64_t n_observers;
         dn__lock lock;         /* taken before that of the service, where both are needed */
@@ -59,15 +60,22 @@ void dn__engine_unref(dn__engine *engine);
 /* Tells whether the engine was made by this process, not by one that it was forked from. */
 static inline bool dn__engine_is_current(const dn__engine *engine)
 {
-        return engine->fork_id == dn__fork_id();
+        return engine->process.fork_id == dn__fork_id();
 }
 
 /* As dn__name_check(), but names of the local center have no limit. */
 int dn__center_check_name(const dn_center *center, const char *name, size_t *ret_n_bytes);
 
-/* Count what keeps an opened center open; the last one closes its connection. */
+/* Returns the engine of this process, borrowed, or NULL: there is none, or it is the parent's. */
+dn__engine *dn__engine_find(const dn_center *center);
+
+/* Count what keeps an opened center open; the last one closes its connection. Whoever uses the
+ * service of an engine holds the center, by one of these. */
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
+
+/* Returns false if the center is closing already. */
+bool dn__center_try_retain(dn_center *center);
 
 /* Registers an observer; consumes `handler` and `executor`, also on failure. What it returns, and
  * when, is that of dn_center_observe(). The name is checked. */

@@ -24,18 +24,24 @@ dn_executor dn_executor_inline(void)
         return (dn_executor){ .enqueue = inline_enqueue };
 }
 
+void dn__executor_consume(const dn_executor *value)
+{
+        if (value && value->destroy)
+                value->destroy(value->context);
+}
+
 int dn__executor_new(const dn_executor *value, dn__service *service, dn__executor **ret_executor)
 {
-        dn__executor *executor = malloc(sizeof(*executor));
         dn_executor delivery_thread = dn_executor_delivery_thread();
+        dn__executor *executor;
 
-        if (!executor) {
-                if (value && value->destroy)
-                        value->destroy(value->context);
-                return -ENOMEM;
-        }
-        if (!value || !value->enqueue)
+        if (!value)
                 value = &delivery_thread;
+        executor = value->enqueue ? malloc(sizeof(*executor)) : NULL;
+        if (!executor) {
+                dn__executor_consume(value);
+                return value->enqueue ? -ENOMEM : -EINVAL;
+        }
         executor->value = *value;
         if (value->enqueue == inline_enqueue)
                 executor->value = (dn_executor){ dn__service_enqueue, service, NULL };
@@ -56,8 +62,7 @@ dn__executor *dn__executor_unref(dn__executor *executor)
         if (!executor ||
             atomic_fetch_sub_explicit(&executor->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        if (executor->value.destroy)
-                executor->value.destroy(executor->value.context);
+        dn__executor_consume(&executor->value);
         free(executor);
         return NULL;
 }

@@ -8,8 +8,12 @@
 
 typedef struct dn__executor dn__executor;
 
+/* Runs the destroy hook of a value; NULL is allowed. */
+void dn__executor_consume(const dn_executor *value);
+
 /* Wraps an executor value, which is consumed also on failure; NULL is the delivery thread.
- * `service` runs what is to run inline. Returns 0 or -ENOMEM. */
+ * `service` runs what is to run inline. Returns 0, -ENOMEM, or -EINVAL for a value that cannot
+ * enqueue. */
 int dn__executor_new(const dn_executor *value, dn__service *service, dn__executor **ret_executor);
 
 /* NULL is allowed. Returns `executor`. */

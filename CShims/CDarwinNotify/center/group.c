@@ -43,7 +43,7 @@ static dn_observer *observer_at(const dn__group *group, dn__link *link)
         return link == &group->observers ? NULL : DN__CONTAINER(link, dn_observer, link);
 }
 
-void dn__group_add(dn__group *group, dn_observer *observer)
+void dn__group_add(dn__group *group, dn_observer *observer, dn__link *behind)
 {
         dn__topic *topic = group->topic;
 
@@ -53,7 +53,7 @@ void dn__group_add(dn__group *group, dn_observer *observer)
         }
         topic->engine->n_observers++;
         dn__center_retain(topic->engine->center);
-        dn__list_append(&group->observers, &dn_observer_ref(observer)->link);
+        dn__list_insert(behind, &dn_observer_ref(observer)->link);
 }
 
 static void unlink_observer(dn_observer *observer, dn__remains *remains)
@@ -173,6 +173,9 @@ static void run(void *argument)
         dn__group *group = argument;
         dn__engine *engine = group->topic->engine;
 
+        /* A forked child may have inherited the work in a queue of the host. */
+        if (!dn__engine_is_current(engine))
+                return;
         dn__lock_acquire(&engine->lock);
         group->n_due++;
         if (!group->is_running) {

@@ -63,8 +63,8 @@ typedef struct dn__remains {
         dn__topic *topic;      /* to be retired, or NULL */
 } dn__remains;
 
-/* Links an observer, as the last one; the list takes a reference of its own. */
-void dn__group_add(dn__group *group, dn_observer *observer);
+/* Links an observer behind a link of the list; the list takes a reference of its own. */
+void dn__group_add(dn__group *group, dn_observer *observer, dn__link *behind);
 
 /* Marks an observer cancelled, and unlinks it now or when the last delivery leaves it. Cancelled
  * already: nothing happens. */

@@ -8,6 +8,8 @@
 typedef struct walk {
         dn__cursor by_name;
         dn__cursor by_all;
+        uint64_t last_id;    /* of all observers, when the post began */
+        uint64_t invoked_id; /* the last one; a replacement has the id of what it replaces */
 } walk;
 
 static void walk_init(dn__engine *engine, dn__cursor *cursor, const char *name,
@@ -17,7 +19,6 @@ static void walk_init(dn__engine *engine, dn__cursor *cursor, const char *name,
                                           n_name_bytes);
         dn__group *group = topic ? dn__topic_find_group(topic, NULL) : NULL;
 
-        *cursor = (dn__cursor){ 0 };
         if (!group)
                 return;
         dn__group_ref(group);
@@ -41,21 +42,24 @@ static void walk_deinit(walk *walk)
                 dn__group_unref(walk->by_all.group);
 }
 
-/* An observer that was added after the post began is not called; one that stands behind it in
- * the list was added later still, so it is passed over like one that does not match. */
-static bool matches(const dn_observer *observer, const dn_event *event, uint64_t last_id)
+/* An observer that was added after the post began is not called, nor is one that has replaced an
+ * observer that was called. */
+static bool matches(const walk *walk, const dn_observer *observer, const void *object)
 {
-        return !observer->is_cancelled && observer->id <= last_id &&
-               (!observer->object || observer->object == event->object);
+        return !observer->is_cancelled && observer->id <= walk->last_id &&
+               observer->id > walk->invoked_id &&
+               (!observer->object || observer->object == object);
 }
 
-static void visit(dn__engine *engine, dn__cursor *cursor, const dn_event *event, uint64_t last_id)
+static void visit(dn__engine *engine, walk *walk, dn__cursor *cursor, const dn_event *event)
         DN__REQUIRES(&engine->lock)
 {
         dn__remains remains = { 0 };
 
-        if (matches(cursor->at, event, last_id))
+        if (matches(walk, cursor->at, event->object)) {
+                walk->invoked_id = cursor->at->id;
                 dn__group_invoke(engine, cursor->at, event);
+        }
         dn__cursor_advance(cursor, &remains);
         if (!remains.observer)
                 return;
@@ -69,15 +73,14 @@ void dn__engine_post_local(dn__engine *engine, const char *name, size_t n_name_b
 {
         dn_event event = { engine->center, name, object, user_info, 1 };
         dn__cursor *cursor;
-        uint64_t last_id;
-        walk walk;
+        walk walk = { 0 };
 
         dn__lock_acquire(&engine->lock);
-        last_id = engine->last_observer_id;
+        walk.last_id = engine->last_observer_id;
         walk_init(engine, &walk.by_name, name, n_name_bytes);
         walk_init(engine, &walk.by_all, "", 0);
         while ((cursor = walk_next(&walk)))
-                visit(engine, cursor, &event, last_id);
+                visit(engine, &walk, cursor, &event);
         dn__lock_release(&engine->lock);
         walk_deinit(&walk);
 }

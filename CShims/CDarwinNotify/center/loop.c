@@ -9,10 +9,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
 
 struct dn_loop {
+        uint64_t fork_id;        /* of the process that made it */
         _Atomic unsigned n_refs; /* one of the owner, one of each executor value */
         int fd;                  /* an eventfd: readable while there is work */
         dn__lock lock;
@@ -26,6 +28,8 @@ int dn_loop_new(dn_loop **ret_loop)
 
         if (!ret_loop)
                 return -EINVAL;
+        if (dn__fork_init() < 0)
+                return -ENOMEM;
         loop = calloc(1, sizeof(*loop));
         if (!loop)
                 return -ENOMEM;
@@ -34,6 +38,7 @@ int dn_loop_new(dn_loop **ret_loop)
                 free(loop);
                 return -ENOMEM;
         }
+        loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);
         *ret_loop = loop;
@@ -99,6 +104,8 @@ int dn_loop_process(dn_loop *loop)
 
         if (!loop)
                 return -EINVAL;
+        if (loop->fork_id != dn__fork_id())
+                return 0;
         works = take_works(loop);
         while (dn__queue_pop(&works, &work)) {
                 work.run(work.argument);
@@ -110,7 +117,7 @@ int dn_loop_process(dn_loop *loop)
 
 dn_loop *dn_loop_close(dn_loop *loop)
 {
-        if (!loop)
+        if (!loop || loop->fork_id != dn__fork_id())
                 return NULL;
         dn__lock_acquire(&loop->lock);
         loop->is_closed = true;

@@ -5,10 +5,11 @@
 #include "center/engine.h"
 #include "center/topic.h"
 
-/* Links a new observer into the group of its executor, which is made if need be. The caller gets
- * a reference. Under the lock. */
+/* Links a new observer into the group of its executor, which is made if need be: in the place of
+ * `old`, where that is in the same group, else as the last one. The caller gets a reference. Under
+ * the lock. */
 static int link_observer(dn__topic *topic, const void *object, dn_handler handler,
-                         dn__executor *executor, dn_observer **ret_observer)
+                         dn__executor *executor, dn_observer *old, dn_observer **ret_observer)
         DN__TSA(no_thread_safety_analysis)
 {
         dn__group *group = dn__topic_find_group(topic, executor);
@@ -21,9 +22,11 @@ static int link_observer(dn__topic *topic, const void *object, dn_handler handle
                 return r;
         r = dn__observer_new(group, object, handler, &observer);
         if (r == 0) {
-                observer->id = ++topic->engine->last_observer_id;
-                observer->seen = topic->sequence;
-                dn__group_add(group, observer);
+                bool is_in_place = old && old->group == group;
+
+                observer->id = is_in_place ? old->id : ++topic->engine->last_observer_id;
+                observer->seen = old ? old->seen : topic->sequence;
+                dn__group_add(group, observer, is_in_place ? &old->link : group->observers.previous);
                 *ret_observer = observer;
         }
         dn__group_unref(group);
@@ -41,7 +44,7 @@ static int add(dn__topic *topic, const void *object, dn_handler handler, dn__exe
 
         dn__lock_acquire(&engine->lock);
         dn__topic_catch_up(topic, &batch);
-        r = link_observer(topic, object, handler, executor, &observer);
+        r = link_observer(topic, object, handler, executor, NULL, &observer);
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
         dn__lock_release(&engine->lock);
@@ -50,32 +53,22 @@ static int add(dn__topic *topic, const void *object, dn_handler handler, dn__exe
         return r;
 }
 
-static void release(dn__topic *topic)
-{
-        dn__engine *engine = topic->engine;
-        dn__topic *retired;
-
-        dn__lock_acquire(&engine->lock);
-        retired = dn__topic_release(topic);
-        dn__lock_release(&engine->lock);
-        dn__topic_retire(retired);
-}
-
 /* Returns 0 and a topic that is held, also with -ENOTCONN; or another negative errno. */
 static int hold_and_await(dn__engine *engine, const char *name, size_t n_name_bytes,
                           dn__topic **ret_topic)
 {
         bool is_local = engine->center->is_local || dn__name_is_local(name);
+        uint64_t deadline_us = dn__service_deadline_us();
         int r;
 
-        if (!is_local && dn__service_ensure(engine->service) == -ENOMEM)
+        if (!is_local && dn__service_ensure(engine->service, deadline_us) == -ENOMEM)
                 return -ENOMEM;
         r = dn__topic_hold(engine, name, n_name_bytes, is_local, ret_topic);
         if (r < 0 || is_local)
                 return r;
-        r = dn__service_await_rule(engine->service, (*ret_topic)->rule);
+        r = dn__service_await_rule(engine->service, (*ret_topic)->rule, deadline_us);
         if (r == -ENOBUFS)
-                release(*ret_topic);
+                dn__topic_refuse(*ret_topic);
         return r;
 }
 
@@ -89,7 +82,7 @@ int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes
         r = hold_and_await(engine, name, n_name_bytes, &topic);
         if (r == 0 || r == -ENOTCONN) {
                 added = add(topic, object, handler, executor, ret_observer);
-                release(topic);
+                dn__topic_give_back(topic);
         }
         if (added < 0)
                 r = added;
@@ -110,11 +103,10 @@ static int replace(dn__engine *engine, dn_observer *old, dn_handler handler,
 
         dn__lock_acquire(&engine->lock);
         if (!old->is_cancelled)
-                r = link_observer(topic, old->object, handler, executor, &observer);
+                r = link_observer(topic, old->object, handler, executor, old, &observer);
         if (r == 0) {
                 /* What the old one was not told of waits for the new one, where that is not
                  * waiting in the same group already. */
-                observer->seen = old->seen;
                 if (observer->group != old->group)
                         dn__group_push(observer->group, old->seen, topic->sequence - old->seen,
                                        &batch);
@@ -143,8 +135,8 @@ int dn_observer_replace(dn_observer *observer, dn_handler handler, const dn_exec
                             : dn__executor_new(executor, engine->service, &shared);
                 if (r == 0)
                         r = replace(engine, observer, handler, shared, ret_observer);
-        } else if (executor && executor->destroy) {
-                executor->destroy(executor->context);
+        } else {
+                dn__executor_consume(executor);
         }
         if (r < 0)
                 dn__handler_destroy(handler);

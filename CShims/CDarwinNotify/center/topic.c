@@ -7,6 +7,10 @@
 
 #include "util/hash.h"
 
+/* More posts than come between two looks at the table: a count that jumps further was tampered
+ * with, and must not wrap the sequence. */
+#define MOST_POSTS UINT32_MAX
+
 /* How long the rule of a name stays after its last observer. */
 #define LINGER_US (1 * DN__US_PER_SECOND)
 
@@ -69,26 +73,25 @@ static dn__topic *find_or_add(dn__engine *engine, const char *name, size_t n_nam
         return topic;
 }
 
-/* Slot first, rule second: from the moment the bus delivers, the posts are counted. */
-static int prepare(dn__topic *topic, bool is_local)
+/* Slot first, rule second: from the moment the bus delivers, the posts are counted. What could not
+ * be had the last time is asked for again. */
+static int prepare(dn__topic *topic)
 {
         dn__engine *engine = topic->engine;
         size_t n_bytes = topic->entry.n_key_bytes;
-        dn__shm_slot *slot = NULL;
-        dn__rule *rule = NULL;
+        dn__shm_slot *slot = topic->slot;
+        dn__rule *rule = topic->rule;
         int r = 0;
 
-        if (!is_local) {
-                if (engine->region)
-                        slot = dn__slot_hold(engine->region, topic->entry.hash, topic->name,
-                                             n_bytes);
+        if (!slot && engine->region)
+                slot = dn__slot_hold(engine->region, topic->entry.hash, topic->name, n_bytes);
+        if (!rule)
                 r = dn__service_add_rule(engine->service, topic->name, n_bytes, &rule);
-        }
         dn__lock_acquire(&engine->lock);
+        if (slot != topic->slot)
+                topic->generation = dn__slot_get_generation(slot);
         topic->slot = slot;
         topic->rule = rule;
-        topic->generation = slot ? dn__slot_get_generation(slot) : 0;
-        topic->is_prepared = r == 0;
         topic->is_preparing = false;
         dn__condition_broadcast(&engine->changed);
         dn__lock_release(&engine->lock);
@@ -104,7 +107,7 @@ static bool begin_to_prepare(dn__topic *topic)
         dn__lock_acquire(&engine->lock);
         while (topic->is_preparing)
                 (void)dn__condition_wait(&engine->changed, &engine->lock, DN__NEVER);
-        is_ours = !topic->is_prepared;
+        is_ours = !topic->rule || (!topic->slot && engine->region);
         topic->is_preparing = is_ours;
         dn__lock_release(&engine->lock);
         return is_ours;
@@ -113,7 +116,7 @@ static bool begin_to_prepare(dn__topic *topic)
 int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool is_local,
                    dn__topic **ret_topic)
 {
-        dn__topic *topic, *retired = NULL;
+        dn__topic *topic;
         int r = 0;
 
         dn__lock_acquire(&engine->lock);
@@ -128,16 +131,13 @@ int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bo
         dn__lock_release(&engine->lock);
         if (!topic)
                 return -ENOMEM;
-        if (begin_to_prepare(topic))
-                r = prepare(topic, is_local);
+        if (!is_local && begin_to_prepare(topic))
+                r = prepare(topic);
         if (r == 0) {
                 *ret_topic = topic;
                 return 0;
         }
-        dn__lock_acquire(&engine->lock);
-        retired = dn__topic_release(topic);
-        dn__lock_release(&engine->lock);
-        dn__topic_retire(retired);
+        dn__topic_give_back(topic);
         return r;
 }
 
@@ -177,7 +177,30 @@ dn__topic *dn__topic_release(dn__topic *topic) DN__TSA(no_thread_safety_analysis
 {
         if (--topic->n_holds > 0)
                 return NULL;
-        return topic->rule ? linger(topic->engine, topic) : take_out(topic->engine, topic);
+        if (topic->rule && !topic->is_refused)
+                return linger(topic->engine, topic);
+        return take_out(topic->engine, topic);
+}
+
+void dn__topic_give_back(dn__topic *topic)
+{
+        dn__engine *engine = topic->engine;
+        dn__topic *retired;
+
+        dn__lock_acquire(&engine->lock);
+        retired = dn__topic_release(topic);
+        dn__lock_release(&engine->lock);
+        dn__topic_retire(retired);
+}
+
+void dn__topic_refuse(dn__topic *topic)
+{
+        dn__engine *engine = topic->engine;
+
+        dn__lock_acquire(&engine->lock);
+        topic->is_refused = true;
+        dn__lock_release(&engine->lock);
+        dn__topic_give_back(topic);
 }
 
 void dn__topic_retire(dn__topic *topic)
@@ -236,7 +259,7 @@ void dn__topic_post_uncounted(dn__topic *topic, dn__batch *batch)
 
 void dn__topic_post_counted(dn__topic *topic, uint64_t generation, dn__batch *batch)
 {
-        uint64_t counted = dn__slot_get_generation(topic->slot);
+        uint64_t counted = dn__slot_get_generation(topic->slot), n_posts;
 
         /* Neither the number in a signal nor that in shared memory can be trusted to be right: a
          * signal tells of no more than was counted, and a count never goes back. */
@@ -246,7 +269,8 @@ void dn__topic_post_counted(dn__topic *topic, uint64_t generation, dn__batch *ba
                 generation = counted;
         if (generation <= topic->generation)
                 return;
-        push(topic, generation - topic->generation, batch);
+        n_posts = generation - topic->generation;
+        push(topic, n_posts < MOST_POSTS ? n_posts : MOST_POSTS, batch);
         topic->generation = generation;
 }
 

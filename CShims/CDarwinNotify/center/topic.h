@@ -21,13 +21,13 @@ struct dn__topic {
         size_t n_holds;       /* groups with observers, and calls that are about to add one */
         dn__link linger_link; /* in the engine, while there are no holds */
         uint64_t linger_until_us;
+        bool is_refused; /* the bus has no room for the rule: it need not linger */
         bool is_preparing;
-        bool is_prepared;   /* slot and rule are what they will be */
         dn__link groups;    /* in the order in which they came to be */
         uint64_t sequence;  /* of the last post that was handed to the groups */
         uint64_t generation; /* of the slot, as far as it was handed to the groups */
         dn__shm_slot *slot; /* NULL: the posts of the name are not counted in shared memory */
-        dn__rule *rule;     /* NULL: the name does not leave the process */
+        dn__rule *rule;     /* NULL: the name does not leave the process, or is not prepared */
         char name[];        /* constant; empty: all names of the local center */
 };
 
@@ -40,6 +40,13 @@ int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bo
  * loop does not talk to the bus each time. Under the lock. Returns a topic to be retired without
  * the lock, or NULL. */
 dn__topic *dn__topic_release(dn__topic *topic);
+
+/* Gives a hold back. Without the lock. */
+void dn__topic_give_back(dn__topic *topic);
+
+/* Gives the hold of a name back that the bus refuses, so that the next call asks again. Without
+ * the lock. */
+void dn__topic_refuse(dn__topic *topic);
 
 /* Gives back what a topic had, after it was taken out of the engine. NULL is allowed. */
 void dn__topic_retire(dn__topic *topic);

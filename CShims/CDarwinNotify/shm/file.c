@@ -34,12 +34,23 @@ static dn__shm_header expected_header(uint64_t region)
         };
 }
 
+int dn__file_reserve(int fd, size_t offset, size_t n_bytes)
+{
+        return -posix_fallocate(fd, (off_t)offset, (off_t)n_bytes);
+}
+
 static int write_table(int fd, uint64_t region)
 {
         dn__shm_header header = expected_header(region);
 
+        int r;
+
         if (ftruncate(fd, sizeof(dn__shm_table)) < 0)
                 return -errno;
+        /* What everybody reads; the rest is reserved by who uses it. */
+        r = dn__file_reserve(fd, 0, offsetof(dn__shm_table, holders));
+        if (r < 0)
+                return r;
         if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
                 return -EIO;
         return 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Opens the file of the table that belongs to `key`, making it if it is not there, and verifies
  * that it is a table of this version. Returns a descriptor, close-on-exec, or a negative errno:
@@ -11,6 +12,10 @@ int dn__file_open(const char *key);
 
 /* Tells whether the file was removed, so that nobody finds it any more. */
 bool dn__file_is_removed(int fd);
+
+/* Reserves memory for a part of the file. Without it a full file system would show itself as a
+ * signal, when the mapping is touched. Returns 0 or a negative errno. */
+int dn__file_reserve(int fd, size_t offset, size_t n_bytes);
 
 /* Tells whether both descriptors are of one file. */
 bool dn__file_is_same(int a, int b);

@@ -51,6 +51,15 @@ typedef struct dn__shm_slot {
         _Atomic uint64_t name[DN__SHM_NAME_WORDS]; /* zero-padded */
 } dn__shm_slot;
 
+/* The set that a name belongs to. FNV-1a hardly moves its middle bits for names that differ in
+ * their last bytes, as numbered names do: Fibonacci hashing lets every bit take part. */
+static inline size_t dn__shm_set_of(uint64_t hash)
+{
+        return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
+}
+
+static_assert(DN__SHM_N_SETS == 1 << (64 - 53), "dn__shm_set_of() has as many values");
+
 #define DN__SHM_HOLDER_WORDS (DN__SHM_N_SLOTS / 64)
 
 typedef struct dn__shm_table {

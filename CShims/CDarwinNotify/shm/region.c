@@ -117,6 +117,15 @@ static int map(dn__region *region)
         return r;
 }
 
+static int reserve_entry(const dn__region *region)
+{
+        size_t n_bytes = sizeof(region->table->holders[0]);
+
+        return dn__file_reserve(region->fd,
+                                offsetof(dn__shm_table, holders) + region->process * n_bytes,
+                                n_bytes);
+}
+
 static int open_and_map(dn__region *region)
 {
         int r, n = 0;
@@ -126,7 +135,9 @@ static int open_and_map(dn__region *region)
                 (void)sched_yield();
         if (r < 0)
                 return r;
-        r = map(region);
+        r = reserve_entry(region);
+        if (r == 0)
+                r = map(region);
         if (r < 0)
                 (void)close(region->fd);
         return r;
@@ -146,7 +157,7 @@ int dn__region_open(const char *key, dn__region **ret_region)
                 return r;
         }
         clear_entry(region);
-        dn__fork_guard(&region->fork_guard, region->fd);
+        region->fork_guard = dn__fork_guard_new(region->fd);
         *ret_region = region;
         return 0;
 }
@@ -156,7 +167,7 @@ dn__region *dn__region_close(dn__region *region)
         if (!region)
                 return NULL;
         (void)munmap(region->table, sizeof(dn__shm_table));
-        dn__fork_release(&region->fork_guard);
+        (void)dn__fork_guard_free(region->fork_guard);
         (void)close(region->fd);
         free(region);
         return NULL;

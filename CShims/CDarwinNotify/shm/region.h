@@ -14,7 +14,7 @@ typedef struct dn__region {
         dn__shm_table *table;
         int fd;
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
-        dn__fork_fd fork_guard;
+        dn__fork_guard *fork_guard;
         char key[];
 } dn__region;
 

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "shm/file.h"
 #include "util/clock.h"
 
 /* How long to wait for another process that is changing the set. It needs a microsecond; one
@@ -41,11 +42,6 @@ static uint64_t tag_of(uint64_t hash)
         return hash ? hash : 1;
 }
 
-static size_t set_of(uint64_t hash)
-{
-        return (hash >> 16) % DN__SHM_N_SETS;
-}
-
 static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
 {
         return (size_t)(slot - region->table->slots);
@@ -63,7 +59,7 @@ static bool slot_has_name(const dn__shm_slot *slot, const words *name)
 
 static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *name)
 {
-        size_t first = set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
         dn__shm_table *table = region->table;
 
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
@@ -76,7 +72,7 @@ static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *
 dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
-        size_t first = set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
         words words;
 
         /* Most posts are of names that nobody holds: see that before copying the name. */
@@ -155,10 +151,17 @@ static dn__shm_slot *find_room(const dn__region *region, size_t set)
         return NULL;
 }
 
-static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
+/* Returns false when there is no memory for the slot. */
+static bool slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
                           const words *name)
 {
-        _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
+        size_t index = index_of(region, slot);
+        _Atomic uint64_t *tag = &region->table->tags[index];
+
+        if (dn__file_reserve(region->fd,
+                             offsetof(dn__shm_table, slots) + index * sizeof(*slot),
+                             sizeof(*slot)) < 0)
+                return false;
 
         atomic_store(tag, 0);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
@@ -167,13 +170,14 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
         /* The count goes on where the last name left it: 0 alone means "not counted". */
         (void)dn__slot_count_post(slot);
         atomic_store_explicit(tag, tag_of(hash), memory_order_release);
+        return true;
 }
 
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
         words words = words_of(name, n_name_bytes);
-        size_t set = set_of(hash), index;
+        size_t set = dn__shm_set_of(hash), index;
         dn__shm_slot *slot;
 
         if (!set_acquire(region, set))
@@ -181,8 +185,8 @@ dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
         slot = find(region, hash, &words);
         if (!slot) {
                 slot = find_room(region, set);
-                if (slot)
-                        slot_set_name(region, slot, hash, &words);
+                if (slot && !slot_set_name(region, slot, hash, &words))
+                        slot = NULL;
         }
         if (slot) {
                 index = index_of(region, slot);

@@ -13,8 +13,8 @@ dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char 
                             size_t n_name_bytes);
 
 /* Claims the slot of a name for this process, which keeps it until dn__slot_release(). A process
- * (a region) holds a name once. Returns NULL when its set is full, or when another process does
- * not finish with the set: the caller then works without a slot. */
+ * (a region) holds a name once. Returns NULL when its set is full, when there is no memory, or
+ * when another process does not finish with the set: the caller then works without a slot. */
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 

@@ -1,56 +1,49 @@
-/* Telling a forked child from its parent, and keeping the parent's descriptors out of it. */
+/* Telling a forked child from its parent, and keeping what is the parent's out of it.
+ *
+ * Nothing here takes a lock, so that fork() waits for nobody, and nobody for it: handlers of the
+ * host that run around fork() may call the library, or take locks of the host. */
 #include "util/fork.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include "util/lock.h"
-
-static dn__lock fork_lock = DN__LOCK_INIT;
-static dn__link guards DN__GUARDED_BY(&fork_lock) = { &guards, &guards };
 
 /* Written by a child only before its first other thread exists: relaxed is enough. */
 static _Atomic uint64_t fork_id = 1;
 
-/* The lock is held across fork(), so that the child finds the list whole and the lock its own. */
-static void before_fork(void) DN__ACQUIRES(&fork_lock)
-{
-        dn__lock_acquire(&fork_lock);
-}
+/* Guards are never freed, but used again: a child may walk over them at any moment. */
+struct dn__fork_guard {
+        dn__fork_guard *next; /* constant once it is in the list */
+        _Atomic int fd;       /* or one of the two below */
+        dev_t device;         /* what the descriptor was opened for: the host may have closed it */
+        ino_t inode;
+};
 
-static void after_fork_in_parent(void) DN__RELEASES(&fork_lock)
-{
-        dn__lock_release(&fork_lock);
-}
+enum { UNUSED = -1, CHANGING = -2 };
 
-static void after_fork_in_child(void) DN__RELEASES(&fork_lock)
-{
-        dn__link *link;
+static _Atomic(dn__fork_guard *) guards;
 
+static void after_fork_in_child(void)
+{
         atomic_fetch_add_explicit(&fork_id, 1, memory_order_relaxed);
-        while ((link = dn__list_pop(&guards)))
-                (void)close(DN__CONTAINER(link, dn__fork_fd, link)->fd);
-        dn__lock_release(&fork_lock);
-}
+        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
+                int fd = atomic_load(&guard->fd);
+                struct stat status;
 
-void dn__fork_lock_acquire(void) DN__TSA(no_thread_safety_analysis)
-{
-        dn__lock_acquire(&fork_lock);
-}
-
-void dn__fork_lock_release(void) DN__TSA(no_thread_safety_analysis)
-{
-        dn__lock_release(&fork_lock);
+                if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == guard->device &&
+                    status.st_ino == guard->inode)
+                        (void)close(fd);
+                atomic_store(&guard->fd, UNUSED);
+        }
 }
 
 static int init_result;
 
 static void init_once(void)
 {
-        init_result = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+        init_result = pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
 int dn__fork_init(void)
@@ -66,17 +59,77 @@ uint64_t dn__fork_id(void)
         return atomic_load_explicit(&fork_id, memory_order_relaxed);
 }
 
-void dn__fork_guard(dn__fork_fd *guard, int fd)
+static dn__fork_guard *find_unused(void)
 {
-        guard->fd = fd;
-        dn__lock_acquire(&fork_lock);
-        dn__list_append(&guards, &guard->link);
-        dn__lock_release(&fork_lock);
+        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
+                int unused = UNUSED;
+
+                if (atomic_compare_exchange_strong(&guard->fd, &unused, CHANGING))
+                        return guard;
+        }
+        return NULL;
 }
 
-void dn__fork_release(dn__fork_fd *guard)
+static dn__fork_guard *add_new(void)
 {
-        dn__lock_acquire(&fork_lock);
-        dn__list_remove(&guard->link);
-        dn__lock_release(&fork_lock);
+        dn__fork_guard *guard = malloc(sizeof(*guard));
+
+        if (!guard)
+                return NULL;
+        atomic_init(&guard->fd, CHANGING);
+        guard->next = atomic_load(&guards);
+        while (!atomic_compare_exchange_weak(&guards, &guard->next, guard))
+                continue;
+        return guard;
+}
+
+dn__fork_guard *dn__fork_guard_new(int fd)
+{
+        dn__fork_guard *guard = find_unused();
+
+        if (!guard)
+                guard = add_new();
+        dn__fork_guard_set(guard, fd);
+        return guard;
+}
+
+void dn__fork_guard_set(dn__fork_guard *guard, int fd)
+{
+        struct stat status;
+
+        if (!guard || atomic_load(&guard->fd) == fd)
+                return;
+        atomic_store(&guard->fd, CHANGING);
+        if (fstat(fd, &status) < 0)
+                return;
+        guard->device = status.st_dev;
+        guard->inode = status.st_ino;
+        atomic_store(&guard->fd, fd);
+}
+
+dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
+{
+        if (guard)
+                atomic_store(&guard->fd, UNUSED);
+        return NULL;
+}
+
+dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
+                                     dn__per_process *(*make)(void *context),
+                                     void (*unmake)(dn__per_process *made), void *context)
+{
+        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire), *made;
+
+        while (!found || found->fork_id != dn__fork_id()) {
+                if (dn__fork_init() < 0)
+                        return NULL;
+                made = make(context);
+                if (!made)
+                        return NULL;
+                made->fork_id = dn__fork_id();
+                if (atomic_compare_exchange_strong(place, &found, made))
+                        return made;
+                unmake(made);
+        }
+        return found;
 }

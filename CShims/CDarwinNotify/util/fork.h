@@ -1,16 +1,8 @@
-/* Telling a forked child from its parent, and keeping the parent's descriptors out of it. */
+/* Telling a forked child from its parent, and keeping what is the parent's out of it. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
-
-#include "util/list.h"
-
-/* A descriptor that a forked child must not keep open: a bus connection would outlive the parent,
- * a lock on an open file description too. */
-typedef struct dn__fork_fd {
-        dn__link link;
-        int fd;
-} dn__fork_fd;
 
 /* Starts counting forks; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
@@ -19,11 +11,28 @@ int dn__fork_init(void);
  * children. Async-signal-safe; one load. */
 uint64_t dn__fork_id(void);
 
-/* From here on until dn__fork_release() a forked child closes `fd` the moment it starts. */
-void dn__fork_guard(dn__fork_fd *guard, int fd);
-void dn__fork_release(dn__fork_fd *guard);
+/* A descriptor that a forked child must not keep open: a bus connection would outlive the parent,
+ * a lock on an open file description too. The child closes it the moment it starts. */
+typedef struct dn__fork_guard dn__fork_guard;
 
-/* A lock that a forked child finds free, whatever the parent's other threads were doing: it is
- * held across fork(). For short walks over lists of the whole process. */
-void dn__fork_lock_acquire(void);
-void dn__fork_lock_release(void);
+/* Returns NULL, which the other functions accept, if memory cannot be had: then it is not
+ * guarded. */
+dn__fork_guard *dn__fork_guard_new(int fd);
+
+/* The descriptor has become another one. */
+void dn__fork_guard_set(dn__fork_guard *guard, int fd);
+
+/* To be called before the descriptor is closed. Returns NULL. */
+dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
+
+/* The first member of what a process has one of. A forked child finds its parent's, whose locks
+ * may be held by threads that the child does not have: it leaves that alone, and makes its own. */
+typedef struct dn__per_process {
+        uint64_t fork_id;
+} dn__per_process;
+
+/* Returns the one of this process, making it if need be; or NULL, if `make` returns that. Where
+ * two threads make one at a time, `unmake` is called for one of them. */
+dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
+                                     dn__per_process *(*make)(void *context),
+                                     void (*unmake)(dn__per_process *made), void *context);

@@ -30,12 +30,18 @@ static inline bool dn__link_is_linked(const dn__link *link)
         return link->next != NULL;
 }
 
+/* Puts an element behind another one, or behind the head, that is in front of all. */
+static inline void dn__list_insert(dn__link *behind, dn__link *link)
+{
+        link->previous = behind;
+        link->next = behind->next;
+        behind->next->previous = link;
+        behind->next = link;
+}
+
 static inline void dn__list_append(dn__link *head, dn__link *link)
 {
-        link->previous = head->previous;
-        link->next = head;
-        head->previous->next = link;
-        head->previous = link;
+        dn__list_insert(head->previous, link);
 }
 
 /* Does nothing for an element that is in no list. */

@@ -26,6 +26,7 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
 {
         struct start *argument = malloc(sizeof(*argument));
         pthread_attr_t attributes;
+        static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
         sigset_t all, before;
         pthread_t thread;
         int r;
@@ -37,6 +38,8 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
         /* A thread inherits the mask of its creator: block before, so that there is no moment in
          * which a signal of the host could land here. */
         (void)sigfillset(&all);
+        for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+                (void)sigdelset(&all, faults[i]);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
         (void)pthread_attr_init(&attributes);
         (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

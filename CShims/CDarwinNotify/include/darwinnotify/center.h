@@ -51,8 +51,8 @@ enum {
  * `none` (calls work inside the process, and report -ENOTCONN), or a D-Bus address. It is read
  * once, and ignored in a set-user-id program.
  *
- * A post may be seen late, never lost: after the last post of a name each of its observers runs
- * at least once. Up to 16 posts that wait for an observer are delivered one by one; what comes on
+ * A post may be seen late, never lost: after the last post of a name each of its observers, in all
+ * processes of the user, runs at least once. Up to 16 posts that wait for an observer are delivered one by one; what comes on
  * top of that is merged into one call. The process's own observers get its own posts, once, never
  * on the thread that posts before dn_center_post() returns.
  *
@@ -105,7 +105,7 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
  *
  * @param executor  copied, and consumed also on failure; NULL stands for the delivery thread.
  *
- * Errors:   -EINVAL if `center` is NULL or the local center.
+ * Errors:   -EINVAL if `center` or `executor->enqueue` is NULL, or it is the local center; -ENOMEM.
  * Threads:  any.
  * Apple:    none public; Windows has _CFNotificationCenterSetRunLoop().
  */
@@ -176,10 +176,10 @@ DN_EXPORT int dn_center_remove_every_observer(dn_center *center, const void *obs
  * @param user_info  local center: handed to the callbacks as it is. Darwin center: ignored.
  * @param options    DN_POST_ bits; ignored.
  *
- * Errors:   -EINVAL, -ENAMETOOLONG as above; -ENOMEM; -ENOBUFS if too many distinct names wait
- *           for the bus (delivered inside the process, and to other processes of the user that
- *           observe it as soon as they hear the bus again, but not sent); -ENOTCONN: done, but
- *           there is no bus (see error.h).
+ * Errors:   -EINVAL, -ENAMETOOLONG as above; -ENOBUFS if too many distinct names wait for the bus,
+ *           -ENOMEM: not sent, but it may have reached the observers of the process, and those of
+ *           other processes of the user when they hear the bus again; -ENOTCONN: done, but there
+ *           is no bus (see error.h).
  * Threads:  any. Never waits for the receiver; waits for the very first connection of the
  *           process, for at most a second.
  * Apple:    CFNotificationCenterPostNotificationWithOptions(), which reports nothing.

@@ -18,7 +18,8 @@ typedef void (*dn_work_fn)(void *argument);
  * time is allowed: the observers of one name still run one after the other.
  *
  * `destroy` (may be NULL) is called once for every executor value that was handed to the library,
- * after the last work of that value has returned.
+ * when it enqueues nothing more to it: perhaps from inside the last work, as the last thing that
+ * does. A value without `enqueue` is refused with -EINVAL, and destroyed.
  *
  * Two values with the same `enqueue` and `context` are the same executor: observers of one name
  * on one executor run in registration order.
@@ -33,8 +34,9 @@ typedef struct dn_executor {
  * Returns the executor that runs callbacks on one private thread of the library, `dn-delivery`.
  *
  * It is the default wherever an executor may be left out. The thread starts with the first work,
- * has all signals blocked and is shared by all centers. A callback may block; it then delays the
- * other callbacks of this executor, and nothing else.
+ * has all signals blocked but those of its own faults (SIGSEGV and the like), and is shared by all
+ * centers. A callback may block; it then delays the other callbacks of this executor, and nothing
+ * else.
  *
  * Threads:  any.
  * Apple:    takes the place of the main run loop, which a C program on Linux does not have.

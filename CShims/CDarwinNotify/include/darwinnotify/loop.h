@@ -34,6 +34,8 @@ DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
  * Runs the callbacks that are waiting now, on the calling thread, and returns how many pieces of
  * work it ran (0 or more). Those that are added meanwhile wait for the next call.
  *
+ * In a forked child nothing runs, and 0 is returned: what waits belongs to the parent.
+ *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  the owner of the loop only; not from inside one of its callbacks.
  */

@@ -64,8 +64,8 @@ typedef struct dn_handler {
  *                      NULL: the observer then lives as long as the center. It is set before the
  *                      first invocation.
  *
- * Errors:   -EINVAL if `center` or `handler.invoke` is NULL, `name` is malformed (or NULL, on the
- *           Darwin center), or an executor was given for the local center; -ENAMETOOLONG;
+ * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
+ *           malformed or NULL, or an executor was given for the local center; -ENAMETOOLONG;
  *           -ENOMEM; -ENOBUFS if the bus accepts no match rule at all; -ENOTCONN: registered, but
  *           without a bus.
  * Threads:  any. On a bus that does not answer it returns within a second.
@@ -89,8 +89,9 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
  * Puts another handler in the place of one that is registered: each post is handed to exactly one
  * of the two.
  *
- * The new observer takes over the posts that the old one has not been invoked for. An invocation
- * of the old handler that is already running ends beside the new one.
+ * The new observer takes over the posts that the old one has not been invoked for, and on the same
+ * executor its place in the order. An invocation of the old handler that is already running ends
+ * beside the new one.
  *
  * @param observer      borrowed; cancelled on success. If it was cancelled before, the call is
  *                      refused.
@@ -98,8 +99,8 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
  * @param executor      as in dn_center_observe().
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL.
  *
- * Errors:   -EINVAL if `observer` or `handler.invoke` is NULL, the observer is cancelled, or an
- *           executor was given for the local center; -ENOMEM.
+ * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
+ *           is cancelled, or an executor was given for the local center; -ENOMEM.
  * Threads:  any.
  * Apple:    none.
  */
@@ -120,7 +121,8 @@ DN_EXPORT void dn_observer_cancel(dn_observer *observer);
  * Ends a registration and waits until no invocation of it is running any more.
  *
  * From inside the observer's own callback it does not wait for that very call. It waits for as
- * long as the callback runs: do not hold a lock that the callback takes.
+ * long as the callback runs: do not hold a lock that the callback takes, and do not let two
+ * callbacks of one observer of the local center, on two threads, wait for each other.
  *
  * @param observer  borrowed; NULL: nothing happens.
  *
