@@ -244,4 +244,25 @@ TEST_NO_BUS(onlyTheMissingBusCountsAsOffline)
         CHECK(!dn_is_offline(ENOTCONN));
 }
 
+TEST_NO_BUS(executorsWithoutEnqueueAreRefused)
+{
+        const dn_executor empty = {.destroy = count_executor};
+        dn_observer *untouched = NULL;
+        static tally old = {0}, new = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &old);
+
+        check_refused(dn_center_darwin(), "self.x", tally_handler(&new), &empty, -EINVAL);
+        CHECK_EQ(n_executors_destroyed, 1);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&new), &empty, &untouched), -EINVAL);
+        CHECK_EQ(n_executors_destroyed, 2);
+        CHECK_EQ(new.n_destroyed, 2);
+        CHECK(!untouched);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), &empty), -EINVAL);
+        CHECK_EQ(n_executors_destroyed, 3);
+        post_ok(dn_center_darwin(), "self.x"); /* as if nothing had been asked for */
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        CHECK_EQ(old.n_destroyed, 0);
+        tally_drop(observer);
+}
+
 TEST_MAIN()

@@ -182,4 +182,42 @@ TEST(darwinCenterHasOneConnectionForEverything)
         test_bus_stop(bus);
 }
 
+static test_bus *parting_bus;
+static dn_observer *last_observer;
+static _Atomic bool has_parted;
+
+/* Leaves posts behind that the bus has not taken yet. */
+static void post_and_part(const dn_event *event, void *context)
+{
+        (void)context;
+        test_bus_pause(parting_bus);
+        for (int i = 0; i < 1000000 && dn_flush(0) == 0; i++)
+                post_ok(event->center, "filler");
+        CHECK_EQ(dn_flush(0), -ETIMEDOUT);
+        post_ok(event->center, "parting");
+        last_observer = tally_drop(last_observer);
+        has_parted = true;
+}
+
+TEST(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
+{
+        parting_bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(parting_bus));
+        test_child *child = spawn_observer("parting", NULL);
+        dn_center *center = NULL;
+        dn_handler handler = {.invoke = post_and_part};
+
+        CHECK_EQ(dn_center_open("session", &center), 0);
+        CHECK_EQ(dn_center_observe(center, "go", handler, NULL, &last_observer), 0);
+        dn_center_unref(center);
+        test_peer_post(peer, "go");
+        WAIT_UNTIL(has_parted);
+        test_bus_resume(parting_bus);
+        WAIT_UNTIL_EQ(child_calls(child, 0), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(parting_bus);
+}
+
 TEST_MAIN()

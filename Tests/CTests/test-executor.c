@@ -2,12 +2,22 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tally.h"
 #include "test-bus.h"
+#include "test-child.h"
 
 static char thread_name[32];
 static _Atomic bool named;
+
+/* The host's handler of a crash is to see those of callbacks, too. */
+static bool is_fault(int signal)
+{
+        return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+               signal == SIGTRAP || signal == SIGSYS;
+}
 
 static void note_thread(const dn_event *event, void *context)
 {
@@ -19,7 +29,7 @@ static void note_thread(const dn_event *event, void *context)
         pthread_sigmask(SIG_SETMASK, NULL, &blocked);
         for (int signal = 1; signal < 32; signal++) /* above are those of libc itself */
                 if (signal != SIGKILL && signal != SIGSTOP)
-                        CHECK(sigismember(&blocked, signal));
+                        CHECK_EQ(sigismember(&blocked, signal), !is_fault(signal));
         named = true;
 }
 
@@ -35,12 +45,12 @@ static void check_thread_name(const dn_executor *executor, const char *expected)
         test_bus_stop(bus);
 }
 
-TEST(defaultIsTheDeliveryThreadWithAllSignalsBlocked)
+TEST(defaultIsTheDeliveryThreadWithAllSignalsButFaultsBlocked)
 {
         check_thread_name(NULL, "dn-delivery");
 }
 
-TEST(inlineIsTheServiceThreadWithAllSignalsBlocked)
+TEST(inlineIsTheServiceThreadWithAllSignalsButFaultsBlocked)
 {
         dn_executor executor = dn_executor_inline();
 
@@ -238,6 +248,44 @@ TEST(setExecutorMovesLaterObserversOnly)
         host_run(&queue);
         WAIT_UNTIL_EQ(queue.n_destroyed, 1);
         test_bus_stop(bus);
+}
+
+static void crash(const dn_event *event, void *context)
+{
+        char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        (void)event;
+        (void)context;
+        CHECK(page != MAP_FAILED);
+        *(volatile char *)page = 1;
+}
+
+static void leave(int signal)
+{
+        (void)signal;
+        _exit(0);
+}
+
+/* Argument: "inline", or anything else for the delivery thread. */
+ROLE(crashInCallback)
+{
+        dn_executor executor = strcmp(args[0], "inline") == 0 ? dn_executor_inline()
+                                                              : dn_executor_delivery_thread();
+        struct sigaction action = {.sa_handler = leave};
+
+        CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.x", (dn_handler){.invoke = crash},
+                                   &executor, NULL),
+                 0);
+        post_ok(dn_center_darwin(), "self.x");
+        WAIT_UNTIL(false);
+        return 1;
+}
+
+TEST_NO_BUS(faultOfACallbackReachesTheHandlerOfTheHost)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "delivery", NULL)), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "inline", NULL)), 0);
 }
 
 TEST_MAIN()

@@ -1,4 +1,6 @@
 /* Waiting until posts have left the process. */
+#include <pthread.h>
+
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -121,6 +123,40 @@ TEST(exitDeliversWhatTheBusTakesInTime)
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "N");
         test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+#define N_CENTERS 300
+
+static _Atomic bool stop;
+
+static void *flush_all_the_time(void *argument)
+{
+        (void)argument;
+        while (!stop) {
+                int r = dn_flush(0);
+                CHECK(r == 0 || r == -ETIMEDOUT || dn_is_offline(r));
+        }
+        return NULL;
+}
+
+TEST(flushBesideCentersThatComeAndGoIsSafe)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t threads[2];
+
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, flush_all_the_time, NULL), 0);
+        for (int i = 0; i < N_CENTERS; i++) {
+                dn_center *center = NULL;
+                CHECK_EQ(dn_center_open(i % 2 ? "session" : "none", &center), 0);
+                int r = dn_center_post(center, "N", NULL, NULL, 0);
+                CHECK(r == 0 || dn_is_offline(r));
+                dn_center_unref(center);
+        }
+        stop = true;
+        for (int i = 0; i < 2; i++)
+                pthread_join(threads[i], NULL);
         test_bus_stop(bus);
 }
 

@@ -193,4 +193,61 @@ TEST(forkBesideBusyThreadsDoesNotDeadlock)
         test_bus_stop(bus);
 }
 
+static dn_work_fn kept_work;
+static void *kept_argument;
+static _Atomic bool is_kept;
+
+static int keep_work(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        kept_work = work;
+        kept_argument = argument;
+        is_kept = true;
+        return 0;
+}
+
+TEST_NO_BUS(workOfTheParentDoesNothingInTheChild)
+{
+        dn_executor executor = {.enqueue = keep_work};
+        dn_center *center = NULL;
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_open("none", &center), 0);
+        CHECK_EQ(dn_center_observe(center, "N", tally_handler(&seen), &executor, NULL), -ENOTCONN);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
+        WAIT_UNTIL(is_kept);
+        pid_t pid = fork();
+        if (pid == 0) {
+                kept_work(kept_argument);
+                CHECK_EQ(seen.n_calls, 0);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        kept_work(kept_argument);
+        CHECK_EQ(seen.n_calls, 1);
+}
+
+static unsigned n_flushes;
+
+static void flush_before_fork(void)
+{
+        CHECK_EQ(dn_flush(0), -ENOTCONN);
+        n_flushes++;
+}
+
+/* Handlers that run before a fork run in the reverse order: this one runs after all that the
+ * library may have. */
+TEST_NO_BUS(forkHandlerOfTheHostMayCallTheLibrary)
+{
+        CHECK_EQ(pthread_atfork(flush_before_fork, NULL, NULL), 0);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), -ENOTCONN);
+        alarm(10 * test_slowness()); /* a deadlock ends the case */
+        pid_t pid = fork();
+        if (pid == 0)
+                _exit(0);
+        alarm(0);
+        CHECK_EQ(n_flushes, 1);
+        CHECK_EQ(test_wait_for(pid), 0);
+}
+
 TEST_MAIN()

@@ -6,6 +6,7 @@
 
 #include "tally.h"
 #include "test-bus.h"
+#include "test-child.h"
 
 static dn_loop *new_loop(void)
 {
@@ -156,6 +157,63 @@ TEST(cancelOnTheLoopThreadDropsWhatWaits)
         CHECK_EQ(seen.n_destroyed, 1);
         dn_loop_close(loop);
         test_bus_stop(bus);
+}
+
+/* A loop with a callback that waits, on a center without a bus. */
+static dn_center *prepare_to_fork(dn_loop *loop, tally *seen)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open("none", &center), 0);
+        CHECK_EQ(dn_center_observe(center, "N", tally_handler(seen), &executor, NULL), -ENOTCONN);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
+        CHECK(is_readable(loop, 10000));
+        return center;
+}
+
+static void check_unharmed(dn_loop *loop, dn_center *center, tally *seen)
+{
+        for (unsigned i = 1; i <= 3; i++) {
+                CHECK(is_readable(loop, 10000));
+                CHECK(dn_loop_process(loop) > 0);
+                CHECK_EQ(seen->n_calls, i);
+                CHECK(!is_readable(loop, 0));
+                CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
+        }
+}
+
+TEST_NO_BUS(forkedChildProcessesNothingOfTheParentsLoop)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                CHECK_EQ(dn_loop_process(loop), 0);
+                CHECK_EQ(seen.n_calls, 0);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_unharmed(loop, center, &seen);
+}
+
+TEST_NO_BUS(loopOfTheParentMayBeClosedInAForkedChild)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                CHECK(!dn_loop_close(loop));
+                CHECK_EQ(seen.n_calls, 0);
+                CHECK_EQ(seen.n_destroyed, 0);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_unharmed(loop, center, &seen);
 }
 
 TEST_MAIN()

@@ -211,4 +211,18 @@ TEST(nullObserverIsPermanent)
         test_bus_stop(bus);
 }
 
+TEST_NO_BUS(emptyNameInARemovalIsNotEveryName)
+{
+        dn_center *local = dn_center_local();
+        static tally o = {0};
+
+        add(local, &o, NULL, NULL);
+        (void)dn_center_remove_observer(local, &o, "", NULL);
+        post_ok(local, "N");
+        CHECK_EQ(o.n_calls, 1);
+        CHECK_EQ(dn_center_remove_observer(local, &o, NULL, NULL), 0);
+        post_ok(local, "N");
+        CHECK_EQ(o.n_calls, 1);
+}
+
 TEST_MAIN()

@@ -106,4 +106,74 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
         test_bus_stop(bus);
 }
 
+/* Local center: who was called, in the order of the calls. */
+static char called[32];
+static dn_observer *replaced;
+static bool is_done;
+
+static void note_call(const dn_event *event, void *context)
+{
+        (void)event;
+        CHECK(strlen(called) + 1 < sizeof called);
+        strcat(called, context);
+}
+
+static void note_and_replace(const dn_event *event, void *context)
+{
+        dn_observer *before = replaced;
+        dn_handler next = {.invoke = note_call, .context = "R"};
+
+        note_call(event, context);
+        if (is_done)
+                return;
+        is_done = true;
+        CHECK_EQ(dn_observer_replace(before, next, NULL, &replaced), 0);
+        dn_observer_unref(before);
+}
+
+static dn_observer *observe_noting(const char *mark, void (*invoke)(const dn_event *, void *))
+{
+        dn_handler handler = {.invoke = invoke, .context = (void *)mark};
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, &observer), 0);
+        return observer;
+}
+
+TEST_NO_BUS(replacementBeforeItsTurnTakesTheTurn)
+{
+        observe_noting("A", note_and_replace);
+        replaced = observe_noting("B", note_call);
+        observe_noting("C", note_call);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ARC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ARCARC");
+        tally_drop(replaced);
+}
+
+TEST_NO_BUS(replacementAfterItsTurnWaitsForTheNextPost)
+{
+        observe_noting("A", note_call);
+        replaced = observe_noting("B", note_call);
+        observe_noting("C", note_and_replace);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABCARC");
+        tally_drop(replaced);
+}
+
+TEST_NO_BUS(callbackThatReplacesItselfKeepsItsPlace)
+{
+        observe_noting("A", note_call);
+        replaced = observe_noting("B", note_and_replace);
+        observe_noting("C", note_call);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABCARC");
+        tally_drop(replaced);
+}
+
 TEST_MAIN()

@@ -1,17 +1,12 @@
 /* The table that the processes of a user share. */
 #include "shm/slot.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/file.h"
 #include "test.h"
 #include "util/hash.h"
 
@@ -50,7 +45,7 @@ static void name_of_set(dn__region *region, const char *like, int number, char r
 
                 snprintf(ret_name, 64, "%s.%d", like, i);
                 hash = dn__hash64(ret_name, strlen(ret_name));
-                n_found += (ptrdiff_t)((hash >> 16) % DN__SHM_N_SETS) == set;
+                n_found += (ptrdiff_t)dn__shm_set_of(hash) == set;
         }
 }
 
@@ -151,7 +146,7 @@ TEST_NO_BUS(whatADeadProcessHeldIsGivenBack)
 TEST_NO_BUS(aSetIsTakenOverFromAProcessThatDiedInIt)
 {
         dn__region *region = open_region("key");
-        size_t set = (dn__hash64("x", 1) >> 16) % DN__SHM_N_SETS;
+        size_t set = dn__shm_set_of(dn__hash64("x", 1));
 
         /* An entry that no process has. */
         region->table->owners[set] = DN__SHM_N_PROCESSES;
@@ -165,7 +160,7 @@ TEST_NO_BUS(aSetIsTakenOverFromAProcessThatDiedInIt)
 TEST_NO_BUS(aSetThatALiveProcessDoesNotLeaveIsGivenUp)
 {
         dn__region *a = open_region("key"), *b = open_region("key");
-        size_t set = (dn__hash64("x", 1) >> 16) % DN__SHM_N_SETS;
+        size_t set = dn__shm_set_of(dn__hash64("x", 1));
 
         a->table->owners[set] = (uint64_t)a->process + 1;
         CHECK(hold(b, "x") == NULL);
@@ -202,97 +197,6 @@ TEST_NO_BUS(aForkedChildDoesNotKeepItsParentAlive)
         dn__region_close(other);
 }
 
-static char table_path[600];
-
-static const char *path_of_table(const char *key)
-{
-        snprintf(table_path, sizeof(table_path), "%s/darwin-notify/table%d-%016llx",
-                 test_directory(), DN__SHM_VERSION,
-                 (unsigned long long)dn__hash64(key, strlen(key)));
-        return table_path;
-}
-
-TEST_NO_BUS(theLastUserRemovesTheFile)
-{
-        dn__region *a = open_region("key"), *b = open_region("key");
-
-        dn__region_remove_if_last(a);
-        CHECK_EQ(access(path_of_table("key"), F_OK), 0);
-        dn__region_close(b);
-        dn__region_remove_if_last(a);
-        CHECK(access(path_of_table("key"), F_OK) < 0);
-        b = open_region("key");
-        CHECK(b->table->header.region != a->table->header.region);
-        dn__region_close(a);
-        dn__region_close(b);
-}
-
-static void *open_and_close(void *argument)
-{
-        dn__region *region;
-
-        (void)argument;
-        for (int i = 0; i < 300; i++) {
-                CHECK_EQ(dn__region_open("key", &region), 0);
-                /* Whoever is in a table at the same time is in the same one. */
-                CHECK(!dn__file_is_removed(region->fd));
-                dn__region_remove_if_last(region);
-                dn__region_close(region);
-        }
-        return NULL;
-}
-
-TEST_NO_BUS(openingAndRemovingRaceWithoutLoss)
-{
-        pthread_t threads[4];
-
-        dn__region_close(open_region("key"));
-        for (size_t i = 0; i < 4; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, open_and_close, NULL), 0);
-        for (size_t i = 0; i < 4; i++)
-                pthread_join(threads[i], NULL);
-}
-
-static int result_of_open(void)
-{
-        dn__region *region;
-        int r = dn__region_open("key", &region);
-
-        if (r == 0)
-                dn__region_close(region);
-        return r;
-}
-
-TEST_NO_BUS(aDirectoryOfOthersIsRefused)
-{
-        char path[600];
-
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
-        CHECK_EQ(mkdir(path, 0777), 0);
-        CHECK_EQ(chmod(path, 0777), 0);
-        CHECK_EQ(result_of_open(), -EACCES);
-        CHECK_EQ(rmdir(path), 0);
-        CHECK_EQ(symlink(test_directory(), path), 0);
-        CHECK(result_of_open() < 0);
-        CHECK_EQ(unlink(path), 0);
-        CHECK_EQ(result_of_open(), 0);
-}
-
-TEST_NO_BUS(aFileThatIsNoTableIsRefused)
-{
-        dn__region_close(open_region("key"));
-        CHECK_EQ(truncate(path_of_table("key"), 100), 0);
-        CHECK_EQ(result_of_open(), -EPROTO);
-        CHECK_EQ(truncate(path_of_table("key"), sizeof(dn__shm_table)), 0);
-        CHECK_EQ(result_of_open(), 0);
-        CHECK_EQ(truncate(path_of_table("key"), 0), 0);
-        CHECK_EQ(truncate(path_of_table("key"), sizeof(dn__shm_table)), 0);
-        CHECK_EQ(result_of_open(), -EPROTO);
-        CHECK_EQ(chmod(path_of_table("key"), 0644), 0);
-        CHECK_EQ(result_of_open(), -EACCES);
-}
-
 /* Contents that no process of ours would write: anything may come out, but nothing may break. */
 TEST_NO_BUS(aTableOfGarbageIsSurvived)
 {
@@ -314,6 +218,27 @@ TEST_NO_BUS(aTableOfGarbageIsSurvived)
                 dn__slot_release(region, slot);
         }
         dn__region_close(region);
+}
+
+/* In a table that nobody else uses. */
+static void check_room_for(const char *prefix, int n)
+{
+        dn__region *region = open_region(prefix);
+        char name[64];
+
+        for (int i = 0; i < n; i++) {
+                snprintf(name, sizeof(name), "%s%d", prefix, i);
+                if (!hold(region, name))
+                        test_fail(__FILE__, __LINE__, "no slot for %s", name);
+        }
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(numberedNamesAllGetASlot)
+{
+        check_room_for("n", 400);
+        check_room_for("com.example.changed.", 100);
+        check_room_for("name.", 10000);
 }
 
 TEST_MAIN()

@@ -127,6 +127,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                 if (!made)
                         return NULL;
                 made->fork_id = dn__fork_id();
+                made->parents = found;
                 if (atomic_compare_exchange_strong(place, &found, made))
                         return made;
                 unmake(made);

@@ -29,6 +29,7 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
  * may be held by threads that the child does not have: it leaves that alone, and makes its own. */
 typedef struct dn__per_process {
         uint64_t fork_id;
+        struct dn__per_process *parents; /* not to be touched; here a leak checker finds it */
 } dn__per_process;
 
 /* Returns the one of this process, making it if need be; or NULL, if `make` returns that. Where
