@@ -7,18 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "shm.h"
 #include "util/hash.h"
-
-static dn__region *open_region(const char *key)
-{
-        dn__region *region;
-
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(key, &region), 0);
-        return region;
-}
 
 static dn__shm_slot *hold(dn__region *region, const char *name)
 {

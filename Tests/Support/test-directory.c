@@ -1,6 +1,5 @@
 /* Private directories that vanish with the test. */
 #include <errno.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +10,6 @@
 
 static char own_directory[64];
 static pid_t own_pid; /* a forked child leaves the directory to its parent */
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-        (void)status;
-        (void)kind;
-        (void)where;
-        remove(path);
-        return 0;
-}
-
-void test_remove_tree(const char *directory)
-{
-        nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 void test_directory_forget(void)
 {

@@ -26,7 +26,8 @@ static int link_observer(dn__topic *topic, const void *object, dn_handler handle
 
                 observer->id = is_in_place ? old->id : ++topic->engine->last_observer_id;
                 observer->seen = old ? old->seen : topic->sequence;
-                dn__group_add(group, observer, is_in_place ? &old->link : group->observers.previous);
+                dn__group_add(group, observer,
+                              is_in_place ? &old->link : group->observers.previous);
                 *ret_observer = observer;
         }
         dn__group_unref(group);

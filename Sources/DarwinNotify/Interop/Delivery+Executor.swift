@@ -14,8 +14,8 @@ extension Delivery {
     case .queue(let queue): dn_executor(queue: queue)
     case .thread: dn_executor_delivery_thread()
     case .direct: dn_executor_inline()
-    case .executor(let executor): dn_executor(relay: ExecutorRelay(to: executor))
-    case .loop(let submit): dn_executor(relay: LoopRelay(to: submit))
+    case .executor(let executor): dn_executor(relay: Relay(to: executor))
+    case .loop(let submit): dn_executor(relay: Relay(to: submit))
     }
   }
 }
@@ -34,23 +34,11 @@ extension dn_executor {
     )
   }
 
-  /// An executor that passes work on to a serial executor of Swift.
-  fileprivate init(relay: ExecutorRelay) {
+  /// An executor that passes work on.
+  fileprivate init(relay: Relay) {
     self.init(
       enqueue: { context, function, argument in
-        Context.borrow(context, as: ExecutorRelay.self).enqueue(Work(function, argument))
-        return 0
-      },
-      context: Context.retain(relay),
-      destroy: Context.release
-    )
-  }
-
-  /// An executor that passes work on to an event loop of the host.
-  fileprivate init(relay: LoopRelay) {
-    self.init(
-      enqueue: { context, function, argument in
-        Context.borrow(context, as: LoopRelay.self).enqueue(Work(function, argument))
+        Context.borrow(context, as: Relay.self).enqueue(Work(function, argument))
         return 0
       },
       context: Context.retain(relay),

@@ -1,4 +1,4 @@
-// Passes work on to a serial executor of Swift.
+// Runs work in the isolation of a serial executor.
 
 /// An actor that lives on the executor which work is meant for.
 ///

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "test.h"
 
 #define MAX_BROKERS 2
 
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
                         totals.n_failed++;
                 }
         run_all(&plan, o.n_jobs, &totals);
-        run_remove_tree(directory);
+        test_remove_tree(directory);
         free(plan.jobs);
         printf("%zu passed, %zu failed, %zu skipped\n", totals.n_passed, totals.n_failed,
                totals.n_skipped);

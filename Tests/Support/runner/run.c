@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,20 +42,6 @@ void run_plan_add(run_plan *plan, const char *program, const char *name, const c
         job = &plan->jobs[plan->n_jobs++];
         *job = (run_job){.program = program, .broker = broker, .output_fd = -1};
         snprintf(job->name, sizeof job->name, "%s", name);
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-        (void)status;
-        (void)kind;
-        (void)where;
-        remove(path);
-        return 0;
-}
-
-void run_remove_tree(const char *directory)
-{
-        nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 __attribute__((noreturn)) static void become_case(const run_job *job)

@@ -31,6 +31,5 @@ typedef struct run_totals {
 void run_plan_add(run_plan *plan, const char *program, const char *name, const char *broker);
 /* Runs all, `n_parallel` at a time; prints what did not pass. */
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals);
-void run_remove_tree(const char *directory);
 
 #endif

@@ -52,9 +52,9 @@ enum {
  * once, and ignored in a set-user-id program.
  *
  * A post may be seen late, never lost: after the last post of a name each of its observers, in all
- * processes of the user, runs at least once. Up to 16 posts that wait for an observer are delivered one by one; what comes on
- * top of that is merged into one call. The process's own observers get its own posts, once, never
- * on the thread that posts before dn_center_post() returns.
+ * processes of the user, runs at least once. Up to 16 posts that wait for an observer are delivered
+ * one by one; what comes on top of that is merged into one call. The process's own observers get
+ * its own posts too, once, and never from inside dn_center_post().
  *
  * Threads:  any.
  * Apple:    CFNotificationCenterGetDarwinNotifyCenter(). Scope: the bus, that is one user (or the
