@@ -15,6 +15,7 @@ extern void *__libc_realloc(void *memory, size_t n_bytes);
 static _Thread_local int n_until_failure = -1;
 static _Thread_local bool has_failed;
 
+#if !TEST_HAS_SANITIZER
 static bool fails(void)
 {
         if (n_until_failure < 0)
@@ -26,7 +27,6 @@ static bool fails(void)
         return true;
 }
 
-#if !TEST_HAS_SANITIZER
 void *malloc(size_t n_bytes)
 {
         return fails() ? NULL : __libc_malloc(n_bytes);

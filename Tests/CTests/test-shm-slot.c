@@ -78,6 +78,29 @@ TEST_NO_BUS(aNameThatNobodyHoldsIsNotFound)
         dn__region_close(region);
 }
 
+static uint64_t count_post_of(const dn__region *region, const char *name)
+{
+        return dn__slot_count_post_of(region, dn__hash64(name, strlen(name)), name, strlen(name));
+}
+
+TEST_NO_BUS(onlyANameWithASlotIsCounted)
+{
+        dn__region *holder = open_region("key"), *poster = open_region("key");
+        dn__shm_slot *slot;
+        uint64_t before;
+
+        CHECK_EQ(count_post_of(poster, "x"), 0);
+        CHECK(find(poster, "x") == NULL);
+        slot = hold(holder, "x");
+        before = dn__slot_get_generation(slot);
+        CHECK_EQ(count_post_of(poster, "x"), before + 1);
+        CHECK_EQ(count_post_of(holder, "x"), before + 2);
+        CHECK_EQ(count_post_of(poster, "y"), 0);
+        CHECK_EQ(dn__slot_get_generation(slot), before + 2);
+        dn__region_close(holder);
+        dn__region_close(poster);
+}
+
 TEST_NO_BUS(theLongestNamesAreToldApartByTheirLastByte)
 {
         dn__region *region = open_region("key");
@@ -152,7 +175,7 @@ TEST_NO_BUS(aSetThatALiveProcessDoesNotLeaveIsGivenUp)
         dn__region *a = open_region("key"), *b = open_region("key");
         size_t set = dn__shm_set_of(dn__hash64("x", 1));
 
-        a->table->owners[set] = (uint64_t)a->process + 1;
+        a->table->owners[set] = a->owner;
         CHECK(hold(b, "x") == NULL);
         a->table->owners[set] = 0;
         CHECK(hold(b, "x") != NULL);

@@ -53,11 +53,21 @@ static int copy(const char *address, char **ret_address)
         return 0;
 }
 
+static bool begins_with(const char *text, const char *prefix)
+{
+        return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 /* A library must not start programs, which these transports would. */
 static bool starts_a_program(const char *address)
 {
-        return strstr(address, "unixexec:") || strstr(address, "autolaunch:") ||
-               strstr(address, "x-machine-");
+        for (const char *entry = address; entry; entry = strchr(entry, ';')) {
+                entry += *entry == ';';
+                if (begins_with(entry, "unixexec:") || begins_with(entry, "autolaunch:") ||
+                    begins_with(entry, "x-machine-"))
+                        return true;
+        }
+        return false;
 }
 
 static int resolve_session(char **ret_address)
@@ -65,7 +75,7 @@ static int resolve_session(char **ret_address)
         const char *address = secure_getenv("DBUS_SESSION_BUS_ADDRESS");
         const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
 
-        if (address)
+        if (address && *address)
                 return starts_a_program(address) ? 0 : copy(address, ret_address);
         if (runtime && *runtime)
                 return unix_address(runtime, "/bus", ret_address);

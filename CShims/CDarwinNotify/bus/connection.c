@@ -111,7 +111,8 @@ int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_
         if (fd < 0)
                 return fd;
         /* It changes while a list of addresses is tried one by one. */
-        dn__fork_guard_set(connection->fork_guard, fd);
+        if (!connection->unique_name)
+                dn__fork_guard_set(connection->fork_guard, fd);
         events = sd_bus_get_events(connection->bus);
         if (events < 0)
                 return events;

@@ -23,6 +23,7 @@ struct dn__service {
         dn__connection connection DN__GUARDED_BY(&lock);
         dn__rules rules DN__GUARDED_BY(&lock);
         dn__pending pending DN__GUARDED_BY(&lock);
+        dn__pending in_flight DN__GUARDED_BY(&lock); /* one post at most: see dn__service_send() */
         dn__queue works DN__GUARDED_BY(&lock);
         dn__service_counts counts DN__GUARDED_BY(&lock);
         bool is_started DN__GUARDED_BY(&lock);
@@ -46,6 +47,18 @@ void dn__service_free(dn__service *service);
 
 /* Gets the thread out of its sleep; nothing happens on the thread itself. */
 void dn__service_wake(dn__service *service) DN__REQUIRES(&service->lock);
+
+/* Hands a post to the bus, if nothing is queued before it. What sd-bus then has not written yet
+ * would be lost with the connection: it is remembered, until it is written or waits again. Returns
+ * 0, or a negative errno: it has to wait. */
+int dn__service_send(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
+                     uint64_t generation, uint64_t region) DN__REQUIRES(&service->lock);
+
+/* Forgets what is remembered, if it has been written. */
+void dn__service_note_written(dn__service *service) DN__REQUIRES(&service->lock);
+
+/* Has what was not written wait again, after the connection was lost. */
+void dn__service_take_back(dn__service *service) DN__REQUIRES(&service->lock);
 
 /* Tells whether nothing waits for the bus. */
 bool dn__service_is_drained(dn__service *service) DN__REQUIRES(&service->lock);

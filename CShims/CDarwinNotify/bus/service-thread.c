@@ -53,6 +53,7 @@ static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
                 service->backoff_us = DN__BACKOFF_MIN_US;
         dn__rules_disconnected(&service->rules);
         dn__connection_close(&service->connection);
+        dn__service_take_back(service);
         connect_later(service);
 }
 
@@ -98,6 +99,7 @@ static void stepped(dn__service *service, bool was_ready, size_t n_asked)
                 connected(service);
         if (service->rules.n_asked != n_asked)
                 dn__condition_broadcast(&service->changed);
+        dn__service_note_written(service);
         service->has_unasked = service->has_unasked || service->rules.has_gap;
         service->rules.has_gap = false;
         if (service->has_unasked && dn__connection_is_ready(&service->connection) &&
@@ -189,21 +191,19 @@ static void receive(dn__service *service)
 
 static bool send_one_pending(dn__service *service)
 {
-        dn__pending_post *post = NULL;
+        dn__pending_post *post;
+        bool is_sent;
 
         dn__lock_acquire(&service->lock);
-        if (dn__connection_can_send(&service->connection))
-                post = dn__pending_first(&service->pending);
-        if (post && dn__connection_send_post(&service->connection, post->name,
-                                             post->entry.n_key_bytes, post->generation,
-                                             post->region) < 0)
-                post = NULL; /* the next step finds the connection broken */
-        if (post) {
+        post = dn__pending_first(&service->pending);
+        /* If it fails on a connection that could send, the next step finds that broken. */
+        is_sent = post && dn__service_send(service, post->entry.hash, post->name,
+                                           post->entry.n_key_bytes, post->generation,
+                                           post->region) == 0;
+        if (is_sent)
                 dn__pending_take(&service->pending, post);
-                service->counts.n_sent++;
-        }
         dn__lock_release(&service->lock);
-        return post != NULL;
+        return is_sent;
 }
 
 static void call_when_due(dn__service *service)
@@ -254,7 +254,8 @@ static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *r
                 disconnect(service);
         until_us = earlier(until_us, earlier(service->connect_us, service->close_us));
         until_us = earlier(until_us, earlier(service->missed_us, service->wake_us));
-        idle = service->works.n_works == 0 && !has_to_send(service);
+        idle = service->works.n_works == 0 && !has_to_send(service) &&
+               !service->connection.is_broken;
         dn__lock_release(&service->lock);
         *ret_until_us = until_us;
         return idle;
@@ -311,6 +312,7 @@ void dn__service_main(void *context)
                 call_when_due(service);
                 wait_for_work(service);
         }
+        current = NULL;
         dn__service_free(service);
 }
 

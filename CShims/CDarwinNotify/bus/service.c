@@ -13,9 +13,6 @@
 /* What a call waits for a bus that does not answer, in all. */
 #define ANSWER_TIMEOUT_US (900 * DN__US_PER_MS)
 
-/* What posts wait for when the service closes. */
-#define CLOSE_TIMEOUT_US (1 * DN__US_PER_SECOND)
-
 int dn__service_new(dn__address address, const dn__service_ops *ops, void *context,
                     dn__service **ret_service)
 {
@@ -44,6 +41,7 @@ int dn__service_new(dn__address address, const dn__service_ops *ops, void *conte
         dn__condition_init(&service->changed);
         dn__rules_init(&service->rules, &service->connection);
         dn__pending_init(&service->pending);
+        dn__pending_init(&service->in_flight);
         service->wake_guard = dn__fork_guard_new(wake_fd);
         *ret_service = service;
         return 0;
@@ -55,6 +53,7 @@ void dn__service_free(dn__service *service)
         void *context = service->context;
 
         dn__connection_close(&service->connection);
+        dn__pending_deinit(&service->in_flight);
         dn__pending_deinit(&service->pending);
         dn__rules_deinit(&service->rules);
         dn__queue_deinit(&service->works);
@@ -87,7 +86,7 @@ void dn__service_close(dn__service *service)
         bool is_started;
 
         dn__lock_acquire(&service->lock);
-        service->close_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
+        service->close_us = dn__clock_after_us(DN__CLOSE_TIMEOUT_US);
         is_started = service->is_started;
         dn__service_wake(service);
         dn__lock_release(&service->lock);
@@ -144,6 +143,44 @@ int dn__service_ensure(dn__service *service, uint64_t deadline_us)
         return r;
 }
 
+void dn__service_note_written(dn__service *service)
+{
+        dn__pending_post *post = dn__pending_first(&service->in_flight);
+
+        if (post && dn__connection_can_send(&service->connection))
+                dn__pending_take(&service->in_flight, post);
+}
+
+int dn__service_send(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
+                     uint64_t generation, uint64_t region)
+{
+        int r;
+
+        if (!dn__connection_can_send(&service->connection))
+                return -EAGAIN;
+        dn__service_note_written(service);
+        r = dn__connection_send_post(&service->connection, name, n_name_bytes, generation, region);
+        if (r < 0)
+                return r;
+        service->counts.n_sent++;
+        /* Without memory to remember it, it goes the way of what the bus had not read. */
+        if (!dn__connection_can_send(&service->connection))
+                (void)dn__pending_add(&service->in_flight, hash, name, n_name_bytes, generation,
+                                      region);
+        return 0;
+}
+
+void dn__service_take_back(dn__service *service)
+{
+        dn__pending_post *post = dn__pending_first(&service->in_flight);
+
+        if (!post)
+                return;
+        (void)dn__pending_add(&service->pending, post->entry.hash, post->name,
+                              post->entry.n_key_bytes, post->generation, post->region);
+        dn__pending_take(&service->in_flight, post);
+}
+
 int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
                      uint64_t generation, uint64_t region)
 {
@@ -154,11 +191,9 @@ int dn__service_post(dn__service *service, uint64_t hash, const char *name, size
                 return -ENOTCONN;
         dn__lock_acquire(&service->lock);
         was_empty = dn__pending_is_empty(&service->pending);
-        if (was_empty && dn__connection_can_send(&service->connection))
-                r = dn__connection_send_post(&service->connection, name, n_name_bytes, generation,
-                                             region);
+        if (was_empty)
+                r = dn__service_send(service, hash, name, n_name_bytes, generation, region);
         if (r == 0) {
-                service->counts.n_sent++;
                 /* What the socket did not take, the service thread writes when it does. */
                 if (!dn__connection_can_send(&service->connection))
                         dn__service_wake(service);

@@ -7,6 +7,7 @@
 
 #include "bus/connection.h"
 #include "darwinnotify/executor.h"
+#include "util/clock.h"
 
 typedef struct dn__service dn__service;
 typedef struct dn__rule dn__rule;
@@ -36,6 +37,9 @@ typedef struct dn__service_counts {
  * `address`, also on failure. Returns 0 or -ENOMEM. */
 int dn__service_new(dn__address address, const dn__service_ops *ops, void *context,
                     dn__service **ret_service);
+
+/* What posts wait for when their service closes. */
+#define DN__CLOSE_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 /* Stops it, when what waits for the bus is sent, or after a second. Returns before `closed` is
  * called. */

@@ -10,9 +10,6 @@
 #include "center/observer.h"
 #include "util/utf8.h"
 
-/* What posts wait for, when an opened center is closed. */
-#define CLOSE_TIMEOUT_US (1 * DN__US_PER_SECOND)
-
 dn_center *dn_center_darwin(void)
 {
         static dn_center center = { .is_local = false, .n_refs = 1 };
@@ -56,7 +53,7 @@ dn_center *dn_center_unref(dn_center *center)
                 return NULL;
         engine = dn__engine_find(center);
         if (engine)
-                (void)dn__service_flush(engine->service, dn__clock_after_us(CLOSE_TIMEOUT_US));
+                (void)dn__service_flush(engine->service, dn__clock_after_us(DN__CLOSE_TIMEOUT_US));
         dn__center_release(center);
         return NULL;
 }

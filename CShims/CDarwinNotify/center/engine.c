@@ -198,7 +198,6 @@ static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
         dn__batch batch = { 0 };
-        dn__shm_slot *slot;
         dn__topic *topic;
         uint64_t generation = 0;
 
@@ -214,8 +213,7 @@ static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
         dn__batch_run(&batch);
         if (generation || !engine->region || dn__name_is_local(name))
                 return generation;
-        slot = dn__slot_find(engine->region, hash, name, n_name_bytes);
-        return slot ? dn__slot_count_post(slot) : 0;
+        return dn__slot_count_post_of(engine->region, hash, name, n_name_bytes);
 }
 
 int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)

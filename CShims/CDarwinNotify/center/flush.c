@@ -1,4 +1,4 @@
-/* Waiting until what was posted has left the process: on request, and when the process exits. */
+/* What is to be done before a process may end: its posts sent, its table given back. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -66,6 +66,8 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
         dn_loop *loop = context;
         int r = -ECANCELED;
 
+        if (loop->fork_id != dn__fork_id())
+                return r;
         dn__lock_acquire(&loop->lock);
         if (!loop->is_closed) {
                 r = dn__queue_push(&loop->works, (dn__work){ work, argument });

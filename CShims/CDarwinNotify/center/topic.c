@@ -81,6 +81,7 @@ static int prepare(dn__topic *topic)
         size_t n_bytes = topic->entry.n_key_bytes;
         dn__shm_slot *slot = topic->slot;
         dn__rule *rule = topic->rule;
+        dn__batch batch = { 0 };
         int r = 0;
 
         if (!slot && engine->region)
@@ -88,13 +89,18 @@ static int prepare(dn__topic *topic)
         if (!rule)
                 r = dn__service_add_rule(engine->service, topic->name, n_bytes, &rule);
         dn__lock_acquire(&engine->lock);
-        if (slot != topic->slot)
+        if (slot != topic->slot) {
                 topic->generation = dn__slot_get_generation(slot);
+                /* What was counted before this, but has not come over the bus yet, is not told
+                 * apart from what has: whoever was there already looks once more. */
+                dn__topic_post_uncounted(topic, &batch);
+        }
         topic->slot = slot;
         topic->rule = rule;
         topic->is_preparing = false;
         dn__condition_broadcast(&engine->changed);
         dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
         return r;
 }
 

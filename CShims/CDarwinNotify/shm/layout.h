@@ -1,7 +1,10 @@
 /* The bytes of the table that the processes of one user share. Version 1.
  *
  *   header     one page, with the number of entries that were ever taken
- *   owners     uint64[N_SETS]                    who is changing a set; 0 is nobody
+ *   owners     uint64[N_SETS]                    who is changing a set: the entry of a process
+ *                                               plus 1, and above 16 bits a random number, so
+ *                                               that the next process of the entry is another
+ *                                               owner; 0 is nobody
  *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0 is a free slot
  *   holders    uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that a process holds
  *   slots      dn__shm_slot[N_SLOTS]
@@ -59,6 +62,12 @@ static inline size_t dn__shm_set_of(uint64_t hash)
 }
 
 static_assert(DN__SHM_N_SETS == 1 << (64 - 53), "dn__shm_set_of() has as many values");
+
+/* The entry in an owner word; no process has one above DN__SHM_N_PROCESSES. */
+static inline unsigned dn__shm_owner_process(uint64_t owner)
+{
+        return (unsigned)(owner & 0xffff) - 1;
+}
 
 #define DN__SHM_HOLDER_WORDS (DN__SHM_N_SLOTS / 64)
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "shm/file.h"
@@ -57,9 +58,10 @@ static void clear_entry(dn__region *region)
                 atomic_store_explicit(&table->holders[region->process][i], 0,
                                       memory_order_relaxed);
         for (size_t i = 0; i < DN__SHM_N_SETS; i++) {
-                uint64_t owner = (uint64_t)region->process + 1;
+                uint64_t owner = atomic_load(&table->owners[i]);
 
-                (void)atomic_compare_exchange_strong(&table->owners[i], &owner, 0);
+                if (dn__shm_owner_process(owner) == region->process)
+                        (void)atomic_compare_exchange_strong(&table->owners[i], &owner, 0);
         }
         raise_used(&table->n_processes_used, (uint64_t)region->process + 1);
 }
@@ -128,6 +130,7 @@ static int reserve_entry(const dn__region *region)
 
 static int open_and_map(dn__region *region)
 {
+        uint64_t serial = 0;
         int r, n = 0;
 
         /* While the last user removes it, all entries are locked. */
@@ -135,6 +138,8 @@ static int open_and_map(dn__region *region)
                 (void)sched_yield();
         if (r < 0)
                 return r;
+        (void)getrandom(&serial, sizeof(serial), 0);
+        region->owner = serial << 16 | (region->process + 1);
         r = reserve_entry(region);
         if (r == 0)
                 r = map(region);

@@ -14,6 +14,7 @@ typedef struct dn__region {
         dn__shm_table *table;
         int fd;
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
+        uint64_t owner;   /* what we write into the owner word of a set */
         dn__fork_guard *fork_guard;
         char key[];
 } dn__region;

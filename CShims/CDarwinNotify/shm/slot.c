@@ -86,13 +86,25 @@ dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char 
         return NULL;
 }
 
+uint64_t dn__slot_count_post_of(const dn__region *region, uint64_t hash, const char *name,
+                                size_t n_name_bytes)
+{
+        dn__shm_slot *slot = dn__slot_find(region, hash, name, n_name_bytes);
+        uint64_t generation = slot ? dn__slot_count_post(slot) : 0;
+
+        /* If it passed to another name meanwhile, nobody held this one, and the number is of no
+         * use; the other name has a post too many, which is allowed. */
+        return slot && dn__slot_find(region, hash, name, n_name_bytes) == slot ? generation : 0;
+}
+
 /* Takes a set from a process that died while it changed it. */
 static bool take_over(dn__region *region, _Atomic uint64_t *owner, uint64_t found)
 {
-        if (found <= DN__SHM_N_PROCESSES &&
-            dn__region_process_is_alive(region, (unsigned)found - 1))
+        unsigned process = dn__shm_owner_process(found);
+
+        if (process < DN__SHM_N_PROCESSES && dn__region_process_is_alive(region, process))
                 return false;
-        return atomic_compare_exchange_strong(owner, &found, (uint64_t)region->process + 1);
+        return atomic_compare_exchange_strong(owner, &found, region->owner);
 }
 
 static bool set_acquire(dn__region *region, size_t set)
@@ -103,7 +115,7 @@ static bool set_acquire(dn__region *region, size_t set)
         for (;;) {
                 uint64_t found = 0;
 
-                if (atomic_compare_exchange_strong(owner, &found, (uint64_t)region->process + 1))
+                if (atomic_compare_exchange_strong(owner, &found, region->owner))
                         return true;
                 if (!deadline_us)
                         deadline_us = dn__clock_after_us(SET_TIMEOUT_US);

@@ -12,6 +12,11 @@
 dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 
+/* Counts one post of a name that this process does not hold. Returns the generation it has, or 0
+ * if there is no slot, or none any more. */
+uint64_t dn__slot_count_post_of(const dn__region *region, uint64_t hash, const char *name,
+                                size_t n_name_bytes);
+
 /* Claims the slot of a name for this process, which keeps it until dn__slot_release(). A process
  * (a region) holds a name once. Returns NULL when its set is full, when there is no memory, or
  * when another process does not finish with the set: the caller then works without a slot. */

@@ -1,23 +1,30 @@
-/* Telling a forked child from its parent, and keeping what is the parent's out of it.
+/* Keeping a forked child apart from its parent.
  *
- * Nothing here takes a lock, so that fork() waits for nobody, and nobody for it: handlers of the
- * host that run around fork() may call the library, or take locks of the host. */
+ * The kernel itself tells a child: a page that it clears there holds the number of the process.
+ * Nothing here takes a lock, so that fork() waits for nobody, and nobody for it. So the handlers
+ * of the host that run around fork(), before ours or after them, may call the library. Atomic
+ * operations are sequentially consistent where they do not say otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Written by a child only before its first other thread exists: relaxed is enough. */
-static _Atomic uint64_t fork_id = 1;
+/* 0 in a child that has not been asked yet. */
+static _Atomic uint64_t *own_id;
+
+/* Not cleared: the numbers of a child are above those of its parent at the time. */
+static _Atomic uint64_t last_id;
 
 /* Guards are never freed, but used again: a child may walk over them at any moment. */
 struct dn__fork_guard {
         dn__fork_guard *next; /* constant once it is in the list */
         _Atomic int fd;       /* or one of the two below */
-        dev_t device;         /* what the descriptor was opened for: the host may have closed it */
+        uint64_t fork_id;     /* of the process that has it open */
+        dev_t device;         /* what it is open for: the host may have closed it */
         ino_t inode;
 };
 
@@ -25,13 +32,15 @@ enum { UNUSED = -1, CHANGING = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
+/* Handlers of the host that ran before may have used the library: what they opened stays. */
 static void after_fork_in_child(void)
 {
-        atomic_fetch_add_explicit(&fork_id, 1, memory_order_relaxed);
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
                 int fd = atomic_load(&guard->fd);
                 struct stat status;
 
+                if (fd == UNUSED || guard->fork_id == dn__fork_id())
+                        continue;
                 if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == guard->device &&
                     status.st_ino == guard->inode)
                         (void)close(fd);
@@ -39,11 +48,23 @@ static void after_fork_in_child(void)
         }
 }
 
-static int init_result;
+static int init_result = -ENOMEM;
 
 static void init_once(void)
 {
-        init_result = pthread_atfork(NULL, NULL, after_fork_in_child);
+        size_t n_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        void *page = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                          0);
+
+        if (page == MAP_FAILED)
+                return;
+        if (madvise(page, n_bytes, MADV_WIPEONFORK) < 0 ||
+            pthread_atfork(NULL, NULL, after_fork_in_child) != 0) {
+                (void)munmap(page, n_bytes);
+                return;
+        }
+        own_id = page;
+        init_result = 0;
 }
 
 int dn__fork_init(void)
@@ -51,12 +72,17 @@ int dn__fork_init(void)
         static pthread_once_t once = PTHREAD_ONCE_INIT;
 
         (void)pthread_once(&once, init_once);
-        return init_result == 0 ? 0 : -ENOMEM;
+        return init_result;
 }
 
 uint64_t dn__fork_id(void)
 {
-        return atomic_load_explicit(&fork_id, memory_order_relaxed);
+        uint64_t id = atomic_load_explicit(own_id, memory_order_relaxed), none = 0;
+
+        if (id)
+                return id;
+        id = atomic_fetch_add(&last_id, 1) + 1;
+        return atomic_compare_exchange_strong(own_id, &none, id) ? id : none;
 }
 
 static dn__fork_guard *find_unused(void)
@@ -85,8 +111,11 @@ static dn__fork_guard *add_new(void)
 
 dn__fork_guard *dn__fork_guard_new(int fd)
 {
-        dn__fork_guard *guard = find_unused();
+        dn__fork_guard *guard;
 
+        if (dn__fork_init() < 0)
+                return NULL;
+        guard = find_unused();
         if (!guard)
                 guard = add_new();
         dn__fork_guard_set(guard, fd);
@@ -97,11 +126,12 @@ void dn__fork_guard_set(dn__fork_guard *guard, int fd)
 {
         struct stat status;
 
-        if (!guard || atomic_load(&guard->fd) == fd)
+        if (!guard)
                 return;
         atomic_store(&guard->fd, CHANGING);
         if (fstat(fd, &status) < 0)
                 return;
+        guard->fork_id = dn__fork_id();
         guard->device = status.st_dev;
         guard->inode = status.st_ino;
         atomic_store(&guard->fd, fd);
@@ -121,7 +151,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
         dn__per_process *found = atomic_load_explicit(place, memory_order_acquire), *made;
 
         while (!found || found->fork_id != dn__fork_id()) {
-                if (dn__fork_init() < 0)
+                if (!found && dn__fork_init() < 0)
                         return NULL;
                 made = make(context);
                 if (!made)

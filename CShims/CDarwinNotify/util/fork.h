@@ -1,25 +1,25 @@
-/* Telling a forked child from its parent, and keeping what is the parent's out of it. */
+/* Keeping a forked child apart from its parent. */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Starts counting forks; idempotent. Returns 0 or -ENOMEM. */
+/* Starts telling forks apart; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
 
 /* Returns a number that is the same in one process at all times and another one in its forked
- * children. Async-signal-safe; one load. */
+ * children, from their first instruction on. After dn__fork_init(). Async-signal-safe; one load. */
 uint64_t dn__fork_id(void);
 
 /* A descriptor that a forked child must not keep open: a bus connection would outlive the parent,
- * a lock on an open file description too. The child closes it the moment it starts. */
+ * a lock on an open file description too. The child closes it when it starts. */
 typedef struct dn__fork_guard dn__fork_guard;
 
 /* Returns NULL, which the other functions accept, if memory cannot be had: then it is not
  * guarded. */
 dn__fork_guard *dn__fork_guard_new(int fd);
 
-/* The descriptor has become another one. */
+/* The descriptor has become another one, perhaps under the same number. */
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
 /* To be called before the descriptor is closed. Returns NULL. */

@@ -42,6 +42,10 @@ enum {
         DN_POST_TO_ALL_SESSIONS = 1 << 1,
 };
 
+/* In a forked child the same pointers stay valid, the shared ones and those of dn_center_open().
+ * Each center starts anew there: a connection of its own at its next use, no observers. The parent
+ * is undisturbed. */
+
 /**
  * Returns the Darwin center: names without payload, to every process on the same bus.
  *

@@ -7,7 +7,8 @@
 
 DN_BEGIN_DECLS
 
-/** A queue of callbacks with a descriptor that says when it has something. Opaque. */
+/** A queue of callbacks with a descriptor that says when it has something. Opaque. It belongs to
+ *  the process that made it: a forked child makes one of its own, and lets this one be. */
 typedef struct dn_loop dn_loop;
 
 /**
@@ -17,6 +18,7 @@ typedef struct dn_loop dn_loop;
  *
  * Errors:   -EINVAL if `ret_loop` is NULL; -ENOMEM if memory or a descriptor cannot be had.
  * Threads:  any.
+ * Apple:    none; delivery there is bound to a CFRunLoop.
  */
 DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 
@@ -38,6 +40,7 @@ DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  the owner of the loop only; not from inside one of its callbacks.
+ * Apple:    CFRunLoopRunInMode(), for what is waiting.
  */
 DN_EXPORT int dn_loop_process(dn_loop *loop);
 

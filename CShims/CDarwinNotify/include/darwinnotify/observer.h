@@ -39,6 +39,10 @@ typedef struct dn_event {
  *  7. An observer that is cancelled during a delivery, before its turn, is not invoked. One that
  *     is added during a delivery is not invoked for the post being delivered.
  *
+ * A child that is forked inside a callback must not return from it: it has to exec or `_exit`. Any
+ * other forked child has no observers; handles of its parent may be cancelled and unreferenced
+ * there, which does nothing, and dn_observer_replace() refuses them.
+ *
  * `destroy` runs on the thread that cancels, or, when an invocation is running, on the thread of
  * that invocation after it has returned.
  */
@@ -80,7 +84,11 @@ DN_EXPORT int dn_center_observe(dn_center *center, const char *name, dn_handler 
  * @param name    NULL for every name.
  * @param object  only posts with this very pointer; NULL for all.
  *
- * Otherwise as dn_center_observe(). Errors: also -EINVAL if `center` is not the local center.
+ * Otherwise as dn_center_observe().
+ *
+ * Errors:   -EINVAL also if `center` is not the local center.
+ * Threads:  any.
+ * Apple:    CFNotificationCenterAddObserver() with an object, or without a name.
  */
 DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, const void *object,
                                        dn_handler handler, dn_observer **ret_observer);
