@@ -9,7 +9,8 @@
 #include "util/map.h"
 
 /* Distinct names that may wait. At 512 bytes each that is 8 MiB for a process that posts to a bus
- * that hangs; observers of further names find the posts by their generations, when they next look. */
+ * that hangs; observers of further names find the posts by their generations, when they next
+ * look. */
 #define DN__PENDING_MAX 16384
 
 /* One name: however often it is posted while it waits, it waits once. */
