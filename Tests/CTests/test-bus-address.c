@@ -74,4 +74,27 @@ TEST_NO_BUS(addressesThatWouldStartAProgramAreNoBus)
         check("session", NULL);
 }
 
+TEST_NO_BUS(anEmptyAddressIsNone)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", "", 1);
+        setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+        check("session", "unix:path=/run/user/7/bus");
+        unsetenv("XDG_RUNTIME_DIR");
+        check("session", NULL);
+}
+
+TEST_NO_BUS(aTransportIsNamedAtTheBeginningOfAnAddress)
+{
+        check("unix:path=/x-machine-a/bus", "unix:path=/x-machine-a/bus");
+        check("unix:path=/unixexec:/autolaunch:", "unix:path=/unixexec:/autolaunch:");
+        check("unix:path=/a;unix:path=/x-machine-b", "unix:path=/a;unix:path=/x-machine-b");
+        check("foo:;unixexec:path=/bin/sh", NULL);
+        check("unix:path=/a;autolaunch:", NULL);
+        check("x-machine-unix:pid=1", NULL);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x-machine-a/bus", 1);
+        check("session", "unix:path=/x-machine-a/bus");
+        setenv("DBUS_SESSION_BUS_ADDRESS", ";;unixexec:path=/bin/sh", 1);
+        check("session", NULL);
+}
+
 TEST_MAIN()

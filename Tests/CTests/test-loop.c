@@ -216,4 +216,49 @@ TEST_NO_BUS(loopOfTheParentMayBeClosedInAForkedChild)
         check_unharmed(loop, center, &seen);
 }
 
+/* Registers on the loop of the parent, which refuses what is posted. */
+static void observe_in_child(dn_loop *loop, dn_center *center)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        static tally fresh = {0};
+        dn_observer *observer = NULL;
+        int r = dn_center_observe(center, "M", tally_handler(&fresh), &executor, &observer);
+
+        CHECK(r < 0);
+        CHECK((r == -ENOTCONN) == (observer != NULL)); /* registered, but without a bus */
+        CHECK_EQ(dn_center_post(center, "M", NULL, NULL, 0), -ENOTCONN);
+        CHECK_EQ(dn_loop_process(loop), 0);
+        CHECK_EQ(fresh.n_calls, 0);
+        if (observer)
+                tally_drop(observer);
+        CHECK_EQ(fresh.n_destroyed, 1);
+        CHECK_EQ(fresh.n_calls, 0);
+        CHECK(!dn_loop_close(loop));
+}
+
+TEST_NO_BUS(loopOfTheParentRefusesWhatAForkedChildEnqueues)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer allows no threads in a forked child");
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK(!is_readable(loop, 0));
+        pid_t pid = fork();
+        if (pid == 0) {
+                observe_in_child(loop, center);
+                CHECK_EQ(seen.n_calls, 1);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        CHECK(!is_readable(loop, 0)); /* both processes have the descriptor */
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
+        CHECK(is_readable(loop, 10000));
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(seen.n_calls, 2);
+        dn_loop_close(loop);
+}
+
 TEST_MAIN()

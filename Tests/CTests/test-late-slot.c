@@ -1,0 +1,94 @@
+/* A name whose slot in the shared table comes later than its observer. */
+#include "roles.h"
+#include "shm.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "util/hash.h"
+
+static test_bus *bus;
+static test_peer *peer;
+static dn__region *other; /* what another process would have open */
+static tally first = {0}, second = {0}, blocking = {.holds = true};
+
+static void hold_in_other(const char *name)
+{
+        CHECK(dn__slot_hold(other, dn__hash64(name, strlen(name)), name, strlen(name)) != NULL);
+}
+
+/* Another process does not leave the set in time: the observer gets no slot. */
+static void observe_without_slot(const char *name)
+{
+        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+
+        other->table->owners[set] = other->owner;
+        tally_observe(dn_center_darwin(), name, &first);
+        other->table->owners[set] = 0;
+}
+
+/* On return nothing is read from the bus until `blocking` lets go. */
+static void block_service_thread(void)
+{
+        dn_executor executor = dn_executor_inline();
+
+        tally_observe_on(dn_center_darwin(), "block", &blocking, &executor);
+        post_ok(dn_center_darwin(), "block");
+        WAIT_UNTIL_EQ(blocking.n_calls, 1);
+}
+
+static void prepare(void)
+{
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_EQ(dn__fork_init(), 0);
+        CHECK_EQ(dn__region_open(test_bus_address(bus), &other), 0);
+}
+
+static void end(void)
+{
+        dn__region_close(other);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* What was posted by whom is not known when the slot comes: a post too many is allowed. */
+TEST(slotThatComesLateSwallowsNoPost)
+{
+        uint64_t n_posts;
+
+        prepare();
+        observe_without_slot("late");
+        hold_in_other("late");
+        block_service_thread();
+        post_elsewhere("late", 1, "return"); /* counted there, and not heard of yet */
+        tally_observe(dn_center_darwin(), "late", &second);
+        blocking.holds = false;
+        WAIT_UNTIL(first.n_posts >= 1);
+        fence_bus(peer);
+        n_posts = first.n_posts;
+        CHECK(n_posts <= 2);
+        post_elsewhere("late", 1, "return");
+        WAIT_UNTIL_EQ(first.n_posts, n_posts + 1);
+        WAIT_UNTIL(second.n_posts >= 1);
+        end();
+}
+
+TEST(slotThatOthersHadBeforeSwallowsNoPost)
+{
+        prepare();
+        hold_in_other("late");
+        observe_without_slot("late");
+        block_service_thread();
+        post_elsewhere("late", 5, "return");
+        tally_observe(dn_center_darwin(), "late", &second);
+        post_elsewhere("late", 5, "return");
+        blocking.holds = false;
+        /* The first five may have been merged. */
+        WAIT_UNTIL(first.n_posts >= 6);
+        WAIT_UNTIL(second.n_posts >= 5);
+        fence_bus(peer);
+        CHECK(first.n_posts <= 11);
+        end();
+}
+
+TEST_MAIN()
