@@ -54,14 +54,3 @@ static inline void dn__list_remove(dn__link *link)
         link->previous = NULL;
         link->next = NULL;
 }
-
-/* Returns NULL when the list is empty. */
-static inline dn__link *dn__list_pop(dn__link *head)
-{
-        dn__link *link = head->next;
-
-        if (link == head)
-                return NULL;
-        dn__list_remove(link);
-        return link;
-}

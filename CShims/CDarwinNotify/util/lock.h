@@ -27,8 +27,6 @@ typedef struct dn__condition {
         pthread_cond_t condition;
 } dn__condition;
 
-#define DN__LOCK_INIT { PTHREAD_MUTEX_INITIALIZER }
-
 static inline void dn__lock_init(dn__lock *lock)
 {
         (void)pthread_mutex_init(&lock->mutex, NULL); /* default attributes: cannot fail */
