@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0 in a child that has not been asked yet. */
-static _Atomic uint64_t *own_id;
+_Atomic uint64_t *dn__fork_own_id;
 
 /* Not cleared: the numbers of a child are above those of its parent at the time. */
 static _Atomic uint64_t last_id;
@@ -63,7 +62,7 @@ static void init_once(void)
                 (void)munmap(page, n_bytes);
                 return;
         }
-        own_id = page;
+        dn__fork_own_id = page;
         init_result = 0;
 }
 
@@ -75,14 +74,11 @@ int dn__fork_init(void)
         return init_result;
 }
 
-uint64_t dn__fork_id(void)
+uint64_t dn__fork_draw_id(void)
 {
-        uint64_t id = atomic_load_explicit(own_id, memory_order_relaxed), none = 0;
+        uint64_t id = atomic_fetch_add(&last_id, 1) + 1, none = 0;
 
-        if (id)
-                return id;
-        id = atomic_fetch_add(&last_id, 1) + 1;
-        return atomic_compare_exchange_strong(own_id, &none, id) ? id : none;
+        return atomic_compare_exchange_strong(dn__fork_own_id, &none, id) ? id : none;
 }
 
 static dn__fork_guard *find_unused(void)

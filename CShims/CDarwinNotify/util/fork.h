@@ -7,9 +7,20 @@
 /* Starts telling forks apart; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
 
+/* Where the number of the process is; 0 in a child that has not been asked yet. */
+extern _Atomic uint64_t *dn__fork_own_id;
+
+/* Draws the number of a child. */
+uint64_t dn__fork_draw_id(void);
+
 /* Returns a number that is the same in one process at all times and another one in its forked
  * children, from their first instruction on. After dn__fork_init(). Async-signal-safe; one load. */
-uint64_t dn__fork_id(void);
+static inline uint64_t dn__fork_id(void)
+{
+        uint64_t id = atomic_load_explicit(dn__fork_own_id, memory_order_relaxed);
+
+        return id ? id : dn__fork_draw_id();
+}
 
 /* A descriptor that a forked child must not keep open: a bus connection would outlive the parent,
  * a lock on an open file description too. The child closes it when it starts. */
