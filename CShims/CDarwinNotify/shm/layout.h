@@ -6,6 +6,7 @@
  *                                               that the next process of the entry is another
  *                                               owner; 0 is nobody
  *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0 is a free slot
+ *   pids       uint64[N_PROCESSES]               the processes, for whoever looks at the table
  *   holders    uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that a process holds
  *   slots      dn__shm_slot[N_SLOTS]
  *
@@ -50,7 +51,8 @@ typedef struct dn__shm_header {
 typedef struct dn__shm_slot {
         _Atomic uint64_t generation; /* counts the posts of the name; never 0 once named */
         _Atomic uint64_t n_name_bytes;
-        uint64_t reserved[6];
+        _Atomic uint64_t state; /* of the name, as long as a process holds it */
+        uint64_t reserved[5];
         _Atomic uint64_t name[DN__SHM_NAME_WORDS]; /* zero-padded */
 } dn__shm_slot;
 
@@ -81,6 +83,7 @@ typedef struct dn__shm_table {
         };
         _Atomic uint64_t owners[DN__SHM_N_SETS];
         _Atomic uint64_t tags[DN__SHM_N_SLOTS];
+        _Atomic uint64_t pids[DN__SHM_N_PROCESSES];
         _Atomic uint64_t holders[DN__SHM_N_PROCESSES][DN__SHM_HOLDER_WORDS];
         dn__shm_slot slots[DN__SHM_N_SLOTS];
 } dn__shm_table;
@@ -89,5 +92,7 @@ static_assert(sizeof(dn__shm_slot) == 576, "part of the format");
 static_assert(offsetof(dn__shm_slot, name) == 64, "part of the format");
 static_assert(offsetof(dn__shm_table, owners) == 4096, "part of the format");
 static_assert(offsetof(dn__shm_table, tags) == 4096 + 16384, "part of the format");
-static_assert(offsetof(dn__shm_table, holders) == 4096 + 16384 + 262144, "part of the format");
+static_assert(offsetof(dn__shm_table, pids) == 4096 + 16384 + 262144, "part of the format");
+static_assert(offsetof(dn__shm_table, holders) == 4096 + 16384 + 262144 + 8192,
+              "part of the format");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock cannot be shared between processes");

@@ -49,8 +49,8 @@ static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
                 continue;
 }
 
-/* What a dead process left in our entry: what it held, and the sets it was changing. */
-static void clear_entry(dn__region *region)
+/* Clears what a dead process left in our entry: what it held, and the sets it was changing. */
+static void begin_entry(dn__region *region)
 {
         dn__shm_table *table = region->table;
 
@@ -63,6 +63,7 @@ static void clear_entry(dn__region *region)
                 if (dn__shm_owner_process(owner) == region->process)
                         (void)atomic_compare_exchange_strong(&table->owners[i], &owner, 0);
         }
+        atomic_store(&table->pids[region->process], (uint64_t)getpid());
         raise_used(&table->n_processes_used, (uint64_t)region->process + 1);
 }
 
@@ -161,7 +162,7 @@ int dn__region_open(const char *key, dn__region **ret_region)
                 free(region);
                 return r;
         }
-        clear_entry(region);
+        begin_entry(region);
         region->fork_guard = dn__fork_guard_new(region->fd);
         *ret_region = region;
         return 0;

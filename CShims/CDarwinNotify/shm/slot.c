@@ -179,6 +179,7 @@ static bool slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
                 atomic_store_explicit(&slot->name[i], name->word[i], memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
+        atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
         /* The count goes on where the last name left it: 0 alone means "not counted". */
         (void)dn__slot_count_post(slot);
         atomic_store_explicit(tag, tag_of(hash), memory_order_release);
@@ -195,7 +196,11 @@ dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
         if (!set_acquire(region, set))
                 return NULL;
         slot = find(region, hash, &words);
-        if (!slot) {
+        if (slot) {
+                /* The state ended with the last process that held the name. */
+                if (atomic_load(&slot->state) && !slot_is_held(region, index_of(region, slot)))
+                        atomic_store(&slot->state, 0);
+        } else {
                 slot = find_room(region, set);
                 if (slot && !slot_set_name(region, slot, hash, &words))
                         slot = NULL;
