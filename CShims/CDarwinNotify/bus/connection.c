@@ -188,7 +188,10 @@ bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *
         dn__name_to_interface(signal.name, signal.n_name_bytes, interface);
         if (!is_equal(sd_bus_message_get_interface(message), interface))
                 return false;
-        signal.is_own = is_equal(sd_bus_message_get_sender(message), connection->unique_name);
+        signal.sender = sd_bus_message_get_sender(message);
+        if (!signal.sender)
+                return false;
+        signal.is_own = is_equal(signal.sender, connection->unique_name);
         *ret_signal = signal;
         return true;
 }
@@ -197,6 +200,17 @@ void dn__connection_refuse_call(sd_bus_message *message)
 {
         (void)sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT,
                                          "This process has no objects.");
+}
+
+int dn__connection_ask(dn__connection *connection, const char *method, const char *argument,
+                       sd_bus_message_handler_t handler, void *context, sd_bus_slot **ret_slot)
+{
+        int r;
+
+        r = sd_bus_call_method_async(connection->bus, ret_slot, BUS_NAME, BUS_PATH, BUS_NAME,
+                                     method, handler, context, "s", argument);
+        connection->is_broken = connection->is_broken || r < 0;
+        return r < 0 ? r : 0;
 }
 
 static void format_rule(const char *interface, char ret_rule[RULE_BYTES])
@@ -211,13 +225,17 @@ int dn__connection_add_match(dn__connection *connection, const char *interface,
                              sd_bus_slot **ret_slot)
 {
         char rule[RULE_BYTES];
-        int r;
 
         format_rule(interface, rule);
-        r = sd_bus_call_method_async(connection->bus, ret_slot, BUS_NAME, BUS_PATH, BUS_NAME,
-                                     "AddMatch", handler, context, "s", rule);
-        connection->is_broken = connection->is_broken || r < 0;
-        return r < 0 ? r : 0;
+        return dn__connection_ask(connection, "AddMatch", rule, handler, context, ret_slot);
+}
+
+int dn__connection_ask_user(dn__connection *connection, const char *sender,
+                            sd_bus_message_handler_t handler, void *context,
+                            sd_bus_slot **ret_slot)
+{
+        return dn__connection_ask(connection, "GetConnectionUnixUser", sender, handler, context,
+                                  ret_slot);
 }
 
 void dn__connection_remove_match(dn__connection *connection, const char *interface)

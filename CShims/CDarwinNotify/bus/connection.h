@@ -25,6 +25,7 @@ typedef struct dn__signal {
         size_t n_name_bytes;
         uint64_t generation; /* 0: not counted by its poster */
         uint64_t region;     /* 0: its poster has no table */
+        const char *sender;  /* its connection, as the bus says */
         bool is_own;         /* sent by this connection */
 } dn__signal;
 
@@ -69,11 +70,21 @@ bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *
 /* Answers a method call, which nobody has a reason to make, so that the caller need not wait. */
 void dn__connection_refuse_call(sd_bus_message *message);
 
-/* Asks the bus for the signals of an interface; NULL: of all. The answer goes to `handler`, on
- * the thread that steps; dropping the slot makes it not be called. */
+/* Calls a method of the bus that takes one string. The answer goes to `handler`, on the thread that
+ * steps; dropping the slot makes it not be called. Returns 0 or a negative errno: then the
+ * connection is broken. */
+int dn__connection_ask(dn__connection *connection, const char *method, const char *argument,
+                       sd_bus_message_handler_t handler, void *context, sd_bus_slot **ret_slot);
+
+/* Asks the bus for the signals of an interface, as above; NULL: of all. */
 int dn__connection_add_match(dn__connection *connection, const char *interface,
                              sd_bus_message_handler_t handler, void *context,
                              sd_bus_slot **ret_slot);
+
+/* Asks the bus for the user of a connection, as above; the answer has a `u`. */
+int dn__connection_ask_user(dn__connection *connection, const char *sender,
+                            sd_bus_message_handler_t handler, void *context,
+                            sd_bus_slot **ret_slot);
 
 /* Takes a match back, without asking for an answer. */
 void dn__connection_remove_match(dn__connection *connection, const char *interface);

@@ -4,6 +4,7 @@
 #include "bus/pending.h"
 #include "bus/rules.h"
 #include "bus/service.h"
+#include "bus/vouchers.h"
 #include "util/lock.h"
 #include "util/queue.h"
 
@@ -22,6 +23,7 @@ struct dn__service {
         dn__condition changed; /* of anything that a caller may wait for */
         dn__connection connection DN__GUARDED_BY(&lock);
         dn__rules rules DN__GUARDED_BY(&lock);
+        dn__vouchers vouchers DN__GUARDED_BY(&lock);
         dn__pending pending DN__GUARDED_BY(&lock);
         dn__pending in_flight DN__GUARDED_BY(&lock); /* one post at most: see dn__service_send() */
         dn__queue works DN__GUARDED_BY(&lock);

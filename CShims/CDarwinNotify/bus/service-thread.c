@@ -52,6 +52,7 @@ static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
             dn__clock_now_us() - service->connected_us > GOOD_CONNECTION_US)
                 service->backoff_us = DN__BACKOFF_MIN_US;
         dn__rules_disconnected(&service->rules);
+        dn__vouchers_disconnected(&service->vouchers);
         dn__connection_close(&service->connection);
         dn__service_take_back(service);
         connect_later(service);
@@ -143,19 +144,51 @@ static void handle(dn__service *service, sd_bus_message *message)
 {
         dn__signal signal;
         bool fits = dn__connection_read_post(&service->connection, message, &signal);
+        dn__verdict verdict = DN__VERDICT_REFUSED;
 
         dn__lock_acquire(&service->lock);
         if (fits)
+                verdict = dn__vouchers_decide(&service->vouchers, &signal);
+        if (verdict == DN__VERDICT_GENUINE)
                 service->counts.n_received++;
-        else
+        else if (verdict == DN__VERDICT_REFUSED)
                 service->counts.n_ignored++;
         /* A foreign message may be large enough to fill the queue alone. */
         note_backlog(service, fits ? 1 : BACKLOG_N_MESSAGES);
         if (!fits && sd_bus_message_is_method_call(message, NULL, NULL) > 0)
                 dn__connection_refuse_call(message);
         dn__lock_release(&service->lock);
-        if (fits)
+        if (verdict == DN__VERDICT_GENUINE)
                 service->ops->received(service->context, &signal);
+}
+
+static dn__voucher *take_voucher(dn__service *service)
+{
+        dn__voucher *voucher;
+
+        dn__lock_acquire(&service->lock);
+        voucher = dn__vouchers_take(&service->vouchers);
+        if (voucher && !voucher->is_refused)
+                service->counts.n_received++;
+        if (voucher && voucher->is_refused) {
+                service->counts.n_ignored++;
+                /* Its sender may have gone since: what was counted in our table is genuine. */
+                note_backlog(service, BACKLOG_N_MESSAGES);
+        }
+        dn__lock_release(&service->lock);
+        return voucher;
+}
+
+/* The answers that a step has brought may decide several posts. */
+static void handle_decided(dn__service *service)
+{
+        dn__voucher *voucher;
+
+        while ((voucher = take_voucher(service))) {
+                if (!voucher->is_refused)
+                        service->ops->received(service->context, &voucher->signal);
+                dn__voucher_free(voucher);
+        }
 }
 
 /* Runs the works that are there now; those that they add, such as a callback that posts the name
@@ -307,6 +340,7 @@ void dn__service_main(void *context)
         while (!is_over(service)) {
                 connect_if_due(service);
                 receive(service);
+                handle_decided(service);
                 run_works(service);
                 send_pending(service);
                 call_when_due(service);

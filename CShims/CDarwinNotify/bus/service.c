@@ -40,6 +40,7 @@ int dn__service_new(dn__address address, const dn__service_ops *ops, void *conte
         dn__lock_init(&service->lock);
         dn__condition_init(&service->changed);
         dn__rules_init(&service->rules, &service->connection);
+        dn__vouchers_init(&service->vouchers, &service->connection);
         dn__pending_init(&service->pending);
         dn__pending_init(&service->in_flight);
         service->wake_guard = dn__fork_guard_new(wake_fd);
@@ -52,6 +53,7 @@ void dn__service_free(dn__service *service)
         const dn__service_ops *ops = service->ops;
         void *context = service->context;
 
+        dn__vouchers_deinit(&service->vouchers);
         dn__connection_close(&service->connection);
         dn__pending_deinit(&service->in_flight);
         dn__pending_deinit(&service->pending);

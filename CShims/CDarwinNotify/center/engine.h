@@ -40,11 +40,13 @@ struct dn__engine {
         dn__service *service;    /* constant; NULL: the local center; see dn__center_retain() */
 
         _Atomic uint64_t n_observers;
+        _Atomic uint64_t reserved_us; /* when a name that is not for everybody was posted last */
         dn__lock lock;         /* taken before that of the service, where both are needed */
         dn__condition changed; /* a topic is prepared, an invocation has ended */
         dn__map topics DN__GUARDED_BY(&lock);
         dn__link lingering DN__GUARDED_BY(&lock); /* topics, by the time they end */
         size_t n_lingering DN__GUARDED_BY(&lock);
+        struct dn__counter *free_counters DN__GUARDED_BY(&lock); /* of the Darwin center, which stays */
         uint64_t last_observer_id DN__GUARDED_BY(&lock);
         dn__map registrations DN__GUARDED_BY(&lock); /* of the CF-shaped functions */
         dn__executor *executor DN__GUARDED_BY(&lock); /* of theirs too; NULL: the default */
@@ -77,13 +79,19 @@ void dn__center_release(dn_center *center);
 /* Returns false if the center is closing already. */
 bool dn__center_try_retain(dn_center *center);
 
+/* Finds the topic of a checked name, or makes it, and holds it; `awaits`: returns after the bus has
+ * confirmed its rule. Returns 0; -ENOTCONN: held as well, but there is no bus; -EACCES, -ENOMEM or
+ * -ENOBUFS. Given back with dn__topic_give_back(). */
+int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool awaits,
+                    dn__topic **ret_topic);
+
 /* Registers an observer; consumes `handler` and `executor`, also on failure. What it returns, and
  * when, is that of dn_center_observe(). The name is checked. */
 int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes,
                        const void *object, dn_handler handler, dn__executor *executor,
                        dn_observer **ret_observer);
 
-/* Posts a checked name on the Darwin center. */
+/* Posts a checked name on the Darwin center, if this user may: otherwise nothing happens. */
 int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes);
 
 /* Posts a checked name on the local center. */

@@ -143,7 +143,8 @@ static void deliver(dn__engine *engine, dn__group *group, uint64_t sequence)
 
         dn__cursor_init(&cursor, group);
         while (cursor.at) {
-                if (cursor.at->seen < sequence && !cursor.at->is_cancelled) {
+                if (cursor.at->seen < sequence && !cursor.at->is_cancelled &&
+                    !cursor.at->n_suspends) {
                         event.n_posts = sequence - cursor.at->seen;
                         cursor.at->seen = sequence;
                         dn__group_invoke(engine, cursor.at, &event);

@@ -1,6 +1,8 @@
 /* Registration of observers. */
 #include <errno.h>
+#include <unistd.h>
 
+#include "bus/access.h"
 #include "bus/name.h"
 #include "center/engine.h"
 #include "center/topic.h"
@@ -34,9 +36,8 @@ static int link_observer(dn__topic *topic, const void *object, dn_handler handle
         return r;
 }
 
-/* The observers that are there are told first of what was posted before. */
-static int add(dn__topic *topic, const void *object, dn_handler handler, dn__executor *executor,
-               dn_observer **ret_observer)
+int dn__topic_observe(dn__topic *topic, const void *object, dn_handler handler,
+                      dn__executor *executor, bool is_suspended, dn_observer **ret_observer)
 {
         dn__engine *engine = topic->engine;
         dn_observer *observer = NULL;
@@ -44,8 +45,11 @@ static int add(dn__topic *topic, const void *object, dn_handler handler, dn__exe
         int r;
 
         dn__lock_acquire(&engine->lock);
+        /* The observers that are there are told first of what was posted before. */
         dn__topic_catch_up(topic, &batch);
         r = link_observer(topic, object, handler, executor, NULL, &observer);
+        if (r == 0)
+                observer->n_suspends = is_suspended;
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
         dn__lock_release(&engine->lock);
@@ -54,19 +58,23 @@ static int add(dn__topic *topic, const void *object, dn_handler handler, dn__exe
         return r;
 }
 
-/* Returns 0 and a topic that is held, also with -ENOTCONN; or another negative errno. */
-static int hold_and_await(dn__engine *engine, const char *name, size_t n_name_bytes,
-                          dn__topic **ret_topic)
+int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool awaits,
+                    dn__topic **ret_topic)
 {
         bool is_local = engine->center->is_local || dn__name_is_local(name);
         uint64_t deadline_us = dn__service_deadline_us();
-        int r;
+        int r, ensured;
 
-        if (!is_local && dn__service_ensure(engine->service, deadline_us) == -ENOMEM)
-                return -ENOMEM;
-        r = dn__topic_hold(engine, name, n_name_bytes, is_local, ret_topic);
-        if (r < 0 || is_local)
-                return r;
+        if (is_local)
+                return dn__topic_hold(engine, name, n_name_bytes, true, ret_topic);
+        if (dn__access_is_reserved(name) && !dn__access_may_observe(name, geteuid()))
+                return -EACCES;
+        ensured = dn__service_ensure(engine->service, deadline_us);
+        if (ensured == -ENOMEM)
+                return ensured;
+        r = dn__topic_hold(engine, name, n_name_bytes, false, ret_topic);
+        if (r < 0 || !awaits)
+                return r < 0 ? r : ensured;
         r = dn__service_await_rule(engine->service, (*ret_topic)->rule, deadline_us);
         if (r == -ENOBUFS)
                 dn__topic_refuse(*ret_topic);
@@ -80,9 +88,10 @@ int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes
         dn__topic *topic;
         int r, added = 0;
 
-        r = hold_and_await(engine, name, n_name_bytes, &topic);
+        r = dn__engine_hold(engine, name, n_name_bytes, true, &topic);
         if (r == 0 || r == -ENOTCONN) {
-                added = add(topic, object, handler, executor, ret_observer);
+                added = dn__topic_observe(topic, object, handler, executor, false,
+                                          ret_observer);
                 dn__topic_give_back(topic);
         }
         if (added < 0)

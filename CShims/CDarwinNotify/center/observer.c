@@ -81,6 +81,50 @@ static dn__engine *engine_of(const dn_observer *observer)
         return engine && dn__engine_is_current(engine) ? engine : NULL;
 }
 
+/* Its next delivery stands for what it has not seen, once. */
+static void tell(dn_observer *observer, dn__batch *batch)
+{
+        dn__group *group = observer->group;
+
+        observer->seen = group->topic->sequence - 1;
+        if (!observer->n_suspends)
+                dn__group_push(group, observer->seen, 1, batch);
+}
+
+void dn__observer_suspend(dn_observer *observer)
+{
+        dn__engine *engine = observer->group->topic->engine;
+
+        dn__lock_acquire(&engine->lock);
+        observer->n_suspends++;
+        dn__lock_release(&engine->lock);
+}
+
+void dn__observer_resume(dn_observer *observer)
+{
+        dn__engine *engine = observer->group->topic->engine;
+        dn__batch batch = { 0 };
+
+        dn__lock_acquire(&engine->lock);
+        if (observer->n_suspends && --observer->n_suspends == 0 && !observer->is_cancelled &&
+            observer->seen < observer->group->topic->sequence)
+                tell(observer, &batch);
+        dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
+}
+
+void dn__observer_tell(dn_observer *observer)
+{
+        dn__engine *engine = observer->group->topic->engine;
+        dn__batch batch = { 0 };
+
+        dn__lock_acquire(&engine->lock);
+        if (!observer->is_cancelled)
+                tell(observer, &batch);
+        dn__lock_release(&engine->lock);
+        dn__batch_run(&batch);
+}
+
 void dn_observer_cancel(dn_observer *observer)
 {
         dn__engine *engine = engine_of(observer);

@@ -15,6 +15,7 @@ struct dn_observer {
         _Atomic unsigned n_refs;
         unsigned n_pins;    /* deliveries that stand on it: it stays in its list as long */
         unsigned n_running; /* invocations */
+        unsigned n_suspends; /* what it has not seen waits meanwhile */
         bool is_cancelled;
         uint64_t id;   /* registration order; constant */
         uint64_t seen; /* sequence of the last post it was told of */
@@ -31,6 +32,14 @@ int dn__observer_new(dn__group *group, const void *object, dn_handler handler,
 
 /* Runs the destroy hook of a handler: of an observer, or of one that never came to be. */
 void dn__handler_destroy(dn_handler handler);
+
+/* Holds deliveries back until as many calls of dn__observer_resume(), the last of which has all
+ * that was posted meanwhile delivered as one. */
+void dn__observer_suspend(dn_observer *observer);
+void dn__observer_resume(dn_observer *observer);
+
+/* Has one delivery made to this observer alone. */
+void dn__observer_tell(dn_observer *observer);
 
 /* Calls the handler. No lock may be held. */
 void dn__observer_invoke(dn_observer *observer, const dn_event *event);

@@ -51,6 +51,7 @@ static dn__topic *topic_new(dn__engine *engine, uint64_t hash, const char *name,
         memcpy(topic->name, name, n_name_bytes);
         atomic_init(&topic->n_refs, 1);
         topic->engine = engine;
+        topic->sequence = 1;
         topic->entry = (dn__map_entry){ NULL, hash, topic->name, n_name_bytes };
         dn__list_init(&topic->groups);
         dn__engine_ref(engine);
@@ -71,6 +72,31 @@ static dn__topic *find_or_add(dn__engine *engine, const char *name, size_t n_nam
                 return NULL;
         }
         return topic;
+}
+
+static void set_slot(dn__topic *topic, dn__shm_slot *slot)
+{
+        topic->slot = slot;
+        if (topic->counter)
+                dn__counter_set_slot(topic->counter, slot);
+}
+
+dn__counter *dn__topic_get_counter(dn__topic *topic)
+{
+        dn__engine *engine = topic->engine;
+
+        dn__lock_acquire(&engine->lock);
+        if (!topic->counter) {
+                topic->counter = engine->free_counters;
+                if (topic->counter)
+                        engine->free_counters = topic->counter->next_free;
+                else
+                        topic->counter = calloc(1, sizeof(*topic->counter));
+                if (topic->counter)
+                        dn__counter_set_slot(topic->counter, topic->slot);
+        }
+        dn__lock_release(&engine->lock);
+        return topic->counter;
 }
 
 /* Slot first, rule second: from the moment the bus delivers, the posts are counted. What could not
@@ -95,7 +121,8 @@ static int prepare(dn__topic *topic)
                  * apart from what has: whoever was there already looks once more. */
                 dn__topic_post_uncounted(topic, &batch);
         }
-        topic->slot = slot;
+        if (slot != topic->slot)
+                set_slot(topic, slot);
         topic->rule = rule;
         topic->is_preparing = false;
         dn__condition_broadcast(&engine->changed);
@@ -149,7 +176,6 @@ int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bo
 
 /* --- Letting go ---------------------------------------------------------------------------- */
 
-/* The slot goes at once, under the lock: the same name may be held again right afterwards. */
 static dn__topic *take_out(dn__engine *engine, dn__topic *topic) DN__REQUIRES(&engine->lock)
 {
         if (dn__link_is_linked(&topic->linger_link)) {
@@ -157,9 +183,6 @@ static dn__topic *take_out(dn__engine *engine, dn__topic *topic) DN__REQUIRES(&e
                 engine->n_lingering--;
         }
         dn__map_remove(&engine->topics, &topic->entry);
-        if (topic->slot)
-                dn__slot_release(engine->region, topic->slot);
-        topic->slot = NULL;
         return topic;
 }
 
@@ -179,10 +202,27 @@ static dn__topic *linger(dn__engine *engine, dn__topic *topic) DN__REQUIRES(&eng
         return engine->n_lingering > LINGER_MAX ? take_out(engine, first_lingering(engine)) : NULL;
 }
 
+/* The state of a name ends with its last observer or token, though its rule lingers. Under the
+ * lock: the same name may be held again right afterwards. */
+static void let_go(dn__engine *engine, dn__topic *topic) DN__REQUIRES(&engine->lock)
+{
+        dn__counter *counter = topic->counter;
+
+        if (topic->slot)
+                dn__slot_release(engine->region, topic->slot);
+        set_slot(topic, NULL);
+        topic->counter = NULL;
+        if (!counter)
+                return;
+        counter->next_free = engine->free_counters;
+        engine->free_counters = counter;
+}
+
 dn__topic *dn__topic_release(dn__topic *topic) DN__TSA(no_thread_safety_analysis)
 {
         if (--topic->n_holds > 0)
                 return NULL;
+        let_go(topic->engine, topic);
         if (topic->rule && !topic->is_refused)
                 return linger(topic->engine, topic);
         return take_out(topic->engine, topic);
@@ -260,6 +300,8 @@ static void push(dn__topic *topic, uint64_t n_posts, dn__batch *batch)
 
 void dn__topic_post_uncounted(dn__topic *topic, dn__batch *batch)
 {
+        if (topic->counter)
+                atomic_fetch_add(&topic->counter->n_uncounted, 1);
         push(topic, 1, batch);
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bus/service.h"
+#include "center/counter.h"
 #include "center/engine.h"
 #include "center/group.h"
 #include "shm/slot.h"
@@ -24,9 +25,10 @@ struct dn__topic {
         bool is_refused; /* the bus has no room for the rule: it need not linger */
         bool is_preparing;
         dn__link groups;    /* in the order in which they came to be */
-        uint64_t sequence;  /* of the last post that was handed to the groups */
+        uint64_t sequence;  /* of the last post that was handed to the groups; begins with 1 */
         uint64_t generation; /* of the slot, as far as it was handed to the groups */
         dn__shm_slot *slot; /* NULL: the posts of the name are not counted in shared memory */
+        dn__counter *counter; /* NULL: nobody has asked for it */
         dn__rule *rule;     /* NULL: the name does not leave the process, or is not prepared */
         char name[];        /* constant; empty: all names of the local center */
 };
@@ -35,6 +37,11 @@ struct dn__topic {
  * back with dn__topic_release(). Waits for the bus, unless `is_local`. */
 int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool is_local,
                    dn__topic **ret_topic);
+
+/* Adds an observer to a topic that is held; it may begin suspended. On failure nothing is consumed.
+ * `ret_observer`, which may be NULL, is set before the first invocation. Returns 0 or -ENOMEM. */
+int dn__topic_observe(dn__topic *topic, const void *object, dn_handler handler,
+                      dn__executor *executor, bool is_suspended, dn_observer **ret_observer);
 
 /* Gives a hold back. A topic that nobody holds lingers, so that registering and cancelling in a
  * loop does not talk to the bus each time. Under the lock. Returns a topic to be retired without
@@ -56,6 +63,10 @@ void dn__topic_sweep(dn__engine *engine, uint64_t now_us);
 
 void dn__topic_ref(dn__topic *topic);
 void dn__topic_unref(dn__topic *topic);
+
+/* Returns the counter of a topic that is held, borrowed as long, or NULL without memory. Takes the
+ * lock. */
+dn__counter *dn__topic_get_counter(dn__topic *topic);
 
 /* Finds the topic of a name, or NULL. Under the lock. */
 dn__topic *dn__topic_find(dn__engine *engine, uint64_t hash, const char *name,

@@ -131,8 +131,9 @@ DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *execu
  * @param behavior  a DN_SUSPENSION_ value or 0; ignored.
  *
  * Errors:   -EINVAL if `center`, `callback` or (Darwin center) `name` is NULL, or `name` is empty
- *           or no valid UTF-8 or has a Unicode noncharacter; -ENAMETOOLONG; -ENOMEM; -ENOBUFS if
- *           the bus accepts no match rule at all; -ENOTCONN: registered, but without a bus.
+ *           or no valid UTF-8 or has a Unicode noncharacter; -ENAMETOOLONG; -EACCES if the name is
+ *           `user.uid.N` or below and N is not the effective user; -ENOMEM; -ENOBUFS if the bus
+ *           accepts no match rule at all; -ENOTCONN: registered, but without a bus.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), which reports nothing.
  */

@@ -1,0 +1,42 @@
+/* What can be read of a name without a lock: how often it was posted, and its state. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "shm/slot.h"
+
+/* A counter is never freed, but used again for another name: whoever reads one finds out afterwards
+ * whether it still was the one that was meant. It counts on where it was, never back. */
+typedef struct dn__counter {
+        _Atomic(dn__shm_slot *) slot;  /* NULL: the name is not in shared memory */
+        _Atomic uint64_t n_uncounted;  /* posts that the slot does not count */
+        _Atomic uint64_t state;        /* of a name that is not in shared memory */
+        struct dn__counter *next_free; /* guarded by the lock of the engine */
+} dn__counter;
+
+/* A number that is another one after each post. Async-signal-safe, as long as the table stays
+ * mapped. */
+static inline uint64_t dn__counter_get_posts(const dn__counter *counter)
+{
+        const dn__shm_slot *slot = atomic_load(&counter->slot);
+
+        return atomic_load(&counter->n_uncounted) + (slot ? dn__slot_get_generation(slot) : 0);
+}
+
+static inline _Atomic uint64_t *dn__counter_get_state(dn__counter *counter)
+{
+        dn__shm_slot *slot = atomic_load(&counter->slot);
+
+        return slot ? &slot->state : &counter->state;
+}
+
+/* A name that gets its slot late brings the state along that it had without. */
+static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
+{
+        uint64_t state = atomic_exchange(&counter->state, 0);
+
+        if (slot && state)
+                atomic_store(&slot->state, state);
+        atomic_store(&counter->slot, slot);
+}
