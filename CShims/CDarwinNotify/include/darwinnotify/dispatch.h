@@ -1,0 +1,100 @@
+/* notify_register_dispatch(), for compilers with blocks and programs with libdispatch.
+ *
+ * All of it stands here, on top of dn_notify_register_callback(): the library itself needs
+ * neither. Link the program with -ldispatch -lBlocksRuntime. */
+#ifndef DARWINNOTIFY_DISPATCH_H
+#define DARWINNOTIFY_DISPATCH_H
+
+#include <Block.h>
+#include <dispatch/dispatch.h>
+#include <stdlib.h>
+
+#include "token.h"
+
+DN_BEGIN_DECLS
+
+/** A block that is handed the token it was registered with. */
+typedef void (^notify_handler_t)(int token);
+
+typedef struct dn__dispatch_handler {
+        notify_handler_t block; /* owned */
+        dispatch_queue_t queue; /* owned */
+} dn__dispatch_handler;
+
+static inline void dn__dispatch_invoke(int token, void *context)
+{
+        ((dn__dispatch_handler *)context)->block(token);
+}
+
+static inline void dn__dispatch_free(void *context)
+{
+        dn__dispatch_handler *handler = (dn__dispatch_handler *)context;
+
+        Block_release(handler->block);
+        dispatch_release(handler->queue);
+        free(handler);
+}
+
+/* What the block has captured ends on the queue, behind the work that is there already. */
+static inline void dn__dispatch_destroy(void *context)
+{
+        dispatch_async_f(((dn__dispatch_handler *)context)->queue, context, dn__dispatch_free);
+}
+
+/* One function in a program, however many files include this: executors are told apart by it. */
+__attribute__((weak, visibility("hidden"))) int dn__dispatch_enqueue(void *queue, dn_work_fn work,
+                                                                     void *argument);
+
+int dn__dispatch_enqueue(void *queue, dn_work_fn work, void *argument)
+{
+        dispatch_async_f((dispatch_queue_t)queue, argument, work);
+        return 0;
+}
+
+static inline void dn__dispatch_release(void *queue)
+{
+        dispatch_release((dispatch_queue_t)queue);
+}
+
+/**
+ * Registers a block that is submitted to a queue for each post.
+ *
+ * The block is copied, the queue retained, until the token is cancelled; the block is then
+ * released on the queue. Blocks of one name on one serial queue run in registration order.
+ *
+ * @param name       copied.
+ * @param out_token  set on success only, before the first call.
+ * @param queue      borrowed during the call.
+ * @param handler    borrowed during the call.
+ *
+ * Returns:  NOTIFY_STATUS_NULL_INPUT (10) if `queue`, `handler` or `out_token` is NULL;
+ *           NOTIFY_STATUS_FAILED (1000000) without memory; otherwise that of
+ *           dn_notify_register_callback().
+ * Threads:  any. Returns after the bus has confirmed.
+ * Apple:    fails an assertion if the name is NULL, where this returns
+ *           NOTIFY_STATUS_INVALID_NAME.
+ */
+static inline uint32_t notify_register_dispatch(const char *name, int *out_token,
+                                                dispatch_queue_t queue, notify_handler_t handler)
+{
+        dn_executor executor = { dn__dispatch_enqueue, queue, dn__dispatch_release };
+        dn_token_handler token_handler = { dn__dispatch_invoke, NULL, dn__dispatch_destroy };
+        dn__dispatch_handler *context;
+
+        if (!queue || !handler || !out_token)
+                return 10;
+        context = (dn__dispatch_handler *)malloc(sizeof(*context));
+        if (!context)
+                return 1000000;
+        context->block = Block_copy(handler);
+        context->queue = queue;
+        /* One reference for the block's last work, one for the executor. */
+        dispatch_retain(queue);
+        dispatch_retain(queue);
+        token_handler.context = context;
+        return dn_notify_register_callback(name, token_handler, &executor, out_token);
+}
+
+DN_END_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* Tokens of <notify.h> with a plain C callback. */
+#ifndef DARWINNOTIFY_TOKEN_H
+#define DARWINNOTIFY_TOKEN_H
+
+#include "base.h"
+#include "executor.h"
+
+DN_BEGIN_DECLS
+
+/**
+ * A callback with its context and the end of that context. The contract is that of dn_handler
+ * (observer.h), with notify_cancel() in the place of dn_observer_cancel().
+ */
+typedef struct dn_token_handler {
+        void (*invoke)(int token, void *context);
+        void *context;
+        void (*destroy)(void *context);
+} dn_token_handler;
+
+/**
+ * Registers a callback for a name.
+ *
+ * It is called once for each post; a callback that has more than 16 posts waiting is called once
+ * for all that come on top, and after notify_resume() once for all that came meanwhile.
+ *
+ * @param name       copied.
+ * @param handler    `invoke` must be set; consumed, also on failure.
+ * @param executor   copied, and consumed also on failure; NULL stands for the delivery thread.
+ * @param out_token  set on success only, before the first call.
+ *
+ * Returns:  a status of <notify.h>: NOTIFY_STATUS_OK; _NULL_INPUT if `out_token`,
+ *           `handler.invoke` or `executor->enqueue` is NULL; _INVALID_NAME; _NOT_AUTHORIZED;
+ *           _OPT_DISABLE; _SERVER_NOT_FOUND; _FAILED.
+ * Threads:  any. Returns after the bus has confirmed.
+ * Apple:    notify_register_dispatch() without a block and without a queue.
+ */
+DN_EXPORT uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
+                                               const dn_executor *executor, int *out_token);
+
+DN_END_DECLS
+
+#endif

@@ -1,0 +1,228 @@
+/* Apple's notify(3) on Linux: integer tokens for named notifications, over D-Bus.
+ *
+ * Source that was written for macOS or iOS compiles against this header. The names, signatures
+ * and status codes are Apple's; where the behaviour differs, the function says so under "Apple:".
+ *
+ * Status codes. Besides those that a function lists, every function whose name does not begin
+ * with `self.` returns NOTIFY_STATUS_OPT_DISABLE while the library is disabled
+ * (notify_set_options() in notify_private.h), and a registration NOTIFY_STATUS_FAILED if memory,
+ * a thread or a descriptor cannot be had.
+ *
+ * Names. NUL-terminated UTF-8 of 1 to 511 bytes. Names that begin with `self.` never leave the
+ * process, have no length limit, and work without a bus. Any other name is refused alike by all
+ * functions, with NOTIFY_STATUS_INVALID_NAME. (Apple cuts a longer name, so that two names may
+ * become one, and accepts any bytes.)
+ *
+ * Who may do what, decided by the effective user:
+ *
+ *   user.uid.N, user.uid.N.*   only user N and root register, post and set states
+ *   com.apple.system.*         everybody registers and reads, only root posts and sets states
+ *
+ * A registration that is refused returns NOTIFY_STATUS_NOT_AUTHORIZED, which is Apple's answer of
+ * notify_register_check() only. A post or state that is refused returns NOTIFY_STATUS_OK and does
+ * nothing, as Apple's does. Receivers ask the bus for the user, too, and ignore the others. So a
+ * process of another user that posts such a name has to stay for a moment; leaving it by exit() or
+ * a return from main() waits up to 100 ms for that, _exit() does not.
+ *
+ * Order. A post, and a state that was set before it, are visible to every notify_check() and
+ * notify_get_state() of the user's processes when notify_post() returns; nothing has to run for
+ * that.
+ *
+ * Without the table in shared memory (no private directory to be had, or its part for the name is
+ * full) everything works over the bus alone: states then belong to the process, and notify_check()
+ * knows of the posts that have arrived.
+ *
+ * Forked children. The tokens of the parent are not valid in a child (NOTIFY_STATUS_INVALID_TOKEN);
+ * everything else works there, with a connection of its own. (Apple's library is disabled in a
+ * child.) A child that is forked inside a handler must exec or `_exit`.
+ *
+ * Threads: all functions may be called on any thread at any time, notify_check() and
+ * notify_is_valid_token() from signal handlers too. */
+#ifndef DARWINNOTIFY_NOTIFY_H
+#define DARWINNOTIFY_NOTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "darwinnotify/base.h"
+
+#define NOTIFY_STATUS_OK 0               /**< done */
+#define NOTIFY_STATUS_INVALID_NAME 1     /**< the name is NULL or malformed */
+#define NOTIFY_STATUS_INVALID_TOKEN 2    /**< there is no such token, or no more */
+#define NOTIFY_STATUS_INVALID_PORT 3     /**< never: there are no Mach ports */
+#define NOTIFY_STATUS_INVALID_FILE 4     /**< not a descriptor of this library */
+#define NOTIFY_STATUS_INVALID_SIGNAL 5   /**< not the number of a signal */
+#define NOTIFY_STATUS_INVALID_REQUEST 6  /**< not possible with such a token, or at all */
+#define NOTIFY_STATUS_NOT_AUTHORIZED 7   /**< the name belongs to another user */
+#define NOTIFY_STATUS_OPT_DISABLE 8      /**< the library is disabled */
+#define NOTIFY_STATUS_SERVER_NOT_FOUND 9 /**< no bus has been found yet */
+#define NOTIFY_STATUS_NULL_INPUT 10      /**< a pointer is NULL */
+#define NOTIFY_STATUS_FAILED 1000000     /**< memory, a thread or a descriptor cannot be had */
+
+/** The token that is never valid. */
+#define NOTIFY_TOKEN_INVALID -1
+
+/** A flag of notify_register_file_descriptor(): use a descriptor of an earlier registration. */
+#define NOTIFY_REUSE 0x00000001
+
+DN_BEGIN_DECLS
+
+/**
+ * Posts a notification to every process that has registered for the name, this one included.
+ *
+ * Never waits for a receiver. The first use in a process waits for its connection, at most a
+ * second. Nobody needs to be registered.
+ *
+ * @param name  borrowed.
+ *
+ * Returns:  NOTIFY_STATUS_OK; NOTIFY_STATUS_INVALID_NAME; NOTIFY_STATUS_SERVER_NOT_FOUND if no bus
+ *           has been found since the process began: the post is known inside the process and to
+ *           those that share its table, and sent when a bus appears; NOTIFY_STATUS_FAILED if too
+ *           many names wait for a bus that does not take them.
+ * Threads:  any.
+ * Apple:    a refused post may also return NOTIFY_STATUS_FAILED there.
+ */
+DN_EXPORT uint32_t notify_post(const char *name);
+
+/**
+ * Registers for a name without any delivery: notify_check() tells whether it was posted.
+ *
+ * @param name       copied.
+ * @param out_token  set to the token, or to NOTIFY_TOKEN_INVALID when the call fails.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _INVALID_NAME, _NULL_INPUT if `out_token` is NULL, _NOT_AUTHORIZED,
+ *           _SERVER_NOT_FOUND, _FAILED.
+ * Threads:  any. Does not wait for the bus but at the first use.
+ */
+DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
+
+/**
+ * Registers a signal that is sent to the process for each post.
+ *
+ * It is a signal to the process, as of kill(getpid(), sig), without a value: the handler asks
+ * notify_check() which of its tokens it is for. Ask it once after registering, too, since its
+ * first answer is always true. Standard signals that are pending already merge.
+ *
+ * @param name       copied.
+ * @param sig        the number of a signal, as Linux numbers them.
+ * @param out_token  set on success only, before the first signal.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _INVALID_NAME, _NULL_INPUT if `out_token` is NULL, _INVALID_SIGNAL,
+ *           _NOT_AUTHORIZED, _SERVER_NOT_FOUND, _FAILED.
+ * Threads:  any. Returns after the bus has confirmed.
+ * Apple:    does not look at the number of the signal.
+ */
+DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_token);
+
+/**
+ * Registers a descriptor that becomes readable with each post: it then has 4 bytes more, the token
+ * in network byte order.
+ *
+ * What is not read stays in the pipe; when that is full, further posts write nothing until it has
+ * been read, and notify_check() still tells of them.
+ *
+ * @param name       copied.
+ * @param notify_fd  without NOTIFY_REUSE set on success to the read end of a new pipe; with it, the
+ *                   read end of an earlier registration that is still valid. The descriptor
+ *                   belongs to the library, which closes it with the last token that uses it: do
+ *                   not close it. It blocks, and is closed by exec.
+ * @param flags      0 or NOTIFY_REUSE.
+ * @param out_token  set on success only, before the first write.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _INVALID_NAME, _INVALID_FILE if `notify_fd` is NULL or, with
+ *           NOTIFY_REUSE, not such a descriptor, _NULL_INPUT if `out_token` is NULL,
+ *           _NOT_AUTHORIZED, _SERVER_NOT_FOUND, _FAILED.
+ * Threads:  any. Returns after the bus has confirmed.
+ * Apple:    the descriptor stays open over exec; a pipe that was full once stays silent there.
+ */
+DN_EXPORT uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
+                                                   int *out_token);
+
+#if defined(__GNUC__)
+/** Linux has no Mach ports. */
+__attribute__((unavailable("Linux has no Mach ports: use notify_register_file_descriptor()")))
+uint32_t notify_register_mach_port(const char *name, uint32_t *notify_port, int flags,
+                                   int *out_token);
+#endif
+
+/**
+ * Tells whether a name was posted since the token was last asked; the first answer is true.
+ *
+ * Each token is asked by itself, of whatever kind it is, whether it is suspended or not, and
+ * whether or not what it delivers has been read. A burst of posts is one change. A change that
+ * was none is possible, but rare; one that is missed is not.
+ *
+ * @param token  of any registration.
+ * @param check  set on success to 1 or 0.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `check` is NULL, _INVALID_TOKEN.
+ * Threads:  any; async-signal-safe. Takes no lock, makes no system call.
+ */
+DN_EXPORT uint32_t notify_check(int token, int *check);
+
+/**
+ * Ends a registration. The token is invalid at once, also inside its own handler.
+ *
+ * After it has returned where the handler runs, no call of that follows, not even for a post that
+ * is on its way; from elsewhere, at most one call that has begun ends. A descriptor is closed with
+ * the last token that uses it.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _INVALID_TOKEN.
+ * Threads:  any.
+ */
+DN_EXPORT uint32_t notify_cancel(int token);
+
+/**
+ * Holds the deliveries of one token back, until notify_resume() was called as often as this.
+ *
+ * A delivery that has not begun is held back, too.
+ *
+ * Returns:  NOTIFY_STATUS_OK, also for tokens that deliver nothing; _INVALID_TOKEN.
+ * Threads:  any.
+ * Apple:    counted as documented; Apple's code does not count for tokens with a block.
+ */
+DN_EXPORT uint32_t notify_suspend(int token);
+
+/**
+ * Undoes one notify_suspend(). The last one delivers once, if there were posts meanwhile.
+ *
+ * Returns:  NOTIFY_STATUS_OK, also if the token is not suspended; _INVALID_TOKEN.
+ * Threads:  any.
+ */
+DN_EXPORT uint32_t notify_resume(int token);
+
+/**
+ * Sets the state of the name of a token. It does not post.
+ *
+ * The state is that of the name: 64 bits that every registration of the user's processes on the
+ * bus reads and writes. It is 0 at first and lives as long as any process has a registration for
+ * the name. A name that begins with `self.` has its own in each process.
+ *
+ * Returns:  NOTIFY_STATUS_OK, also when it is refused; _INVALID_TOKEN.
+ * Threads:  any. Takes no lock, makes no system call (but for names of other users).
+ * Apple:    also for other users, where access allows it; a user's table is private here.
+ */
+DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);
+
+/**
+ * Reads the state of the name of a token.
+ *
+ * @param state64  set on success.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `state64` is NULL, _INVALID_TOKEN.
+ * Threads:  any. Takes no lock, makes no system call.
+ */
+DN_EXPORT uint32_t notify_get_state(int token, uint64_t *state64);
+
+/** Tells whether a token is valid. Threads: any; async-signal-safe. */
+DN_EXPORT bool notify_is_valid_token(int val);
+
+DN_END_DECLS
+
+#if defined(__BLOCKS__) && defined(__has_include)
+#if __has_include(<dispatch/dispatch.h>) && __has_include(<Block.h>)
+#include "darwinnotify/dispatch.h"
+#endif
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* The less known half of Apple's notify(3). */
+#ifndef DARWINNOTIFY_NOTIFY_PRIVATE_H
+#define DARWINNOTIFY_NOTIFY_PRIVATE_H
+
+#include <sys/types.h>
+
+#include "notify.h"
+
+#define NOTIFY_OPT_DISPATCH 0x00000001u /**< accepted, without effect: always so here */
+#define NOTIFY_OPT_REGEN 0x00000002u    /**< accepted, without effect: always so here */
+#define NOTIFY_OPT_FILTERED 0x00000004u /**< accepted, without effect */
+#define NOTIFY_OPT_OLD_IPC 0x00000008u  /**< accepted, without effect */
+#define NOTIFY_OPT_ENABLE 0x04000000u   /**< ends NOTIFY_OPT_DISABLE */
+#define NOTIFY_OPT_DISABLE 0x08000000u  /**< see notify_set_options() */
+
+/* What notify_monitor_file() looks for. 0 stands for all of them. */
+#define NOTIFY_MONITOR_DELETE 0x0001 /**< it went away, or cannot be reached any more */
+#define NOTIFY_MONITOR_WRITE 0x0002  /**< its contents changed */
+#define NOTIFY_MONITOR_EXTEND 0x0004 /**< it grew */
+#define NOTIFY_MONITOR_ATTRIB 0x0008 /**< its mode or owner changed */
+#define NOTIFY_MONITOR_LINK 0x0010   /**< its number of links changed */
+#define NOTIFY_MONITOR_RENAME 0x0020 /**< another file has its place, or it went away */
+#define NOTIFY_MONITOR_REVOKE 0x0040 /**< it cannot be reached any more */
+#define NOTIFY_MONITOR_CREATE 0x0080 /**< it came to be, or can be reached now */
+#define NOTIFY_MONITOR_MTIME 0x0100  /**< its time of modification changed */
+#define NOTIFY_MONITOR_CTIME 0x0200  /**< its time of change changed */
+#define NOTIFY_MONITOR_ALL 0x03ff
+
+DN_BEGIN_DECLS
+
+/** As notify_register_check(), but leaves `out_token` alone when it fails. Threads: any. */
+DN_EXPORT uint32_t notify_register_plain(const char *name, int *out_token);
+
+/**
+ * Reads the count of posts that notify_check() compares, without being counted as a check.
+ *
+ * @param token  of notify_register_check(), notify_register_plain(), or for a `self.` name.
+ * @param val    set on success. Only whether it has changed means something.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `val` is NULL, _INVALID_TOKEN, _INVALID_REQUEST for
+ *           another kind of token.
+ * Threads:  any; async-signal-safe.
+ */
+DN_EXPORT uint32_t notify_peek(int token, uint32_t *val);
+
+/** As notify_post(), its older name. Threads: any. */
+DN_EXPORT uint32_t notify_simple_post(const char *name);
+
+/**
+ * Delivers to one token when a file changes, as if its name had been posted to it alone.
+ *
+ * The path need not exist: what comes to be or goes anywhere on the way to it, symbolic links
+ * included, is noticed. Changes within 100 ms are one. The process itself watches (inotify), as
+ * the user that it is.
+ *
+ * @param token  not one for a `self.` name; each may monitor one file.
+ * @param path   absolute; copied.
+ * @param flags  NOTIFY_MONITOR_ values; 0 stands for all.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _INVALID_TOKEN, _INVALID_REQUEST if `path` is NULL or not absolute,
+ *           the name begins with `self.` or the token monitors a file already, _FAILED if memory, a
+ *           thread or the watches of the user are used up.
+ * Threads:  any.
+ */
+DN_EXPORT uint32_t notify_monitor_file(int token, char *path, int flags);
+
+/**
+ * Says that there is no event: events were taken out of Apple's library.
+ *
+ * @param ev   set to 0. NULL is allowed.
+ * @param buf  not looked at.
+ * @param len  set to 0. NULL is allowed.
+ *
+ * Returns:  NOTIFY_STATUS_OK. Threads: any.
+ */
+DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
+
+/**
+ * Sets options of the library in this process.
+ *
+ * NOTIFY_OPT_DISABLE: posts, registrations and states return NOTIFY_STATUS_OPT_DISABLE and do
+ * nothing, but for names that begin with `self.`. Tokens stay valid, what other processes post is
+ * delivered, and the other functions work.
+ * NOTIFY_OPT_ENABLE ends it. Other bits have no effect.
+ *
+ * Threads:  any.
+ */
+DN_EXPORT void notify_set_options(uint32_t opts);
+
+/**
+ * Writes what this process has registered into a file, as text: one line for each token.
+ *
+ * @param filepath  created with mode 0600, or emptied; not through a symbolic link.
+ *
+ * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `filepath` is NULL, _INVALID_FILE if it cannot be
+ *           written.
+ * Threads:  any.
+ * Apple:    notifyd writes what all processes have registered, for root alone; `notifyutil
+ *           --list` shows that.
+ */
+DN_EXPORT uint32_t notify_dump_status(const char *filepath);
+
+/** Returns NOTIFY_STATUS_INVALID_REQUEST: no daemon could hold the deliveries of a process back. */
+DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
+
+/** Returns NOTIFY_STATUS_INVALID_REQUEST: see notify_suspend_pid(). */
+DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
+
+DN_END_DECLS
+
+#endif

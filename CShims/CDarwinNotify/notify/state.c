@@ -1,0 +1,52 @@
+/* The state of a name: 64 bits that all its registrations share. */
+#include <notify.h>
+
+#include "notify/options.h"
+#include "notify/registry.h"
+
+static uint32_t check_options(const dn__token *token)
+{
+        return atomic_load(&token->is_local) ? NOTIFY_STATUS_OK : dn__options_check_shared();
+}
+
+uint32_t notify_get_state(int number, uint64_t *state64)
+{
+        dn__token *token;
+        uint32_t status;
+        uint64_t state;
+
+        if (!state64)
+                return NOTIFY_STATUS_NULL_INPUT;
+        token = dn__registry_find(number);
+        if (!token)
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        status = check_options(token);
+        state = atomic_load(dn__counter_get_state(atomic_load(&token->counter)));
+        if (!dn__token_is(token, number))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (status == NOTIFY_STATUS_OK)
+                *state64 = state;
+        return status;
+}
+
+/* Setting the state of a token while another thread cancels that same token is a mistake of the
+ * caller, which may set the state of what the memory is used for next. */
+uint32_t notify_set_state(int number, uint64_t state64)
+{
+        dn__token *token = dn__registry_find(number);
+        _Atomic uint64_t *state;
+        uint32_t status;
+        bool is_reserved;
+
+        if (!token)
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        status = check_options(token);
+        is_reserved = atomic_load(&token->is_reserved);
+        state = dn__counter_get_state(atomic_load(&token->counter));
+        if (!dn__token_is(token, number))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (status != NOTIFY_STATUS_OK || (is_reserved && !dn__registry_may_set_state(number)))
+                return status;
+        atomic_store(state, state64);
+        return NOTIFY_STATUS_OK;
+}
