@@ -46,7 +46,7 @@ struct dn__engine {
         dn__map topics DN__GUARDED_BY(&lock);
         dn__link lingering DN__GUARDED_BY(&lock); /* topics, by the time they end */
         size_t n_lingering DN__GUARDED_BY(&lock);
-        struct dn__counter *free_counters DN__GUARDED_BY(&lock); /* of the Darwin center, which stays */
+        struct dn__counter *free_counters DN__GUARDED_BY(&lock); /* stay with the process */
         uint64_t last_observer_id DN__GUARDED_BY(&lock);
         dn__map registrations DN__GUARDED_BY(&lock); /* of the CF-shaped functions */
         dn__executor *executor DN__GUARDED_BY(&lock); /* of theirs too; NULL: the default */

@@ -2,8 +2,8 @@
  *
  * A table is indexed by the low bits of the number. Numbers only go up; one whose place is taken by
  * an older token is left out, so that each token is in its place and nowhere else. A table that is
- * half full is replaced by one of twice the size; the old one stays, because somebody may be reading
- * it. In a forked child the registry is that of the parent: the child makes its own. */
+ * half full is replaced by one of twice the size; the old one stays, because somebody may be
+ * reading it. In a forked child the registry is that of the parent: the child makes its own. */
 #include "notify/registry.h"
 
 #include <errno.h>

@@ -8,6 +8,8 @@
 #include "center.h"
 #include "observer.h"
 #include "loop.h"
+#include "token.h"
+#include "inspect.h"
 #include "statistics.h"
 
 #endif

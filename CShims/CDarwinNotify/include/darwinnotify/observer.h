@@ -70,8 +70,9 @@ typedef struct dn_handler {
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
  *           malformed or NULL, or an executor was given for the local center; -ENAMETOOLONG;
- *           -EACCES if the name is `user.uid.N` or below and N is not the effective user; -ENOMEM; -ENOBUFS if the bus accepts no match rule at all; -ENOTCONN: registered, but
- *           without a bus.
+ *           -EACCES if the name is `user.uid.N` or below and N is not the effective user; -ENOMEM;
+ *           -ENOBUFS if the bus accepts no match rule at all; -ENOTCONN: registered, but without a
+ *           bus.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), notify_register_dispatch().
  */
