@@ -1,0 +1,59 @@
+/* The names that are in use on a bus, copied. */
+#ifndef DN_LISTING_H
+#define DN_LISTING_H
+
+#include <darwinnotify/inspect.h>
+#include <stdio.h>
+
+#include "shm.h"
+#include "shm/slot.h"
+#include "util/hash.h"
+
+#define NOWHERE "unix:path=/nonexistent/bus" /* a table needs no more than an address */
+#define MAX_NAMES 64
+
+typedef struct listing {
+        struct listed {
+                char name[DN_NAME_MAX_BYTES + 1];
+                uint64_t generation;
+                uint64_t state;
+                size_t n_holders;
+                int32_t pids[16];
+        } names[MAX_NAMES];
+        size_t n_names;
+        size_t n_most; /* 0: no limit */
+} listing;
+
+static inline int on_name(const dn_name_record *record, void *context)
+{
+        listing *self = context;
+        struct listed *copy = &self->names[self->n_names++];
+
+        CHECK(self->n_names <= MAX_NAMES && record->n_holders >= 1 && record->n_holders <= 16);
+        snprintf(copy->name, sizeof copy->name, "%s", record->name);
+        copy->generation = record->generation;
+        copy->state = record->state;
+        copy->n_holders = record->n_holders;
+        memcpy(copy->pids, record->pids, record->n_holders * sizeof(int32_t));
+        return self->n_names == self->n_most ? 3 : 0;
+}
+
+static inline listing *list_now(const char *bus)
+{
+        static listing list;
+
+        memset(&list, 0, sizeof list);
+        CHECK_EQ(dn_list_names(bus, on_name, &list), 0);
+        return &list;
+}
+
+static inline dn__shm_slot *hold(dn__region *region, const char *name)
+{
+        dn__shm_slot *slot = dn__slot_hold(region, dn__hash64(name, strlen(name)), name,
+                                           strlen(name));
+
+        CHECK(slot);
+        return slot;
+}
+
+#endif

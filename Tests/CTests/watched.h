@@ -1,0 +1,98 @@
+/* Files that are watched, and what was heard of them. */
+#ifndef DN_WATCHED_H
+#define DN_WATCHED_H
+
+#include <fcntl.h>
+#include <notify_private.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "notify/file-watch.h"
+#include "test.h"
+
+/* Tokens are indices here. */
+#define N_TOKENS 64
+#define FENCE (N_TOKENS - 1)
+static _Atomic unsigned n_calls[N_TOKENS];
+
+static inline void count(int token)
+{
+        n_calls[token]++;
+}
+
+/* A path in the directory of the case, valid for a while. */
+static inline const char *at(const char *name)
+{
+        static _Thread_local char paths[8][512];
+        static _Thread_local unsigned next;
+        char *path = paths[next++ % 8];
+
+        CHECK(snprintf(path, 512, "%s/%s", test_directory(), name) < 512);
+        return path;
+}
+
+static inline void put(const char *name, int flags, const char *text)
+{
+        int fd = open(at(name), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
+
+        CHECK(fd >= 0);
+        CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+        CHECK_EQ(close(fd), 0);
+}
+
+static inline void make_directory(const char *name)
+{
+        CHECK_EQ(mkdir(at(name), 0755), 0);
+}
+
+static inline dn__file_watch *watch_as(int token, const char *name, unsigned flags)
+{
+        dn__file_watch *watch = NULL;
+
+        CHECK_EQ(dn__file_watch_new(at(name), flags, count, token, &watch), 0);
+        CHECK(watch != NULL);
+        return watch;
+}
+
+/* Waits until the token has had more calls. */
+static inline void expect_call(int token, unsigned n_before)
+{
+        WAIT_UNTIL(n_calls[token] > n_before);
+}
+
+/* Returns when whatever happened to files before has been looked at: looks come in the order of
+ * the changes. */
+static inline void fence(void)
+{
+        dn__file_watch *watch;
+        unsigned n = n_calls[FENCE];
+
+        put("fence", 0, "");
+        watch = watch_as(FENCE, "fence", NOTIFY_MONITOR_EXTEND);
+        put("fence", O_APPEND, "more");
+        expect_call(FENCE, n);
+        dn__file_watch_free(watch);
+}
+
+/* What inotify of this process watches, as the kernel tells it. */
+static inline unsigned n_inotify_watches(void)
+{
+        unsigned n = 0;
+        char path[64], line[256];
+
+        for (int fd = 0; fd < 64; fd++) {
+                FILE *f;
+
+                snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+                f = fopen(path, "re");
+                while (f && fgets(line, sizeof(line), f))
+                        n += strncmp(line, "inotify wd:", 11) == 0;
+                if (f)
+                        fclose(f);
+        }
+        return n;
+}
+
+#endif
