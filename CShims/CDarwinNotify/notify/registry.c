@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -197,6 +198,8 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
         if (token) {
                 atomic_store(place_of(atomic_load(&registry->table), (uint32_t)number), NULL);
                 atomic_store(&token->word, 0);
+                while (atomic_load(&token->n_setting))
+                        (void)sched_yield();
                 *ret_registration = token->registration;
                 token->registration = (dn__registration){ 0 };
                 token->next_free = registry->free_tokens;

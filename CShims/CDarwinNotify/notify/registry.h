@@ -24,6 +24,7 @@ typedef struct dn__registration {
 typedef struct dn__token {
         _Atomic uint64_t word; /* the number, above 32 bits of the posts it has seen; 0: none */
         _Atomic(dn__counter *) counter;
+        _Atomic uint32_t n_setting; /* threads that are setting the state */
         _Atomic uint32_t n_alone;  /* posts to this token alone */
         _Atomic bool is_local;     /* the name does not leave the process */
         _Atomic bool is_delivered; /* somewhere, not only checked */

@@ -29,12 +29,22 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         return status;
 }
 
-/* Setting the state of a token while another thread cancels that same token is a mistake of the
- * caller, which may set the state of what the memory is used for next. */
+/* The end of the token waits for whoever is setting: the memory may have another name's then. */
+static bool set(dn__token *token, int number, uint64_t state)
+{
+        bool is_valid;
+
+        atomic_fetch_add(&token->n_setting, 1);
+        is_valid = dn__token_is(token, number);
+        if (is_valid)
+                atomic_store(dn__counter_get_state(atomic_load(&token->counter)), state);
+        atomic_fetch_sub(&token->n_setting, 1);
+        return is_valid;
+}
+
 uint32_t notify_set_state(int number, uint64_t state64)
 {
         dn__token *token = dn__registry_find(number);
-        _Atomic uint64_t *state;
         uint32_t status;
         bool is_reserved;
 
@@ -42,11 +52,9 @@ uint32_t notify_set_state(int number, uint64_t state64)
                 return NOTIFY_STATUS_INVALID_TOKEN;
         status = check_options(token);
         is_reserved = atomic_load(&token->is_reserved);
-        state = dn__counter_get_state(atomic_load(&token->counter));
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         if (status != NOTIFY_STATUS_OK || (is_reserved && !dn__registry_may_set_state(number)))
                 return status;
-        atomic_store(state, state64);
-        return NOTIFY_STATUS_OK;
+        return set(token, number, state64) ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_TOKEN;
 }
