@@ -95,7 +95,9 @@ make_scratch() {
 start() {
   local name=$1
   shift
-  "$@" >"$scratch/$name.log" 2>&1 &
+  # Emptied here, not by the process: what an earlier one of the name wrote must not be seen.
+  : >"$scratch/$name.log"
+  "$@" >>"$scratch/$name.log" 2>&1 &
   started=$!
 }
 
