@@ -36,6 +36,7 @@ let package = Package(
   products: [
     .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
+    .executable(name: "notifyutil", targets: ["notifyutil"]),
   ],
   targets: [
     .systemLibrary(
@@ -53,11 +54,12 @@ let package = Package(
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: ["DarwinNotify", "TestSupport"]
-        + (examples + mainThreadShapes + ["import-probe"]).map { .target(name: $0) },
+        + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
       swiftSettings: strictSwift),
     .target(
       name: "ShapeSupport", dependencies: ["DarwinNotify"], path: "Tests/Programs/shape-support",
       swiftSettings: strictSwift),
+    program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
   ]
     + examples.map { program($0, in: "Examples") }

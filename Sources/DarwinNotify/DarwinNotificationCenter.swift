@@ -78,8 +78,8 @@ public final class DarwinNotificationCenter: Sendable {
   ///   - handler: what to do. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for a
-  ///   name that cannot be posted, ``DarwinNotifyError/outOfMemory``,
-  ///   ``DarwinNotifyError/limitReached``.
+  ///   name that cannot be posted, ``DarwinNotifyError/notAuthorized`` for one that belongs to
+  ///   another user, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``.
   ///
   /// The corresponding C function is `dn_center_observe`.
   public func observe(

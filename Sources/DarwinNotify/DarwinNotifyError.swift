@@ -46,7 +46,15 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-ENOTCONN`, which `dn_is_offline` recognizes.
   public static let notConnected = Self(rawValue: ENOTCONN)
 
+  /// The name belongs to another user; nothing was changed.
+  ///
+  /// The corresponding C result is `-EACCES`.
+  public static let notAuthorized = Self(rawValue: EACCES)
+
+  // Disfavored, so that `case .notAuthorized` of one type of errors is not ambiguous with that of
+  // another, which this takes as well.
   /// Lets a `catch` clause name one of the errors also where other errors may come.
+  @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     error as? Self == pattern
   }
@@ -62,6 +70,7 @@ extension DarwinNotifyError: CustomStringConvertible {
     case .limitReached: "limit reached"
     case .timedOut: "timed out"
     case .notConnected: "not connected to a bus"
+    case .notAuthorized: "not authorized"
     default: "error \(rawValue)"
     }
   }

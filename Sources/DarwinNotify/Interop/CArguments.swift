@@ -4,9 +4,17 @@
 func withCString(
   _ text: String, _ body: (UnsafePointer<CChar>) throws(DarwinNotifyError) -> Void
 ) throws(DarwinNotifyError) {
-  guard !text.utf8.contains(0) else { throw .invalidArgument }
+  try withCString(text, orThrow: .invalidArgument, body)
+}
+
+/// Passes text to C, or throws the error for text with a NUL.
+func withCString<Failure: Error>(
+  _ text: String, orThrow refusal: Failure,
+  _ body: (UnsafePointer<CChar>) throws(Failure) -> Void
+) throws(Failure) {
+  guard !text.utf8.contains(0) else { throw refusal }
   let result = text.withCString { pointer in
-    Result { () throws(DarwinNotifyError) in try body(pointer) }
+    Result { () throws(Failure) in try body(pointer) }
   }
   try result.get()
 }

@@ -1,0 +1,61 @@
+// Carries the closures of a watch through C.
+
+internal import CDarwinNotify
+
+/// The closures of a watch, which C borrows until the watch ends.
+private struct PostWatch {
+  let ready: () -> WatchDecision
+  let post: (PostRecord) -> WatchDecision
+
+  /// Returns the closures behind a context of C.
+  static func borrow(_ context: UnsafeMutableRawPointer?) -> PostWatch {
+    guard let context else { preconditionFailure("C lost a context") }
+    return context.load(as: PostWatch.self)
+  }
+}
+
+/// Watches a bus with closures. Returns what C returns: not negative unless it failed.
+func watchPosts(
+  on bus: UnsafePointer<CChar>?, prefix: UnsafePointer<CChar>,
+  ready: () -> WatchDecision, post: (PostRecord) -> WatchDecision
+) -> CInt {
+  withoutActuallyEscaping(ready) { ready in
+    withoutActuallyEscaping(post) { post in
+      var watch = PostWatch(ready: ready, post: post)
+      return withUnsafeMutablePointer(to: &watch) { watch in
+        var watcher = dn_watcher(
+          ready: { PostWatch.borrow($0).ready().result },
+          post: { record, context in
+            guard let record = record?.pointee else { return WatchDecision.proceed.result }
+            return PostWatch.borrow(context).post(PostRecord(record)).result
+          },
+          context: watch)
+        return dn_watch_posts(bus, prefix, &watcher)
+      }
+    }
+  }
+}
+
+extension WatchDecision {
+  /// What C takes for the decision.
+  fileprivate var result: CInt {
+    switch self {
+    case .proceed: 0
+    case .stop: 1
+    }
+  }
+}
+
+extension PostRecord {
+  /// Copies a record that C lends.
+  fileprivate init(_ record: dn_post_record) {
+    microseconds = record.time_us
+    center = String(cString: record.center)
+    name = NotificationName(String(cString: record.name))
+    sender = String(cString: record.sender)
+    processIdentifier = record.pid == 0 ? nil : record.pid
+    program = record.program.map { String(cString: $0) }
+    generation = record.generation == 0 ? nil : record.generation
+    region = record.region == 0 ? nil : record.region
+  }
+}

@@ -1,0 +1,74 @@
+// Delivers when files change.
+
+internal import CDarwinNotify
+
+extension NotifyToken {
+  /// What ``monitorFile(_:for:)`` looks for.
+  public struct FileChanges: OptionSet, Hashable, Sendable {
+    /// The flags, as C has them.
+    public let rawValue: Int32
+
+    /// Makes a set from its flags.
+    ///
+    /// - Parameter rawValue: the flags, as C has them.
+    public init(rawValue: Int32) {
+      self.rawValue = rawValue
+    }
+
+    /// It went away, or cannot be reached any more: `NOTIFY_MONITOR_DELETE`.
+    public static let delete = Self(rawValue: NOTIFY_MONITOR_DELETE)
+
+    /// Its contents changed: `NOTIFY_MONITOR_WRITE`.
+    public static let write = Self(rawValue: NOTIFY_MONITOR_WRITE)
+
+    /// It grew: `NOTIFY_MONITOR_EXTEND`.
+    public static let extend = Self(rawValue: NOTIFY_MONITOR_EXTEND)
+
+    /// Its mode or owner changed: `NOTIFY_MONITOR_ATTRIB`.
+    public static let attributes = Self(rawValue: NOTIFY_MONITOR_ATTRIB)
+
+    /// Its number of links changed: `NOTIFY_MONITOR_LINK`.
+    public static let link = Self(rawValue: NOTIFY_MONITOR_LINK)
+
+    /// Another file has its place, or it went away: `NOTIFY_MONITOR_RENAME`.
+    public static let rename = Self(rawValue: NOTIFY_MONITOR_RENAME)
+
+    /// It cannot be reached any more: `NOTIFY_MONITOR_REVOKE`.
+    public static let revoke = Self(rawValue: NOTIFY_MONITOR_REVOKE)
+
+    /// It came to be, or can be reached now: `NOTIFY_MONITOR_CREATE`.
+    public static let create = Self(rawValue: NOTIFY_MONITOR_CREATE)
+
+    /// Its time of modification changed: `NOTIFY_MONITOR_MTIME`.
+    public static let modificationTime = Self(rawValue: NOTIFY_MONITOR_MTIME)
+
+    /// Its time of change changed: `NOTIFY_MONITOR_CTIME`.
+    public static let changeTime = Self(rawValue: NOTIFY_MONITOR_CTIME)
+
+    /// Anything: `NOTIFY_MONITOR_ALL`.
+    public static let all = Self(rawValue: NOTIFY_MONITOR_ALL)
+  }
+
+  /// Delivers to this token when a file changes, as if the name had been posted to it alone.
+  ///
+  /// The path need not exist: what comes to be or goes anywhere on the way to it is noticed.
+  /// Changes within 100 ms are one.
+  ///
+  /// - Parameters:
+  ///   - path: an absolute path.
+  ///   - changes: what to look for; none stands for all.
+  /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/invalidRequest`` if the path is not
+  ///   absolute or has a NUL in it, the name begins with `self.` or the token monitors a file
+  ///   already, ``NotifyError/failed``.
+  ///
+  /// The corresponding C function is `notify_monitor_file`.
+  public func monitorFile(
+    _ path: String, for changes: FileChanges = .all
+  ) throws(NotifyError) {
+    try withCString(path, orThrow: NotifyError.invalidRequest) { (path) throws(NotifyError) in
+      // The path is not changed, only declared so.
+      let path = UnsafeMutablePointer(mutating: path)
+      try checkStatus(notify_monitor_file(rawValue, path, changes.rawValue))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Gives access to what <notify.h> does without a token.
+
+internal import CDarwinNotify
+
+extension NotifyToken {
+  /// Posts a notification to every process that has registered for the name, this one included.
+  ///
+  /// A post of a name that belongs to another user does nothing.
+  ///
+  /// - Parameter name: the name to post.
+  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/serverNotFound`` without a bus: the post
+  ///   is sent when one appears; ``NotifyError/disabled``, ``NotifyError/failed``.
+  ///
+  /// The corresponding C function is `notify_post`.
+  public static func post(_ name: NotificationName) throws(NotifyError) {
+    try withCString(name) { (name) throws(NotifyError) in
+      try checkStatus(notify_post(name))
+    }
+  }
+
+  /// Options of the library in this process.
+  public struct Options: OptionSet, Hashable, Sendable {
+    /// The flags, as C has them.
+    public let rawValue: UInt32
+
+    /// Makes a set from its flags.
+    ///
+    /// - Parameter rawValue: the flags, as C has them.
+    public init(rawValue: UInt32) {
+      self.rawValue = rawValue
+    }
+
+    /// Without effect, because it is always so here: `NOTIFY_OPT_DISPATCH`.
+    public static let dispatch = Self(rawValue: NOTIFY_OPT_DISPATCH)
+
+    /// Without effect, because it is always so here: `NOTIFY_OPT_REGEN`.
+    public static let regenerate = Self(rawValue: NOTIFY_OPT_REGEN)
+
+    /// Posts, registrations and states fail with ``NotifyError/disabled``, but for names that begin
+    /// with `self.`: `NOTIFY_OPT_DISABLE`.
+    public static let disable = Self(rawValue: NOTIFY_OPT_DISABLE)
+
+    /// Ends ``disable``: `NOTIFY_OPT_ENABLE`.
+    public static let enable = Self(rawValue: NOTIFY_OPT_ENABLE)
+  }
+
+  /// Sets options of the library in this process.
+  ///
+  /// - Parameter options: the options to set.
+  ///
+  /// The corresponding C function is `notify_set_options`.
+  public static func setOptions(_ options: Options) {
+    notify_set_options(options.rawValue)
+  }
+
+  /// Writes what this process has registered into a file, one line for each token.
+  ///
+  /// - Parameter path: the file, which is created, or emptied if it is one of ours.
+  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written.
+  ///
+  /// The corresponding C function is `notify_dump_status`.
+  public static func dumpStatus(to path: String) throws(NotifyError) {
+    try withCString(path, orThrow: NotifyError.invalidFile) { (path) throws(NotifyError) in
+      try checkStatus(notify_dump_status(path))
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// Registers for notifications in the way of <notify.h>.
+
+internal import CDarwinNotify
+internal import Synchronization
+
+/// A registration for a name, as `<notify.h>` has it; it ends with the value.
+///
+///     let token = try NotifyToken("com.example.changed")
+///     if token.check() { … }
+///     token.state = 42
+///
+/// The tokens of a process use the bus of ``DarwinNotificationCenter/shared``. The token of a
+/// process that this one was forked from is not valid here. The corresponding C type is `int`.
+public final class NotifyToken: Sendable {
+  /// The name that it is registered for.
+  public let name: NotificationName
+
+  private let number = Atomic<CInt>(NOTIFY_TOKEN_INVALID)
+  private let descriptor: Atomic<CInt>
+
+  private static let noDescriptor: CInt = -1
+
+  /// Makes a token that is not registered yet.
+  private init(unregistered name: NotificationName, descriptor: CInt = noDescriptor) {
+    self.name = name
+    self.descriptor = Atomic(descriptor)
+  }
+
+  deinit {
+    cancel()
+  }
+
+  /// Registers for a name without any delivery: ``check()`` tells whether it was posted.
+  ///
+  /// - Parameter name: the name to register for.
+  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/notAuthorized`` for a name that belongs
+  ///   to another user, ``NotifyError/serverNotFound`` without a bus, ``NotifyError/disabled``,
+  ///   ``NotifyError/failed``.
+  ///
+  /// The corresponding C function is `notify_register_check`.
+  public convenience init(_ name: NotificationName) throws(NotifyError) {
+    self.init(unregistered: name)
+    try register { name, number in notify_register_check(name, &number) }
+  }
+
+  /// Registers a handler, which is called for each post.
+  ///
+  /// A handler that has more than 16 posts waiting is called once for all that come on top.
+  ///
+  /// - Parameters:
+  ///   - name: the name to register for.
+  ///   - delivery: where the handler runs.
+  ///   - handler: what to do; it is handed the token. It is released once the token has ended.
+  /// - Throws: what ``init(_:)`` throws.
+  ///
+  /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
+  public convenience init(
+    _ name: NotificationName,
+    on delivery: Delivery = .main,
+    _ handler: @escaping @Sendable (NotifyToken) -> Void
+  ) throws(NotifyError) {
+    self.init(unregistered: name)
+    try register { name, number in
+      var executor = delivery.makeExecutor()
+      let handler = dn_token_handler(for: self, handler)
+      return dn_notify_register_callback(name, handler, &executor, &number)
+    }
+  }
+
+  /// Registers a signal that is sent to the process for each post.
+  ///
+  /// ``check()`` tells which of several tokens a signal is for; ask it once after registering, too,
+  /// since its first answer is always true.
+  ///
+  /// - Parameters:
+  ///   - name: the name to register for.
+  ///   - signal: the number of the signal, such as `SIGUSR1`.
+  /// - Throws: what ``init(_:)`` throws, ``NotifyError/invalidSignal``.
+  ///
+  /// The corresponding C function is `notify_register_signal`.
+  public convenience init(_ name: NotificationName, signal: CInt) throws(NotifyError) {
+    self.init(unregistered: name)
+    try register { name, number in notify_register_signal(name, signal, &number) }
+  }
+
+  /// Registers a descriptor that becomes readable with each post.
+  ///
+  /// It then has 4 bytes more: ``rawValue``, in network byte order. What is not read stays there;
+  /// when it is full, further posts write nothing until it has been read.
+  ///
+  /// - Parameters:
+  ///   - name: the name to register for.
+  ///   - descriptor: a new one, or that of another token.
+  /// - Throws: what ``init(_:)`` throws, ``NotifyError/invalidFile`` if the other token has no
+  ///   descriptor, or has ended.
+  ///
+  /// The corresponding C function is `notify_register_file_descriptor`.
+  public convenience init(
+    _ name: NotificationName, descriptor: Descriptor
+  ) throws(NotifyError) {
+    var (number, flags) = try descriptor.cArguments()
+    self.init(unregistered: name)
+    try register { name, token in
+      notify_register_file_descriptor(name, &number, flags, &token)
+    }
+    self.descriptor.store(number, ordering: .releasing)
+  }
+
+  /// The number of the token: positive, never used twice in a process.
+  ///
+  /// The corresponding C parameter is `token`.
+  public var rawValue: CInt { number.load(ordering: .acquiring) }
+
+  /// The descriptor that posts make readable; `nil` for other kinds of tokens.
+  ///
+  /// It belongs to the library, which closes it with the last token that uses it: do not close it.
+  /// The corresponding C parameter is `notify_fd` of `notify_register_file_descriptor`.
+  public var fileDescriptor: CInt? {
+    let descriptor = descriptor.load(ordering: .acquiring)
+    return descriptor == Self.noDescriptor ? nil : descriptor
+  }
+
+  /// Whether the registration has not ended.
+  ///
+  /// The corresponding C function is `notify_is_valid_token`.
+  public var isValid: Bool { notify_is_valid_token(rawValue) }
+
+  /// Ends the registration. To call it again changes nothing.
+  ///
+  /// Where the handler runs, no call of it follows, not even of a post that is already on its
+  /// way. From elsewhere, at most one call that has begun comes to its end.
+  ///
+  /// The corresponding C function is `notify_cancel`.
+  public func cancel() {
+    _ = notify_cancel(rawValue)
+  }
+
+  /// Takes over the number of the registration, which its handler may learn before the caller.
+  func adopt(number: CInt) {
+    self.number.store(number, ordering: .releasing)
+  }
+
+  /// Registers by a function of C, which is handed the name.
+  private func register(
+    _ function: (UnsafePointer<CChar>, inout CInt) -> UInt32
+  ) throws(NotifyError) {
+    try withCString(name) { (name) throws(NotifyError) in
+      var number = NOTIFY_TOKEN_INVALID
+      try checkStatus(function(name, &number))
+      adopt(number: number)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Registers for checks, which are made again and again.
+import DarwinNotify
+import Dispatch
+
+final class PollSource: EventSource, @unchecked Sendable {
+  // It is only used on the queue.
+  private let report: @Sendable (CInt) -> Void
+  private var tokens: [NotifyToken] = []
+  private let timer: any DispatchSourceTimer
+
+  private static let interval = DispatchTimeInterval.milliseconds(100)
+
+  init(_ queue: DispatchQueue, _ report: @escaping @Sendable (CInt) -> Void) {
+    self.report = report
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval)
+    timer.setEventHandler { [unowned self] in
+      for token in tokens where token.check() { report(token.rawValue) }
+    }
+    timer.activate()
+  }
+
+  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+    let token = try NotifyToken(key)
+    _ = token.check()  // The first answer is always true.
+    tokens.append(token)
+    return token
+  }
+
+  func end(_ token: NotifyToken) {
+    token.cancel()
+    tokens.removeAll { $0 === token }
+  }
+}

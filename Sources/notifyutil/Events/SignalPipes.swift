@@ -1,0 +1,30 @@
+// Turns signals into bytes in pipes.
+import Glibc
+
+/// For each signal that is caught a pipe, which gets a byte whenever it comes.
+enum SignalPipes {
+  private static let signals: ClosedRange<CInt> = 1...64
+
+  /// The write ends, by signal.
+  fileprivate nonisolated(unsafe) static let writeEnds: UnsafeMutablePointer<CInt> = {
+    // A handler reads an entry only after it was written, which happens once.
+    let ends = UnsafeMutablePointer<CInt>.allocate(capacity: signals.count + 1)
+    ends.initialize(repeating: -1, count: signals.count + 1)
+    return ends
+  }()
+
+  /// Catches a signal from now on. Returns the read end of its pipe, if it can be caught.
+  static func open(for number: CInt) -> CInt? {
+    var ends: [CInt] = [-1, -1]
+    guard signals.contains(number), pipe(&ends) == 0 else { return nil }
+    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    writeEnds[Int(number)] = ends[1]
+    signal(number) { number in
+      let error = errno
+      var byte: UInt8 = 1
+      _ = write(SignalPipes.writeEnds[Int(number)], &byte, 1)
+      errno = error
+    }
+    return ends[0]
+  }
+}

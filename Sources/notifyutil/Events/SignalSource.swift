@@ -1,0 +1,52 @@
+// Registers a signal.
+import DarwinNotify
+import Dispatch
+import Glibc
+
+/// The registrations for one signal, which a handler passes on through a pipe.
+///
+/// A dispatch source for signals would lose what comes before it is armed; and to block the signal
+/// is not enough, because the threads of libdispatch unblock some.
+final class SignalSource: EventSource, @unchecked Sendable {
+  // It is only used on the queue.
+  private let number: CInt
+  private let reporter: Reporter
+  private let report: @Sendable (CInt) -> Void
+  private var tokens: [NotifyToken] = []
+  private var reader: (any DispatchSourceRead)?
+
+  init(
+    _ number: CInt, _ queue: DispatchQueue, _ reporter: Reporter,
+    _ report: @escaping @Sendable (CInt) -> Void
+  ) {
+    self.number = number
+    self.reporter = reporter
+    self.report = report
+    guard let descriptor = SignalPipes.open(for: number) else { return }
+    let reader = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    reader.setEventHandler { [unowned self] in
+      var byte: UInt8 = 0
+      if read(descriptor, &byte, 1) == 1 { handle() }
+    }
+    reader.activate()
+    self.reader = reader
+  }
+
+  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+    let token = try NotifyToken(key, signal: number)
+    _ = token.check()  // The first answer is always true.
+    tokens.append(token)
+    return token
+  }
+
+  func end(_ token: NotifyToken) {
+    token.cancel()
+    tokens.removeAll { $0 === token }
+  }
+
+  /// The signal has come: those it is for know it.
+  private func handle() {
+    reporter.reportSignal(number)
+    for token in tokens where token.check() { report(token.rawValue) }
+  }
+}

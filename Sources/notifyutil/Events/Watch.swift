@@ -1,0 +1,84 @@
+// Keeps the registrations of the run.
+import DarwinNotify
+import Dispatch
+import Glibc
+
+/// What is registered, until it has reported as often as it was told to.
+final class Watch: @unchecked Sendable {
+  // All but the queue is only touched there.
+  private let queue = DispatchQueue(label: "notifyutil.watch")
+  private let reporter: Reporter
+  private var sources: [Kind: any EventSource] = [:]
+  private var entries: [CInt: Entry] = [:]
+  private var isKeptRunning = false
+  private var isComplete = false
+
+  private struct Entry {
+    let token: NotifyToken
+    let kind: Kind
+    var count: Int?
+  }
+
+  init(printing: Printing) {
+    reporter = Reporter(printing: printing)
+  }
+
+  /// Registers for a key: for so many events, or for ever. No event is handled meanwhile.
+  func register(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
+    let result = queue.sync {
+      Result { () throws(NotifyError) in
+        let source = source(of: kind)
+        let token = try source.register(key)
+        entries[token.rawValue] = Entry(token: token, kind: kind, count: count)
+      }
+    }
+    try result.get()
+  }
+
+  /// Lets the program run until it is killed.
+  func keepRunning() {
+    queue.sync { isKeptRunning = true }
+  }
+
+  /// All commands have run: the program ends when nothing is registered any more.
+  func exitWhenDone() {
+    queue.sync {
+      isComplete = true
+      exitIfDone()
+    }
+  }
+
+  private func source(of kind: Kind) -> any EventSource {
+    if let source = sources[kind] { return source }
+    let source = makeSource(of: kind)
+    sources[kind] = source
+    return source
+  }
+
+  private func makeSource(of kind: Kind) -> any EventSource {
+    let report: @Sendable (CInt) -> Void = { [unowned self] token in handle(token) }
+    switch kind {
+    case .dispatch: return QueueSource(queue, report)
+    case .file: return FileSource(queue, report)
+    case .check, .plain: return PollSource(queue, report)
+    case .signal(let number): return SignalSource(number, queue, reporter, report)
+    }
+  }
+
+  /// A token has an event.
+  private func handle(_ number: CInt) {
+    guard let entry = entries[number] else { return }
+    reporter.report(entry.token, entry.kind)
+    guard let count = entry.count else { return }
+    entries[number]?.count = count - 1
+    if count == 1 {
+      entries[number] = nil
+      sources[entry.kind]?.end(entry.token)
+      exitIfDone()
+    }
+  }
+
+  private func exitIfDone() {
+    if isComplete, !isKeptRunning, entries.isEmpty { exit(EXIT_SUCCESS) }
+  }
+}

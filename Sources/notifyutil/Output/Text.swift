@@ -1,0 +1,25 @@
+// Puts values into words for people.
+
+/// A number with zeros in front.
+func padded(_ value: some BinaryInteger, to width: Int, radix: Int = 10) -> String {
+  let digits = String(value, radix: radix)
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}
+
+/// A table, as it is written everywhere.
+func hexadecimal(_ region: UInt64) -> String {
+  "0x" + padded(region, to: 16, radix: 16)
+}
+
+/// Text of strangers, without what would move the cursor of a terminal or forge a line.
+func printable(_ text: String) -> String {
+  var result = ""
+  for scalar in text.unicodeScalars {
+    if scalar.properties.generalCategory == .control {
+      result += "\\u{" + String(scalar.value, radix: 16) + "}"
+    } else {
+      result.unicodeScalars.append(scalar)
+    }
+  }
+  return result
+}
