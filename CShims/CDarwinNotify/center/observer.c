@@ -81,8 +81,8 @@ static dn__engine *engine_of(const dn_observer *observer)
         return engine && dn__engine_is_current(engine) ? engine : NULL;
 }
 
-/* Its next delivery stands for what it has not seen, once. */
-static void tell(dn_observer *observer, dn__batch *batch)
+/* All that it has not seen, or the last post once more, is one delivery. */
+static void deliver_once(dn_observer *observer, dn__batch *batch)
 {
         dn__group *group = observer->group;
 
@@ -108,7 +108,7 @@ void dn__observer_resume(dn_observer *observer)
         dn__lock_acquire(&engine->lock);
         if (observer->n_suspends && --observer->n_suspends == 0 && !observer->is_cancelled &&
             observer->seen < observer->group->topic->sequence)
-                tell(observer, &batch);
+                deliver_once(observer, &batch);
         dn__lock_release(&engine->lock);
         dn__batch_run(&batch);
 }
@@ -119,8 +119,9 @@ void dn__observer_tell(dn_observer *observer)
         dn__batch batch = { 0 };
 
         dn__lock_acquire(&engine->lock);
-        if (!observer->is_cancelled)
-                tell(observer, &batch);
+        /* What waits for it already comes after this call, too. */
+        if (!observer->is_cancelled && observer->seen == observer->group->topic->sequence)
+                deliver_once(observer, &batch);
         dn__lock_release(&engine->lock);
         dn__batch_run(&batch);
 }
