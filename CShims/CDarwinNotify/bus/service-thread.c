@@ -53,6 +53,8 @@ static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
                 service->backoff_us = DN__BACKOFF_MIN_US;
         dn__rules_disconnected(&service->rules);
         dn__vouchers_disconnected(&service->vouchers);
+        service->barrier = sd_bus_slot_unref(service->barrier);
+        service->n_taken = service->counts.n_sent;
         dn__connection_close(&service->connection);
         dn__service_take_back(service);
         connect_later(service);
@@ -140,54 +142,75 @@ static void note_backlog(dn__service *service, size_t n_messages) DN__REQUIRES(&
         service->missed_us = earlier(service->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
 }
 
+/* Whether a post that came is to be delivered; counts it, if that is decided. */
+static bool is_accepted(dn__service *service, dn__verdict verdict) DN__REQUIRES(&service->lock)
+{
+        if (verdict == DN__VERDICT_GENUINE)
+                service->counts.n_received++;
+        else if (verdict != DN__VERDICT_WAITS)
+                service->counts.n_ignored++;
+        /* It may have been counted in our table: what is there is genuine. */
+        if (verdict == DN__VERDICT_GONE)
+                note_backlog(service, BACKLOG_N_MESSAGES);
+        return verdict == DN__VERDICT_GENUINE;
+}
+
+static void ignore(dn__service *service, sd_bus_message *message) DN__REQUIRES(&service->lock)
+{
+        service->counts.n_ignored++;
+        /* A foreign message may be large enough to fill the queue alone. */
+        note_backlog(service, BACKLOG_N_MESSAGES);
+        if (sd_bus_message_is_method_call(message, NULL, NULL) > 0)
+                dn__connection_refuse_call(message);
+}
+
 static void handle(dn__service *service, sd_bus_message *message)
 {
         dn__signal signal;
         bool fits = dn__connection_read_post(&service->connection, message, &signal);
-        dn__verdict verdict = DN__VERDICT_REFUSED;
 
         dn__lock_acquire(&service->lock);
-        if (fits)
-                verdict = dn__vouchers_decide(&service->vouchers, &signal);
-        if (verdict == DN__VERDICT_GENUINE)
-                service->counts.n_received++;
-        else if (verdict == DN__VERDICT_REFUSED)
-                service->counts.n_ignored++;
-        /* A foreign message may be large enough to fill the queue alone. */
-        note_backlog(service, fits ? 1 : BACKLOG_N_MESSAGES);
-        if (!fits && sd_bus_message_is_method_call(message, NULL, NULL) > 0)
-                dn__connection_refuse_call(message);
+        if (fits) {
+                note_backlog(service, 1);
+                fits = is_accepted(service, dn__vouchers_decide(&service->vouchers, &signal));
+        } else {
+                ignore(service, message);
+        }
         dn__lock_release(&service->lock);
-        if (verdict == DN__VERDICT_GENUINE)
+        if (fits)
                 service->ops->received(service->context, &signal);
 }
 
-static dn__voucher *take_voucher(dn__service *service)
+static dn__voucher *take_voucher(dn__service *service, bool *ret_is_accepted)
 {
-        dn__voucher *voucher;
+        dn__voucher *voucher = NULL;
 
         dn__lock_acquire(&service->lock);
-        voucher = dn__vouchers_take(&service->vouchers);
-        if (voucher && !voucher->is_refused)
-                service->counts.n_received++;
-        if (voucher && voucher->is_refused) {
-                service->counts.n_ignored++;
-                /* Its sender may have gone since: what was counted in our table is genuine. */
-                note_backlog(service, BACKLOG_N_MESSAGES);
-        }
+        if (service->vouchers.n_waiting)
+                voucher = dn__vouchers_take(&service->vouchers, dn__clock_now_us());
+        if (voucher)
+                *ret_is_accepted = is_accepted(service, voucher->verdict);
         dn__lock_release(&service->lock);
         return voucher;
+}
+
+static void free_voucher(dn__service *service, dn__voucher *voucher)
+{
+        dn__lock_acquire(&service->lock);
+        dn__voucher_free(voucher);
+        dn__lock_release(&service->lock);
 }
 
 /* The answers that a step has brought may decide several posts. */
 static void handle_decided(dn__service *service)
 {
         dn__voucher *voucher;
+        bool accepted;
 
-        while ((voucher = take_voucher(service))) {
-                if (!voucher->is_refused)
+        while ((voucher = take_voucher(service, &accepted))) {
+                if (accepted)
                         service->ops->received(service->context, &voucher->signal);
-                dn__voucher_free(voucher);
+                free_voucher(service, voucher);
         }
 }
 
@@ -287,6 +310,7 @@ static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *r
                 disconnect(service);
         until_us = earlier(until_us, earlier(service->connect_us, service->close_us));
         until_us = earlier(until_us, earlier(service->missed_us, service->wake_us));
+        until_us = earlier(until_us, dn__vouchers_get_until(&service->vouchers));
         idle = service->works.n_works == 0 && !has_to_send(service) &&
                !service->connection.is_broken;
         dn__lock_release(&service->lock);

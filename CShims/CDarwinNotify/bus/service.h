@@ -76,7 +76,12 @@ int dn__service_enqueue(void *service, dn_work_fn work, void *argument);
 /* Has `woken` called at a point in time, or before if one is set already. */
 void dn__service_wake_at(dn__service *service, uint64_t at_us);
 
-/* Waits until nothing waits for the bus any more. Returns 0, -ETIMEDOUT or -ENOTCONN. */
+/* Waits until nothing waits for the bus any more, and it has read what it was sent; a deadline that
+ * has passed only asks for the first. Returns 0, -ETIMEDOUT or -ENOTCONN. */
 int dn__service_flush(dn__service *service, uint64_t deadline_us);
+
+/* Waits a moment, if a reserved name was sent just now, before the connection goes: receivers ask
+ * the bus for its user. */
+void dn__service_await_questions(dn__service *service);
 
 dn__service_counts dn__service_get_counts(dn__service *service);

@@ -52,8 +52,10 @@ dn_center *dn_center_unref(dn_center *center)
         if (!center || is_shared(center))
                 return NULL;
         engine = dn__engine_find(center);
-        if (engine)
+        if (engine) {
                 (void)dn__service_flush(engine->service, dn__clock_after_us(DN__CLOSE_TIMEOUT_US));
+                dn__service_await_questions(engine->service);
+        }
         dn__center_release(center);
         return NULL;
 }

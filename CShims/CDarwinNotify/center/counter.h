@@ -24,19 +24,38 @@ static inline uint64_t dn__counter_get_posts(const dn__counter *counter)
         return atomic_load(&counter->n_uncounted) + (slot ? dn__slot_get_generation(slot) : 0);
 }
 
-static inline _Atomic uint64_t *dn__counter_get_state(dn__counter *counter)
+static inline _Atomic uint64_t *dn__counter_state_at(dn__counter *counter)
 {
         dn__shm_slot *slot = atomic_load(&counter->slot);
 
         return slot ? &slot->state : &counter->state;
 }
 
-/* A name that gets its slot late brings the state along that it had without. */
+static inline uint64_t dn__counter_get_state(dn__counter *counter)
+{
+        return atomic_load(dn__counter_state_at(counter));
+}
+
+/* The name may get its slot meanwhile. */
+static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
+{
+        _Atomic uint64_t *at;
+
+        do {
+                at = dn__counter_state_at(counter);
+                atomic_store(at, state);
+        } while (at != dn__counter_state_at(counter));
+}
+
+/* A name that gets its slot late brings the state along that it had without, if there is none. */
 static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
 {
         uint64_t state = atomic_exchange(&counter->state, 0);
 
-        if (slot && state)
-                atomic_store(&slot->state, state);
+        if (slot && state) {
+                uint64_t none = 0;
+
+                (void)atomic_compare_exchange_strong(&slot->state, &none, state);
+        }
         atomic_store(&counter->slot, slot);
 }

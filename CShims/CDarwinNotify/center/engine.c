@@ -223,11 +223,8 @@ int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)
         uint64_t hash = dn__hash64(name, n_name_bytes), generation;
         int r = 0;
 
-        if (dn__access_is_reserved(name)) {
-                if (!dn__access_may_post(name, geteuid()))
-                        return 0;
-                atomic_store(&engine->reserved_us, dn__clock_now_us());
-        }
+        if (dn__access_is_reserved(name) && !dn__access_may_post(name, geteuid()))
+                return 0;
         if (!dn__name_is_local(name)) {
                 r = dn__service_ensure(engine->service, dn__service_deadline_us());
                 if (r == -ENOMEM)

@@ -40,7 +40,6 @@ struct dn__engine {
         dn__service *service;    /* constant; NULL: the local center; see dn__center_retain() */
 
         _Atomic uint64_t n_observers;
-        _Atomic uint64_t reserved_us; /* when a name that is not for everybody was posted last */
         dn__lock lock;         /* taken before that of the service, where both are needed */
         dn__condition changed; /* a topic is prepared, an invocation has ended */
         dn__map topics DN__GUARDED_BY(&lock);
@@ -79,10 +78,10 @@ void dn__center_release(dn_center *center);
 /* Returns false if the center is closing already. */
 bool dn__center_try_retain(dn_center *center);
 
-/* Finds the topic of a checked name, or makes it, and holds it; `awaits`: returns after the bus has
- * confirmed its rule. Returns 0; -ENOTCONN: held as well, but there is no bus; -EACCES, -ENOMEM or
+/* Finds the topic of a checked name, or makes it, and holds it. Returns, after the bus has
+ * confirmed its rule, 0; -ENOTCONN: held as well, but there is no bus; -EACCES, -ENOMEM or
  * -ENOBUFS. Given back with dn__topic_give_back(). */
-int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool awaits,
+int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes,
                     dn__topic **ret_topic);
 
 /* Registers an observer; consumes `handler` and `executor`, also on failure. What it returns, and

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 struct dn__executor {
-        dn_executor value;
+        dn_executor value; /* the host's, as it is to be destroyed */
+        int (*enqueue)(void *context, dn_work_fn work, void *argument);
+        void *context;
         _Atomic unsigned n_refs;
 };
 
@@ -43,8 +45,12 @@ int dn__executor_new(const dn_executor *value, dn__service *service, dn__executo
                 return value->enqueue ? -ENOMEM : -EINVAL;
         }
         executor->value = *value;
-        if (value->enqueue == inline_enqueue)
-                executor->value = (dn_executor){ dn__service_enqueue, service, NULL };
+        executor->enqueue = value->enqueue;
+        executor->context = value->context;
+        if (value->enqueue == inline_enqueue) {
+                executor->enqueue = dn__service_enqueue;
+                executor->context = service;
+        }
         atomic_init(&executor->n_refs, 1);
         *ret_executor = executor;
         return 0;
@@ -69,10 +75,10 @@ dn__executor *dn__executor_unref(dn__executor *executor)
 
 bool dn__executor_is_same(const dn__executor *a, const dn__executor *b)
 {
-        return a->value.enqueue == b->value.enqueue && a->value.context == b->value.context;
+        return a->enqueue == b->enqueue && a->context == b->context;
 }
 
 int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument)
 {
-        return executor->value.enqueue(executor->value.context, work, argument);
+        return executor->enqueue(executor->context, work, argument);
 }

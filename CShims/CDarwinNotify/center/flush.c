@@ -2,16 +2,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "center/engine.h"
 
 /* What leaving the process may take, at most. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
-
-/* Receivers ask the bus for the user who has posted a reserved name; a connection that is gone has
- * none. */
-#define ASK_TIMEOUT_US (100 * DN__US_PER_MS)
 
 /* The engines of this process that have a connection. */
 typedef struct engine_list {
@@ -84,14 +79,6 @@ int dn_flush(uint64_t timeout_us)
         return result;
 }
 
-static void await_questions(dn__engine *engine)
-{
-        uint64_t reserved_us = atomic_load(&engine->reserved_us), now_us = dn__clock_now_us();
-
-        if (reserved_us && now_us - reserved_us < ASK_TIMEOUT_US)
-                (void)usleep((useconds_t)(reserved_us + ASK_TIMEOUT_US - now_us));
-}
-
 static void at_exit(void)
 {
         dn__engine *engine;
@@ -100,7 +87,7 @@ static void at_exit(void)
         (void)dn_flush(EXIT_TIMEOUT_US);
         while ((engine = next_engine(id))) {
                 id = engine->id;
-                await_questions(engine);
+                dn__service_await_questions(engine->service);
                 if (engine->region)
                         dn__region_remove_if_last(engine->region);
                 dn__center_release(engine->center);

@@ -58,23 +58,22 @@ int dn__topic_observe(dn__topic *topic, const void *object, dn_handler handler,
         return r;
 }
 
-int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool awaits,
+int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes,
                     dn__topic **ret_topic)
 {
         bool is_local = engine->center->is_local || dn__name_is_local(name);
         uint64_t deadline_us = dn__service_deadline_us();
-        int r, ensured;
+        int r;
 
         if (is_local)
                 return dn__topic_hold(engine, name, n_name_bytes, true, ret_topic);
         if (dn__access_is_reserved(name) && !dn__access_may_observe(name, geteuid()))
                 return -EACCES;
-        ensured = dn__service_ensure(engine->service, deadline_us);
-        if (ensured == -ENOMEM)
-                return ensured;
+        if (dn__service_ensure(engine->service, deadline_us) == -ENOMEM)
+                return -ENOMEM;
         r = dn__topic_hold(engine, name, n_name_bytes, false, ret_topic);
-        if (r < 0 || !awaits)
-                return r < 0 ? r : ensured;
+        if (r < 0)
+                return r;
         r = dn__service_await_rule(engine->service, (*ret_topic)->rule, deadline_us);
         if (r == -ENOBUFS)
                 dn__topic_refuse(*ret_topic);
@@ -88,7 +87,7 @@ int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes
         dn__topic *topic;
         int r, added = 0;
 
-        r = dn__engine_hold(engine, name, n_name_bytes, true, &topic);
+        r = dn__engine_hold(engine, name, n_name_bytes, &topic);
         if (r == 0 || r == -ENOTCONN) {
                 added = dn__topic_observe(topic, object, handler, executor, false,
                                           ret_observer);

@@ -120,9 +120,8 @@ static int prepare(dn__topic *topic)
                 /* What was counted before this, but has not come over the bus yet, is not told
                  * apart from what has: whoever was there already looks once more. */
                 dn__topic_post_uncounted(topic, &batch);
-        }
-        if (slot != topic->slot)
                 set_slot(topic, slot);
+        }
         topic->rule = rule;
         topic->is_preparing = false;
         dn__condition_broadcast(&engine->changed);

@@ -3,10 +3,10 @@
  * Source that was written for macOS or iOS compiles against this header. The names, signatures
  * and status codes are Apple's; where the behaviour differs, the function says so under "Apple:".
  *
- * Status codes. Besides those that a function lists, every function whose name does not begin
- * with `self.` returns NOTIFY_STATUS_OPT_DISABLE while the library is disabled
- * (notify_set_options() in notify_private.h), and a registration NOTIFY_STATUS_FAILED if memory,
- * a thread or a descriptor cannot be had.
+ * Status codes. Besides those that they list, posts, registrations and states return
+ * NOTIFY_STATUS_OPT_DISABLE while the library is disabled (notify_set_options() in
+ * notify_private.h), but for names that begin with `self.`; posts and registrations return
+ * NOTIFY_STATUS_FAILED if memory, a thread or a descriptor cannot be had.
  *
  * Names. NUL-terminated UTF-8 of 1 to 511 bytes. Names that begin with `self.` never leave the
  * process, have no length limit, and work without a bus. Any other name is refused alike by all
@@ -16,13 +16,15 @@
  * Who may do what, decided by the effective user:
  *
  *   user.uid.N, user.uid.N.*   only user N and root register, post and set states
+ *   user.uid.*                 any other name below it: only root
  *   com.apple.system.*         everybody registers and reads, only root posts and sets states
  *
  * A registration that is refused returns NOTIFY_STATUS_NOT_AUTHORIZED, which is Apple's answer of
  * notify_register_check() only. A post or state that is refused returns NOTIFY_STATUS_OK and does
  * nothing, as Apple's does. Receivers ask the bus for the user, too, and ignore the others. So a
  * process of another user that posts such a name has to stay for a moment; leaving it by exit() or
- * a return from main() waits up to 100 ms for that, _exit() does not.
+ * a return from main() waits up to 100 ms for that, _exit() does not. The rules keep users apart,
+ * not the processes of one user, who own their table together.
  *
  * Order. A post, and a state that was set before it, are visible to every notify_check() and
  * notify_get_state() of the user's processes when notify_post() returns; nothing has to run for
@@ -92,7 +94,7 @@ DN_EXPORT uint32_t notify_post(const char *name);
  *
  * Returns:  NOTIFY_STATUS_OK, _INVALID_NAME, _NULL_INPUT if `out_token` is NULL, _NOT_AUTHORIZED,
  *           _SERVER_NOT_FOUND, _FAILED.
- * Threads:  any. Does not wait for the bus but at the first use.
+ * Threads:  any. Returns after the bus has confirmed.
  */
 DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
 
@@ -101,7 +103,9 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
  *
  * It is a signal to the process, as of kill(getpid(), sig), without a value: the handler asks
  * notify_check() which of its tokens it is for. Ask it once after registering, too, since its
- * first answer is always true. Standard signals that are pending already merge.
+ * first answer is always true. Standard signals that are pending already merge. The library's
+ * threads have all signals blocked but SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS, which
+ * sigwait() in a thread of the host therefore does not get.
  *
  * @param name       copied.
  * @param sig        the number of a signal, as Linux numbers them.
@@ -199,7 +203,7 @@ DN_EXPORT uint32_t notify_resume(int token);
  * the name. A name that begins with `self.` has its own in each process.
  *
  * Returns:  NOTIFY_STATUS_OK, also when it is refused; _INVALID_TOKEN.
- * Threads:  any. Takes no lock, makes no system call (but for names of other users).
+ * Threads:  any. Takes no lock, makes no system call (but for the reserved names above).
  * Apple:    also for other users, where access allows it; a user's table is private here.
  */
 DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);

@@ -50,7 +50,7 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  * Delivers to one token when a file changes, as if its name had been posted to it alone.
  *
  * The path need not exist: what comes to be or goes anywhere on the way to it, symbolic links
- * included, is noticed. Changes within 100 ms are one. The process itself watches (inotify), as
+ * included, is noticed, but not what is mounted there. Changes within 100 ms are one. The process itself watches (inotify), as
  * the user that it is.
  *
  * @param token  not one for a `self.` name; each may monitor one file.
@@ -93,7 +93,7 @@ DN_EXPORT void notify_set_options(uint32_t opts);
  * @param filepath  created with mode 0600, or emptied; not through a symbolic link.
  *
  * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `filepath` is NULL, _INVALID_FILE if it cannot be
- *           written.
+ *           written; _FAILED without memory.
  * Threads:  any.
  * Apple:    notifyd writes what all processes have registered, for root alone; `notifyutil
  *           --list` shows that.

@@ -11,11 +11,12 @@ typedef struct callback {
         dn_token_handler handler;
 } callback;
 
-static void deliver(dn__delivery *delivery)
+static bool deliver(dn__delivery *delivery)
 {
         const callback *callback = (struct callback *)delivery;
 
         callback->handler.invoke(delivery->token, callback->handler.context);
+        return true;
 }
 
 static void handler_destroy(dn_token_handler handler)

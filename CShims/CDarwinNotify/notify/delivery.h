@@ -7,8 +7,8 @@ typedef struct dn__delivery dn__delivery;
 
 typedef struct dn__delivery_ops {
         const char *kind; /* as notify_dump_status() writes it */
-        /* Delivers one post. No lock is held. */
-        void (*deliver)(dn__delivery *delivery);
+        /* Delivers one post. Returns whether another one at once makes sense. No lock is held. */
+        bool (*deliver)(dn__delivery *delivery);
         /* Deliveries that stand for several posts are made one by one. */
         bool is_counted;
         /* The token is cancelled; a delivery may still be running. May be NULL. */

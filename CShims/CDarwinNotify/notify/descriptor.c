@@ -1,5 +1,6 @@
 /* Delivery into a pipe: the token, 4 bytes in network byte order, for each post. */
 #include <notify.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "notify/pipe.h"
@@ -8,19 +9,22 @@
 typedef struct descriptor {
         dn__delivery delivery;
         dn__pipe *pipe;
-        bool is_cancelled;
+        _Atomic bool is_cancelled;
 } descriptor;
 
-static void deliver(dn__delivery *delivery)
+static bool deliver(dn__delivery *delivery)
 {
-        dn__pipe_write(((descriptor *)delivery)->pipe, delivery->token);
+        descriptor *descriptor = (struct descriptor *)delivery;
+
+        return !atomic_load(&descriptor->is_cancelled) &&
+               dn__pipe_write(descriptor->pipe, delivery->token);
 }
 
 static void cancelled(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
-        descriptor->is_cancelled = true;
+        atomic_store(&descriptor->is_cancelled, true);
         dn__pipe_leave(descriptor->pipe);
 }
 
@@ -28,7 +32,7 @@ static void destroy(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
-        if (!descriptor->is_cancelled)
+        if (!atomic_load(&descriptor->is_cancelled))
                 dn__pipe_leave(descriptor->pipe);
         dn__pipe_unref(descriptor->pipe);
         free(descriptor);
@@ -56,7 +60,7 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
         dn_executor executor = dn_executor_inline();
         descriptor *descriptor;
         uint32_t status;
-        int token;
+        int token, fd;
 
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
@@ -73,9 +77,10 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                 free(descriptor);
                 return status;
         }
+        fd = dn__pipe_get_fd(descriptor->pipe);
         status = dn__token_register(name, &descriptor->delivery, &executor, &token);
         if (status == NOTIFY_STATUS_OK) {
-                *notify_fd = dn__pipe_get_fd(descriptor->pipe);
+                *notify_fd = fd;
                 *out_token = token;
                 dn__token_start(token);
         }

@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,12 +136,11 @@ int dn__pipe_get_fd(const dn__pipe *pipe)
 }
 
 /* SIGPIPE, if the host has closed the read end, stays with the thread, which has it blocked. */
-void dn__pipe_write(dn__pipe *pipe, int token)
+bool dn__pipe_write(dn__pipe *pipe, int token)
 {
         uint32_t bytes = htonl((uint32_t)token);
-        ssize_t n_written = write(pipe->write_fd, &bytes, sizeof(bytes));
 
-        (void)n_written;
+        return write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
 void dn__pipe_leave(dn__pipe *pipe)

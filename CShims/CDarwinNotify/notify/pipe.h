@@ -1,6 +1,8 @@
 /* The pipes that tokens are written into. */
 #pragma once
 
+#include <stdbool.h>
+
 typedef struct dn__pipe dn__pipe;
 
 /* Makes a pipe for one token. Returns 0 or a negative errno. */
@@ -12,8 +14,8 @@ dn__pipe *dn__pipe_find(int read_fd);
 /* The read end: open as long as there are tokens. */
 int dn__pipe_get_fd(const dn__pipe *pipe);
 
-/* Writes a token, if there is room. */
-void dn__pipe_write(dn__pipe *pipe, int token);
+/* Writes a token. Returns false if there is no room, or no reader. */
+bool dn__pipe_write(dn__pipe *pipe, int token);
 
 /* One token less; the last one closes the read end at once. */
 void dn__pipe_leave(dn__pipe *pipe);

@@ -7,6 +7,7 @@
 #include "notify/registry.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -17,19 +18,14 @@
 
 #define FIRST_N_PLACES 64
 
-typedef struct table {
-        struct table *before; /* smaller, kept for its readers */
-        uint32_t mask;
-        _Atomic(dn__token *) tokens[];
-} table;
-
 typedef struct registry {
         dn__per_process process;
-        _Atomic(table *) table;
         dn__lock lock;
         size_t n_tokens DN__GUARDED_BY(&lock);
         dn__token *free_tokens DN__GUARDED_BY(&lock);
 } registry;
+
+_Atomic(dn__token_table *) dn__registry_table;
 
 static _Atomic(dn__per_process *) shared;
 
@@ -38,28 +34,14 @@ static _Atomic uint32_t last_number;
 
 /* --- Making ------------------------------------------------------------------------------- */
 
-static table *table_new(uint32_t n_places)
-{
-        table *made = calloc(1, sizeof(*made) + n_places * sizeof(made->tokens[0]));
-
-        if (made)
-                made->mask = n_places - 1;
-        return made;
-}
-
 static dn__per_process *make(void *context)
 {
         registry *registry = calloc(1, sizeof(*registry));
-        table *first = table_new(FIRST_N_PLACES);
 
         (void)context;
-        if (!registry || !first) {
-                free(registry);
-                free(first);
+        if (!registry)
                 return NULL;
-        }
         dn__lock_init(&registry->lock);
-        atomic_init(&registry->table, first);
         return &registry->process;
 }
 
@@ -68,11 +50,8 @@ static void unmake(dn__per_process *made)
         registry *registry = DN__CONTAINER(made, struct registry, process);
 
         dn__lock_deinit(&registry->lock);
-        free(atomic_load(&registry->table));
         free(registry);
 }
-
-/* --- Finding ------------------------------------------------------------------------------ */
 
 static registry *find_registry(void)
 {
@@ -83,51 +62,49 @@ static registry *find_registry(void)
                        : NULL;
 }
 
-static _Atomic(dn__token *) *place_of(table *table, uint32_t number)
-{
-        return &table->tokens[number & table->mask];
-}
-
-static dn__token *find_in(registry *registry, int number)
-{
-        table *table = atomic_load_explicit(&registry->table, memory_order_acquire);
-        dn__token *token =
-                atomic_load_explicit(place_of(table, (uint32_t)number), memory_order_acquire);
-
-        return token && dn__token_is(token, number) ? token : NULL;
-}
-
-dn__token *dn__registry_find(int number)
-{
-        registry *registry = number > 0 ? find_registry() : NULL;
-
-        return registry ? find_in(registry, number) : NULL;
-}
-
 /* --- Adding and removing ------------------------------------------------------------------ */
 
-/* Two tokens have different places in a table, so also in one of twice the size. */
-static bool make_room(registry *registry) DN__REQUIRES(&registry->lock)
+static dn__token_table *table_new(uint32_t n_places, dn__token_table *before)
 {
-        table *old = atomic_load(&registry->table), *new;
+        dn__token_table *table = calloc(1, sizeof(*table) + n_places * sizeof(table->tokens[0]));
 
-        if (registry->n_tokens <= old->mask / 2)
-                return true;
-        if (old->mask >= (uint32_t)INT_MAX / 2)
-                return false;
-        new = table_new(2 * (old->mask + 1));
-        if (!new)
-                return false;
-        new->before = old;
-        for (uint32_t i = 0; i <= old->mask; i++) {
-                dn__token *token = atomic_load(&old->tokens[i]);
+        if (!table)
+                return NULL;
+        table->before = before;
+        table->fork_id = dn__fork_id();
+        table->mask = n_places - 1;
+        return table;
+}
+
+/* Two tokens have different places in a table, so also in one of twice the size. */
+static void copy_tokens(dn__token_table *to, dn__token_table *from)
+{
+        for (uint32_t i = 0; i <= from->mask; i++) {
+                dn__token *token = atomic_load(&from->tokens[i]);
 
                 if (token)
-                        atomic_init(place_of(new, (uint32_t)dn__word_get_number(
-                                                          atomic_load(&token->word))),
+                        atomic_init(dn__token_table_at(to, dn__word_get_number(
+                                                                   atomic_load(&token->word))),
                                     token);
         }
-        atomic_store(&registry->table, new);
+}
+
+/* A child leaves the table of its parent alone; as the one before, a leak checker finds it. */
+static bool make_room(registry *registry) DN__REQUIRES(&registry->lock)
+{
+        dn__token_table *old = atomic_load(&dn__registry_table), *new;
+        bool is_ours = old && old->fork_id == dn__fork_id();
+
+        if (is_ours && registry->n_tokens <= old->mask / 2)
+                return true;
+        if (is_ours && old->mask >= (uint32_t)INT_MAX / 2)
+                return false;
+        new = table_new(is_ours ? 2 * (old->mask + 1) : FIRST_N_PLACES, old);
+        if (!new)
+                return false;
+        if (is_ours)
+                copy_tokens(new, old);
+        atomic_store(&dn__registry_table, new);
         return true;
 }
 
@@ -142,14 +119,14 @@ static dn__token *take_memory(registry *registry) DN__REQUIRES(&registry->lock)
 }
 
 /* After the last number comes the first one again, which nobody remembers any more. */
-static int next_number(registry *registry) DN__REQUIRES(&registry->lock)
+static int next_number(void)
 {
-        table *table = atomic_load(&registry->table);
+        dn__token_table *table = atomic_load(&dn__registry_table);
         uint32_t number = atomic_load(&last_number);
 
         do {
                 number = number == INT_MAX ? 1 : number + 1;
-        } while (atomic_load(place_of(table, number)));
+        } while (atomic_load(dn__token_table_at(table, (int)number)));
         atomic_store(&last_number, number);
         return (int)number;
 }
@@ -168,7 +145,9 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
         if (token) {
                 const char *name = registration.topic->name;
 
-                *ret_number = next_number(registry);
+                *ret_number = next_number();
+                if (registration.delivery)
+                        registration.delivery->token = *ret_number;
                 token->registration = registration;
                 atomic_store(&token->counter, counter);
                 atomic_store(&token->n_alone, 0);
@@ -178,7 +157,7 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
                 /* The first check is true: it has seen one post less than there were. */
                 atomic_store(&token->word,
                              dn__word_make(*ret_number, dn__token_count_posts(token) - 1));
-                atomic_store(place_of(atomic_load(&registry->table), (uint32_t)*ret_number),
+                atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), *ret_number),
                              token);
                 registry->n_tokens++;
         }
@@ -188,15 +167,15 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
 
 bool dn__registry_remove(int number, dn__registration *ret_registration)
 {
-        registry *registry = number > 0 ? find_registry() : NULL;
+        registry *registry = find_registry();
         dn__token *token;
 
         if (!registry)
                 return false;
         dn__lock_acquire(&registry->lock);
-        token = find_in(registry, number);
+        token = dn__registry_find(number);
         if (token) {
-                atomic_store(place_of(atomic_load(&registry->table), (uint32_t)number), NULL);
+                atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), number), NULL);
                 atomic_store(&token->word, 0);
                 while (atomic_load(&token->n_setting))
                         (void)sched_yield();
@@ -214,13 +193,13 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 
 static bool get_observer(int number, uint32_t n_alone, dn_observer **ret_observer)
 {
-        registry *registry = number > 0 ? find_registry() : NULL;
+        registry *registry = find_registry();
         dn__token *token;
 
         if (!registry)
                 return false;
         dn__lock_acquire(&registry->lock);
-        token = find_in(registry, number);
+        token = dn__registry_find(number);
         if (token) {
                 *ret_observer = dn_observer_ref(token->registration.observer);
                 atomic_fetch_add(&token->n_alone, n_alone);
@@ -241,14 +220,14 @@ bool dn__registry_count_alone(int number, dn_observer **ret_observer)
 
 bool dn__registry_set_watch(int number, dn__file_watch *watch)
 {
-        registry *registry = number > 0 ? find_registry() : NULL;
+        registry *registry = find_registry();
         dn__token *token;
         bool is_set;
 
         if (!registry)
                 return false;
         dn__lock_acquire(&registry->lock);
-        token = find_in(registry, number);
+        token = dn__registry_find(number);
         is_set = token && !token->registration.watch;
         if (is_set)
                 token->registration.watch = watch;
@@ -258,14 +237,14 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch)
 
 bool dn__registry_may_set_state(int number)
 {
-        registry *registry = number > 0 ? find_registry() : NULL;
+        registry *registry = find_registry();
         dn__token *token;
         bool may;
 
         if (!registry)
                 return false;
         dn__lock_acquire(&registry->lock);
-        token = find_in(registry, number);
+        token = dn__registry_find(number);
         may = token && dn__access_may_post(token->registration.topic->name, geteuid());
         dn__lock_release(&registry->lock);
         return may;
@@ -273,29 +252,39 @@ bool dn__registry_may_set_state(int number)
 
 /* --- Looking at them ---------------------------------------------------------------------- */
 
-static void print_token(FILE *file, dn__token *token)
+/* One line for each token, whatever its name. */
+static void print_name(FILE *file, const char *name)
+{
+        for (; *name; name++)
+                if ((unsigned char)*name < ' ' || *name == 0x7f)
+                        (void)fprintf(file, "\\x%02x", (unsigned char)*name);
+                else
+                        (void)fputc(*name, file);
+}
+
+static void print_token(FILE *file, const dn__token *token)
 {
         const dn__registration *registration = &token->registration;
         const dn__delivery *delivery = registration->delivery;
 
-        (void)fprintf(file, "%d %s %llu %s%s\n",
+        (void)fprintf(file, "%d %s %" PRIu64 " ",
                       dn__word_get_number(atomic_load(&token->word)),
                       delivery ? delivery->ops->kind : "check",
-                      (unsigned long long)atomic_load(
-                              dn__counter_get_state(atomic_load(&token->counter))),
-                      registration->topic->name, registration->watch ? " (monitors a file)" : "");
+                      dn__counter_get_state(atomic_load(&token->counter)));
+        print_name(file, registration->topic->name);
+        (void)fprintf(file, "%s\n", registration->watch ? " (monitors a file)" : "");
 }
 
 void dn__registry_print(FILE *file)
 {
         registry *registry = find_registry();
-        table *table;
+        dn__token_table *table;
 
         if (!registry)
                 return;
         dn__lock_acquire(&registry->lock);
-        table = atomic_load(&registry->table);
-        for (uint32_t i = 0; i <= table->mask; i++) {
+        table = registry->n_tokens ? atomic_load(&dn__registry_table) : NULL;
+        for (uint32_t i = 0; table && i <= table->mask; i++) {
                 dn__token *token = atomic_load(&table->tokens[i]);
 
                 if (token)

@@ -43,13 +43,38 @@ static inline uint64_t dn__word_make(int number, uint32_t n_posts)
         return (uint64_t)number << 32 | n_posts;
 }
 
-/* Finds the memory of a token of this process, or NULL. Async-signal-safe. */
-dn__token *dn__registry_find(int number);
-
 /* Tells whether the memory is still that of the token. */
 static inline bool dn__token_is(const dn__token *token, int number)
 {
         return dn__word_get_number(atomic_load(&token->word)) == number;
+}
+
+/* Where the tokens are found: by the low bits of their numbers. */
+typedef struct dn__token_table {
+        struct dn__token_table *before; /* smaller, kept for its readers */
+        uint64_t fork_id;
+        uint32_t mask;
+        _Atomic(dn__token *) tokens[];
+} dn__token_table;
+
+/* Of this process, or of the one that it was forked from. */
+extern _Atomic(dn__token_table *) dn__registry_table;
+
+static inline _Atomic(dn__token *) *dn__token_table_at(dn__token_table *table, int number)
+{
+        return &table->tokens[(uint32_t)number & table->mask];
+}
+
+/* Finds the memory of a token of this process, or NULL. Async-signal-safe. */
+static inline dn__token *dn__registry_find(int number)
+{
+        dn__token_table *table = atomic_load(&dn__registry_table);
+        dn__token *token;
+
+        if (!table || table->fork_id != dn__fork_id())
+                return NULL;
+        token = atomic_load(dn__token_table_at(table, number));
+        return token && dn__token_is(token, number) ? token : NULL;
 }
 
 /* The number of posts a token compares. */

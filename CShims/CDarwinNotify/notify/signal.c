@@ -11,10 +11,12 @@ typedef struct by_signal {
         int number;
 } by_signal;
 
-/* All threads of the library have it blocked, so it goes to one of the host. */
-static void deliver(dn__delivery *delivery)
+/* All threads of the library have it blocked, so it goes to one of the host; but for the signals
+ * of their own faults. */
+static bool deliver(dn__delivery *delivery)
 {
         (void)kill(getpid(), ((by_signal *)delivery)->number);
+        return true;
 }
 
 static void destroy(dn__delivery *delivery)

@@ -21,7 +21,7 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         if (!token)
                 return NOTIFY_STATUS_INVALID_TOKEN;
         status = check_options(token);
-        state = atomic_load(dn__counter_get_state(atomic_load(&token->counter)));
+        state = dn__counter_get_state(atomic_load(&token->counter));
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         if (status == NOTIFY_STATUS_OK)
@@ -37,7 +37,7 @@ static bool set(dn__token *token, int number, uint64_t state)
         atomic_fetch_add(&token->n_setting, 1);
         is_valid = dn__token_is(token, number);
         if (is_valid)
-                atomic_store(dn__counter_get_state(atomic_load(&token->counter)), state);
+                dn__counter_set_state(atomic_load(&token->counter), state);
         atomic_fetch_sub(&token->n_setting, 1);
         return is_valid;
 }

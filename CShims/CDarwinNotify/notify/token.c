@@ -34,8 +34,8 @@ static void invoke(const dn_event *event, void *context)
         dn__delivery *delivery = context;
         uint64_t n_times = delivery->ops->is_counted ? event->n_posts : 1;
 
-        for (uint64_t i = 0; i < n_times; i++)
-                delivery->ops->deliver(delivery);
+        while (n_times > 0 && delivery->ops->deliver(delivery))
+                n_times--;
 }
 
 static void destroy(void *context)
@@ -50,12 +50,12 @@ static void destroy(void *context)
 
 /* Holds the name. A bus that is gone for a moment comes back by itself; where none was ever found,
  * the caller has to know. */
-static int hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool awaits,
+static int hold(dn__engine *engine, const char *name, size_t n_name_bytes,
                 dn__topic **ret_topic)
 {
         int r;
 
-        r = dn__engine_hold(engine, name, n_name_bytes, awaits, ret_topic);
+        r = dn__engine_hold(engine, name, n_name_bytes, ret_topic);
         if (r != -ENOTCONN)
                 return r;
         if (dn__service_get_counts(engine->service).n_connects > 0)
@@ -109,7 +109,7 @@ static int check_name(const char *name, size_t *ret_n_bytes)
         return dn__center_check_name(dn_center_darwin(), name, ret_n_bytes);
 }
 
-static int hold_by_name(const char *name, bool awaits, dn__topic **ret_topic)
+static int hold_by_name(const char *name, dn__topic **ret_topic)
 {
         dn__engine *engine;
         size_t n_bytes;
@@ -121,7 +121,7 @@ static int hold_by_name(const char *name, bool awaits, dn__topic **ret_topic)
         engine = dn__engine_get(dn_center_darwin());
         if (!engine)
                 return -ENOMEM;
-        r = hold(engine, name, n_bytes, awaits, ret_topic);
+        r = hold(engine, name, n_bytes, ret_topic);
         dn__engine_unref(engine);
         return r;
 }
@@ -129,24 +129,17 @@ static int hold_by_name(const char *name, bool awaits, dn__topic **ret_topic)
 uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
                             int *ret_number)
 {
+        uint32_t status = dn__options_check(name);
         dn__topic *topic;
-        uint32_t status;
-        int r = 0;
 
-        status = dn__options_check(name);
-        if (status == NOTIFY_STATUS_OK) {
-                r = hold_by_name(name, delivery != NULL, &topic);
-                status = dn__status_of(r);
-        }
+        if (status == NOTIFY_STATUS_OK)
+                status = dn__status_of(hold_by_name(name, &topic));
         if (status != NOTIFY_STATUS_OK) {
                 dn__executor_consume(executor);
                 destroy(delivery);
                 return status;
         }
-        r = add(topic, delivery, executor, ret_number);
-        if (r == 0 && delivery)
-                delivery->token = *ret_number;
-        return dn__status_of(r);
+        return dn__status_of(add(topic, delivery, executor, ret_number));
 }
 
 void dn__token_start(int number)

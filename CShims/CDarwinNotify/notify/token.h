@@ -11,9 +11,8 @@ uint32_t dn__status_of(int error);
 
 /* Registers a name. Nothing is delivered before dn__token_start().
  *
- * `delivery` is consumed, also on failure; NULL: the token is only checked, and the call does not
- * wait for the bus to confirm. `executor` is consumed, also on failure; NULL is the delivery
- * thread. Returns a status of notify.h. */
+ * `delivery` is consumed, also on failure; NULL: the token is only checked. `executor` is consumed,
+ * also on failure; NULL is the delivery thread. Returns a status of notify.h. */
 uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
                             int *ret_number);
 

@@ -15,6 +15,10 @@
 /* The bytes that stand for the entries lie where the file has none: a lock needs none. */
 #define LOCK_OFFSET ((off_t)1 << 40)
 
+/* A process is alive when it has locked its second byte, too: by then it has cleared what a dead
+ * one had left in the entry. */
+#define ALIVE_OFFSET DN__SHM_N_PROCESSES
+
 /* A table may be removed by its last user while we open it: then another one is opened. */
 #define N_ATTEMPTS 100
 
@@ -37,7 +41,8 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
         if (process == region->process)
                 return true;
         /* In doubt it is alive: then nothing is taken from it. */
-        return lock_entries(region->fd, process, 1, F_WRLCK, F_OFD_GETLK, &lock) < 0 ||
+        return lock_entries(region->fd, ALIVE_OFFSET + process, 1, F_WRLCK, F_OFD_GETLK,
+                            &lock) < 0 ||
                lock.l_type != F_UNLCK;
 }
 
@@ -50,9 +55,10 @@ static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
 }
 
 /* Clears what a dead process left in our entry: what it held, and the sets it was changing. */
-static void begin_entry(dn__region *region)
+static int begin_entry(dn__region *region)
 {
         dn__shm_table *table = region->table;
+        struct flock lock;
 
         for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
                 atomic_store_explicit(&table->holders[region->process][i], 0,
@@ -65,6 +71,8 @@ static void begin_entry(dn__region *region)
         }
         atomic_store(&table->pids[region->process], (uint64_t)getpid());
         raise_used(&table->n_processes_used, (uint64_t)region->process + 1);
+        return lock_entries(region->fd, ALIVE_OFFSET + region->process, 1, F_WRLCK, F_OFD_SETLK,
+                            &lock);
 }
 
 static int take_entry(dn__region *region)
@@ -144,6 +152,11 @@ static int open_and_map(dn__region *region)
         r = reserve_entry(region);
         if (r == 0)
                 r = map(region);
+        if (r == 0) {
+                r = begin_entry(region);
+                if (r < 0)
+                        (void)munmap(region->table, sizeof(dn__shm_table));
+        }
         if (r < 0)
                 (void)close(region->fd);
         return r;
@@ -162,7 +175,6 @@ int dn__region_open(const char *key, dn__region **ret_region)
                 free(region);
                 return r;
         }
-        begin_entry(region);
         region->fork_guard = dn__fork_guard_new(region->fd);
         *ret_region = region;
         return 0;

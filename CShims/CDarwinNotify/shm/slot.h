@@ -19,8 +19,8 @@ uint64_t dn__slot_count_post_of(const dn__region *region, uint64_t hash, const c
 
 /* Claims the slot of a name for this process, which keeps it until dn__slot_release(). A process
  * (a region) holds a name once. The state of a name that no other process holds is 0 then. Returns
- * NULL when its set is full, when there is no memory, or
- * when another process does not finish with the set: the caller then works without a slot. */
+ * NULL when its set is full, when there is no memory, or when another process does not finish with
+ * the set: the caller then works without a slot. */
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 

@@ -193,9 +193,10 @@ DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *ob
                              const dn_dict *user_info, unsigned options);
 
 /**
- * Waits until every post of this process, on all centers, has been handed to its bus.
+ * Waits until every post that this process has made, on all centers, has been read by its bus.
  *
- * @param timeout_us  the longest time to wait, in microseconds; 0 only asks.
+ * @param timeout_us  the longest time to wait, in microseconds; 0 only asks whether all have been
+ *                    handed to the socket.
  *
  * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus.
  * Threads:  any, but not from a callback on the inline executor, where only 0 makes sense.

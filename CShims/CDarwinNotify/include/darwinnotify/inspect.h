@@ -67,7 +67,8 @@ typedef struct dn_name_record {
  *
  * Errors:   -EINVAL if `each` is NULL, `bus` is empty, or the callback returned a negative value;
  *           -ENOMEM; -ENOTCONN if there is no bus to have a table; -EACCES if the table is not to
- *           be had (no private directory, or of another version).
+ *           be had (no private directory, of another version, or used
+ *           by 1024 processes already).
  * Threads:  any.
  * Apple:    what `notifyutil --dump` has notifyd write.
  */

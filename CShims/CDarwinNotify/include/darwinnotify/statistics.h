@@ -15,8 +15,8 @@ enum {
         DN_STATISTIC_NAMES_WAITING = 3,   /**< names whose posts wait for the bus, now */
         DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
         DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts that came from it, our own included */
-        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that came but are no post, or a malformed
-                                               one */
+        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that came but are no post, a malformed
+                                               one, or of somebody who may not post it */
         DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
 };
 
