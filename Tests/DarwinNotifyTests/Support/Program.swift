@@ -1,57 +1,110 @@
-// Runs a program of this package.
+// Runs programs.
 import DarwinNotify
 import Foundation
 import Testing
 
-/// A program that was built beside the tests.
-final class Program: @unchecked Sendable {
-  // The process is started before the value is shared; what comes later is behind the mutex.
-  private let process = Process()
-  private let output = Locked<[String]>([])
-  private let status = Locked<Int32?>(nil)
+/// A program in a process of its own. It ends with the value.
+final class Program: Sendable {
+  private let process: SpawnedProcess
+  private let seen = Locked(Progress())
 
-  /// Starts the program with a bus of its own.
-  init(_ name: String, _ arguments: [String], on bus: PrivateBus) throws {
-    let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent()
-    let pipe = Pipe()
-    process.executableURL = folder.appendingPathComponent(name)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["DARWIN_NOTIFY_BUS": bus.address], uniquingKeysWith: { $1 })
-    process.standardOutput = pipe
-    process.terminationHandler = { [weak self] process in
-      self?.status.withLock { $0 = process.terminationStatus }
-    }
-    try process.run()
-    Thread.detachNewThread { [weak self] in
-      var rest = Data()
-      while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
-        rest += data
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          let line = String(decoding: rest[..<end], as: UTF8.self)
-          rest = Data(rest[rest.index(after: end)...])
-          self?.output.withLock { $0.append(line) }
-        }
-      }
+  private struct Progress {
+    var status: Int32?
+    var output: [UInt8] = []
+    var errors: [UInt8] = []
+    var openPipes = 2
+  }
+
+  /// Starts a program on a bus, or without one on that which the environment names.
+  ///
+  /// A name stands for a program that was built beside the tests, a path for itself.
+  init(
+    _ name: String, _ arguments: [String], on bus: PrivateBus?,
+    environment: [String: String] = [:]
+  ) throws {
+    let address = bus.map { ["DARWIN_NOTIFY_BUS": $0.address] } ?? [:]
+    let variables = ProcessInfo.processInfo.environment
+      .merging(address, uniquingKeysWith: { $1 })
+      .merging(environment, uniquingKeysWith: { $1 })
+    process = try SpawnedProcess(Self.path(of: name), arguments, environment: variables)
+    collect(process.output) { $0.output += $1 }
+    collect(process.errors) { $0.errors += $1 }
+    Thread.detachNewThread { [process, seen] in
+      process.wait()
+      seen.withLock { $0.status = process.reap() }
     }
   }
 
   deinit {
-    process.terminate()
+    // Until it is reaped, under the lock, its number is not that of another process.
+    seen.withLock { if $0.status == nil { kill(process.identifier, SIGKILL) } }
   }
 
-  /// The lines that it has printed so far.
-  var lines: [String] { output.withLock { $0 } }
-
-  /// How it ended, once it has.
-  var exitStatus: Int32? { status.withLock { $0 } }
-
-  func waitForLine(_ line: String) async {
-    await eventually("\"\(line)\" was not printed") { self.lines.contains(line) }
+  /// Runs a program to its end.
+  static func run(
+    _ name: String, _ arguments: [String], on bus: PrivateBus?,
+    environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Outcome {
+    let program = try Program(name, arguments, on: bus, environment: environment)
+    return await program.end(sourceLocation: sourceLocation)
   }
 
-  func waitForSuccess() async {
-    await eventually("the program did not succeed") { self.exitStatus == 0 }
+  /// The file of a program that was built beside the tests.
+  static func path(of name: String) -> String {
+    let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent()
+    return URL(fileURLWithPath: name, relativeTo: folder).path
+  }
+
+  var processIdentifier: Int32 { process.identifier }
+
+  var isRunning: Bool { seen.withLock { $0.status == nil } }
+
+  /// What it has printed so far.
+  var output: String { seen.withLock { String(decoding: $0.output, as: UTF8.self) } }
+
+  /// The lines that it has printed to their end so far.
+  var lines: [String] {
+    output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
+
+  func waitForLine(_ line: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+    await eventually("\"\(line)\" was not printed", sourceLocation: sourceLocation) {
+      self.lines.contains(line)
+    }
+  }
+
+  /// Waits for a text, until the line that it stands in is whole.
+  func waitForOutput(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+    await eventually("\"\(text)\" was not printed", sourceLocation: sourceLocation) {
+      self.lines.contains { $0.contains(text) }
+    }
+  }
+
+  func waitForSuccess(sourceLocation: SourceLocation = #_sourceLocation) async {
+    let outcome = await end(sourceLocation: sourceLocation)
+    #expect(outcome.status == 0, "\(outcome)", sourceLocation: sourceLocation)
+  }
+
+  /// Waits until it has ended, with all that it printed.
+  func end(sourceLocation: SourceLocation = #_sourceLocation) async -> Outcome {
+    await eventually("the program did not end", sourceLocation: sourceLocation) {
+      self.seen.withLock { $0.status != nil && $0.openPipes == 0 }
+    }
+    return seen.withLock { progress in
+      Outcome(
+        status: progress.status ?? -1,
+        output: String(decoding: progress.output, as: UTF8.self),
+        errors: String(decoding: progress.errors, as: UTF8.self))
+    }
+  }
+
+  private func collect(
+    _ descriptor: CInt, _ append: @escaping @Sendable (inout Progress, [UInt8]) -> Void
+  ) {
+    Thread.detachNewThread { [seen] in
+      SpawnedProcess.readAll(from: descriptor) { bytes in seen.withLock { append(&$0, bytes) } }
+      seen.withLock { $0.openPipes -= 1 }
+    }
   }
 }

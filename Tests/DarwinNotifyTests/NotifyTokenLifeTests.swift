@@ -1,0 +1,199 @@
+// Specifies how tokens end, and how they fail.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+
+private let name: NotificationName = "com.example.changed"
+
+@Suite(.timeLimit(.minutes(4)))
+struct NotifyTokenLifeTests {
+  @Test(arguments: BusKind.installed)
+  func endsWithItsValue(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let census = Census()
+      func register() throws -> CInt {
+        let canary = census.makeCanary()
+        let token = try NotifyToken(name, on: .thread) { _ in canary.sing() }
+        #expect(census.deaths == 0)
+        return token.rawValue
+      }
+      let number = try register()
+      await eventually("the handler lives") { census.deaths == 1 }
+      #expect(number > 0)
+      let names = try DarwinNotificationCenter.names()
+      #expect(!names.contains { $0.name == name })
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func isOverOnceCancelled(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let token = try NotifyToken(name)
+      #expect(token.isValid)
+      token.state = 5
+      token.cancel()
+      token.cancel()
+      #expect(!token.isValid)
+      #expect(!token.check())
+      #expect(token.state == 0)
+      token.state = 5
+      token.suspend()
+      token.resume()
+      #expect(throws: NotifyError.invalidToken) { try token.readState() }
+      #expect(throws: NotifyError.invalidToken) { try token.setState(1) }
+      #expect(throws: NotifyError.invalidToken) { try token.peek() }
+      #expect(throws: NotifyError.invalidToken) { try token.monitorFile("/etc/passwd") }
+      let next = try NotifyToken(name)
+      #expect(next.rawValue > token.rawValue)
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func mayBeCancelledByItsOwnHandler(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let queue = DispatchQueue(label: "com.example.queue")
+      let log = Log<Bool>()
+      let tokens = try (1...10).map { _ in
+        try NotifyToken(name, on: .queue(queue)) { token in
+          token.cancel()
+          log.append(token.isValid)
+        }
+      }
+      let after = Log<Bool>()
+      let last = try NotifyToken(name, on: .queue(queue)) { _ in after.append(true) }
+      for count in 1...3 {
+        try NotifyToken.post(name)
+        await eventually { after.entries.count == count }
+      }
+      #expect(log.entries == Array(repeating: false, count: 10))
+      withExtendedLifetime((bus, tokens, last)) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func survivesHandlersThatRunWhileItsLastReferenceGoes(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let census = Census()
+      let cycles = 1000 / slowness
+      for _ in 1...cycles {
+        let canary = census.makeCanary()
+        let token = try NotifyToken(name, on: .queue(.global())) { token in
+          #expect(token.rawValue > 0)
+          canary.sing()
+        }
+        try NotifyToken.post(name)
+        #expect(token.isValid)
+      }
+      await eventually("handlers live") { census.deaths == cycles }
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: ["", "com.example\0.changed", String(repeating: "n", count: 512)])
+  func refusesNamesThatAreNone(text: String) {
+    let name = NotificationName(text)
+    let (census, canary) = makeCanary()
+    #expect(throws: NotifyError.invalidName) { try NotifyToken.post(name) }
+    #expect(throws: NotifyError.invalidName) { try NotifyToken(name) }
+    #expect(throws: NotifyError.invalidName) { try NotifyToken(name, signal: SIGUSR1) }
+    #expect(throws: NotifyError.invalidName) { try NotifyToken(name, descriptor: .new) }
+    #expect(throws: NotifyError.invalidName) {
+      try NotifyToken(name, on: .thread) { _ in canary.sing() }
+    }
+    #expect(census.deaths == 0)
+  }
+
+  @Test func needsABus() async {
+    await #expect(processExitsWith: .success) {
+      setenv("DARWIN_NOTIFY_BUS", "none", 1)
+      #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name) }
+      #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name, on: .thread) { _ in } }
+      #expect(throws: NotifyError.serverNotFound) { try NotifyToken.post(name) }
+      let token = try NotifyToken("self.changed")
+      #expect(token.check())
+      try NotifyToken.post("self.changed")
+      #expect(token.check())
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func mayBeDisabledWithTheLibrary(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let token = try NotifyToken(name)
+      token.state = 5
+      NotifyToken.setOptions(.disable)
+      #expect(throws: NotifyError.disabled) { try NotifyToken.post(name) }
+      #expect(throws: NotifyError.disabled) { try NotifyToken(name) }
+      #expect(throws: NotifyError.disabled) { try token.setState(6) }
+      #expect(throws: NotifyError.disabled) { try token.readState() }
+      NotifyToken.setOptions([.enable, .dispatch, .regenerate])
+      #expect(try token.readState() == 5)
+      try NotifyToken.post(name)
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(.enabled(if: getuid() != 0, "root may do everything"), arguments: BusKind.installed)
+  func refusesNamesOfOtherUsers(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      #expect(throws: NotifyError.notAuthorized) { try NotifyToken("user.uid.0.x") }
+      #expect(throws: DarwinNotifyError.notAuthorized) {
+        try bus.makeCenter().observe("user.uid.0.x", on: .thread) { _ in }
+      }
+      let ours = try NotifyToken(NotificationName("user.uid.\(getuid()).x"))
+      #expect(ours.check())
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func deliversWhenAFileChanges(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let calls = Log<CInt>()
+      let token = try NotifyToken(name, on: .thread) { calls.append($0.rawValue) }
+      let directory = try #require(getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+      let path = directory + "/watched"
+      try token.monitorFile(path, for: [.create, .delete])
+      #expect(throws: NotifyError.invalidRequest) { try token.monitorFile(path) }
+      #expect(throws: NotifyError.invalidRequest) {
+        try NotifyToken(name).monitorFile("relative")
+      }
+      close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+      await eventually { calls.entries.count == 1 }
+      unlink(path)
+      await eventually { calls.entries.count == 2 }
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func dumpsWhatIsRegistered(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let token = try NotifyToken(name)
+      let directory = try #require(getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+      try NotifyToken.dumpStatus(to: directory + "/status")
+      let text = try String(contentsOfFile: directory + "/status", encoding: .utf8)
+      #expect(text.split(separator: "\n").filter { $0.contains(name.rawValue) }.count == 1)
+      #expect(throws: NotifyError.invalidFile) {
+        try NotifyToken.dumpStatus(to: directory + "/missing/status")
+      }
+      #expect(throws: NotifyError.invalidFile) { try NotifyToken.dumpStatus(to: "\0") }
+      withExtendedLifetime((bus, token)) {}
+    }
+  }
+
+  private func makeCanary() -> (Census, Canary) {
+    let census = Census()
+    return (census, census.makeCanary())
+  }
+}

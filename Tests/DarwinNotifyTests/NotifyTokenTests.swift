@@ -1,0 +1,161 @@
+// Specifies tokens. Each test has a process of its own, since all tokens of one share a bus.
+import DarwinNotify
+import Dispatch
+import Glibc
+import Testing
+
+private let name: NotificationName = "com.example.changed"
+
+@Suite(.timeLimit(.minutes(4)))
+struct NotifyTokenTests {
+  @Test(arguments: BusKind.installed)
+  func checksTrueOnceThenOnceForAnyNumberOfPosts(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let (first, second) = (try NotifyToken(name), try NotifyToken(name))
+      #expect(first.check())
+      #expect(!first.check())
+      for _ in 1...3 { try NotifyToken.post(name) }
+      #expect(first.check())
+      #expect(!first.check())
+      #expect(second.check())
+      #expect(!second.check())
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func callsItsHandlerForEachPostOfAnotherProcess(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let (numbers, peer) = (Log<CInt>(), try bus.makePeer())
+      let token = try NotifyToken(name, on: .thread) { token in
+        #expect(token.isValid && token.name == name)
+        numbers.append(token.rawValue)
+      }
+      for count in 1...3 {
+        peer.post(name)
+        await eventually { numbers.entries.count == count }
+      }
+      #expect(numbers.entries == Array(repeating: token.rawValue, count: 3))
+      #expect(token.check())
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func runsItsHandlerOnTheMainQueueUnlessToldOtherwise(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let calls = Log<Bool>()
+      let token = try NotifyToken(name) { _ in
+        dispatchPrecondition(condition: .onQueue(.main))
+        calls.append(true)
+      }
+      try NotifyToken.post(name)
+      await eventually { calls.entries.count == 1 }
+      withExtendedLifetime((bus, token)) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func sharesItsStateWithEveryTokenOfTheName(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let token = try NotifyToken(name)
+      let other = try NotifyToken(name, on: .thread) { _ in }
+      #expect(token.state == 0)
+      token.state = 0xDEAD_BEEF_0000_0001
+      #expect(other.state == 0xDEAD_BEEF_0000_0001)
+      try other.setState(.max)
+      #expect(try token.readState() == .max)
+      #expect(try NotifyToken("com.example.other").state == 0)
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func peeksWithoutBeingCounted(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let token = try NotifyToken(name)
+      let before = try token.peek()
+      #expect(try token.peek() == before)
+      #expect(token.check())
+      try NotifyToken.post(name)
+      #expect(try token.peek() != before)
+      #expect(token.check())
+      let other = try NotifyToken(name, on: .thread) { _ in }
+      #expect(throws: NotifyError.invalidRequest) { try other.peek() }
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func holdsDeliveriesBackUntilAsManyResumes(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let (held, free) = (Log<CInt>(), Log<CInt>())
+      let token = try NotifyToken(name, on: .thread) { held.append($0.rawValue) }
+      let other = try NotifyToken(name, on: .thread) { free.append($0.rawValue) }
+      token.resume()
+      token.suspend()
+      token.suspend()
+      for _ in 1...3 { try NotifyToken.post(name) }
+      await eventually { free.entries.count == 3 }
+      token.resume()
+      try NotifyToken.post(name)
+      await eventually { free.entries.count == 4 }
+      #expect(held.entries.isEmpty)
+      token.resume()
+      await eventually { held.entries.count == 1 }
+      try NotifyToken.post(name)
+      await eventually { free.entries.count == 5 && held.entries.count == 2 }
+      withExtendedLifetime((bus, other)) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func writesItsNumberIntoADescriptor(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      let first = try NotifyToken(name, descriptor: .new)
+      let second = try NotifyToken("com.example.other", descriptor: .shared(with: first))
+      let descriptor = try #require(first.fileDescriptor)
+      #expect(second.fileDescriptor == descriptor)
+      for token in [first, second, first] {
+        try NotifyToken.post(token.name)
+        var number: Int32 = 0
+        #expect(read(descriptor, &number, 4) == 4)
+        #expect(Int32(bigEndian: number) == token.rawValue)
+      }
+      first.cancel()
+      #expect(fcntl(descriptor, F_GETFD) >= 0)
+      second.cancel()
+      #expect(fcntl(descriptor, F_GETFD) == -1)
+      #expect(throws: NotifyError.invalidFile) {
+        try NotifyToken(name, descriptor: .shared(with: first))
+      }
+      let plain = try NotifyToken(name)
+      #expect(plain.fileDescriptor == nil)
+      #expect(throws: NotifyError.invalidFile) {
+        try NotifyToken(name, descriptor: .shared(with: plain))
+      }
+      withExtendedLifetime(bus) {}
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func sendsASignal(on kind: BusKind) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let bus = try PrivateBus.forThisProcess(kind)
+      CaughtSignals.install(for: SIGUSR1)
+      let token = try NotifyToken(name, signal: SIGUSR1)
+      _ = token.check()
+      try NotifyToken.post(name)
+      await eventually { CaughtSignals.count == 1 }
+      #expect(token.check())
+      #expect(throws: NotifyError.invalidSignal) { try NotifyToken(name, signal: 1000) }
+      withExtendedLifetime(bus) {}
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// Specifies how notifyutil shows what goes on on a bus.
+import DarwinNotify
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotifyUtilInspectionTests {
+  private static let oddName: NotificationName = "com.example.\"\\\n\t\u{1}\u{E9}\u{1F600}"
+
+  @Test(arguments: BusKind.installed)
+  func listsTheNamesInUse(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome())
+    let listener = try await startNotifyUtil(
+      ["-w", "com.example.b", "-w", "com.example.a", "-s", "com.example.a", "9223372036854775807"],
+      on: bus)
+    let outcome = try await runNotifyUtil(["--list"], on: bus)
+    let lines = outcome.output.split(separator: "\n")
+    let pid = listener.processIdentifier
+    try #require(lines.count == 2, "\(outcome)")
+    #expect(lines[0].contains(#/^com\.example\.a generation [0-9]+ state [0-9]+ pids [0-9]+$/#))
+    #expect(lines[0].hasSuffix(" state 9223372036854775807 pids \(pid)"))
+    #expect(lines[1].hasPrefix("com.example.b "))
+    #expect(lines[1].hasSuffix(" state 0 pids \(pid)"))
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func listsAsOneArray(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    #expect(try await runNotifyUtil(["--list", "--json"], on: bus) == Outcome(output: "[]\n"))
+    let name = Self.oddName.rawValue
+    let listener = try await startNotifyUtil(["-w", name, "-s", name, "3"], on: bus)
+    let outcome = try await runNotifyUtil(["--json", "--list"], on: bus)
+    let array = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+    let entry = try #require((array as? [[String: Any]])?.first)
+    #expect(Set(entry.keys) == ["name", "generation", "state", "pids"])
+    #expect(entry["name"] as? String == name)
+    #expect(entry["state"] as? Int == 3)
+    #expect(entry["generation"] as? UInt64 != nil)
+    #expect(entry["pids"] as? [Int32] == [listener.processIdentifier])
+    #expect(outcome.output.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func monitorsWhatIsPosted(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
+    let poster = try Program("notifyutil", ["-p", "org.example.x", "-p", "com.example.a"], on: bus)
+    let pid = poster.processIdentifier
+    await monitor.waitForOutput("darwin com.example.a from pid \(pid) notifyutil: generation ")
+    #expect(await poster.end() == Outcome())
+    let line = try #require(monitor.lines.first { $0.contains("com.example.a") })
+    let time = #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} darwin /#
+    #expect(line.contains(time))
+    #expect(line.contains(#/: generation [0-9]+ of region 0x[0-9a-f]{16}$/#))
+    #expect(!monitor.output.contains("org.example.x"))
+    #expect(monitor.isRunning && listener.isRunning)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func monitorsAsOneObjectALine(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try await startNotifyUtil(["--json", "--monitor"], on: bus)
+    try bus.makePeer().post(Self.oddName)
+    await eventually { monitor.lines.count == 2 }
+    let line = try #require(monitor.lines.last)
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+    let post = try #require(object as? [String: Any])
+    let time = try #require(post["time"] as? Double)
+    #expect(abs(time - Date().timeIntervalSince1970) < Double(60 * slowness))
+    #expect(post["center"] as? String == "darwin")
+    #expect(post["name"] as? String == Self.oddName.rawValue)
+    #expect((post["sender"] as? String)?.hasPrefix(":1.") == true)
+    #expect(post["generation"] is NSNull && post["region"] is NSNull)
+    #expect(
+      Set(post.keys) == [
+        "time", "center", "name", "sender", "pid", "program", "generation", "region",
+      ])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func forgesNoLines(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try await startNotifyUtil(["--monitor"], on: bus)
+    try bus.makePeer().post("com.example.\u{1B}[2J\nforged")
+    await monitor.waitForOutput(#"com.example.\u{1b}[2J\u{a}forged from "#)
+    #expect(monitor.lines.last?.hasSuffix(": not counted") == true)
+    #expect(monitor.lines.allSatisfy { $0.contains(" darwin com.example.") })
+  }
+
+  @Test(arguments: BusKind.installed)
+  func endsWithTheBusThatItMonitors(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try await startNotifyUtil(["--monitor"], on: bus)
+    bus.kill()
+    let outcome = await monitor.end()
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("notifyutil: no D-Bus message bus can be reached\n"))
+  }
+}

@@ -1,0 +1,107 @@
+// Specifies what notifyutil does on a bus.
+import DarwinNotify
+import Testing
+
+@Suite(.timeLimit(.minutes(4)))
+struct NotifyUtilTests {
+  private static let types = ["dispatch", "file", "signal", "check", "plain"]
+
+  @Test(arguments: BusKind.installed, types)
+  func reportsWhatAnotherProcessPosts(on kind: BusKind, by type: String) async throws {
+    let bus = try PrivateBus(kind)
+    let listener = try await startNotifyUtil(["-\(type)", "-1", "com.example.a"], on: bus)
+    let poster = try await runNotifyUtil(["-p", "com.example.b", "-p", "com.example.a"], on: bus)
+    #expect(poster == Outcome())
+    let signal = type == "signal" ? "SIGNAL 1\n" : ""
+    #expect(await listener.end() == Outcome(output: "\(signal)com.example.a\n"))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func printsAtOnceIntoAPipe(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    for count in 1...3 {
+      _ = try await runNotifyUtil(["-z", "0", "-p", "com.example.a"], on: bus)
+      await eventually { listener.lines.count == count }
+    }
+    #expect(listener.output == "com.example.a\ncom.example.a\ncom.example.a\n")
+    #expect(listener.isRunning)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func losesNoFirstSignal(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let line = ["-z", "0", "-signal", "10", "-1", "com.example.a", "-p", "com.example.a"]
+    for _ in 1...50 / slowness {
+      let outcome = try await runNotifyUtil(line, on: bus)
+      #expect(outcome == Outcome(output: "SIGNAL 10\ncom.example.a\n"))
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func keepsStatesWhileAProcessIsRegistered(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (set, get) = (["-s", "com.example.a", "5"], ["-g", "com.example.a"])
+    #expect(try await runNotifyUtil(set + get, on: bus) == Outcome(output: "com.example.a 0\n"))
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    #expect(try await runNotifyUtil(set, on: bus) == Outcome())
+    #expect(try await runNotifyUtil(get, on: bus) == Outcome(output: "com.example.a 5\n"))
+    #expect(listener.isRunning)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func pausesAfterAPost(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let posts = ["-p", "com.example.a", "-p", "com.example.a"]
+    let clock = ContinuousClock()
+    let long = try await clock.measure {
+      _ = try await runNotifyUtil(["-z", "400"] + posts, on: bus)
+    }
+    #expect(long >= .milliseconds(800))
+    let usual = try await clock.measure { _ = try await runNotifyUtil(posts, on: bus) }
+    #expect(usual >= .milliseconds(200))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func usesTheBusThatItIsTold(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, seen) = (try bus.makeCenter(), Recorder())
+    let observation = try center.observe("com.example.a", on: .thread) { seen.record($0) }
+    let none = ["DARWIN_NOTIFY_BUS": "none"]
+    let line = ["-z", "0", "-p", "com.example.a", "--bus", bus.address]
+    #expect(try await runNotifyUtil(line, on: nil, environment: none) == Outcome())
+    await eventually { seen.posts == 1 }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: [
+    (["-p", "a"], "a: Failed with code 9\n"),
+    (["-w", "a"], "a: Failed with code 9\n"),
+    (["-file", "-1", "a"], "a: Failed with code 9\n"),
+    (["-g", "a"], "a: Failed with code 9\n"),
+    (["-s", "a", "1"], "a: Failed with code 9\n"),
+    (
+      ["-p", "a", "-g", "b", "-g", "self.c"],
+      "a: Failed with code 9\nb: Failed with code 9\nself.c 0\n"
+    ),
+  ])
+  func saysOnceHowToGetABus(line: [String], output: String) async throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    bus.kill()
+    let outcome = try await runNotifyUtil(line, on: bus)
+    #expect(outcome == Outcome(output: output, errors: Self.howToGetABus))
+  }
+
+  @Test(arguments: ["--list", "--monitor"])
+  func failsWithoutABusToLookAt(option: String) async throws {
+    let outcome = try await runNotifyUtil(
+      [option], on: nil, environment: ["DARWIN_NOTIFY_BUS": "none"])
+    #expect(outcome == Outcome(status: 1, errors: Self.howToGetABus))
+  }
+
+  private static let howToGetABus = """
+    notifyutil: no D-Bus message bus can be reached
+    notifyutil: run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or say --bus ADDRESS
+
+    """
+}

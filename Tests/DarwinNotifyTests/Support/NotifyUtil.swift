@@ -1,0 +1,26 @@
+// Runs notifyutil.
+import DarwinNotify
+import Testing
+
+/// Runs the command to its end.
+func runNotifyUtil(
+  _ arguments: [String], on bus: PrivateBus?, environment: [String: String] = [:],
+  sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> Outcome {
+  try await Program.run(
+    "notifyutil", arguments, on: bus, environment: environment, sourceLocation: sourceLocation)
+}
+
+/// Starts the command with what it shall listen to. Returns when it has registered.
+func startNotifyUtil(
+  _ arguments: [String], on bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> Program {
+  let ready = Recorder()
+  let center = try bus.makeCenter()
+  let observation = try center.observe("com.example.ready", on: .thread) { ready.record($0) }
+  let fence = ["-z", "0", "-p", "com.example.ready"]
+  let program = try Program("notifyutil", arguments + fence, on: bus)
+  await eventually("notifyutil is not ready", sourceLocation: sourceLocation) { ready.posts > 0 }
+  observation.cancel()
+  return program
+}
