@@ -1,0 +1,141 @@
+/* Tokens of every kind, with what the tests of <notify.h> ask of them. */
+#ifndef DN_NOTIFY_TALLY_H
+#define DN_NOTIFY_TALLY_H
+
+#include <darwinnotify/token.h>
+#include <notify.h>
+#include <notify_private.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+/* A number that no call sets. */
+#define UNTOUCHED 0x7ead
+
+/* `n_posts` has the token of the last call. */
+static inline void count_call(int token, void *context)
+{
+        tally *self = context;
+
+        self->n_posts = (uint64_t)token;
+        self->n_calls++;
+        WAIT_UNTIL(!self->holds);
+}
+
+static inline dn_token_handler counting(tally *self)
+{
+        return (dn_token_handler){count_call, self, tally_destroy};
+}
+
+static inline int add_callback_on(const char *name, tally *self, const dn_executor *executor)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(dn_notify_register_callback(name, counting(self), executor, &token),
+                 NOTIFY_STATUS_OK);
+        return token;
+}
+
+static inline int add_callback(const char *name, tally *self)
+{
+        return add_callback_on(name, self, NULL);
+}
+
+static inline int add_check(const char *name)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+static inline bool is_changed(int token)
+{
+        int changed = -1;
+
+        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
+        CHECK(changed == 0 || changed == 1);
+        return changed;
+}
+
+static inline void post(const char *name)
+{
+        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+}
+
+static inline void cancel(int token)
+{
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+}
+
+/* ---- every kind ------------------------------------------------------------------------------ */
+
+static inline uint32_t try_signal(const char *name, int *ret_token)
+{
+        return notify_register_signal(name, SIGURG, ret_token); /* ignored, if nobody catches it */
+}
+
+static inline uint32_t try_descriptor(const char *name, int *ret_token)
+{
+        int fd = UNTOUCHED;
+
+        return notify_register_file_descriptor(name, &fd, 0, ret_token);
+}
+
+static inline void do_nothing(int token, void *context)
+{
+        (void)token;
+        (void)context;
+}
+
+static inline uint32_t try_callback(const char *name, int *ret_token)
+{
+        dn_token_handler handler = {.invoke = do_nothing};
+
+        return dn_notify_register_callback(name, handler, NULL, ret_token);
+}
+
+enum { KIND_CHECK, KIND_PLAIN, KIND_SIGNAL, KIND_DESCRIPTOR, KIND_CALLBACK, N_KINDS };
+
+static inline uint32_t try_kind(int kind, const char *name, int *ret_token)
+{
+        static uint32_t (*const tries[])(const char *, int *) = {
+                notify_register_check, notify_register_plain, try_signal, try_descriptor,
+                try_callback,
+        };
+
+        return tries[kind](name, ret_token);
+}
+
+static inline int add_kind(int kind, const char *name)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(try_kind(kind, name, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+/* ---- another process ------------------------------------------------------------------------- */
+
+/* Arguments: names. Posts each of them once for each line, then answers. */
+ROLE(notifyPoster)
+{
+        char line[64];
+
+        while (fgets(line, sizeof line, stdin)) {
+                for (int i = 0; i < n_args; i++)
+                        post(args[i]);
+                printf("posted\n");
+        }
+        return 0;
+}
+
+static inline void let_post(test_child *poster)
+{
+        CHECK_STREQ(test_child_ask(poster, "post"), "posted");
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* Tokens without a bus, before there is one, while it is gone. */
+#include <darwinnotify/token.h>
+#include <notify.h>
+#include <notify_private.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+/* The first call waits for a second at most; the rest is for a busy machine. */
+#define FIRST_CALL_LIMIT_US (2000000 * (uint64_t)test_slowness())
+#define LATER_CALL_LIMIT_US (500000 * (uint64_t)test_slowness())
+
+static void count_call(int token, void *context)
+{
+        (void)token;
+        ((tally *)context)->n_calls++;
+}
+
+static uint32_t add_callback(const char *name, tally *seen, int *ret_token)
+{
+        dn_token_handler handler = {
+                .invoke = count_call, .context = seen, .destroy = tally_destroy};
+
+        return dn_notify_register_callback(name, handler, NULL, ret_token);
+}
+
+static bool check(int token)
+{
+        int changed = -1;
+
+        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
+        return changed;
+}
+
+static void check_self_names(void)
+{
+        static tally seen = {0};
+        int token, checked;
+
+        CHECK_EQ(add_callback("self.x", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        CHECK_EQ(notify_post("self.x"), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
+static void check_registrations_fail(void)
+{
+        static tally seen = {0};
+        int token = 77, fd = 78;
+
+        CHECK_EQ(notify_register_plain("N", &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_register_signal("N", SIGURG, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &token),
+                 NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(token, 77);
+        CHECK_EQ(fd, 78);
+        CHECK_EQ(notify_register_check("N", &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(token, NOTIFY_TOKEN_INVALID);
+}
+
+/* Argument: what is called first, "post" or "register". */
+ROLE(useWithoutBus)
+{
+        int token = 77;
+        uint32_t status;
+
+        uint64_t before_us = test_now_us();
+        if (strcmp(args[0], "post") == 0)
+                status = notify_post("N");
+        else
+                status = notify_register_check("N", &token);
+        CHECK(test_now_us() - before_us < FIRST_CALL_LIMIT_US);
+        CHECK_EQ(status, NOTIFY_STATUS_SERVER_NOT_FOUND);
+
+        before_us = test_now_us();
+        unsigned n_fds = test_n_fds();
+        check_registrations_fail();
+        CHECK_EQ(test_n_fds(), n_fds);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        check_self_names();
+        CHECK(test_now_us() - before_us < LATER_CALL_LIMIT_US);
+        return 0;
+}
+
+static void check_without_bus(void)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("useWithoutBus", "post", NULL)), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("useWithoutBus", "register", NULL)), 0);
+}
+
+TEST_NO_BUS(addressesThatLeadNowhereAreReportedSoon)
+{
+        static const char *const addresses[] = {"disabled:", "", "garbage",
+                                                "unix:path=/nonexistent/bus", "autolaunch:"};
+
+        for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+                setenv("DBUS_SESSION_BUS_ADDRESS", addresses[i], 1);
+                check_without_bus();
+        }
+        unsetenv("XDG_RUNTIME_DIR");
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        check_without_bus();
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check_without_bus();
+}
+
+TEST(staleSocketIsReportedSoon)
+{
+        test_bus *bus = test_bus_begin();
+
+        test_bus_kill(bus);
+        check_without_bus();
+        test_bus_stop(bus);
+}
+
+/* It takes connections, and then never says a word. */
+TEST_NO_BUS(silentBusIsReportedSoon)
+{
+        struct sockaddr_un silent = {.sun_family = AF_UNIX};
+        char address[160];
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
+        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
+        CHECK_EQ(listen(fd, 100), 0);
+        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
+        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        check_without_bus();
+        close(fd);
+}
+
+TEST(everythingWorksOnceABusAppears)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        static tally seen = {0};
+        int token = NOTIFY_TOKEN_INVALID, checked;
+
+        test_bus_use(bus);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        check_registrations_fail();
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        fence_bus(peer); /* the post of before is sent, too, and may arrive */
+        uint64_t n_before = seen.n_calls;
+        (void)check(checked);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
+        post_elsewhere("N", 1, "return");
+        CHECK(check(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(postWithoutABusIsSentOnceItAppears)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        static tally seen = {0};
+
+        test_bus_use(bus);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        /* Another process, which listens before this one is back. */
+        dn_observer *observer = NULL;
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer),
+                 -ENOTCONN);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        WAIT_UNTIL_EQ(seen.n_posts, 1); /* known inside the process */
+        test_child *child = spawn_observer("N", NULL);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        test_bus_start_again(bus);
+        WAIT_UNTIL(child_posts(child, 0) >= 1); /* it may be told of those before it, too */
+        test_child_kill(child);
+        tally_drop(observer);
+        test_bus_stop(bus);
+}
+
+TEST(tokensDeliverAgainAfterARestart)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0}, late = {0};
+        int token, late_token, checked, late_checked;
+        uint64_t state = 0;
+
+        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(token, 42), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        test_bus_kill(bus);
+
+        /* In the gap everything is taken as always, whether or not it was noticed. */
+        for (uint64_t i = 1; i <= 3; i++) {
+                CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+                CHECK(check(checked));
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+        }
+        CHECK_EQ(add_callback("late", &late, &late_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("late", &late_checked), NOTIFY_STATUS_OK);
+        CHECK(check(late_checked));
+        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42);
+
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        /* Posts of foreign programs before the library is back are lost. */
+        WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_calls > 3));
+        WAIT_UNTIL((test_peer_post(peer, "late"), late.n_calls > 0));
+        CHECK(check(checked));
+        CHECK(check(late_checked));
+        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* A process that has never found the bus posts all the same, to those that share its table. */
+ROLE(postInTheGap)
+{
+        return notify_post("N") == NOTIFY_STATUS_SERVER_NOT_FOUND ? 0 : 1;
+}
+
+TEST(postsOfOthersInTheGapAreCheckedAtOnce)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        int token, checked;
+
+        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK(check(checked));
+        test_bus_kill(bus);
+        CHECK_EQ(test_child_wait(test_spawn_role("postInTheGap", NULL)), 0);
+        CHECK(check(checked));
+        CHECK(!check(checked));
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(seen.n_calls, 1); /* delivered when the bus is back */
+        CHECK(!check(checked));
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,461 @@
+/* The 64 bits that a name has. */
+#include <darwinnotify/token.h>
+#include <notify.h>
+#include <notify_private.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_ROUNDS 300
+#define N_WRITERS 4
+#define ODD_STATE UINT64_C(0xdeadbeef00000001)
+
+static uint32_t add_signal(const char *name, int *ret_token)
+{
+        return notify_register_signal(name, SIGURG, ret_token); /* ignored, if nobody catches it */
+}
+
+static uint32_t add_descriptor(const char *name, int *ret_token)
+{
+        int fd;
+
+        return notify_register_file_descriptor(name, &fd, 0, ret_token);
+}
+
+static void ignore(int token, void *context)
+{
+        (void)token;
+        (void)context;
+}
+
+static uint32_t add_callback(const char *name, int *ret_token)
+{
+        dn_token_handler handler = {.invoke = ignore};
+
+        return dn_notify_register_callback(name, handler, NULL, ret_token);
+}
+
+static const struct {
+        const char *name;
+        uint32_t (*add)(const char *name, int *ret_token);
+} kinds[] = {{"check", notify_register_check},
+             {"plain", notify_register_plain},
+             {"signal", add_signal},
+             {"descriptor", add_descriptor},
+             {"callback", add_callback}};
+
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+static int add(size_t kind, const char *name)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(kinds[kind].add(name, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+static void set(int token, uint64_t state)
+{
+        CHECK_EQ(notify_set_state(token, state), NOTIFY_STATUS_OK);
+}
+
+static uint64_t get(int token)
+{
+        uint64_t state = UINT64_C(0x5a5a5a5a5a5a5a5a);
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        return state;
+}
+
+static bool check(int token)
+{
+        int changed = -1;
+
+        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
+        return changed;
+}
+
+/* What a process that comes now reads. */
+static uint64_t get_anew(const char *name)
+{
+        int token = add(0, name);
+        uint64_t state = get(token);
+
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        return state;
+}
+
+/* Arguments: number of a kind, name. Says "ready"; answers "set X", "get", "cancel", "leave". */
+ROLE(hold)
+{
+        int token = add((size_t)atoi(args[0]), args[1]);
+        char line[64];
+
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                unsigned long long state = 0;
+                if (sscanf(line, "set %llu", &state) == 1)
+                        set(token, state);
+                else if (strcmp(line, "get\n") == 0)
+                        state = get(token);
+                else if (strcmp(line, "cancel\n") == 0)
+                        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+                else
+                        break;
+                printf("%llu\n", state);
+        }
+        return 0;
+}
+
+static test_child *spawn_holder(size_t kind, const char *name)
+{
+        char number[16];
+
+        snprintf(number, sizeof number, "%zu", kind);
+        test_child *child = test_spawn_role("hold", number, name, NULL);
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+static void child_set(test_child *child, uint64_t state)
+{
+        char line[64];
+
+        snprintf(line, sizeof line, "set %llu", (unsigned long long)state);
+        CHECK_EQ(strtoull(test_child_ask(child, line), NULL, 10), state);
+}
+
+static uint64_t child_get(test_child *child)
+{
+        return strtoull(test_child_ask(child, "get"), NULL, 10);
+}
+
+TEST(lateJoinerReadsAllBits)
+{
+        static const uint64_t states[] = {ODD_STATE, UINT64_MAX, 1, UINT64_C(1) << 63,
+                                          UINT64_C(1) << 32, 0};
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_holder(0, "N");
+
+        for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+                child_set(child, states[i]);
+                CHECK_EQ(get_anew("N"), states[i]);
+        }
+        child_set(child, ODD_STATE);
+        test_child *late = spawn_holder(1, "N");
+        CHECK_EQ(child_get(late), ODD_STATE);
+        test_child_kill(late);
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST(everyKindOfTokenReadsAndWrites)
+{
+        test_bus *bus = test_bus_begin();
+        int tokens[N_KINDS];
+
+        for (size_t i = 0; i < N_KINDS; i++)
+                tokens[i] = add(i, "N");
+        CHECK_EQ(get(tokens[0]), 0);
+        for (size_t i = 0; i < N_KINDS; i++) {
+                set(tokens[i], ODD_STATE + i);
+                for (size_t j = 0; j < N_KINDS; j++)
+                        CHECK_EQ(get(tokens[j]), ODD_STATE + i);
+        }
+        test_bus_stop(bus);
+}
+
+/* What a token is told, compared with the state at that moment. */
+typedef struct reader {
+        _Atomic uint64_t n_calls;
+        _Atomic uint64_t n_stale; /* calls that came before their state */
+        _Atomic uint64_t last;
+} reader;
+
+static void compare_state(int token, void *context)
+{
+        reader *self = context;
+        uint64_t n = self->n_calls + 1, state = get(token);
+
+        self->n_stale += state < n || state < self->last;
+        self->last = state;
+        self->n_calls = n;
+}
+
+static int read_with(reader *self, const char *name)
+{
+        dn_token_handler handler = {.invoke = compare_state, .context = self};
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+/* Arguments: name, rounds. Each line on its input is one round; without, all are at once. */
+ROLE(write)
+{
+        int token = add(0, args[0]);
+        unsigned long n = strtoul(args[1], NULL, 10);
+        char line[8];
+
+        for (unsigned long i = 1; i <= n; i++) {
+                if (n_args > 2 && !fgets(line, sizeof line, stdin))
+                        return 1;
+                set(token, i);
+                CHECK_EQ(notify_post(args[0]), NOTIFY_STATUS_OK);
+        }
+        return 0;
+}
+
+TEST(stateIsThereWhenItsPostArrives)
+{
+        test_bus *bus = test_bus_begin();
+        static reader seen = {0};
+
+        read_with(&seen, "N");
+        test_child *child = test_spawn_role("write", "N", "300", "on demand", NULL);
+        for (uint64_t i = 1; i <= N_ROUNDS; i++) {
+                test_child_write_line(child, "go");
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+                CHECK_EQ(seen.last, i);
+        }
+        CHECK_EQ(test_child_wait(child), 0);
+        CHECK_EQ(seen.n_stale, 0);
+        test_bus_stop(bus);
+}
+
+TEST(stateIsNeverOlderThanItsPost)
+{
+        static const char *const names[N_WRITERS] = {"one", "two", "three", "four"};
+        test_bus *bus = test_bus_begin();
+        static reader seen[N_WRITERS] = {0};
+        test_child *children[N_WRITERS];
+        int tokens[N_WRITERS];
+
+        for (int i = 0; i < N_WRITERS; i++)
+                tokens[i] = read_with(&seen[i], names[i]);
+        for (int i = 0; i < N_WRITERS; i++)
+                children[i] = test_spawn_role("write", names[i], "20000", NULL);
+        for (int i = 0; i < N_WRITERS; i++)
+                CHECK_EQ(test_child_wait(children[i]), 0);
+        for (int i = 0; i < N_WRITERS; i++) {
+                WAIT_UNTIL_EQ(seen[i].last, 20000);
+                CHECK_EQ(get(tokens[i]), 20000);
+                CHECK_EQ(seen[i].n_stale, 0);
+        }
+        test_bus_stop(bus);
+}
+
+/* The ways a registration ends: each returns the process, if it lives on. After each the state has
+ * to be gone at once. */
+static test_child *end_by_cancel(test_child *child)
+{
+        test_child_ask(child, "cancel");
+        return child;
+}
+
+static test_child *end_by_exit(test_child *child)
+{
+        CHECK_EQ(test_child_wait(child), 0);
+        return NULL;
+}
+
+static test_child *end_by_kill(test_child *child)
+{
+        return test_child_kill(child);
+}
+
+static void check_that_state_ends(test_child *(*end)(test_child *child))
+{
+        test_bus *bus = test_bus_begin();
+        char name[32];
+
+        for (size_t i = 0; i < N_KINDS; i++) {
+                snprintf(name, sizeof name, "of.%s", kinds[i].name);
+                test_child *child = spawn_holder(i, name);
+                child_set(child, ODD_STATE);
+                CHECK_EQ(get_anew(name), ODD_STATE); /* another one that ends leaves it alone */
+                CHECK_EQ(get_anew(name), ODD_STATE);
+                child = end(child);
+                CHECK_EQ(get_anew(name), 0);
+                test_child_kill(child);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(stateEndsWhenTheLastTokenIsCancelled)
+{
+        check_that_state_ends(end_by_cancel);
+}
+
+TEST(stateEndsWhenTheLastProcessExits)
+{
+        check_that_state_ends(end_by_exit);
+}
+
+TEST(stateEndsWhenTheLastProcessIsKilled)
+{
+        check_that_state_ends(end_by_kill);
+}
+
+TEST(stateStaysWhileAnyProcessHoldsTheName)
+{
+        test_bus *bus = test_bus_begin();
+        char name[32];
+
+        for (size_t i = 0; i < N_KINDS; i++) {
+                snprintf(name, sizeof name, "of.%s", kinds[i].name);
+                test_child *holder = spawn_holder(i, name), *setter = spawn_holder(0, name);
+                child_set(setter, ODD_STATE);
+                CHECK_EQ(test_child_wait(setter), 0);
+                CHECK_EQ(get_anew(name), ODD_STATE);
+                test_child *next = spawn_holder(1, name);
+                test_child_kill(holder);
+                CHECK_EQ(child_get(next), ODD_STATE);
+                test_child_kill(next);
+                CHECK_EQ(get_anew(name), 0);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(observersOfOtherProcessesHoldTheState)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *observer = spawn_observer("N", NULL);
+        int token = add(0, "N");
+
+        set(token, ODD_STATE);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_anew("N"), ODD_STATE);
+        test_child *child = spawn_holder(0, "N");
+        CHECK_EQ(child_get(child), ODD_STATE);
+        test_child_kill(child);
+        test_child_kill(observer);
+        CHECK_EQ(get_anew("N"), 0);
+        test_bus_stop(bus);
+}
+
+TEST(observersOfTheProcessHoldTheState)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &seen);
+        int token = add(0, "N");
+
+        set(token, ODD_STATE);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_anew("N"), ODD_STATE);
+        tally_drop(observer);
+        CHECK_EQ(get_anew("N"), 0);
+        test_bus_stop(bus);
+}
+
+/* A cancelled name stays known to the bus for a second. */
+TEST(stateDoesNotOutliveTheLastToken)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (size_t i = 0; i < N_KINDS; i++) {
+                int first = add(i, "N"), second = add((i + 1) % N_KINDS, "N");
+                set(first, ODD_STATE);
+                CHECK_EQ(notify_cancel(first), NOTIFY_STATUS_OK);
+                CHECK_EQ(get(second), ODD_STATE);
+                CHECK_EQ(notify_cancel(second), NOTIFY_STATUS_OK);
+                CHECK_EQ(get_anew("N"), 0);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(whatOthersSetMeanwhileIsRead)
+{
+        test_bus *bus = test_bus_begin();
+        int token = add(0, "N");
+
+        set(token, 1);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        test_child *child = spawn_holder(0, "N");
+        CHECK_EQ(child_get(child), 0);
+        child_set(child, 2);
+        CHECK_EQ(get_anew("N"), 2);
+        test_child_kill(child);
+        CHECK_EQ(get_anew("N"), 0);
+        test_bus_stop(bus);
+}
+
+TEST(settingDeliversNothing)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *child = spawn_holder(0, "N");
+        static reader seen = {0};
+        int checked = add(0, "N"), called = read_with(&seen, "N");
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK(check(checked));
+        CHECK(check(called));
+        for (uint64_t i = 1; i <= 100; i++) {
+                set(called, i);
+                child_set(child, i);
+                CHECK(!check(checked));
+                CHECK(!check(called));
+        }
+        fence_bus(peer);
+        CHECK(!check(checked));
+        CHECK(!check(called));
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK); /* both would have noticed */
+        CHECK(check(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(differentNamesHaveDifferentStates)
+{
+        static const char *const names[] = {"a", "a.b", "A", "ab", "self.a", "b"};
+        test_bus *bus = test_bus_begin();
+        const size_t n = sizeof names / sizeof *names;
+        int tokens[sizeof names / sizeof *names];
+
+        for (size_t i = 0; i < n; i++)
+                tokens[i] = add(0, names[i]);
+        for (size_t i = 0; i < n; i++) {
+                CHECK_EQ(get(tokens[i]), 0);
+                set(tokens[i], ODD_STATE + i);
+        }
+        for (size_t i = 0; i < n; i++)
+                CHECK_EQ(get(tokens[i]), ODD_STATE + i);
+        test_bus_stop(bus);
+}
+
+static void *write_patterns(void *argument)
+{
+        int token = *(int *)argument;
+
+        for (uint64_t i = 0; i < 200000; i++)
+                set(token, (i & 0xff) * UINT64_C(0x0101010101010101));
+        return NULL;
+}
+
+TEST(statesOfSeveralWritersAreNeverMixed)
+{
+        test_bus *bus = test_bus_begin();
+        int token = add(0, "N");
+        pthread_t threads[2];
+
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, write_patterns, &token), 0);
+        for (int i = 0; i < 200000; i++) {
+                uint64_t state = get(token);
+                CHECK_EQ(state, (state & 0xff) * UINT64_C(0x0101010101010101));
+        }
+        for (int i = 0; i < 2; i++)
+                pthread_join(threads[i], NULL);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()
