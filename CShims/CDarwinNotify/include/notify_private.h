@@ -50,8 +50,8 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  * Delivers to one token when a file changes, as if its name had been posted to it alone.
  *
  * The path need not exist: what comes to be or goes anywhere on the way to it, symbolic links
- * included, is noticed, but not what is mounted there. Changes within 100 ms are one. The process itself watches (inotify), as
- * the user that it is.
+ * included, is noticed, but not what is mounted there. Changes within 100 ms are one. The process
+ * itself watches (inotify), as the user that it is.
  *
  * @param token  not one for a `self.` name; each may monitor one file.
  * @param path   absolute; copied.

@@ -5,7 +5,7 @@
  *
  *   -EINVAL        an argument is NULL, empty or malformed: nothing was sent, nothing was changed
  *   -ENAMETOOLONG  a name is longer than DN_NAME_MAX_BYTES: nothing was sent, nothing was changed
- *   -EACCES        the name belongs to another user (see notify.h), or a table of names is not to be
+ *   -EACCES        the name belongs to another user (see notify.h), or the table of names cannot be
  *                  had: nothing was changed
  *   -ENOMEM        memory or a thread could not be had: nothing was sent
  *   -ENOBUFS       a limit is reached (the bus refuses any more match rules, or too many distinct
