@@ -48,6 +48,12 @@ struct dn__service {
 /* Runs the thread until the service is closing, then frees the service. */
 void dn__service_main(void *service);
 
+/* Has a message that came delivered, or wait for its sender to be known, or ignores it. */
+void dn__service_handle(dn__service *service, sd_bus_message *message);
+
+/* Has the posts delivered whose senders are known by now. */
+void dn__service_handle_decided(dn__service *service);
+
 /* Ends a service whose thread is gone, or was never there. */
 void dn__service_free(dn__service *service);
 

@@ -11,12 +11,6 @@
 /* A connection that lasted that long was a good one: the next loss starts from the beginning. */
 #define GOOD_CONNECTION_US (1 * DN__US_PER_SECOND)
 
-/* A bus drops signals for a reader whose queue is long, which a small queue of a fast reader does
- * not show: after so many messages it is looked for posts that did not come. A moment later, once
- * for a whole burst. */
-#define BACKLOG_N_MESSAGES 32
-#define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
-
 /* What reading, callbacks and sending may do before the others get their turn. */
 #define TURN_N_STEPS 256
 
@@ -133,87 +127,6 @@ static bool step(dn__service *service, sd_bus_message **message)
         return r > 0;
 }
 
-static void note_backlog(dn__service *service, size_t n_messages) DN__REQUIRES(&service->lock)
-{
-        service->n_backlog += n_messages;
-        if (service->n_backlog < BACKLOG_N_MESSAGES)
-                return;
-        service->n_backlog = 0;
-        service->missed_us = earlier(service->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
-}
-
-/* Whether a post that came is to be delivered; counts it, if that is decided. */
-static bool is_accepted(dn__service *service, dn__verdict verdict) DN__REQUIRES(&service->lock)
-{
-        if (verdict == DN__VERDICT_GENUINE)
-                service->counts.n_received++;
-        else if (verdict != DN__VERDICT_WAITS)
-                service->counts.n_ignored++;
-        /* It may have been counted in our table: what is there is genuine. */
-        if (verdict == DN__VERDICT_GONE)
-                note_backlog(service, BACKLOG_N_MESSAGES);
-        return verdict == DN__VERDICT_GENUINE;
-}
-
-static void ignore(dn__service *service, sd_bus_message *message) DN__REQUIRES(&service->lock)
-{
-        service->counts.n_ignored++;
-        /* A foreign message may be large enough to fill the queue alone. */
-        note_backlog(service, BACKLOG_N_MESSAGES);
-        if (sd_bus_message_is_method_call(message, NULL, NULL) > 0)
-                dn__connection_refuse_call(message);
-}
-
-static void handle(dn__service *service, sd_bus_message *message)
-{
-        dn__signal signal;
-        bool fits = dn__connection_read_post(&service->connection, message, &signal);
-
-        dn__lock_acquire(&service->lock);
-        if (fits) {
-                note_backlog(service, 1);
-                fits = is_accepted(service, dn__vouchers_decide(&service->vouchers, &signal));
-        } else {
-                ignore(service, message);
-        }
-        dn__lock_release(&service->lock);
-        if (fits)
-                service->ops->received(service->context, &signal);
-}
-
-static dn__voucher *take_voucher(dn__service *service, bool *ret_is_accepted)
-{
-        dn__voucher *voucher = NULL;
-
-        dn__lock_acquire(&service->lock);
-        if (service->vouchers.n_waiting)
-                voucher = dn__vouchers_take(&service->vouchers, dn__clock_now_us());
-        if (voucher)
-                *ret_is_accepted = is_accepted(service, voucher->verdict);
-        dn__lock_release(&service->lock);
-        return voucher;
-}
-
-static void free_voucher(dn__service *service, dn__voucher *voucher)
-{
-        dn__lock_acquire(&service->lock);
-        dn__voucher_free(voucher);
-        dn__lock_release(&service->lock);
-}
-
-/* The answers that a step has brought may decide several posts. */
-static void handle_decided(dn__service *service)
-{
-        dn__voucher *voucher;
-        bool accepted;
-
-        while ((voucher = take_voucher(service, &accepted))) {
-                if (accepted)
-                        service->ops->received(service->context, &voucher->signal);
-                free_voucher(service, voucher);
-        }
-}
-
 /* Runs the works that are there now; those that they add, such as a callback that posts the name
  * it observes, come after the next look at the bus. */
 static void run_works(dn__service *service)
@@ -237,7 +150,7 @@ static void receive(dn__service *service)
         for (size_t i = 0; i < TURN_N_STEPS && step(service, &message); i++) {
                 if (!message)
                         continue;
-                handle(service, message);
+                dn__service_handle(service, message);
                 run_works(service);
         }
         dn__lock_acquire(&service->lock);
@@ -364,7 +277,7 @@ void dn__service_main(void *context)
         while (!is_over(service)) {
                 connect_if_due(service);
                 receive(service);
-                handle_decided(service);
+                dn__service_handle_decided(service);
                 run_works(service);
                 send_pending(service);
                 call_when_due(service);
