@@ -142,11 +142,13 @@ DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_to
 DN_EXPORT uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                                    int *out_token);
 
-#if defined(__GNUC__)
-/** Linux has no Mach ports. */
+#if defined(__has_attribute)
+#if __has_attribute(unavailable)
+/** Linux has no Mach ports. (Compilers without the attribute do not know the function at all.) */
 __attribute__((unavailable("Linux has no Mach ports: use notify_register_file_descriptor()")))
 uint32_t notify_register_mach_port(const char *name, uint32_t *notify_port, int flags,
                                    int *out_token);
+#endif
 #endif
 
 /**

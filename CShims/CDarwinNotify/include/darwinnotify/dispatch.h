@@ -41,7 +41,8 @@ static inline void dn__dispatch_destroy(void *context)
         dispatch_async_f(((dn__dispatch_handler *)context)->queue, context, dn__dispatch_free);
 }
 
-/* One function in a program, however many files include this: executors are told apart by it. */
+/* One function in a program or shared library, however many files include this: executors are told
+ * apart by it. */
 __attribute__((weak, visibility("hidden"))) int dn__dispatch_enqueue(void *queue, dn_work_fn work,
                                                                      void *argument);
 
@@ -60,7 +61,8 @@ static inline void dn__dispatch_release(void *queue)
  * Registers a block that is submitted to a queue for each post.
  *
  * The block is copied, the queue retained, until the token is cancelled; the block is then
- * released on the queue. Blocks of one name on one serial queue run in registration order.
+ * released on the queue. Blocks of one name on one serial queue run in registration order, if they
+ * are registered by one program or shared library.
  *
  * @param name       copied.
  * @param out_token  set on success only, before the first call.
