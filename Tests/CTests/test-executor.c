@@ -250,6 +250,26 @@ TEST(setExecutorMovesLaterObserversOnly)
         test_bus_stop(bus);
 }
 
+TEST(inlineValueOfTheHostIsDestroyedOnce)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executor = dn_executor_inline();
+        static tally seen, value;
+
+        executor.context = &value;
+        executor.destroy = tally_destroy;
+        dn_observer *observer = tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(value.n_destroyed, 0);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        WAIT_UNTIL_EQ(value.n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(value.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
 static void crash(const dn_event *event, void *context)
 {
         char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

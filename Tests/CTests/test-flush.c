@@ -54,6 +54,25 @@ TEST(flushOnAStalledBusTimesOut)
         test_bus_stop(bus);
 }
 
+TEST(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
+{
+        test_bus *bus = test_bus_begin();
+
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_pause(bus);
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(0), 0); /* it is out of the process, at least */
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(dn_flush(200000), -ETIMEDOUT);
+        uint64_t waited_us = test_now_us() - before_us;
+        CHECK(waited_us >= 190000 && waited_us < 2000000 * (uint64_t)test_slowness());
+        CHECK_EQ(dn_flush(0), 0);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_stop(bus);
+}
+
 TEST_NO_BUS(flushWithoutABusReportsSo)
 {
         CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), -ENOTCONN);
@@ -123,6 +142,31 @@ TEST(exitDeliversWhatTheBusTakesInTime)
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "N");
         test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static _Atomic bool is_over;
+
+static void *post_all_the_time(void *argument)
+{
+        (void)argument;
+        while (!is_over)
+                post_ok(dn_center_darwin(), "N");
+        return NULL;
+}
+
+/* Only what was posted before is waited for. */
+TEST(flushEndsThoughAnotherThreadGoesOnPosting)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t thread;
+
+        post_ok(dn_center_darwin(), "first");
+        CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, NULL), 0);
+        for (int i = 0; i < 5; i++)
+                CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        is_over = true;
+        CHECK_EQ(pthread_join(thread, NULL), 0);
         test_bus_stop(bus);
 }
 

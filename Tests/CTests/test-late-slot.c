@@ -1,4 +1,6 @@
 /* A name whose slot in the shared table comes later than its observer. */
+#include <notify.h>
+
 #include "roles.h"
 #include "shm.h"
 #include "tally.h"
@@ -88,6 +90,89 @@ TEST(slotThatOthersHadBeforeSwallowsNoPost)
         WAIT_UNTIL(second.n_posts >= 5);
         fence_bus(peer);
         CHECK(first.n_posts <= 11);
+        end();
+}
+
+static int add_check(const char *name)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+static uint64_t get(int token)
+{
+        uint64_t state = UINT64_MAX;
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        return state;
+}
+
+/* As observe_without_slot(). */
+static int add_check_without_slot(const char *name)
+{
+        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        int token;
+
+        other->table->owners[set] = other->owner;
+        token = add_check(name);
+        other->table->owners[set] = 0;
+        return token;
+}
+
+/* Arguments: name. Says "ready"; answers each line with its state, which "set" makes 7 before. */
+ROLE(holdState)
+{
+        int token = add_check(args[0]);
+        char line[16];
+
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                if (strcmp(line, "set\n") == 0)
+                        CHECK_EQ(notify_set_state(token, 7), NOTIFY_STATUS_OK);
+                printf("%llu\n", (unsigned long long)get(token));
+        }
+        return 0;
+}
+
+static test_child *spawn_holder(const char *name)
+{
+        test_child *child = test_spawn_role("holdState", name, NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+TEST(slotThatComesLateKeepsTheStateOfOthers)
+{
+        prepare();
+        int early = add_check_without_slot("late");
+        CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
+        test_child *child = spawn_holder("late");
+        CHECK_STREQ(test_child_ask(child, "set"), "7");
+        CHECK_EQ(get(early), 5); /* it knows no other yet */
+        int token = add_check("late");
+        CHECK_EQ(get(token), 7);
+        CHECK_EQ(get(early), 7);
+        CHECK_STREQ(test_child_ask(child, "get"), "7");
+        test_child_wait(child);
+        end();
+}
+
+TEST(slotThatComesLateTakesTheStateOfItsProcessAlong)
+{
+        prepare();
+        int early = add_check_without_slot("late");
+        CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
+        int token = add_check("late");
+        CHECK_EQ(get(token), 5);
+        CHECK_EQ(get(early), 5);
+        test_child *child = spawn_holder("late");
+        CHECK_STREQ(test_child_ask(child, "get"), "5");
+        CHECK_STREQ(test_child_ask(child, "set"), "7");
+        CHECK_EQ(get(early), 7);
+        test_child_wait(child);
         end();
 }
 

@@ -8,7 +8,9 @@
 #include "tally.h"
 #include "test-bus.h"
 
-#define N_PROCESSES (TEST_HAS_SANITIZER ? 50 : 200)
+#define N_PROCESSES (TEST_HAS_THREAD_SANITIZER ? 10 : TEST_HAS_SANITIZER ? 50 : 200)
+#define N_LISTENERS (TEST_HAS_THREAD_SANITIZER ? 10 : 100) /* that ends each after a second */
+#define N_LAST_POSTS 100
 
 /* Arguments: name, the way out, and, for one that has a registration as well, anything. */
 ROLE(postOnce)
@@ -78,6 +80,95 @@ TEST(postThenExitIsDelivered)
 TEST(postThenReturnFromMainIsDelivered)
 {
         check_each_post("return", "registered");
+}
+
+/* Arguments: name. Leaves with what the bus sends to it unread. */
+ROLE(listenPostTwice)
+{
+        int token;
+
+        if (notify_register_check(args[0], &token) != NOTIFY_STATUS_OK)
+                return 2;
+        if (notify_post(args[0]) != NOTIFY_STATUS_OK || notify_post(args[0]) != NOTIFY_STATUS_OK)
+                return 1;
+        exit(0);
+}
+
+TEST(everyPostOfAListenerThatExitsIsDelivered)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        char name[32];
+        test_signal signal;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < N_LISTENERS; i++) {
+                snprintf(name, sizeof name, "N.of.%d", i);
+                CHECK_EQ(test_child_wait(test_spawn_role("listenPostTwice", name, NULL)), 0);
+                for (int j = 0; j < 2; j++) {
+                        test_peer_next(peer, &signal);
+                        CHECK_STREQ(signal.name, name);
+                }
+        }
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static void stay(int token, void *context)
+{
+        (void)token;
+        (void)context;
+        printf("busy\n");
+        for (;;)
+                (void)pause();
+}
+
+/* Arguments: names, of what keeps it from reading and of what it posts and listens to. */
+ROLE(leaveWithSomethingUnread)
+{
+        dn_executor executor = dn_executor_inline();
+        dn_token_handler handler = {.invoke = stay};
+        char line[8];
+        int token;
+
+        CHECK_EQ(dn_notify_register_callback(args[0], handler, &executor, &token),
+                 NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check(args[1], &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_flush(10000000), 0);
+        printf("ready\n");
+        CHECK(fgets(line, sizeof line, stdin));
+        for (int i = 0; i < N_LAST_POSTS; i++)
+                CHECK_EQ(notify_post(args[1]), NOTIFY_STATUS_OK);
+        printf("posted\n");
+        exit(0);
+}
+
+/* A bus that writes to a process, and finds it gone with something unread, reads no more of what
+ * that had sent. */
+TEST(exitStaysUntilTheBusHasReadThePosts)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *child = test_spawn_role("leaveWithSomethingUnread", "block", "last", NULL);
+        test_signal signal;
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_peer_post(peer, "block");
+        CHECK_STREQ(test_child_read_line(child), "busy");
+        test_peer_post(peer, "block");
+        test_peer_sync(peer);
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_bus_pause(bus);
+        CHECK_STREQ(test_child_ask(child, "leave"), "posted");
+        test_let_pass_ms(200); /* else it would be gone by now */
+        test_bus_resume(bus);
+        for (int i = 0; i < N_LAST_POSTS; i++) {
+                test_peer_next(peer, &signal);
+                CHECK_STREQ(signal.name, "last");
+        }
+        CHECK_EQ(test_child_wait(child), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -86,6 +86,33 @@ TEST(descriptorIsWrittenForItsFile)
         test_bus_stop(bus);
 }
 
+/* A change makes one delivery of its own: what waits already is not merged with it. */
+TEST(fileThatChangesTakesNoPostFromADescriptor)
+{
+        test_bus *bus = begin();
+        static tally blocking = {.holds = true};
+        dn_executor executor = dn_executor_inline();
+        int fd = UNTOUCHED, token, n_bytes = 0;
+
+        CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, &token), NOTIFY_STATUS_OK);
+        monitor(token);
+        add_callback_on("block", &blocking, &executor);
+        post("block");
+        WAIT_UNTIL_EQ(blocking.n_calls, 1); /* no pipe is written before that returns */
+        for (int i = 0; i < 5; i++)
+                post(N);
+        CHECK(is_changed(token));
+        for (int i = 0; i < 2; i++) { /* the second one comes when the first was dealt with */
+                touch();
+                WAIT_UNTIL(is_changed(token));
+        }
+        blocking.holds = false;
+        WAIT_UNTIL(ioctl(fd, FIONREAD, &n_bytes) == 0 && n_bytes >= 5 * 4);
+        CHECK_EQ(n_bytes % 4, 0);
+        CHECK(n_bytes <= 7 * 4);
+        test_bus_stop(bus);
+}
+
 TEST(otherProcessesAreNotTold)
 {
         test_bus *bus = begin();

@@ -174,6 +174,31 @@ TEST(dumpHasALineForEachToken)
         test_bus_stop(bus);
 }
 
+static int n_lines(void)
+{
+        int n = 0;
+
+        for (const char *at = text; (at = strchr(at, '\n')); at++)
+                n++;
+        return n;
+}
+
+TEST(nameWithControlCharactersStaysOnItsLine)
+{
+        test_bus *bus = test_bus_begin();
+        char path[300];
+
+        snprintf(path, sizeof path, "%s/dump", test_directory());
+        dump(path);
+        int n_before = n_lines();
+        int token = add_check("dumped\n999999 check 0 forged\r\x7f.end");
+        dump(path);
+        CHECK_EQ(n_lines(), n_before + 1);
+        CHECK_EQ(n_lines_with("dumped\\x0a999999 check 0 forged\\x0d\\x7f.end\n"), 1);
+        cancel(token);
+        test_bus_stop(bus);
+}
+
 TEST_NO_BUS(dumpThatCannotBeWrittenIsTold)
 {
         char path[300];

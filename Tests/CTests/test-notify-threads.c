@@ -170,4 +170,57 @@ TEST(descriptorsAreNotMixedUp)
         test_bus_stop(bus);
 }
 
+/* Numbers follow one another, so that the next ones can be guessed. */
+static _Atomic int last_token;
+static _Atomic bool is_over;
+
+static void *cancel_guessed(void *argument)
+{
+        (void)argument;
+        while (!is_over)
+                for (int i = 0; i < 4; i++)
+                        (void)notify_cancel(last_token + i);
+        return NULL;
+}
+
+static void register_counted(const char *name, int kind, int *ret_token)
+{
+        dn_token_handler handler = {do_nothing, NULL, count_end};
+
+        if (kind != KIND_CALLBACK) {
+                *ret_token = add_kind(kind, name);
+                return;
+        }
+        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, ret_token), NOTIFY_STATUS_OK);
+        n_created++;
+}
+
+static void register_all_kinds(const char *name, int n_rounds)
+{
+        for (int i = 0; i < n_rounds; i++) {
+                int token;
+
+                register_counted(name, i % N_KINDS, &token);
+                last_token = token;
+                (void)notify_cancel(token);
+        }
+}
+
+TEST(tokensMayEndWhileTheyAreBeingRegistered)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t guessing[2];
+
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_create(&guessing[i], NULL, cancel_guessed, NULL), 0);
+        register_all_kinds("self." N, 200 * N_ROUNDS);
+        register_all_kinds(N, 5 * N_ROUNDS);
+        is_over = true;
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_join(guessing[i], NULL), 0);
+        WAIT_UNTIL_EQ(n_destroyed, n_created);
+        CHECK(!notify_is_valid_token(last_token));
+        test_bus_stop(bus);
+}
+
 TEST_MAIN()

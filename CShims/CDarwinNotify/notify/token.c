@@ -27,6 +27,10 @@ uint32_t dn__status_of(int error)
         }
 }
 
+/* What a pipe holds. More at a time come only from a count in shared memory that was tampered with,
+ * which must not occupy the thread. */
+#define MOST_TIMES 16384
+
 /* --- Delivering --------------------------------------------------------------------------- */
 
 static void invoke(const dn_event *event, void *context)
@@ -34,6 +38,8 @@ static void invoke(const dn_event *event, void *context)
         dn__delivery *delivery = context;
         uint64_t n_times = delivery->ops->is_counted ? event->n_posts : 1;
 
+        if (n_times > MOST_TIMES)
+                n_times = MOST_TIMES;
         while (n_times > 0 && delivery->ops->deliver(delivery))
                 n_times--;
 }
