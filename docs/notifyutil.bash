@@ -1,14 +1,36 @@
 # Completes the command line of notifyutil in bash.
 
+# Sets `words` to the words up to the current one. Bash splits them at colons and equals signs too,
+# without a blank between the pieces in the line; `head` is what stands before the last piece of the
+# current word, which is all that a completion replaces.
+_notifyutil_words() {
+  local line=$COMP_LINE piece i
+  words=() head=
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    piece=${COMP_WORDS[i]}
+    if [[ $i -eq 0 || $line == [[:blank:]]* ]]; then
+      words+=('')
+      line=${line#"${line%%[![:blank:]]*}"}
+    fi
+    line=${line#"$piece"}
+    head=${words[-1]}
+    words[-1]+=$piece
+  done
+  # The piece behind a colon that ends the word is empty.
+  [[ -z ${piece//[:=]} ]] && head=${words[-1]}
+  return 0
+}
+
 # Prints the names that are in use, if that is quick: not even a name can hold a run for long.
 _notifyutil_names() {
   local bus=() i
-  for ((i = 1; i + 1 < COMP_CWORD; i++)); do
-    if [ "${COMP_WORDS[i]}" = --bus ]; then bus=(--bus "${COMP_WORDS[i + 1]}"); fi
+  for ((i = 1; i + 2 < ${#words[@]}; i++)); do
+    if [ "${words[i]}" = --bus ]; then bus=(--bus "${words[i + 1]//[\"\']}"); fi
   done
   # Each line is: NAME generation NUMBER state NUMBER pids NUMBER...
-  timeout 1 "${COMP_WORDS[0]}" ${bus[@]+"${bus[@]}"} --list 2>/dev/null </dev/null |
-    sed -nE 's/ generation [0-9]+ state [0-9]+ pids [0-9? ]+$//p'
+  # A name with a backslash is not printed as it is typed.
+  timeout 1 "${words[0]}" ${bus[@]+"${bus[@]}"} --list 2>/dev/null </dev/null |
+    sed -nE '/\\/d; s/ generation [0-9]+ state [0-9]+ pids [0-9? ]+$//p'
 }
 
 # Completes the current word with each line of the standard input that begins with it.
@@ -28,13 +50,10 @@ _notifyutil_lines() {
 }
 
 _notifyutil() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  # Bash splits words at colons, which completions then must not repeat.
-  local head=
-  if declare -F _get_comp_words_by_ref >/dev/null; then
-    _get_comp_words_by_ref -n : -c word -p before
-    head=${word%"${word##*:}"}
-  fi
+  local words word before head
+  _notifyutil_words
+  [ ${#words[@]} -gt 1 ] || return 0
+  word=${words[-1]} before=${words[-2]}
   COMPREPLY=()
   case $before in
     -p | -w | -g | -s | -[0-9]*)
@@ -44,6 +63,7 @@ _notifyutil() {
     -z) return ;;
     --bus)
       _notifyutil_lines "$word" < <(printf '%s\n' session system)
+      COMPREPLY=("${COMPREPLY[@]#"$head"}")
       return ;;
     -signal | -sig)
       [[ $word == -* ]] || {

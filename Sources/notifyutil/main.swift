@@ -1,6 +1,7 @@
 // Does what the command line says.
 import Glibc
 
+Output.reserveStandardStreams()
 let arguments: Arguments
 do throws(Ending) {
   arguments = try Arguments(parsing: try CommandLine.words)

@@ -71,11 +71,23 @@ struct InspectionTests {
     #expect(throws: DarwinNotifyError.notConnected) {
       try DarwinNotificationCenter.names(on: DarwinNotificationCenter.Bus.none)
     }
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      try DarwinNotificationCenter.names(on: .address(""))
+  }
+
+  @Test func saysWhichAddressesItRefuses() throws {
+    let absent = ["bogus", "unix:path=/nonexistent/bus"]
+    for address in absent.map(DarwinNotificationCenter.Bus.address) {
+      #expect(throws: DarwinNotifyError.notConnected) {
+        try DarwinNotificationCenter.watchPosts(on: address) { _ in .stop }
+      }
+      #expect(try DarwinNotificationCenter.names(on: address).isEmpty)
     }
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      try DarwinNotificationCenter.watchPosts(on: .address("a\0b")) { _ in .stop }
+    for address in ["", "a\0b"].map(DarwinNotificationCenter.Bus.address) {
+      #expect(throws: DarwinNotifyError.invalidArgument) {
+        try DarwinNotificationCenter.watchPosts(on: address) { _ in .stop }
+      }
+      #expect(throws: DarwinNotifyError.invalidArgument) {
+        try DarwinNotificationCenter.names(on: address)
+      }
     }
   }
 

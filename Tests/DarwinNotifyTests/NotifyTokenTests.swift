@@ -129,6 +129,8 @@ struct NotifyTokenTests {
         #expect(Int32(bigEndian: number) == token.rawValue)
       }
       first.cancel()
+      #expect(first.fileDescriptor == nil)
+      #expect(second.fileDescriptor == descriptor)
       #expect(fcntl(descriptor, F_GETFD) >= 0)
       second.cancel()
       #expect(fcntl(descriptor, F_GETFD) == -1)

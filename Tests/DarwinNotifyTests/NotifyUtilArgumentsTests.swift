@@ -17,6 +17,8 @@ struct NotifyUtilArgumentsTests {
     var testDescription: String { line.joined(separator: " ") }
   }
 
+  private static let noInteger = "value following -s name must be a 64-bit integer\n"
+
   private static let refusals: [Golden] = [
     Golden([]),
     Golden(["-h"], errors: "USAGE"),
@@ -58,7 +60,15 @@ struct NotifyUtilArgumentsTests {
 
         """),
     Golden(["--bus"], status: 1, errors: "address required following --bus\nUSAGE"),
+    Golden(
+      ["--bus", "", "-g", "self.a"], status: 1,
+      errors: "address required following --bus\nUSAGE"),
     Golden(["--version"], output: "notifyutil 1.0.0\n"),
+    Golden(["-s", "a", "x", "-h"], errors: noInteger + "USAGE"),
+    Golden(["-h", "-s", "a", "x"], errors: "USAGE"),
+    Golden(["-s", "a", "x", "--version"], output: "notifyutil 1.0.0\n", errors: noInteger),
+    Golden(
+      ["-s", "a", "x", "-p"], status: 1, errors: noInteger + "name required following -p\nUSAGE"),
   ]
 
   /// Names that begin with `self.` need no bus.
@@ -71,6 +81,10 @@ struct NotifyUtilArgumentsTests {
     Golden(["-w", ""], output: ": Failed with code 1\n"),
     Golden(["-s", "", "1"], output: ": Failed with code 1\n"),
     Golden(["-signal", "99", "-w", "self.a"], output: "self.a: Failed with code 5\n"),
+    Golden(["-signal", "9", "-w", "self.a"], output: "self.a: Failed with code 5\n"),
+    Golden(
+      ["-signal", "19", "-1", "self.a", "-sig", "12", "-1", "self.b", "-p", "self.b"],
+      output: "self.a: Failed with code 5\nSIGNAL 12\nself.b\n"),
     Golden(["-s", "self.a", "5", "-g", "self.a"], output: "self.a 0\n"),
     Golden(["-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-0", "self.a", "-p", "self.a"], output: "self.a\n"),
@@ -90,7 +104,7 @@ struct NotifyUtilArgumentsTests {
     Golden(
       ["-1", "self.a", "-s", "self.a", "7", "-s", "self.a", "x", "-g", "self.a", "-p", "self.a"],
       output: "self.a 0\nself.a\n",
-      errors: "value following -s name must be a 64-bit integer\n"),
+      errors: noInteger),
     Golden(["-file", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-check", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-plain", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),

@@ -30,13 +30,13 @@ struct NotifyUtilInspectionTests {
     let bus = try PrivateBus(kind)
     #expect(try await runNotifyUtil(["--list", "--json"], on: bus) == Outcome(output: "[]\n"))
     let name = Self.oddName.rawValue
-    let listener = try await startNotifyUtil(["-w", name, "-s", name, "3"], on: bus)
+    let listener = try await startNotifyUtil(["-w", name, "-s", name, "-1"], on: bus)
     let outcome = try await runNotifyUtil(["--json", "--list"], on: bus)
     let array = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     let entry = try #require((array as? [[String: Any]])?.first)
     #expect(Set(entry.keys) == ["name", "generation", "state", "pids"])
     #expect(entry["name"] as? String == name)
-    #expect(entry["state"] as? Int == 3)
+    #expect(entry["state"] as? String == "18446744073709551615")
     #expect(entry["generation"] as? UInt64 != nil)
     #expect(entry["pids"] as? [Int32] == [listener.processIdentifier])
     #expect(outcome.output.split(separator: "\n").count == 1)
@@ -88,6 +88,24 @@ struct NotifyUtilInspectionTests {
     await monitor.waitForOutput(#"com.example.\u{1b}[2J\u{a}forged from "#)
     #expect(monitor.lines.last?.hasSuffix(": not counted") == true)
     #expect(monitor.lines.allSatisfy { $0.contains(" darwin com.example.") })
+  }
+
+  @Test(arguments: BusKind.installed)
+  func tellsNamesApartThatLookTheSame(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let names = [
+      #"a\u{1}"#, "a\u{1}", "a\u{2028}b", "a\u{2029}b", "a\u{202E}b", "a\u{2066}b", "a\u{61C}b",
+      "a\u{200B}b", "a\u{E9}\u{1F600}",
+    ]
+    let listener = try await startNotifyUtil(names.flatMap { ["-w", $0] }, on: bus)
+    let outcome = try await runNotifyUtil(["--list"], on: bus)
+    let listed = outcome.output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+    let expected = [
+      #"a\\u{1}"#, #"a\u{1}"#, #"a\u{2028}b"#, #"a\u{2029}b"#, #"a\u{202e}b"#, #"a\u{2066}b"#,
+      #"a\u{61c}b"#, #"a\u{200b}b"#, "a\u{E9}\u{1F600}",
+    ]
+    #expect(Set(listed) == Set(expected.map { $0[...] }))
+    #expect(listed.count == expected.count && listener.isRunning)
   }
 
   @Test(arguments: BusKind.installed)

@@ -60,6 +60,11 @@ struct NotifyUtilTests {
     #expect(long >= .milliseconds(800))
     let usual = try await clock.measure { _ = try await runNotifyUtil(posts, on: bus) }
     #expect(usual >= .milliseconds(200))
+    let signalled = try await clock.measure {
+      let line = ["-z", "1200", "-signal", "10", "-1", "self.a", "-p", "self.a"]
+      _ = try await runNotifyUtil(line + ["-1", "self.b", "-p", "self.b"], on: nil)
+    }
+    #expect(signalled >= .milliseconds(2400))
   }
 
   @Test(arguments: BusKind.installed)
@@ -94,9 +99,12 @@ struct NotifyUtilTests {
 
   @Test(arguments: ["--list", "--monitor"])
   func failsWithoutABusToLookAt(option: String) async throws {
-    let outcome = try await runNotifyUtil(
-      [option], on: nil, environment: ["DARWIN_NOTIFY_BUS": "none"])
-    #expect(outcome == Outcome(status: 1, errors: Self.howToGetABus))
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    bus.kill()
+    for address in ["none", "bogus", "unix:path=/nonexistent/bus", bus.address] {
+      let outcome = try await runNotifyUtil([option, "--bus", address], on: nil)
+      #expect(outcome == Outcome(status: 1, errors: Self.howToGetABus), "\(address)")
+    }
   }
 
   private static let howToGetABus = """

@@ -11,9 +11,10 @@ extension DarwinNotificationCenter {
   ///   - prefix: only names that begin with these bytes.
   ///   - ready: is called once, when no later post is missed.
   ///   - body: is called for each post.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address or a prefix that is malformed,
-  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``,
-  ///   ``DarwinNotifyError/notConnected`` if there is no bus, or no more.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an empty address, or an address or a
+  ///   prefix with a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached`` if
+  ///   the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is no bus, or no
+  ///   more, also for an address that is malformed.
   ///
   /// The corresponding C function is `dn_watch_posts`.
   public static func watchPosts(
@@ -31,10 +32,13 @@ extension DarwinNotificationCenter {
 
   /// Lists the names that processes of this user have registrations for on a bus, in byte order.
   ///
+  /// No connection is made to the bus: one that does not exist has no names.
+  ///
   /// - Parameter bus: the bus that the processes use; `nil` for that of ``shared``.
   /// - Returns: the names.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is malformed,
-  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notConnected`` if there is no bus,
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is empty or has a
+  ///   NUL,
+  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notConnected`` if no bus is chosen,
   ///   ``DarwinNotifyError/notAuthorized`` if there is no table to be read.
   ///
   /// The corresponding C function is `dn_list_names`.

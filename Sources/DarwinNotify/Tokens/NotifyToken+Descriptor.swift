@@ -23,7 +23,7 @@ extension NotifyToken.Descriptor {
     switch self {
     case .new: return (-1, 0)
     case .shared(let token):
-      guard token.isValid, let descriptor = token.fileDescriptor else { throw .invalidFile }
+      guard let descriptor = token.fileDescriptor else { throw .invalidFile }
       return (descriptor, NOTIFY_REUSE)
     }
   }

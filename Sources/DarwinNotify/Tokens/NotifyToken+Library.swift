@@ -55,8 +55,10 @@ extension NotifyToken {
 
   /// Writes what this process has registered into a file, one line for each token.
   ///
-  /// - Parameter path: the file, which is created, or emptied if it is one of ours.
-  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written.
+  /// - Parameter path: the file, which is created with mode 0600, or emptied; not through a
+  ///   symbolic link.
+  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written, ``NotifyError/failed`` without
+  ///   memory.
   ///
   /// The corresponding C function is `notify_dump_status`.
   public static func dumpStatus(to path: String) throws(NotifyError) {

@@ -111,13 +111,14 @@ public final class NotifyToken: Sendable {
   /// The corresponding C parameter is `token`.
   public var rawValue: CInt { number.load(ordering: .acquiring) }
 
-  /// The descriptor that posts make readable; `nil` for other kinds of tokens.
+  /// The descriptor that posts make readable; `nil` for other kinds of tokens, and for one that has
+  /// ended.
   ///
   /// It belongs to the library, which closes it with the last token that uses it: do not close it.
   /// The corresponding C parameter is `notify_fd` of `notify_register_file_descriptor`.
   public var fileDescriptor: CInt? {
     let descriptor = descriptor.load(ordering: .acquiring)
-    return descriptor == Self.noDescriptor ? nil : descriptor
+    return descriptor != Self.noDescriptor && isValid ? descriptor : nil
   }
 
   /// Whether the registration has not ended.

@@ -25,15 +25,15 @@ struct Arguments: Equatable {
   /// Takes an option that acts on the whole run. Returns whether it was one.
   private mutating func takeSetting(_ word: String) throws(Ending) -> Bool {
     switch word {
-    case "-h", "-help", "--help": throw .help
-    case "--version": throw .version
+    case "-h", "-help", "--help": throw .help(notes: notes)
+    case "--version": throw .version(notes: notes)
     case "-q": settings.printing = .nothing
     case "-v": settings.printing = .everything
     case "-z": settings.pauseMilliseconds = try time()
     case "-M": settings.options.insert(.dispatch)
     case "-R": settings.options.insert(.regenerate)
     case "--json": settings.isJSON = true
-    case "--bus": settings.bus = try value("address required following --bus")
+    case "--bus": settings.bus = try address()
     default: return false
     }
     return true
@@ -87,6 +87,13 @@ extension Arguments {
   private mutating func optionalValue() -> String? {
     guard let word = rest.first, !word.hasPrefix("-") else { return nil }
     return rest.popFirst()
+  }
+
+  private mutating func address() throws(Ending) -> String {
+    let complaint = "address required following --bus"
+    let address = try value(complaint)
+    guard !address.isEmpty else { throw mistake(complaint) }
+    return address
   }
 
   private mutating func key(of option: String) throws(Ending) -> NotificationName {

@@ -4,8 +4,8 @@ import Glibc
 
 /// Why there is nothing to run.
 enum Ending: Error, Equatable {
-  case help
-  case version
+  case help(notes: [String])
+  case version(notes: [String])
   case mistake([String], showsUsage: Bool)
 
   var status: CInt {
@@ -15,10 +15,14 @@ enum Ending: Error, Equatable {
   /// Prints what there is to say.
   func tell() {
     switch self {
-    case .help: Output.complain(Usage.text)
-    case .version: Output.print("notifyutil \(DarwinNotificationCenter.libraryVersion)")
+    case .help(let notes):
+      notes.forEach(Output.complain)
+      Output.complain(Usage.text)
+    case .version(let notes):
+      notes.forEach(Output.complain)
+      Output.print("notifyutil \(DarwinNotificationCenter.libraryVersion)")
     case .mistake(let lines, let showsUsage):
-      for line in lines { Output.complain(line) }
+      lines.forEach(Output.complain)
       if showsUsage { Output.complain(Usage.text) }
     }
   }

@@ -8,6 +8,7 @@ struct NameList {
   /// Prints them, or ends the program with status 1.
   func print() {
     do throws(DarwinNotifyError) {
+      try connect()
       let names = try DarwinNotificationCenter.names()
       if isJSON {
         Output.print(JSON.array(names.map(json)).text)
@@ -20,6 +21,11 @@ struct NameList {
     }
   }
 
+  /// Fails when there is no bus: to list its names asks only for its table.
+  private func connect() throws(DarwinNotifyError) {
+    try DarwinNotificationCenter.watchPosts(ready: { .stop }) { _ in .stop }
+  }
+
   private func line(for name: NameRecord) -> String {
     let holders = name.holders.map { $0.map { "\($0)" } ?? "?" }.joined(separator: " ")
     return printable(name.name.rawValue)
@@ -30,7 +36,7 @@ struct NameList {
     .object([
       ("name", .string(name.name.rawValue)),
       ("generation", .number(name.generation)),
-      ("state", .number(name.state)),
+      ("state", .string("\(name.state)")),
       ("pids", .array(name.holders.map { $0.map { .number($0) } ?? .null })),
     ])
   }

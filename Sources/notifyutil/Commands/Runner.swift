@@ -1,6 +1,6 @@
 // Runs the commands.
 import DarwinNotify
-import Dispatch
+import Glibc
 
 struct Runner {
   let settings: Settings
@@ -31,8 +31,12 @@ struct Runner {
 
   /// Waits. A signal does not cut it short.
   private func pause() {
-    let time = DispatchTimeInterval.milliseconds(Int(settings.pauseMilliseconds))
-    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + time)
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    let nanoseconds = end.tv_nsec + Int(settings.pauseMilliseconds) * 1_000_000
+    end.tv_sec += nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
+    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nil) == EINTR {}
   }
 
   private func get(_ key: NotificationName) {

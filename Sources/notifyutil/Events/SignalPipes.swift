@@ -1,4 +1,5 @@
 // Turns signals into bytes in pipes.
+import DarwinNotify
 import Glibc
 
 /// For each signal that is caught a pipe, which gets a byte whenever it comes.
@@ -13,18 +14,31 @@ enum SignalPipes {
     return ends
   }()
 
-  /// Catches a signal from now on. Returns the read end of its pipe, if it can be caught.
-  static func open(for number: CInt) -> CInt? {
+  /// Catches a signal from now on. Returns the read end of its pipe.
+  static func open(for number: CInt) throws(NotifyError) -> CInt {
     var ends: [CInt] = [-1, -1]
-    guard signals.contains(number), pipe(&ends) == 0 else { return nil }
+    guard signals.contains(number) else { throw .invalidSignal }
+    guard pipe(&ends) == 0 else { throw .failed }
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     writeEnds[Int(number)] = ends[1]
-    signal(number) { number in
+    guard catchSignal(number) else {
+      writeEnds[Int(number)] = -1
+      ends.forEach { close($0) }
+      throw .invalidSignal
+    }
+    return ends[0]
+  }
+
+  /// Returns whether the signal can be caught.
+  private static func catchSignal(_ number: CInt) -> Bool {
+    var action = sigaction()
+    action.sa_flags = SA_RESTART
+    action.__sigaction_handler.sa_handler = { number in
       let error = errno
       var byte: UInt8 = 1
       _ = write(SignalPipes.writeEnds[Int(number)], &byte, 1)
       errno = error
     }
-    return ends[0]
+    return sigaction(number, &action, nil) == 0
   }
 }

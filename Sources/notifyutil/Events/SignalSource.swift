@@ -13,23 +13,23 @@ final class SignalSource: EventSource, @unchecked Sendable {
   private let reporter: Reporter
   private let report: @Sendable (CInt) -> Void
   private var tokens: [NotifyToken] = []
-  private var reader: (any DispatchSourceRead)?
+  private let reader: any DispatchSourceRead
 
+  /// - Throws: ``NotifyError/invalidSignal`` for a signal that cannot be caught.
   init(
     _ number: CInt, _ queue: DispatchQueue, _ reporter: Reporter,
     _ report: @escaping @Sendable (CInt) -> Void
-  ) {
+  ) throws(NotifyError) {
+    let descriptor = try SignalPipes.open(for: number)
     self.number = number
     self.reporter = reporter
     self.report = report
-    guard let descriptor = SignalPipes.open(for: number) else { return }
-    let reader = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    reader = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     reader.setEventHandler { [unowned self] in
       var byte: UInt8 = 0
       if read(descriptor, &byte, 1) == 1 { handle() }
     }
     reader.activate()
-    self.reader = reader
   }
 
   func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {

@@ -27,7 +27,7 @@ final class Watch: @unchecked Sendable {
   func register(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
     let result = queue.sync {
       Result { () throws(NotifyError) in
-        let source = source(of: kind)
+        let source = try source(of: kind)
         let token = try source.register(key)
         entries[token.rawValue] = Entry(token: token, kind: kind, count: count)
       }
@@ -48,20 +48,20 @@ final class Watch: @unchecked Sendable {
     }
   }
 
-  private func source(of kind: Kind) -> any EventSource {
+  private func source(of kind: Kind) throws(NotifyError) -> any EventSource {
     if let source = sources[kind] { return source }
-    let source = makeSource(of: kind)
+    let source = try makeSource(of: kind)
     sources[kind] = source
     return source
   }
 
-  private func makeSource(of kind: Kind) -> any EventSource {
+  private func makeSource(of kind: Kind) throws(NotifyError) -> any EventSource {
     let report: @Sendable (CInt) -> Void = { [unowned self] token in handle(token) }
     switch kind {
     case .dispatch: return QueueSource(queue, report)
     case .file: return FileSource(queue, report)
     case .check, .plain: return PollSource(queue, report)
-    case .signal(let number): return SignalSource(number, queue, reporter, report)
+    case .signal(let number): return try SignalSource(number, queue, reporter, report)
     }
   }
 

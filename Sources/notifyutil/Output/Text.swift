@@ -11,14 +11,16 @@ func hexadecimal(_ region: UInt64) -> String {
   "0x" + padded(region, to: 16, radix: 16)
 }
 
-/// Text of strangers, without what would move the cursor of a terminal or forge a line.
+/// Text of strangers, without what would move the cursor of a terminal or forge a line, turn the
+/// direction of the text or not be seen. Different texts stay different.
 func printable(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
-    if scalar.properties.generalCategory == .control {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator:
       result += "\\u{" + String(scalar.value, radix: 16) + "}"
-    } else {
-      result.unicodeScalars.append(scalar)
+    case _ where scalar == "\\": result += "\\\\"
+    default: result.unicodeScalars.append(scalar)
     }
   }
   return result

@@ -1,0 +1,89 @@
+// Specifies how notifyutil ends when it cannot write.
+import DarwinNotify
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotifyUtilOutputTests {
+  /// Each prints a line for an event, and would go on for ever.
+  private static let registrations = ["-dispatch", "-file", "-check", "-plain", "-signal"].map {
+    [$0, "-w", "self.a", "-p", "self.a"]
+  }
+
+  /// What starts the tool: with the signal as usual, ignored, or blocked.
+  private static let launchers = ["exec", "trap '' PIPE; exec", "exec env --block-signal=PIPE"]
+
+  @Test(arguments: registrations, launchers)
+  func endsWithTheFirstLineThatNobodyReads(line: [String], launcher: String) async throws {
+    let outcome = try await runUnread(line, by: launcher, on: nil)
+    #expect(outcome == Outcome(status: SIGPIPE))
+  }
+
+  @Test(arguments: BusKind.installed, launchers)
+  func endsWithTheFirstLineOfABusThatNobodyReads(
+    on kind: BusKind, launcher: String
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let lines = [
+      ["-w", "com.example.a", "-p", "com.example.a"],
+      ["--monitor", "-p", "com.example.a"],
+      ["--json", "--list", "-w", "com.example.a"],
+      ["-1", "com.example.a", "--list", "-w", "com.example.a"],
+      ["-g", "com.example.a", "-w", "com.example.a"],
+    ]
+    for line in lines {
+      let outcome = try await runUnread(line, by: launcher, on: bus)
+      #expect(outcome == Outcome(status: SIGPIPE), "\(line)")
+    }
+  }
+
+  @Test(arguments: registrations + [["-g", "self.a"], ["-g", ""], ["--version"]])
+  func complainsWhenItCannotWrite(line: [String]) async throws {
+    #expect(try await run(line, to: ">/dev/full", on: nil) == Self.failure(ENOSPC))
+    #expect(try await run(line, to: ">&-", on: nil) == Self.failure(EBADF))
+    #expect(try await run(line, to: "</dev/null >&0 2>&2", on: nil) == Self.failure(EBADF))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func complainsWhenItCannotWriteOfABus(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let lines = [
+      ["-w", "com.example.a", "-p", "com.example.a"],
+      ["--monitor", "-p", "com.example.a"],
+      ["--json", "--list", "-w", "com.example.a"],
+    ]
+    for line in lines {
+      #expect(try await run(line, to: ">/dev/full", on: bus) == Self.failure(ENOSPC), "\(line)")
+      #expect(try await run(line, to: ">&-", on: bus) == Self.failure(EBADF), "\(line)")
+    }
+  }
+
+  @Test func needsNoOutputWhenItHasNoneToWrite() async throws {
+    let line = ["-q", "-1", "self.a", "-p", "self.a"]
+    #expect(try await run(line, to: ">&- 2>&- <&-", on: nil) == Outcome())
+  }
+
+  private static func failure(_ error: CInt) -> Outcome {
+    let reason = String(cString: strerror(error))
+    return Outcome(status: 1, errors: "notifyutil: standard output: \(reason)\n")
+  }
+
+  /// Runs the command with its standard output in a pipe whose read end is closed.
+  private func runUnread(
+    _ line: [String], by launcher: String, on bus: PrivateBus?
+  ) async throws -> Outcome {
+    let makePipe = """
+      directory=$(mktemp -d) && mkfifo "$directory/pipe" && exec 3<>"$directory/pipe"
+      exec 4>"$directory/pipe" 3>&-; rm -r "$directory"; \(launcher)
+      """
+    return try await run(line, to: ">&4 4>&-", by: makePipe, on: bus)
+  }
+
+  private func run(
+    _ line: [String], to redirection: String, by launcher: String = "exec", on bus: PrivateBus?
+  ) async throws -> Outcome {
+    let script = "\(launcher) \"$0\" \"$@\" \(redirection)"
+    let words = ["-c", script, Program.path(of: "notifyutil")] + line
+    return try await Program.run("/bin/sh", words, on: bus)
+  }
+}
