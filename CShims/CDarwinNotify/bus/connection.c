@@ -2,9 +2,11 @@
 #include "bus/connection.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "bus/name.h"
 
@@ -131,6 +133,13 @@ bool dn__connection_can_send(dn__connection *connection)
 
         return connection->unique_name && !connection->is_broken &&
                sd_bus_get_n_queued_write(connection->bus, &n_queued) >= 0 && n_queued == 0;
+}
+
+bool dn__connection_is_read(dn__connection *connection)
+{
+        int n_bytes = 0;
+
+        return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
 }
 
 int dn__connection_send_post(dn__connection *connection, const char *name, size_t n_name_bytes,

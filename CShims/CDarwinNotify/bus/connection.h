@@ -59,6 +59,9 @@ int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_
 /* Tells whether a message would be written to the socket now: nothing is queued before it. */
 bool dn__connection_can_send(dn__connection *connection);
 
+/* Tells whether the bus has read all that was written. */
+bool dn__connection_is_read(dn__connection *connection);
+
 /* Sends one signal: body `stt` (docs/wire.md). Returns 0 or a negative errno. */
 int dn__connection_send_post(dn__connection *connection, const char *name, size_t n_name_bytes,
                              uint64_t generation, uint64_t region);

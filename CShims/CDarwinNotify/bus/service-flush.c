@@ -7,67 +7,74 @@
  * none. */
 #define QUESTION_TIMEOUT_US (100 * DN__US_PER_MS)
 
-static int answered(sd_bus_message *answer, void *context, sd_bus_error *error)
-        DN__TSA(no_thread_safety_analysis)
-{
-        dn__service *service = context;
-
-        (void)answer;
-        (void)error;
-        service->barrier = sd_bus_slot_unref(service->barrier);
-        service->n_taken = service->barrier_n_sent;
-        dn__condition_broadcast(&service->changed);
-        return 1;
-}
-
 /* What the socket took is not yet safe: a bus that finds us gone, with something from it unread,
- * leaves unread what we had sent. An answer tells that it has read all before the question. */
-static void ask_barrier(dn__service *service) DN__REQUIRES(&service->lock)
-{
-        if (service->barrier || !dn__connection_can_send(&service->connection))
-                return;
-        service->barrier_n_sent = service->counts.n_sent;
-        (void)dn__connection_ask(&service->connection, "NameHasOwner",
-                                 service->connection.unique_name, answered, service,
-                                 &service->barrier);
-}
+ * leaves unread what we had sent. The kernel knows what it has read, but does not tell when it
+ * reads: that is looked for, soon at first, then less often. */
+#define LOOK_MIN_US 50
+#define LOOK_MAX_US (5 * DN__US_PER_MS)
 
-/* What the bus has to have read, once nothing waits in the process: posts that come later are not
- * waited for. */
 typedef struct flush {
-        bool is_drained;
-        uint64_t n_sent;
+        bool may_wait;
+        bool is_drained;     /* nothing waited in the process once */
+        uint64_t n_connects; /* by then: what a connection took that is lost is not waited for */
+        uint64_t look_us;
 } flush;
 
-static bool is_flushed(dn__service *service, flush *flush, bool asks)
+/* From the moment that nothing waits in the process, posts that come later do: otherwise they could
+ * keep the socket from ever being empty. */
+static bool is_flushed(dn__service *service, flush *flush) DN__REQUIRES(&service->lock)
+{
+        if (!flush->may_wait)
+                return dn__service_is_drained(service);
+        if (!flush->is_drained && dn__service_is_drained(service)) {
+                flush->is_drained = true;
+                flush->n_connects = service->counts.n_connects;
+                service->n_flushes++;
+        }
+        if (!flush->is_drained)
+                return false;
+        return flush->n_connects != service->counts.n_connects ||
+               !dn__connection_is_ready(&service->connection) ||
+               dn__connection_is_read(&service->connection);
+}
+
+static void wait_a_moment(dn__service *service, flush *flush, uint64_t deadline_us)
         DN__REQUIRES(&service->lock)
 {
-        if (!flush->is_drained && dn__service_is_drained(service))
-                *flush = (struct flush){ true, service->counts.n_sent };
-        return flush->is_drained && (!asks || service->n_taken >= flush->n_sent);
+        uint64_t until_us = deadline_us;
+
+        if (flush->is_drained) {
+                until_us = dn__clock_after_us(flush->look_us);
+                flush->look_us = flush->look_us < LOOK_MAX_US ? 2 * flush->look_us : LOOK_MAX_US;
+        } else {
+                dn__service_wake(service);
+        }
+        (void)dn__condition_wait(&service->changed, &service->lock,
+                                 until_us < deadline_us ? until_us : deadline_us);
 }
 
 int dn__service_flush(dn__service *service, uint64_t deadline_us)
 {
-        bool may_wait = dn__clock_now_us() < deadline_us && !dn__service_is_current(service);
-        flush flush = { 0 };
+        flush flush = {
+                .may_wait = dn__clock_now_us() < deadline_us && !dn__service_is_current(service),
+                .look_us = LOOK_MIN_US,
+        };
         int r = 0;
 
         dn__lock_acquire(&service->lock);
-        while (!is_flushed(service, &flush, may_wait)) {
+        while (!is_flushed(service, &flush)) {
                 /* A bus that is being connected to may take them in a moment; one that is not
                  * there will not. */
                 if (!dn__connection_is_open(&service->connection))
                         r = -ENOTCONN;
-                else if (!may_wait || dn__clock_now_us() >= deadline_us)
+                else if (!flush.may_wait || dn__clock_now_us() >= deadline_us)
                         r = -ETIMEDOUT;
                 if (r < 0)
                         break;
-                if (flush.is_drained)
-                        ask_barrier(service);
-                dn__service_wake(service);
-                (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
+                wait_a_moment(service, &flush, deadline_us);
         }
+        if (flush.is_drained && --service->n_flushes == 0)
+                dn__service_wake(service);
         dn__lock_release(&service->lock);
         return r;
 }

@@ -28,9 +28,7 @@ struct dn__service {
         dn__pending in_flight DN__GUARDED_BY(&lock); /* one post at most: see dn__service_send() */
         dn__queue works DN__GUARDED_BY(&lock);
         dn__service_counts counts DN__GUARDED_BY(&lock);
-        sd_bus_slot *barrier DN__GUARDED_BY(&lock); /* a question behind all posts, or NULL */
-        uint64_t barrier_n_sent DN__GUARDED_BY(&lock);
-        uint64_t n_taken DN__GUARDED_BY(&lock);    /* of counts.n_sent: the bus has read them */
+        unsigned n_flushes DN__GUARDED_BY(&lock);   /* that wait for the bus to read: see there */
         uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was sent last, or 0 */
         bool is_started DN__GUARDED_BY(&lock);
         bool is_tried DN__GUARDED_BY(&lock); /* the first attempt to connect has an outcome */

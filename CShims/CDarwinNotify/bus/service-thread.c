@@ -47,8 +47,6 @@ static void disconnect(dn__service *service) DN__REQUIRES(&service->lock)
                 service->backoff_us = DN__BACKOFF_MIN_US;
         dn__rules_disconnected(&service->rules);
         dn__vouchers_disconnected(&service->vouchers);
-        service->barrier = sd_bus_slot_unref(service->barrier);
-        service->n_taken = service->counts.n_sent;
         dn__connection_close(&service->connection);
         dn__service_take_back(service);
         connect_later(service);
@@ -198,7 +196,7 @@ static void call_when_due(dn__service *service)
 
 static bool has_to_send(dn__service *service) DN__REQUIRES(&service->lock)
 {
-        return !dn__pending_is_empty(&service->pending) &&
+        return !dn__pending_is_empty(&service->pending) && !service->n_flushes &&
                dn__connection_can_send(&service->connection);
 }
 

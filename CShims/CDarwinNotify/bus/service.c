@@ -49,12 +49,11 @@ int dn__service_new(dn__address address, const dn__service_ops *ops, void *conte
         return 0;
 }
 
-void dn__service_free(dn__service *service) DN__TSA(no_thread_safety_analysis)
+void dn__service_free(dn__service *service)
 {
         const dn__service_ops *ops = service->ops;
         void *context = service->context;
 
-        (void)sd_bus_slot_unref(service->barrier);
         dn__vouchers_deinit(&service->vouchers);
         dn__connection_close(&service->connection);
         dn__pending_deinit(&service->in_flight);
@@ -160,7 +159,7 @@ int dn__service_send(dn__service *service, uint64_t hash, const char *name, size
 {
         int r;
 
-        if (!dn__connection_can_send(&service->connection))
+        if (service->n_flushes || !dn__connection_can_send(&service->connection))
                 return -EAGAIN;
         dn__service_note_written(service);
         r = dn__connection_send_post(&service->connection, name, n_name_bytes, generation, region);
