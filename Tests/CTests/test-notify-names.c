@@ -23,7 +23,7 @@ static const char *const different[] = {
 
 /* No names at all: empty, not UTF-8, of surrogates, too long forms, noncharacters. */
 static const char *const malformed[] = {
-        "",         "\xff",     "a\xff" "b",    "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "",         "\xff",     "a\377b",    "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "a\xc3",    "\xe2\x82", "\xef\xbf\xbf", "\xef\xb7\x90"};
 
 #define N_MALFORMED (sizeof malformed / sizeof *malformed)
