@@ -61,6 +61,14 @@ static inline bool is_changed(int token)
         return changed;
 }
 
+static inline uint64_t get_state(int token)
+{
+        uint64_t state = UNTOUCHED;
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        return state;
+}
+
 static inline void post(const char *name)
 {
         CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
@@ -69,6 +77,26 @@ static inline void post(const char *name)
 static inline void cancel(int token)
 {
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+}
+
+/* Every call says that this is no token, and writes nothing. */
+static inline void check_invalid(int token)
+{
+        static char path[] = "/";
+        uint64_t state = UNTOUCHED;
+        uint32_t value = UNTOUCHED;
+        int changed = UNTOUCHED;
+
+        CHECK(!notify_is_valid_token(token));
+        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_peek(token, &value), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_resume(token), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK(changed == UNTOUCHED && value == UNTOUCHED && state == UNTOUCHED);
 }
 
 /* ---- every kind ------------------------------------------------------------------------------ */

@@ -1,13 +1,16 @@
-/* The other processes that most tests need: one that observes, one that posts. */
+/* What many tests need besides their own process: others that observe or post, a silent bus. */
 #ifndef DN_ROLES_H
 #define DN_ROLES_H
 
 #include <darwinnotify/darwinnotify.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tally.h"
+#include "test-bus.h"
 #include "test-child.h"
 #include "test.h"
 
@@ -86,6 +89,44 @@ static inline void post_elsewhere(const char *name, unsigned long n, const char 
 
         snprintf(count, sizeof count, "%lu", n);
         CHECK_EQ(test_child_wait(test_spawn_role("post", name, count, way_out, NULL)), 0);
+}
+
+/* Runs a role that posts the name of each tally once: each hears that, and nothing else. */
+static inline void check_each_hears_one(const char *role, tally *seen, size_t n, test_peer *peer)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role(role, NULL)), 0);
+        for (size_t i = 0; i < n; i++)
+                WAIT_UNTIL(seen[i].n_calls > 0);
+        fence_bus(peer);
+        for (size_t i = 0; i < n; i++)
+                CHECK_EQ(seen[i].n_calls, 1);
+}
+
+/* A bus for a test that forks, and a peer that watches it. */
+static inline test_peer *begin_to_fork(test_bus **ret_bus)
+{
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer allows no threads in a forked child");
+        *ret_bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(*ret_bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        return peer;
+}
+
+/* The bus of this process takes connections from now on, and never says a word. Returns its socket,
+ * which the caller closes. */
+static inline int use_silent_bus(void)
+{
+        struct sockaddr_un silent = {.sun_family = AF_UNIX};
+        char address[160];
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
+        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
+        CHECK_EQ(listen(fd, 100), 0);
+        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
+        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        return fd;
 }
 
 #endif

@@ -32,12 +32,7 @@ TEST(differentNamesDoNotCross)
         test_peer_watch(peer, TEST_WIRE_RULE);
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 tally_observe(dn_center_darwin(), different[i], &seen[i]);
-        CHECK_EQ(test_child_wait(test_spawn_role("postDifferent", NULL)), 0);
-        for (size_t i = 0; i < N_DIFFERENT; i++)
-                WAIT_UNTIL(seen[i].n_calls > 0);
-        fence_bus(peer);
-        for (size_t i = 0; i < N_DIFFERENT; i++)
-                CHECK_EQ(seen[i].n_calls, 1);
+        check_each_hears_one("postDifferent", seen, N_DIFFERENT, peer);
         test_peer_close(peer);
         test_bus_stop(bus);
 }

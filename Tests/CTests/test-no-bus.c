@@ -1,7 +1,5 @@
 /* Life without a bus, until there is one. */
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "roles.h"
@@ -133,16 +131,9 @@ TEST_NO_BUS(openingNoneOrNowhereIsNoError)
 /* A bus that takes connections and then never says a word. */
 TEST_NO_BUS(silentBusHoldsNobodyUp)
 {
-        struct sockaddr_un silent = {.sun_family = AF_UNIX};
-        char address[160];
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
-        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
-        CHECK_EQ(listen(fd, 100), 0);
-        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
-        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        int fd = use_silent_bus();
         uint64_t before_us = test_now_us();
+
         check_offline();
         CHECK(test_now_us() - before_us < 3 * CALL_LIMIT_US);
         close(fd);

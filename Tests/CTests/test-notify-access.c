@@ -1,15 +1,9 @@
 /* Who may register, post and set the state of which name. */
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <notify_private.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 
 #define USER 65534 /* "nobody": a bus takes no user that the machine does not know */
 
@@ -36,33 +30,11 @@ static const char *const writable[] = {"com.apple.system",    "com.apple.systems
         for (size_t i_ = 0; i_ < sizeof list / sizeof *list; i_++)                                 \
                 for (const char *name = list[i_]; name; name = NULL)
 
-static void count_call(int token, void *context)
-{
-        (void)token;
-        ((tally *)context)->n_calls++;
-}
-
-static uint32_t add_callback(const char *name, tally *seen, int *ret_token)
+static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
 {
         dn_token_handler handler = {.invoke = count_call, .context = seen};
 
         return dn_notify_register_callback(name, handler, NULL, ret_token);
-}
-
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
-static uint64_t get(int token)
-{
-        uint64_t state = UINT64_MAX;
-
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        return state;
 }
 
 /* Register, hear of a post, set a state: all that a name is for. */
@@ -73,19 +45,19 @@ static void check_all_is_allowed(const char *name)
         int checked, called, signalled;
 
         CHECK_EQ(notify_register_check(name, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(add_callback(name, &seen, &called), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(name, &seen, &called), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_signal(name, SIGURG, &signalled), NOTIFY_STATUS_OK);
         dn_observer *observer = tally_observe(dn_center_darwin(), name, &observed);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
         post_ok(dn_center_darwin(), name);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
         WAIT_UNTIL_EQ(observed.n_calls, n_before + 2);
         CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(checked), 42);
+        CHECK_EQ(get_state(checked), 42);
         CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(signalled), NOTIFY_STATUS_OK);
@@ -103,7 +75,7 @@ static void check_registration_is_refused(const char *name)
         CHECK_EQ(notify_register_signal(name, SIGURG, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
         CHECK_EQ(notify_register_file_descriptor(name, &fd, 0, &token),
                  NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(add_callback(name, &seen, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(try_counting(name, &seen, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
         CHECK_EQ(token, 77);
         CHECK_EQ(fd, 78);
         CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
@@ -200,21 +172,21 @@ static void use_system_names(test_peer *peer)
         int checked, called;
 
         CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(add_callback(SYSTEM, &seen, &called), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(SYSTEM, &seen, &called), NOTIFY_STATUS_OK);
         tally_observe(dn_center_darwin(), SYSTEM, &observed);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         check_post_is_dropped(peer, SYSTEM);
         CHECK_EQ(notify_set_state(checked, 42), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(checked), 0);
-        CHECK_EQ(get(called), 0);
+        CHECK_EQ(get_state(checked), 0);
+        CHECK_EQ(get_state(called), 0);
         fence_bus(peer);
-        CHECK(!check(checked));
+        CHECK(!is_changed(checked));
         CHECK_EQ(seen.n_calls, 0);
         CHECK_EQ(observed.n_calls, 0);
         CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(checked), 0);
+        CHECK_EQ(get_state(checked), 0);
 }
 
 TEST(namesOfTheSystemAreReadOnly)
@@ -245,17 +217,17 @@ TEST(theEffectiveUserCountsAtEachCall)
                 SKIP("only root can become another user");
         test_bus *bus = test_bus_begin();
         CHECK_EQ(notify_register_check("user.uid.5", &kept), NOTIFY_STATUS_OK);
-        CHECK_EQ(add_callback(SYSTEM, &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(SYSTEM, &seen, &token), NOTIFY_STATUS_OK);
         CHECK_EQ(seteuid(USER), 0);
         CHECK_EQ(notify_register_check("user.uid.65534.x", &token), NOTIFY_STATUS_OK);
         check_registration_is_refused("user.uid.6");
         CHECK_EQ(notify_post(SYSTEM), NOTIFY_STATUS_OK);
-        CHECK(check(kept)); /* what was registered before stays */
+        CHECK(is_changed(kept)); /* what was registered before stays */
         CHECK_EQ(notify_set_state(kept, 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(kept), 0);
+        CHECK_EQ(get_state(kept), 0);
         CHECK_EQ(seteuid(0), 0);
         CHECK_EQ(notify_set_state(kept, 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(kept), 1);
+        CHECK_EQ(get_state(kept), 1);
         fence_executor();
         CHECK_EQ(seen.n_calls, 0);
         CHECK_EQ(notify_post(SYSTEM), NOTIFY_STATUS_OK);

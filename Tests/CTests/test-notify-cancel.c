@@ -5,25 +5,6 @@
 
 #define N "cancel"
 
-static void check_invalid(int token)
-{
-        static char path[] = "/";
-        uint64_t state = UNTOUCHED;
-        uint32_t value = UNTOUCHED;
-        int changed = UNTOUCHED;
-
-        CHECK(!notify_is_valid_token(token));
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_peek(token, &value), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_resume(token), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK(changed == UNTOUCHED && value == UNTOUCHED && state == UNTOUCHED);
-}
-
 static void check_numbers(void)
 {
         const int numbers[] = {-1, 0, INT_MAX, INT_MIN, INT_MAX - 1, 1 << 20, 12345, -2};

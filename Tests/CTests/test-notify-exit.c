@@ -1,12 +1,8 @@
 /* Posts of a process that ends at once. */
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 
 #define N_PROCESSES (TEST_HAS_THREAD_SANITIZER ? 10 : TEST_HAS_SANITIZER ? 50 : 200)
 #define N_LISTENERS (TEST_HAS_THREAD_SANITIZER ? 10 : 100) /* that ends each after a second */
@@ -27,31 +23,22 @@ ROLE(postOnce)
         return status == NOTIFY_STATUS_OK ? 0 : 1;
 }
 
-static void count_call(int token, void *context)
-{
-        (void)token;
-        ((tally *)context)->n_calls++;
-}
-
 /* Each is seen by the library, and by a program that has no table to look at. */
 static void check_each_post(const char *way_out, const char *registered)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
         static tally seen = {0};
-        dn_token_handler handler = {.invoke = count_call, .context = &seen};
         test_signal signal;
-        int token, checked, changed;
 
         test_peer_watch(peer, TEST_WIRE_RULE);
-        CHECK_EQ(dn_notify_register_callback("N", handler, NULL, &token), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_check(checked, &changed), NOTIFY_STATUS_OK);
+        add_callback("N", &seen);
+        int checked = add_check("N");
+        (void)is_changed(checked);
         for (unsigned i = 1; i <= N_PROCESSES; i++) {
                 test_child *child = test_spawn_role("postOnce", "N", way_out, registered, NULL);
                 CHECK_EQ(test_child_wait(child), 0);
-                CHECK_EQ(notify_check(checked, &changed), NOTIFY_STATUS_OK);
-                CHECK_EQ(changed, 1);
+                CHECK(is_changed(checked));
                 test_peer_next(peer, &signal);
                 CHECK_STREQ(signal.name, "N");
                 WAIT_UNTIL_EQ(seen.n_calls, i);

@@ -1,16 +1,9 @@
 /* What the tokens of a process are to its forked children: not theirs. */
 #include <arpa/inet.h>
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <notify_private.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
-#include "test-child.h"
 
 #define N_TOKENS 5
 
@@ -19,50 +12,18 @@ static test_peer *peer;
 
 /* Of the parent: a token of each kind, and what its callback was told. */
 static int tokens[N_TOKENS], fd;
-static _Atomic uint64_t n_calls;
-
-static void count_call(int token, void *context)
-{
-        (void)token;
-        (*(_Atomic uint64_t *)context)++;
-}
-
-static int add_callback(const char *name, _Atomic uint64_t *count)
-{
-        dn_token_handler handler = {.invoke = count_call, .context = count};
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
-        return token;
-}
-
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
-static void post(const char *name)
-{
-        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
-}
+static tally heard;
 
 static void prepare(void)
 {
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
-        bus = test_bus_begin();
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = begin_to_fork(&bus);
         CHECK_EQ(notify_register_check("N", &tokens[0]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_plain("N", &tokens[1]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_signal("N", SIGURG, &tokens[2]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &tokens[3]), NOTIFY_STATUS_OK);
-        tokens[4] = add_callback("N", &n_calls);
+        tokens[4] = add_callback("N", &heard);
         for (int i = 0; i < N_TOKENS; i++)
-                CHECK(check(tokens[i]));
+                CHECK(is_changed(tokens[i]));
         CHECK_EQ(notify_set_state(tokens[0], 42), NOTIFY_STATUS_OK);
 }
 
@@ -73,17 +34,17 @@ static void check_parent(uint64_t n_before)
         uint64_t state = 0;
 
         fence_bus(peer);
-        CHECK_EQ(n_calls, n_before);
+        CHECK_EQ(heard.n_calls, n_before);
         post_elsewhere("N", 1, "return");
-        WAIT_UNTIL_EQ(n_calls, n_before + 1);
+        WAIT_UNTIL_EQ(heard.n_calls, n_before + 1);
         fence_bus(peer);
-        CHECK_EQ(n_calls, n_before + 1);
+        CHECK_EQ(heard.n_calls, n_before + 1);
         for (uint64_t i = 0; i <= n_before; i++) {
                 CHECK_EQ(read(fd, &written, sizeof written), sizeof written);
                 CHECK_EQ(ntohl(written), tokens[3]);
         }
         for (int i = 0; i < N_TOKENS; i++)
-                CHECK(check(tokens[i]));
+                CHECK(is_changed(tokens[i]));
         CHECK_EQ(notify_get_state(tokens[0], &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42);
         CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
@@ -111,32 +72,14 @@ TEST(childPostsAndTheParentHearsItOnce)
 {
         prepare();
         in_child(post_as_child);
-        WAIT_UNTIL_EQ(n_calls, 1);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
         check_parent(1);
 }
 
 static void use_tokens_of_parent(void)
 {
-        char path[] = "/tmp";
-        uint64_t state = 77;
-        uint32_t value = 77;
-        int changed = 77;
-
-        for (int i = 0; i < N_TOKENS; i++) {
-                int token = tokens[i];
-                CHECK(!notify_is_valid_token(token));
-                CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_peek(token, &value), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_resume(token), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_INVALID_TOKEN);
-                CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_INVALID_TOKEN);
-        }
-        CHECK_EQ(changed, 77);
-        CHECK_EQ(value, 77);
-        CHECK_EQ(state, 77);
+        for (int i = 0; i < N_TOKENS; i++)
+                check_invalid(tokens[i]);
 }
 
 TEST(tokensOfTheParentAreInvalidInTheChild)
@@ -148,20 +91,20 @@ TEST(tokensOfTheParentAreInvalidInTheChild)
 
 static void use_own_tokens_then_those_of_parent(void)
 {
-        static _Atomic uint64_t n_own;
+        static tally own;
         uint64_t state = 0;
-        int token = add_callback("N", &n_own), checked;
+        int token = add_callback("N", &own), checked;
 
         CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
         use_tokens_of_parent();
         for (int i = 0; i < N_TOKENS; i++)
                 CHECK(token != tokens[i] && checked != tokens[i]);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42); /* the parent holds it */
         post("N");
-        WAIT_UNTIL_EQ(n_own, 1);
-        CHECK(check(checked));
+        WAIT_UNTIL_EQ(own.n_calls, 1);
+        CHECK(is_changed(checked));
         test_peer *own_peer = test_peer_open(test_bus_address(bus));
         CHECK_EQ(test_peer_n_connections(own_peer, getpid()), 1);
         test_peer_close(own_peer);
@@ -172,23 +115,23 @@ TEST(childHasTokensAndAConnectionOfItsOwn)
 {
         prepare();
         in_child(use_own_tokens_then_those_of_parent);
-        WAIT_UNTIL_EQ(n_calls, 1);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
         check_parent(1);
 }
 
 TEST(childHearsThePostsOfItsParent)
 {
-        static _Atomic uint64_t n_own;
+        static tally own;
 
         prepare();
         pid_t pid = fork();
         if (pid == 0) {
-                add_callback("child", &n_own);
+                add_callback("child", &own);
                 post("N"); /* says that it is ready */
-                WAIT_UNTIL_EQ(n_own, 1);
+                WAIT_UNTIL_EQ(own.n_calls, 1);
                 exit(0);
         }
-        WAIT_UNTIL_EQ(n_calls, 1);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
         post("child");
         CHECK_EQ(test_wait_for(pid), 0);
         check_parent(1);
@@ -211,30 +154,30 @@ TEST(reusedDescriptorOfTheParentIsRefused)
 
 static void use_self_names(void)
 {
-        static _Atomic uint64_t n_own;
-        int checked, token = add_callback("self.x", &n_own);
+        static tally own;
+        int checked, token = add_callback("self.x", &own);
 
         CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         post("self.x");
-        CHECK(check(checked));
-        WAIT_UNTIL_EQ(n_own, 1);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(own.n_calls, 1);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
 TEST(namesOfTheProcessWorkInTheChild)
 {
-        static _Atomic uint64_t n_of_parent;
+        static tally of_parent;
 
         prepare();
-        add_callback("self.x", &n_of_parent);
+        add_callback("self.x", &of_parent);
         in_child(use_self_names);
         fence_executor();
-        CHECK_EQ(n_of_parent, 0);
+        CHECK_EQ(of_parent.n_calls, 0);
         check_parent(0);
 }
 
-static void do_nothing(void)
+static void live_idly(void)
 {
 }
 
@@ -242,40 +185,40 @@ TEST(childThatDoesNothingLeavesTheParentAlone)
 {
         prepare();
         for (int i = 0; i < 20; i++)
-                in_child(do_nothing);
+                in_child(live_idly);
         check_parent(0);
 }
 
 static void use_in_grandchild(void)
 {
-        static _Atomic uint64_t n_own;
+        static tally own;
 
-        add_callback("grandchild", &n_own);
+        add_callback("grandchild", &own);
         in_child(use_own_tokens_then_those_of_parent);
         post("grandchild");
-        WAIT_UNTIL_EQ(n_own, 1);
+        WAIT_UNTIL_EQ(own.n_calls, 1);
 }
 
 TEST(grandchildrenAreChildrenToo)
 {
         prepare();
         in_child(use_in_grandchild);
-        WAIT_UNTIL_EQ(n_calls, 1);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
         check_parent(1);
 }
 
 /* After exec everything is new. */
 ROLE(useAll)
 {
-        _Atomic uint64_t n_own = 0;
+        static tally own = {0};
         int checked;
 
-        add_callback("E", &n_own);
+        add_callback("E", &own);
         CHECK_EQ(notify_register_check("E", &checked), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         post("E");
-        CHECK(check(checked));
-        WAIT_UNTIL_EQ(n_own, 1);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(own.n_calls, 1);
         post("N");
         return 0;
 }
@@ -290,7 +233,7 @@ TEST(childThatExecsWorks)
                 _exit(1);
         }
         CHECK_EQ(test_wait_for(pid), 0);
-        WAIT_UNTIL_EQ(n_calls, 1);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
         check_parent(1);
 }
 

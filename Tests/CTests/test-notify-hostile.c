@@ -1,60 +1,15 @@
 /* A table that somebody destroys, has no room, or is not to be had. */
 #include <darwinnotify/inspect.h>
-#include <darwinnotify/token.h>
 #include <fcntl.h>
-#include <notify.h>
-#include <notify_private.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
 #include "shm.h"
-#include "tally.h"
-#include "test-bus.h"
 #include "util/hash.h"
 
 #define N_ROUNDS 20000
-
-static void count_call(int token, void *context)
-{
-        (void)token;
-        (*(_Atomic uint64_t *)context)++;
-}
-
-static int add_callback(const char *name, _Atomic uint64_t *count)
-{
-        dn_token_handler handler = {.invoke = count_call, .context = count};
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
-        return token;
-}
-
-static int add_check(const char *name)
-{
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
-        return token;
-}
-
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
-static uint64_t get(int token)
-{
-        uint64_t state = 1;
-
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        return state;
-}
 
 static uint64_t draw(uint64_t *seed)
 {
@@ -130,12 +85,13 @@ static test_child *spawn_scribbler(const test_bus *bus, const char *name, const 
 /* The bus still tells of posts, whatever the numbers say. */
 static void check_delivery(const char *name)
 {
-        _Atomic uint64_t n_calls = 0;
-        int checked = add_check(name), token = add_callback(name, &n_calls);
+        static tally seen = {0};
+        uint64_t n_before = seen.n_calls;
+        int checked = add_check(name), token = add_callback(name, &seen);
 
-        (void)check(checked);
-        WAIT_UNTIL((post_elsewhere(name, 1, "return"), n_calls > 0));
-        WAIT_UNTIL(check(checked));
+        (void)is_changed(checked);
+        WAIT_UNTIL((post_elsewhere(name, 1, "return"), seen.n_calls > n_before));
+        WAIT_UNTIL(is_changed(checked));
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
         fence_executor(); /* the count ends here */
@@ -144,16 +100,16 @@ static void check_delivery(const char *name)
 TEST(scribbledNumbersDisturbNoCheck)
 {
         test_bus *bus = test_bus_begin();
-        static _Atomic uint64_t n_calls = 0;
-        int checked = add_check("N"), called = add_callback("N", &n_calls);
+        static tally seen = {0};
+        int checked = add_check("N"), called = add_callback("N", &seen);
         test_child *scribbler = spawn_scribbler(bus, "N", NULL);
         uint32_t value;
         bool changed = false;
 
         for (uint64_t i = 0; i < N_ROUNDS; i++) {
-                changed |= check(checked);
-                changed |= check(called);
-                (void)get(checked);
+                changed |= is_changed(checked);
+                changed |= is_changed(called);
+                (void)get_state(checked);
                 CHECK_EQ(notify_set_state(called, i), NOTIFY_STATUS_OK);
                 CHECK_EQ(notify_peek(checked, &value), NOTIFY_STATUS_OK);
                 CHECK(notify_is_valid_token(checked));
@@ -163,7 +119,7 @@ TEST(scribbledNumbersDisturbNoCheck)
         CHECK(changed);
         test_child_kill(scribbler);
         CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(checked), 42);
+        CHECK_EQ(get_state(checked), 42);
         check_delivery("N");
         CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
@@ -174,18 +130,18 @@ TEST(scribbledNumbersDisturbNoCheck)
 TEST(scribbledTableDisturbsNoRegistration)
 {
         test_bus *bus = test_bus_begin();
-        static _Atomic uint64_t n_calls = 0;
+        static tally seen = {0};
         test_child *scribbler;
         int kept = add_check("N");
 
         scribbler = spawn_scribbler(bus, "N", "all");
         for (int i = 0; i < 200; i++) {
-                int checked = add_check("N"), called = add_callback("N", &n_calls);
+                int checked = add_check("N"), called = add_callback("N", &seen);
                 CHECK_EQ(notify_set_state(checked, 5), NOTIFY_STATUS_OK);
                 CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
-                (void)check(checked);
-                (void)get(called);
-                (void)check(kept);
+                (void)is_changed(checked);
+                (void)get_state(called);
+                (void)is_changed(kept);
                 CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
                 CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
         }
@@ -247,7 +203,7 @@ ROLE(holdAlone)
 
         printf("ready\n");
         while (fgets(line, sizeof line, stdin)) {
-                printf("%llu\n", (unsigned long long)get(token));
+                printf("%llu\n", (unsigned long long)get_state(token));
                 CHECK_EQ(notify_set_state(token, 2), NOTIFY_STATUS_OK);
         }
         return 0;
@@ -256,32 +212,32 @@ ROLE(holdAlone)
 /* The name "N" is not in the table. */
 static void check_use_without_slot(void)
 {
-        static _Atomic uint64_t n_calls = 0;
-        int token = add_check("N"), called = add_callback("N", &n_calls);
-        uint64_t n_before = n_calls;
+        static tally seen = {0};
+        int token = add_check("N"), called = add_callback("N", &seen);
+        uint64_t n_before = seen.n_calls;
 
-        CHECK(check(token));
-        CHECK(!check(token));
+        CHECK(is_changed(token));
+        CHECK(!is_changed(token));
         CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_OK);
         test_child *child = test_spawn_role("holdAlone", NULL);
         CHECK_STREQ(test_child_read_line(child), "ready");
         CHECK_STREQ(test_child_ask(child, "state"), "0");
         CHECK_STREQ(test_child_ask(child, "state"), "2");
-        CHECK_EQ(get(token), 1);
-        CHECK_EQ(get(called), 1);
+        CHECK_EQ(get_state(token), 1);
+        CHECK_EQ(get_state(called), 1);
         post_elsewhere("N", 1, "return");
-        WAIT_UNTIL_EQ(n_calls, n_before + 1);
-        CHECK(check(token)); /* it knows what has arrived */
-        CHECK(!check(token));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
+        CHECK(is_changed(token)); /* it knows what has arrived */
+        CHECK(!is_changed(token));
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
-        CHECK(check(token)); /* its own it knows at once */
-        CHECK(!check(token));
-        WAIT_UNTIL_EQ(n_calls, n_before + 2);
+        CHECK(is_changed(token)); /* its own it knows at once */
+        CHECK(!is_changed(token));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
         CHECK_EQ(test_child_wait(child), 0);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
         token = add_check("N");
-        CHECK_EQ(get(token), 0);
+        CHECK_EQ(get_state(token), 0);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
@@ -298,10 +254,10 @@ TEST(nameWithoutRoomHasAStateInEachProcess)
         CHECK_EQ(notify_set_state(early, 3), NOTIFY_STATUS_OK);
         dn__slot_release(region, filler);
         int late = add_check("N"); /* there is room now: the state comes along */
-        CHECK_EQ(get(late), 3);
-        CHECK_EQ(get(early), 3);
+        CHECK_EQ(get_state(late), 3);
+        CHECK_EQ(get_state(early), 3);
         CHECK_EQ(notify_set_state(late, 4), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(early), 4);
+        CHECK_EQ(get_state(early), 4);
         dn__region_close(region);
         test_bus_stop(bus);
 }
@@ -316,7 +272,7 @@ TEST(nameThatTakesTheRoomOfAnotherBeginsWithZero)
         fill_set_of(region, "N");
         dn__region_close(region); /* nobody holds the others any more */
         int token = add_check("N");
-        CHECK_EQ(get(token), 0);
+        CHECK_EQ(get_state(token), 0);
         test_child *child = test_spawn_role("holdAlone", NULL);
         CHECK_STREQ(test_child_read_line(child), "ready");
         CHECK_EQ(notify_set_state(token, 7), NOTIFY_STATUS_OK);
@@ -406,11 +362,11 @@ ROLE(useInAPlace)
 {
         int token = add_check("N");
 
-        CHECK(check(token));
+        CHECK(is_changed(token));
         CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(get(token), 1);
+        CHECK_EQ(get_state(token), 1);
         check_delivery("N");
-        CHECK_EQ(get(token), 1);
+        CHECK_EQ(get_state(token), 1);
         return 0;
 }
 

@@ -1,41 +1,16 @@
 /* Tokens without a bus, before there is one, while it is gone. */
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <notify_private.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 
 /* The first call waits for a second at most; the rest is for a busy machine. */
 #define FIRST_CALL_LIMIT_US (2000000 * (uint64_t)test_slowness())
 #define LATER_CALL_LIMIT_US (500000 * (uint64_t)test_slowness())
 
-static void count_call(int token, void *context)
+static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
 {
-        (void)token;
-        ((tally *)context)->n_calls++;
-}
-
-static uint32_t add_callback(const char *name, tally *seen, int *ret_token)
-{
-        dn_token_handler handler = {
-                .invoke = count_call, .context = seen, .destroy = tally_destroy};
-
-        return dn_notify_register_callback(name, handler, NULL, ret_token);
-}
-
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
+        return dn_notify_register_callback(name, counting(seen), NULL, ret_token);
 }
 
 static void check_self_names(void)
@@ -43,11 +18,11 @@ static void check_self_names(void)
         static tally seen = {0};
         int token, checked;
 
-        CHECK_EQ(add_callback("self.x", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting("self.x", &seen, &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         CHECK_EQ(notify_post("self.x"), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, 1);
 }
 
@@ -60,7 +35,7 @@ static void check_registrations_fail(void)
         CHECK_EQ(notify_register_signal("N", SIGURG, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
         CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &token),
                  NOTIFY_STATUS_SERVER_NOT_FOUND);
-        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
         CHECK_EQ(seen.n_destroyed, 1);
         CHECK_EQ(token, 77);
         CHECK_EQ(fd, 78);
@@ -126,15 +101,8 @@ TEST(staleSocketIsReportedSoon)
 /* It takes connections, and then never says a word. */
 TEST_NO_BUS(silentBusIsReportedSoon)
 {
-        struct sockaddr_un silent = {.sun_family = AF_UNIX};
-        char address[160];
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int fd = use_silent_bus();
 
-        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
-        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
-        CHECK_EQ(listen(fd, 100), 0);
-        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
-        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
         check_without_bus();
         close(fd);
 }
@@ -149,19 +117,19 @@ TEST(everythingWorksOnceABusAppears)
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
         check_registrations_fail();
         test_bus_start_again(bus);
-        WAIT_UNTIL_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
         fence_bus(peer); /* the post of before is sent, too, and may arrive */
         uint64_t n_before = seen.n_calls;
-        (void)check(checked);
+        (void)is_changed(checked);
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
         post_elsewhere("N", 1, "return");
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
         test_peer_close(peer);
         test_bus_stop(bus);
@@ -196,21 +164,21 @@ TEST(tokensDeliverAgainAfterARestart)
         int token, late_token, checked, late_checked;
         uint64_t state = 0;
 
-        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_set_state(token, 42), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         test_bus_kill(bus);
 
         /* In the gap everything is taken as always, whether or not it was noticed. */
         for (uint64_t i = 1; i <= 3; i++) {
                 CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
-                CHECK(check(checked));
+                CHECK(is_changed(checked));
                 WAIT_UNTIL_EQ(seen.n_calls, i);
         }
-        CHECK_EQ(add_callback("late", &late, &late_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting("late", &late, &late_token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("late", &late_checked), NOTIFY_STATUS_OK);
-        CHECK(check(late_checked));
+        CHECK(is_changed(late_checked));
         CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42);
 
@@ -219,12 +187,12 @@ TEST(tokensDeliverAgainAfterARestart)
         /* Posts of foreign programs before the library is back are lost. */
         WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_calls > 3));
         WAIT_UNTIL((test_peer_post(peer, "late"), late.n_calls > 0));
-        CHECK(check(checked));
-        CHECK(check(late_checked));
+        CHECK(is_changed(checked));
+        CHECK(is_changed(late_checked));
         CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42);
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         test_peer_close(peer);
         test_bus_stop(bus);
 }
@@ -241,16 +209,16 @@ TEST(postsOfOthersInTheGapAreCheckedAtOnce)
         static tally seen = {0};
         int token, checked;
 
-        CHECK_EQ(add_callback("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         test_bus_kill(bus);
         CHECK_EQ(test_child_wait(test_spawn_role("postInTheGap", NULL)), 0);
-        CHECK(check(checked));
-        CHECK(!check(checked));
+        CHECK(is_changed(checked));
+        CHECK(!is_changed(checked));
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(seen.n_calls, 1); /* delivered when the bus is back */
-        CHECK(!check(checked));
+        CHECK(!is_changed(checked));
         test_bus_stop(bus);
 }
 

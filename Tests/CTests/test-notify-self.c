@@ -1,14 +1,9 @@
 /* Names that begin with "self.": they stay in the process. */
 #include <arpa/inet.h>
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <notify_private.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 
 #define SECRET "self.secret"
 
@@ -35,7 +30,7 @@ static void count_signal(int number)
         n_signals++;
 }
 
-static void count_call(int token, void *context)
+static void count_own_call(int token, void *context)
 {
         everything *self = context;
 
@@ -45,7 +40,7 @@ static void count_call(int token, void *context)
 
 static void register_everything(everything *self, const char *name)
 {
-        dn_token_handler handler = {.invoke = count_call, .context = self};
+        dn_token_handler handler = {.invoke = count_own_call, .context = self};
 
         CHECK(signal(SIGUSR1, count_signal) != SIG_ERR);
         CHECK_EQ(notify_register_check(name, &self->check), NOTIFY_STATUS_OK);
@@ -57,22 +52,14 @@ static void register_everything(everything *self, const char *name)
                  NOTIFY_STATUS_OK);
 }
 
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
 /* Each token by itself: true for all, or false for all. */
 static void check_everything(const everything *self, bool expected)
 {
-        CHECK_EQ(check(self->check), expected);
-        CHECK_EQ(check(self->plain), expected);
-        CHECK_EQ(check(self->signal), expected);
-        CHECK_EQ(check(self->descriptor), expected);
-        CHECK_EQ(check(self->callback), expected);
+        CHECK_EQ(is_changed(self->check), expected);
+        CHECK_EQ(is_changed(self->plain), expected);
+        CHECK_EQ(is_changed(self->signal), expected);
+        CHECK_EQ(is_changed(self->descriptor), expected);
+        CHECK_EQ(is_changed(self->callback), expected);
 }
 
 static void check_one_delivery(everything *self, unsigned n_before)
@@ -150,9 +137,9 @@ TEST_NO_BUS(thereIsNoLimitOfLength)
         memcpy(other, name, sizeof name);
         other[sizeof other - 2] = 'o';
         CHECK_EQ(notify_register_check(other, &token), NOTIFY_STATUS_OK);
-        CHECK(check(token));
+        CHECK(is_changed(token));
         use_everything(name);
-        CHECK(!check(token)); /* it differs in the last byte alone */
+        CHECK(!is_changed(token)); /* it differs in the last byte alone */
 }
 
 TEST(postsStayOffTheBus)
@@ -182,7 +169,7 @@ TEST(postsStayOffTheBus)
 ROLE(listenToSecret)
 {
         static everything all = {0}, fence = {0};
-        dn_token_handler handler = {.invoke = count_call, .context = &fence};
+        dn_token_handler handler = {.invoke = count_own_call, .context = &fence};
         uint64_t state = 1;
         char line[16];
 
@@ -195,7 +182,7 @@ ROLE(listenToSecret)
                 fence_executor();
                 CHECK_EQ(notify_get_state(all.check, &state), NOTIFY_STATUS_OK);
                 printf("%llu %d %llu\n", (unsigned long long)all.n_calls + n_signals,
-                       check(all.check), (unsigned long long)state);
+                       is_changed(all.check), (unsigned long long)state);
         }
         return 0;
 }

@@ -1,14 +1,10 @@
 /* A bus that users share: what one of them may send is decided by who receives it. */
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 #include "test-raw.h"
 
 /* A bus takes no user that the machine does not know: these are on all. */
@@ -103,14 +99,6 @@ static void write_down(int token, void *context)
         heard.n = n + 1;
 }
 
-static bool check(int i)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(heard.checks[i], &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
 static void listen_to_all(void)
 {
         for (intptr_t i = 0; i < N_NAMES; i++) {
@@ -118,7 +106,7 @@ static void listen_to_all(void)
                 CHECK_EQ(dn_notify_register_callback(names[i], handler, NULL, &heard.tokens[i]),
                          NOTIFY_STATUS_OK);
                 CHECK_EQ(notify_register_check(names[i], &heard.checks[i]), NOTIFY_STATUS_OK);
-                CHECK(check((int)i));
+                CHECK(is_changed(heard.checks[i]));
         }
 }
 
@@ -165,7 +153,7 @@ static void check_heard(uid_t user, const char *sent, const char *expected)
         seen[strlen(seen) - 1] = '\0';
         CHECK_STREQ(seen, expected);
         for (int i = 0; i < END; i++)
-                CHECK_EQ(check(i), strchr(expected, '0' + i) != NULL);
+                CHECK_EQ(is_changed(heard.checks[i]), strchr(expected, '0' + i) != NULL);
         test_raw_close(raw);
 }
 
@@ -235,7 +223,7 @@ TEST(forgedSendersAreNotBelieved)
                 n_system += heard.text[i] == '1';
                 CHECK(n_system <= 1);
         }
-        CHECK(!check(OF_USER));
+        CHECK(!is_changed(heard.checks[OF_USER]));
         test_raw_close(raw);
         test_peer_close(root);
         stop_shared_bus();

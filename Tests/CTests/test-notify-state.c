@@ -1,88 +1,25 @@
 /* The 64 bits that a name has. */
-#include <darwinnotify/token.h>
-#include <notify.h>
-#include <notify_private.h>
 #include <pthread.h>
-#include <signal.h>
 
+#include "notify-tally.h"
 #include "roles.h"
-#include "tally.h"
-#include "test-bus.h"
 
 #define N_ROUNDS 300
 #define N_WRITERS 4
 #define ODD_STATE UINT64_C(0xdeadbeef00000001)
 
-static uint32_t add_signal(const char *name, int *ret_token)
-{
-        return notify_register_signal(name, SIGURG, ret_token); /* ignored, if nobody catches it */
-}
-
-static uint32_t add_descriptor(const char *name, int *ret_token)
-{
-        int fd;
-
-        return notify_register_file_descriptor(name, &fd, 0, ret_token);
-}
-
-static void ignore(int token, void *context)
-{
-        (void)token;
-        (void)context;
-}
-
-static uint32_t add_callback(const char *name, int *ret_token)
-{
-        dn_token_handler handler = {.invoke = ignore};
-
-        return dn_notify_register_callback(name, handler, NULL, ret_token);
-}
-
-static const struct {
-        const char *name;
-        uint32_t (*add)(const char *name, int *ret_token);
-} kinds[] = {{"check", notify_register_check},
-             {"plain", notify_register_plain},
-             {"signal", add_signal},
-             {"descriptor", add_descriptor},
-             {"callback", add_callback}};
-
-#define N_KINDS (sizeof kinds / sizeof *kinds)
-
-static int add(size_t kind, const char *name)
-{
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(kinds[kind].add(name, &token), NOTIFY_STATUS_OK);
-        return token;
-}
+static const char *const kinds[N_KINDS] = {"check", "plain", "signal", "descriptor", "callback"};
 
 static void set(int token, uint64_t state)
 {
         CHECK_EQ(notify_set_state(token, state), NOTIFY_STATUS_OK);
 }
 
-static uint64_t get(int token)
-{
-        uint64_t state = UINT64_C(0x5a5a5a5a5a5a5a5a);
-
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        return state;
-}
-
-static bool check(int token)
-{
-        int changed = -1;
-
-        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
-        return changed;
-}
-
 /* What a process that comes now reads. */
 static uint64_t get_anew(const char *name)
 {
-        int token = add(0, name);
-        uint64_t state = get(token);
+        int token = add_check(name);
+        uint64_t state = get_state(token);
 
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         return state;
@@ -91,7 +28,7 @@ static uint64_t get_anew(const char *name)
 /* Arguments: number of a kind, name. Says "ready"; answers "set X", "get", "cancel", "leave". */
 ROLE(hold)
 {
-        int token = add((size_t)atoi(args[0]), args[1]);
+        int token = add_kind(atoi(args[0]), args[1]);
         char line[64];
 
         printf("ready\n");
@@ -100,7 +37,7 @@ ROLE(hold)
                 if (sscanf(line, "set %llu", &state) == 1)
                         set(token, state);
                 else if (strcmp(line, "get\n") == 0)
-                        state = get(token);
+                        state = get_state(token);
                 else if (strcmp(line, "cancel\n") == 0)
                         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
                 else
@@ -110,11 +47,11 @@ ROLE(hold)
         return 0;
 }
 
-static test_child *spawn_holder(size_t kind, const char *name)
+static test_child *spawn_holder(int kind, const char *name)
 {
         char number[16];
 
-        snprintf(number, sizeof number, "%zu", kind);
+        snprintf(number, sizeof number, "%d", kind);
         test_child *child = test_spawn_role("hold", number, name, NULL);
         CHECK_STREQ(test_child_read_line(child), "ready");
         return child;
@@ -157,13 +94,13 @@ TEST(everyKindOfTokenReadsAndWrites)
         test_bus *bus = test_bus_begin();
         int tokens[N_KINDS];
 
-        for (size_t i = 0; i < N_KINDS; i++)
-                tokens[i] = add(i, "N");
-        CHECK_EQ(get(tokens[0]), 0);
-        for (size_t i = 0; i < N_KINDS; i++) {
-                set(tokens[i], ODD_STATE + i);
-                for (size_t j = 0; j < N_KINDS; j++)
-                        CHECK_EQ(get(tokens[j]), ODD_STATE + i);
+        for (int i = 0; i < N_KINDS; i++)
+                tokens[i] = add_kind(i, "N");
+        CHECK_EQ(get_state(tokens[0]), 0);
+        for (int i = 0; i < N_KINDS; i++) {
+                set(tokens[i], ODD_STATE + (uint64_t)i);
+                for (int j = 0; j < N_KINDS; j++)
+                        CHECK_EQ(get_state(tokens[j]), ODD_STATE + (uint64_t)i);
         }
         test_bus_stop(bus);
 }
@@ -178,7 +115,7 @@ typedef struct reader {
 static void compare_state(int token, void *context)
 {
         reader *self = context;
-        uint64_t n = self->n_calls + 1, state = get(token);
+        uint64_t n = self->n_calls + 1, state = get_state(token);
 
         self->n_stale += state < n || state < self->last;
         self->last = state;
@@ -197,7 +134,7 @@ static int read_with(reader *self, const char *name)
 /* Arguments: name, rounds. Each line on its input is one round; without, all are at once. */
 ROLE(write)
 {
-        int token = add(0, args[0]);
+        int token = add_check(args[0]);
         unsigned long n = strtoul(args[1], NULL, 10);
         char line[8];
 
@@ -243,7 +180,7 @@ TEST(stateIsNeverOlderThanItsPost)
                 CHECK_EQ(test_child_wait(children[i]), 0);
         for (int i = 0; i < N_WRITERS; i++) {
                 WAIT_UNTIL_EQ(seen[i].last, 20000);
-                CHECK_EQ(get(tokens[i]), 20000);
+                CHECK_EQ(get_state(tokens[i]), 20000);
                 CHECK_EQ(seen[i].n_stale, 0);
         }
         test_bus_stop(bus);
@@ -273,8 +210,8 @@ static void check_that_state_ends(test_child *(*end)(test_child *child))
         test_bus *bus = test_bus_begin();
         char name[32];
 
-        for (size_t i = 0; i < N_KINDS; i++) {
-                snprintf(name, sizeof name, "of.%s", kinds[i].name);
+        for (int i = 0; i < N_KINDS; i++) {
+                snprintf(name, sizeof name, "of.%s", kinds[i]);
                 test_child *child = spawn_holder(i, name);
                 child_set(child, ODD_STATE);
                 CHECK_EQ(get_anew(name), ODD_STATE); /* another one that ends leaves it alone */
@@ -306,8 +243,8 @@ TEST(stateStaysWhileAnyProcessHoldsTheName)
         test_bus *bus = test_bus_begin();
         char name[32];
 
-        for (size_t i = 0; i < N_KINDS; i++) {
-                snprintf(name, sizeof name, "of.%s", kinds[i].name);
+        for (int i = 0; i < N_KINDS; i++) {
+                snprintf(name, sizeof name, "of.%s", kinds[i]);
                 test_child *holder = spawn_holder(i, name), *setter = spawn_holder(0, name);
                 child_set(setter, ODD_STATE);
                 CHECK_EQ(test_child_wait(setter), 0);
@@ -325,7 +262,7 @@ TEST(observersOfOtherProcessesHoldTheState)
 {
         test_bus *bus = test_bus_begin();
         test_child *observer = spawn_observer("N", NULL);
-        int token = add(0, "N");
+        int token = add_check("N");
 
         set(token, ODD_STATE);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
@@ -343,7 +280,7 @@ TEST(observersOfTheProcessHoldTheState)
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), "N", &seen);
-        int token = add(0, "N");
+        int token = add_check("N");
 
         set(token, ODD_STATE);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
@@ -358,11 +295,11 @@ TEST(stateDoesNotOutliveTheLastToken)
 {
         test_bus *bus = test_bus_begin();
 
-        for (size_t i = 0; i < N_KINDS; i++) {
-                int first = add(i, "N"), second = add((i + 1) % N_KINDS, "N");
+        for (int i = 0; i < N_KINDS; i++) {
+                int first = add_kind(i, "N"), second = add_kind((i + 1) % N_KINDS, "N");
                 set(first, ODD_STATE);
                 CHECK_EQ(notify_cancel(first), NOTIFY_STATUS_OK);
-                CHECK_EQ(get(second), ODD_STATE);
+                CHECK_EQ(get_state(second), ODD_STATE);
                 CHECK_EQ(notify_cancel(second), NOTIFY_STATUS_OK);
                 CHECK_EQ(get_anew("N"), 0);
         }
@@ -372,7 +309,7 @@ TEST(stateDoesNotOutliveTheLastToken)
 TEST(whatOthersSetMeanwhileIsRead)
 {
         test_bus *bus = test_bus_begin();
-        int token = add(0, "N");
+        int token = add_check("N");
 
         set(token, 1);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
@@ -391,23 +328,23 @@ TEST(settingDeliversNothing)
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_child *child = spawn_holder(0, "N");
         static reader seen = {0};
-        int checked = add(0, "N"), called = read_with(&seen, "N");
+        int checked = add_check("N"), called = read_with(&seen, "N");
 
         test_peer_watch(peer, TEST_WIRE_RULE);
-        CHECK(check(checked));
-        CHECK(check(called));
+        CHECK(is_changed(checked));
+        CHECK(is_changed(called));
         for (uint64_t i = 1; i <= 100; i++) {
                 set(called, i);
                 child_set(child, i);
-                CHECK(!check(checked));
-                CHECK(!check(called));
+                CHECK(!is_changed(checked));
+                CHECK(!is_changed(called));
         }
         fence_bus(peer);
-        CHECK(!check(checked));
-        CHECK(!check(called));
+        CHECK(!is_changed(checked));
+        CHECK(!is_changed(called));
         CHECK_EQ(seen.n_calls, 0);
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK); /* both would have noticed */
-        CHECK(check(checked));
+        CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         test_child_kill(child);
         test_peer_close(peer);
@@ -422,13 +359,13 @@ TEST(differentNamesHaveDifferentStates)
         int tokens[sizeof names / sizeof *names];
 
         for (size_t i = 0; i < n; i++)
-                tokens[i] = add(0, names[i]);
+                tokens[i] = add_check(names[i]);
         for (size_t i = 0; i < n; i++) {
-                CHECK_EQ(get(tokens[i]), 0);
-                set(tokens[i], ODD_STATE + i);
+                CHECK_EQ(get_state(tokens[i]), 0);
+                set(tokens[i], ODD_STATE + (uint64_t)i);
         }
         for (size_t i = 0; i < n; i++)
-                CHECK_EQ(get(tokens[i]), ODD_STATE + i);
+                CHECK_EQ(get_state(tokens[i]), ODD_STATE + (uint64_t)i);
         test_bus_stop(bus);
 }
 
@@ -444,13 +381,13 @@ static void *write_patterns(void *argument)
 TEST(statesOfSeveralWritersAreNeverMixed)
 {
         test_bus *bus = test_bus_begin();
-        int token = add(0, "N");
+        int token = add_check("N");
         pthread_t threads[2];
 
         for (int i = 0; i < 2; i++)
                 CHECK_EQ(pthread_create(&threads[i], NULL, write_patterns, &token), 0);
         for (int i = 0; i < 200000; i++) {
-                uint64_t state = get(token);
+                uint64_t state = get_state(token);
                 CHECK_EQ(state, (state & 0xff) * UINT64_C(0x0101010101010101));
         }
         for (int i = 0; i < 2; i++)

@@ -111,14 +111,16 @@ struct NotifyUtilArgumentsTests {
     Golden(
       ["-file", "-1", "self.a", "-1", "self.b", "-p", "self.b", "-p", "self.a"],
       output: "self.b\nself.a\n"),
+    // Signals of one number merge while they wait: the second one comes later.
     Golden(
-      ["-signal", "10", "-1", "self.a", "-1", "self.b", "-p", "self.b", "-p", "self.a"],
+      ["-z", "2000", "-signal", "10", "-1", "self.a", "-1", "self.b"]
+        + ["-p", "self.b", "-p", "self.a"],
       output: "SIGNAL 10\nself.b\nSIGNAL 10\nself.a\n"),
     Golden(["-signal", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 1\nself.a\n"),
     Golden(["-sig", "31", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 31\nself.a\n"),
     Golden(["-q", "-sig", "17", "-1", "self.a", "-p", "self.a"]),
     Golden(
-      ["-sig", "12", "-1", "self.a", "-file", "-sig", "-1", "self.b"]
+      ["-z", "2000", "-sig", "12", "-1", "self.a", "-file", "-sig", "-1", "self.b"]
         + ["-p", "self.a", "-p", "self.b"],
       output: "SIGNAL 12\nself.a\nSIGNAL 12\nself.b\n"),
   ]

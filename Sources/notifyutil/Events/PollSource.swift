@@ -22,13 +22,24 @@ final class PollSource: EventSource, @unchecked Sendable {
 
   func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
     let token = try NotifyToken(key)
-    _ = token.check()  // The first answer is always true.
-    tokens.append(token)
+    tokens.appendForChecks(token)
     return token
   }
 
   func end(_ token: NotifyToken) {
+    tokens.cancel(token)
+  }
+}
+
+/// What the types have in common that ask each of their tokens whether it has an event.
+extension [NotifyToken] {
+  mutating func appendForChecks(_ token: NotifyToken) {
+    _ = token.check()  // The first answer is always true.
+    append(token)
+  }
+
+  mutating func cancel(_ token: NotifyToken) {
     token.cancel()
-    tokens.removeAll { $0 === token }
+    removeAll { $0 === token }
   }
 }

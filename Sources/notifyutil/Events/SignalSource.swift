@@ -34,14 +34,12 @@ final class SignalSource: EventSource, @unchecked Sendable {
 
   func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
     let token = try NotifyToken(key, signal: number)
-    _ = token.check()  // The first answer is always true.
-    tokens.append(token)
+    tokens.appendForChecks(token)
     return token
   }
 
   func end(_ token: NotifyToken) {
-    token.cancel()
-    tokens.removeAll { $0 === token }
+    tokens.cancel(token)
   }
 
   /// The signal has come: those it is for know it.
