@@ -31,12 +31,12 @@ struct Runner {
 
   /// Waits. A signal does not cut it short.
   private func pause() {
-    var end = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &end)
-    let nanoseconds = end.tv_nsec + Int(settings.pauseMilliseconds) * 1_000_000
-    end.tv_sec += nanoseconds / 1_000_000_000
-    end.tv_nsec = nanoseconds % 1_000_000_000
-    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nil) == EINTR {}
+    let milliseconds = Int(settings.pauseMilliseconds)
+    var time = timespec(
+      tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+    var rest = timespec()
+    // Of the ways to sleep this is one in which the thread sanitizer lets signals through.
+    while nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
   }
 
   private func get(_ key: NotificationName) {
