@@ -165,28 +165,39 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
         return token ? 0 : -ENOMEM;
 }
 
-bool dn__registry_remove(int number, dn__registration *ret_registration)
+/* Returns a token, and has the lock then; or NULL, if there is no such token. */
+static dn__token *acquire_token(registry *registry, int number)
+        DN__TSA(try_acquire_capability(true, &registry->lock))
 {
-        registry *registry = find_registry();
         dn__token *token;
 
         if (!registry)
-                return false;
+                return NULL;
         dn__lock_acquire(&registry->lock);
         token = dn__registry_find(number);
-        if (token) {
-                atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), number), NULL);
-                atomic_store(&token->word, 0);
-                while (atomic_load(&token->n_setting))
-                        (void)sched_yield();
-                *ret_registration = token->registration;
-                token->registration = (dn__registration){ 0 };
-                token->next_free = registry->free_tokens;
-                registry->free_tokens = token;
-                registry->n_tokens--;
-        }
+        if (!token)
+                dn__lock_release(&registry->lock);
+        return token;
+}
+
+bool dn__registry_remove(int number, dn__registration *ret_registration)
+{
+        registry *registry = find_registry();
+        dn__token *token = acquire_token(registry, number);
+
+        if (!token)
+                return false;
+        atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), number), NULL);
+        atomic_store(&token->word, 0);
+        while (atomic_load(&token->n_setting))
+                (void)sched_yield();
+        *ret_registration = token->registration;
+        token->registration = (dn__registration){ 0 };
+        token->next_free = registry->free_tokens;
+        registry->free_tokens = token;
+        registry->n_tokens--;
         dn__lock_release(&registry->lock);
-        return token != NULL;
+        return true;
 }
 
 /* --- What a token has --------------------------------------------------------------------- */
@@ -194,18 +205,14 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 static bool get_observer(int number, uint32_t n_alone, dn_observer **ret_observer)
 {
         registry *registry = find_registry();
-        dn__token *token;
+        dn__token *token = acquire_token(registry, number);
 
-        if (!registry)
+        if (!token)
                 return false;
-        dn__lock_acquire(&registry->lock);
-        token = dn__registry_find(number);
-        if (token) {
-                *ret_observer = dn_observer_ref(token->registration.observer);
-                atomic_fetch_add(&token->n_alone, n_alone);
-        }
+        *ret_observer = dn_observer_ref(token->registration.observer);
+        atomic_fetch_add(&token->n_alone, n_alone);
         dn__lock_release(&registry->lock);
-        return token != NULL;
+        return true;
 }
 
 bool dn__registry_get_observer(int number, dn_observer **ret_observer)
@@ -221,14 +228,12 @@ bool dn__registry_count_alone(int number, dn_observer **ret_observer)
 bool dn__registry_set_watch(int number, dn__file_watch *watch)
 {
         registry *registry = find_registry();
-        dn__token *token;
+        dn__token *token = acquire_token(registry, number);
         bool is_set;
 
-        if (!registry)
+        if (!token)
                 return false;
-        dn__lock_acquire(&registry->lock);
-        token = dn__registry_find(number);
-        is_set = token && !token->registration.watch;
+        is_set = !token->registration.watch;
         if (is_set)
                 token->registration.watch = watch;
         dn__lock_release(&registry->lock);
@@ -238,14 +243,12 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch)
 bool dn__registry_may_set_state(int number)
 {
         registry *registry = find_registry();
-        dn__token *token;
+        dn__token *token = acquire_token(registry, number);
         bool may;
 
-        if (!registry)
+        if (!token)
                 return false;
-        dn__lock_acquire(&registry->lock);
-        token = dn__registry_find(number);
-        may = token && dn__access_may_post(token->registration.topic->name, geteuid());
+        may = dn__access_may_post(token->registration.topic->name, geteuid());
         dn__lock_release(&registry->lock);
         return may;
 }
