@@ -146,6 +146,11 @@ int dn__service_ensure(dn__service *service, uint64_t deadline_us)
         return r;
 }
 
+bool dn__service_was_connected(dn__service *service)
+{
+        return dn__service_get_counts(service).n_connects > 0;
+}
+
 void dn__service_note_written(dn__service *service)
 {
         dn__pending_post *post = dn__pending_first(&service->in_flight);

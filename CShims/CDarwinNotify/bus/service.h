@@ -55,6 +55,10 @@ uint64_t dn__service_deadline_us(void);
  * connected, -ENOTCONN, or -ENOMEM. */
 int dn__service_ensure(dn__service *service, uint64_t deadline_us);
 
+/* Tells whether there ever was a connection: a bus that was there comes back by itself, and is sent
+ * what waits for it. */
+bool dn__service_was_connected(dn__service *service);
+
 /* Sends a post, or has it wait for the bus. Never blocks. Returns 0; -ENOTCONN: it waits, and
  * there is no bus; -ENOBUFS or -ENOMEM: neither sent nor waiting. */
 int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,

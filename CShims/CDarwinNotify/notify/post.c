@@ -6,12 +6,11 @@
 #include "notify/options.h"
 #include "notify/token.h"
 
-/* A bus that was there comes back, and is sent what waits for it. */
 static bool was_connected(void)
 {
         dn__engine *engine = dn__engine_find(dn_center_darwin());
 
-        return engine && dn__service_get_counts(engine->service).n_connects > 0;
+        return engine && dn__service_was_connected(engine->service);
 }
 
 uint32_t notify_post(const char *name)

@@ -54,8 +54,7 @@ static void destroy(void *context)
 
 /* --- Registering -------------------------------------------------------------------------- */
 
-/* Holds the name. A bus that is gone for a moment comes back by itself; where none was ever found,
- * the caller has to know. */
+/* Holds the name. Where no bus was ever found, the caller has to know. */
 static int hold(dn__engine *engine, const char *name, size_t n_name_bytes,
                 dn__topic **ret_topic)
 {
@@ -64,7 +63,7 @@ static int hold(dn__engine *engine, const char *name, size_t n_name_bytes,
         r = dn__engine_hold(engine, name, n_name_bytes, ret_topic);
         if (r != -ENOTCONN)
                 return r;
-        if (dn__service_get_counts(engine->service).n_connects > 0)
+        if (dn__service_was_connected(engine->service))
                 return 0;
         dn__topic_give_back(*ret_topic);
         return r;
