@@ -171,21 +171,10 @@ static int handle(monitor *monitor, sd_bus_message *message)
         return add_post(monitor, &signal);
 }
 
-static struct timespec span_until(uint64_t until_us)
-{
-        uint64_t now_us = dn__clock_now_us(), span_us = until_us > now_us ? until_us - now_us : 0;
-
-        return (struct timespec){
-                .tv_sec = (time_t)(span_us / DN__US_PER_SECOND),
-                .tv_nsec = (long)(span_us % DN__US_PER_SECOND) * 1000,
-        };
-}
-
 /* Waits until there is something to read, write or time out, but not longer than `until_us`. */
 static int await(monitor *monitor, uint64_t until_us)
 {
         struct pollfd wait = { .fd = -1 };
-        struct timespec span;
         uint64_t bus_until_us;
         int r;
 
@@ -194,8 +183,7 @@ static int await(monitor *monitor, uint64_t until_us)
                 return lost_by(r);
         if (bus_until_us < until_us)
                 until_us = bus_until_us;
-        span = span_until(until_us);
-        r = ppoll(&wait, 1, until_us == DN__NEVER ? NULL : &span, NULL);
+        r = dn__clock_poll(&wait, 1, until_us);
         return r < 0 && errno != EINTR ? -ENOTCONN : 0;
 }
 

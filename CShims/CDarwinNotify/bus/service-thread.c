@@ -232,19 +232,11 @@ static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *r
 static void wait_for_work(dn__service *service)
 {
         struct pollfd fds[2];
-        uint64_t until_us, now_us, count;
-        struct timespec timeout;
+        uint64_t until_us, count;
 
         if (!prepare_wait(service, fds, &until_us))
                 return;
-        now_us = dn__clock_now_us();
-        if (until_us <= now_us)
-                return;
-        timeout = (struct timespec){
-                .tv_sec = (time_t)((until_us - now_us) / DN__US_PER_SECOND),
-                .tv_nsec = (long)((until_us - now_us) % DN__US_PER_SECOND * 1000),
-        };
-        (void)ppoll(fds, 2, until_us == DN__NEVER ? NULL : &timeout, NULL);
+        (void)dn__clock_poll(fds, 2, until_us);
         if (!(fds[0].revents & POLLIN))
                 return;
         dn__lock_acquire(&service->lock);

@@ -105,19 +105,13 @@ static dn__file_watch *take_due(dn__files *files)
 static bool wait_for_events(dn__files *files)
 {
         struct pollfd input = { .fd = files->fd, .events = POLLIN };
-        uint64_t until_us = DN__NEVER, now_us = dn__clock_now_us(), span_us;
-        struct timespec timeout;
+        uint64_t until_us = DN__NEVER;
 
         dn__lock_acquire(&files->lock);
         if (!dn__list_is_empty(&files->due))
                 until_us = DN__CONTAINER(files->due.next, dn__file_watch, due)->due_us;
         dn__lock_release(&files->lock);
-        span_us = until_us > now_us ? until_us - now_us : 0;
-        timeout = (struct timespec){
-                .tv_sec = (time_t)(span_us / DN__US_PER_SECOND),
-                .tv_nsec = (long)(span_us % DN__US_PER_SECOND * 1000),
-        };
-        return ppoll(&input, 1, until_us == DN__NEVER ? NULL : &timeout, NULL) > 0;
+        return dn__clock_poll(&input, 1, until_us) > 0;
 }
 
 void dn__file_thread_main(void *context)

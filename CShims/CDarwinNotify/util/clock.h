@@ -1,6 +1,7 @@
 /* Points in time: microseconds of CLOCK_MONOTONIC, the unit and clock of sd-bus. */
 #pragma once
 
+#include <poll.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -24,4 +25,21 @@ static inline uint64_t dn__clock_after_us(uint64_t span_us)
         uint64_t now_us = dn__clock_now_us();
 
         return span_us > DN__NEVER - now_us ? DN__NEVER : now_us + span_us;
+}
+
+static inline struct timespec dn__clock_timespec(uint64_t us)
+{
+        return (struct timespec){
+                .tv_sec = (time_t)(us / DN__US_PER_SECOND),
+                .tv_nsec = (long)(us % DN__US_PER_SECOND * 1000),
+        };
+}
+
+/* As poll(), but until a point in time. */
+static inline int dn__clock_poll(struct pollfd *fds, nfds_t n_fds, uint64_t until_us)
+{
+        uint64_t now_us = dn__clock_now_us();
+        struct timespec span = dn__clock_timespec(until_us > now_us ? until_us - now_us : 0);
+
+        return ppoll(fds, n_fds, until_us == DN__NEVER ? NULL : &span, NULL);
 }

@@ -74,10 +74,7 @@ static inline void dn__condition_broadcast(dn__condition *condition)
 static inline int dn__condition_wait(dn__condition *condition, dn__lock *lock, uint64_t deadline_us)
         DN__REQUIRES(lock)
 {
-        struct timespec until = {
-                .tv_sec = (time_t)(deadline_us / DN__US_PER_SECOND),
-                .tv_nsec = (long)(deadline_us % DN__US_PER_SECOND) * 1000,
-        };
+        struct timespec until = dn__clock_timespec(deadline_us);
 
         if (deadline_us == DN__NEVER)
                 return -pthread_cond_wait(&condition->condition, &lock->mutex);
