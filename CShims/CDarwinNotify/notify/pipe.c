@@ -11,19 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/fork.h"
-#include "util/list.h"
-#include "util/lock.h"
+#include "util/process-list.h"
 
 /* The pipes of this process. */
-typedef struct pipe_list {
-        dn__per_process process;
-        dn__lock lock;
-        dn__link pipes DN__GUARDED_BY(&lock);
-} pipe_list;
+static _Atomic(dn__per_process *) pipes;
 
 struct dn__pipe {
-        pipe_list *list;
+        dn__process_list *list;
         dn__link link;     /* while there are tokens */
         unsigned n_tokens; /* guarded by the lock of the list */
         unsigned n_refs;   /* the same */
@@ -31,34 +25,6 @@ struct dn__pipe {
         int write_fd;
         struct stat status; /* what the read end is */
 };
-
-static dn__per_process *make(void *context)
-{
-        pipe_list *list = calloc(1, sizeof(*list));
-
-        (void)context;
-        if (!list)
-                return NULL;
-        dn__lock_init(&list->lock);
-        dn__list_init(&list->pipes);
-        return &list->process;
-}
-
-static void unmake(dn__per_process *made)
-{
-        pipe_list *list = DN__CONTAINER(made, pipe_list, process);
-
-        dn__lock_deinit(&list->lock);
-        free(list);
-}
-
-static pipe_list *get_list(void)
-{
-        static _Atomic(dn__per_process *) shared;
-        dn__per_process *found = dn__per_process_get(&shared, make, unmake, NULL);
-
-        return found ? DN__CONTAINER(found, pipe_list, process) : NULL;
-}
 
 /* A reader may wait for the next token, as it would on Darwin; the library never waits for it. */
 static int open_ends(dn__pipe *pipe)
@@ -81,7 +47,7 @@ static int open_ends(dn__pipe *pipe)
 
 int dn__pipe_new(dn__pipe **ret_pipe)
 {
-        pipe_list *list = get_list();
+        dn__process_list *list = dn__process_list_get(&pipes);
         dn__pipe *pipe = list ? calloc(1, sizeof(*pipe)) : NULL;
         int r = pipe ? open_ends(pipe) : -ENOMEM;
 
@@ -93,7 +59,7 @@ int dn__pipe_new(dn__pipe **ret_pipe)
         pipe->n_tokens = 1;
         pipe->n_refs = 1;
         dn__lock_acquire(&list->lock);
-        dn__list_append(&list->pipes, &pipe->link);
+        dn__list_append(&list->head, &pipe->link);
         dn__lock_release(&list->lock);
         *ret_pipe = pipe;
         return 0;
@@ -110,14 +76,13 @@ static bool is_same(const dn__pipe *pipe, int read_fd)
 
 dn__pipe *dn__pipe_find(int read_fd)
 {
-        pipe_list *list = get_list();
+        dn__process_list *list = dn__process_list_get(&pipes);
         dn__pipe *found = NULL;
 
         if (!list)
                 return NULL;
         dn__lock_acquire(&list->lock);
-        for (dn__link *link = list->pipes.next; link != &list->pipes && !found;
-             link = link->next) {
+        for (dn__link *link = list->head.next; link != &list->head && !found; link = link->next) {
                 dn__pipe *pipe = DN__CONTAINER(link, dn__pipe, link);
 
                 if (!is_same(pipe, read_fd))
@@ -145,7 +110,7 @@ bool dn__pipe_write(dn__pipe *pipe, int token)
 
 void dn__pipe_leave(dn__pipe *pipe)
 {
-        pipe_list *list = pipe->list;
+        dn__process_list *list = pipe->list;
 
         dn__lock_acquire(&list->lock);
         if (--pipe->n_tokens == 0) {
@@ -158,7 +123,7 @@ void dn__pipe_leave(dn__pipe *pipe)
 
 void dn__pipe_unref(dn__pipe *pipe)
 {
-        pipe_list *list = pipe->list;
+        dn__process_list *list = pipe->list;
         bool is_last;
 
         dn__lock_acquire(&list->lock);

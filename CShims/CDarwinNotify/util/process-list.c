@@ -1,0 +1,31 @@
+/* A locked list that each process has its own of. */
+#include "util/process-list.h"
+
+#include <stdlib.h>
+
+static dn__per_process *make(void *context)
+{
+        dn__process_list *list = calloc(1, sizeof(*list));
+
+        (void)context;
+        if (!list)
+                return NULL;
+        dn__lock_init(&list->lock);
+        dn__list_init(&list->head);
+        return &list->process;
+}
+
+static void unmake(dn__per_process *made)
+{
+        dn__process_list *list = DN__CONTAINER(made, dn__process_list, process);
+
+        dn__lock_deinit(&list->lock);
+        free(list);
+}
+
+dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place)
+{
+        dn__per_process *found = dn__per_process_get(place, make, unmake, NULL);
+
+        return found ? DN__CONTAINER(found, dn__process_list, process) : NULL;
+}
