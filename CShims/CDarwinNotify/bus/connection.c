@@ -10,9 +10,6 @@
 
 #include "bus/name.h"
 
-#define BUS_NAME "org.freedesktop.DBus"
-#define BUS_PATH "/org/freedesktop/DBus"
-
 /* Path and interface, with their keys; dbus-daemon and dbus-broker refuse more than 1024. */
 #define RULE_BYTES 512
 
@@ -216,8 +213,8 @@ int dn__connection_ask(dn__connection *connection, const char *method, const cha
 {
         int r;
 
-        r = sd_bus_call_method_async(connection->bus, ret_slot, BUS_NAME, BUS_PATH, BUS_NAME,
-                                     method, handler, context, "s", argument);
+        r = sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME, DN__BUS_PATH,
+                                     DN__BUS_NAME, method, handler, context, "s", argument);
         connection->is_broken = connection->is_broken || r < 0;
         return r < 0 ? r : 0;
 }
@@ -254,8 +251,8 @@ void dn__connection_remove_match(dn__connection *connection, const char *interfa
         int r;
 
         format_rule(interface, rule);
-        r = sd_bus_message_new_method_call(connection->bus, &message, BUS_NAME, BUS_PATH,
-                                           BUS_NAME, "RemoveMatch");
+        r = sd_bus_message_new_method_call(connection->bus, &message, DN__BUS_NAME, DN__BUS_PATH,
+                                           DN__BUS_NAME, "RemoveMatch");
         if (r >= 0)
                 r = sd_bus_message_append(message, "s", rule);
         if (r >= 0)

@@ -10,6 +10,10 @@
 #include "bus/address.h"
 #include "util/fork.h"
 
+/* The bus itself; its interface has the same name. */
+#define DN__BUS_NAME "org.freedesktop.DBus"
+#define DN__BUS_PATH "/org/freedesktop/DBus"
+
 /* sd-bus is for one thread at a time: the owner has a lock that is held during every call here,
  * and while a message is read, unless only one thread knows that message. All zero is closed. */
 typedef struct dn__connection {

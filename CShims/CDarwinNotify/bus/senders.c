@@ -14,10 +14,9 @@
 #include "util/hash.h"
 #include "util/list.h"
 
-#define BUS_NAME "org.freedesktop.DBus"
 #define OWNER_MEMBER "NameOwnerChanged"
 #define OWNER_RULE                                                                                 \
-        "type='signal',sender='" BUS_NAME "',path='/org/freedesktop/DBus',interface='" BUS_NAME    \
+        "type='signal',sender='" DN__BUS_NAME "',path='" DN__BUS_PATH "',interface='" DN__BUS_NAME \
         "',member='" OWNER_MEMBER "'"
 
 /* A bus that works answers in less than a millisecond. */
@@ -188,8 +187,8 @@ void dn__senders_handle(dn__senders *senders, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message), *name, *before, *now;
 
-        if (sd_bus_message_is_signal(message, BUS_NAME, OWNER_MEMBER) <= 0 || !sender ||
-            strcmp(sender, BUS_NAME) != 0 ||
+        if (sd_bus_message_is_signal(message, DN__BUS_NAME, OWNER_MEMBER) <= 0 || !sender ||
+            strcmp(sender, DN__BUS_NAME) != 0 ||
             sd_bus_message_read(message, "sss", &name, &before, &now) <= 0 || name[0] != ':')
                 return;
         if (*now)
