@@ -37,9 +37,8 @@ extension DarwinNotificationCenter {
   /// - Parameter bus: the bus that the processes use; `nil` for that of ``shared``.
   /// - Returns: the names.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is empty or has a
-  ///   NUL,
-  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notConnected`` if no bus is chosen,
-  ///   ``DarwinNotifyError/notAuthorized`` if there is no table to be read.
+  ///   NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notConnected`` if no bus is
+  ///   chosen, ``DarwinNotifyError/notAuthorized`` if there is no table to be read.
   ///
   /// The corresponding C function is `dn_list_names`.
   public static func names(on bus: Bus? = nil) throws(DarwinNotifyError) -> [NameRecord] {
