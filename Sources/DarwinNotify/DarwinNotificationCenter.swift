@@ -13,7 +13,7 @@ public final class DarwinNotificationCenter: Sendable {
   nonisolated(unsafe) let center: OpaquePointer
   // The pointer never changes. C accepts it on any thread.
 
-  let listeners = ListenerTable()
+  let listeners = ListenerTable<NotificationName, Observation>()
 
   /// The center of the process.
   ///

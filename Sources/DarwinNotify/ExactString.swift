@@ -3,18 +3,18 @@
 /// Text that is equal to other text only if their UTF-8 bytes are the same.
 ///
 /// `String` holds two spellings of one character for equal; what travels over the bus is bytes.
-struct ExactString: Hashable, Sendable {
-  let text: String
+package struct ExactString: Hashable, Sendable {
+  package let text: String
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
   }
 
-  static func == (left: Self, right: Self) -> Bool {
+  package static func == (left: Self, right: Self) -> Bool {
     left.text.utf8.elementsEqual(right.text.utf8)
   }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { bytes in
       hasher.combine(bytes.count)

@@ -1,47 +1,47 @@
-// Remembers the observations of named listeners.
+// Remembers the registrations of named listeners.
 
-/// The observations of named listeners, by notification.
+/// The registrations of named listeners, by what they listen for.
 ///
 /// Whatever leaves the table is returned, so that it ends after the lock is released: the end of
-/// an observation runs code of the user.
-struct ListenerTable: Sendable {
-  private let table = Locked<[NotificationName: [ExactString: Observation]]>([:])
+/// a registration runs code of the user.
+package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>: Sendable {
+  private let table = Locked<[Name: [ExactString: Registration]]>([:])
 
-  /// Takes the observation of a listener out of the table.
-  func take(_ listener: String, from name: NotificationName) -> Observation? {
+  package init() {}
+
+  /// Takes the registration of a listener out of the table.
+  package func take(_ listener: String, from name: Name) -> Registration? {
     table.withLock { table in
-      let observation = table[name]?.removeValue(forKey: ExactString(listener))
+      let registration = table[name]?.removeValue(forKey: ExactString(listener))
       if table[name]?.isEmpty == true {
         table[name] = nil
       }
-      return observation
+      return registration
     }
   }
 
-  /// Takes the observations of all listeners of a notification out of the table.
-  func takeAll(from name: NotificationName) -> [Observation] {
+  /// Takes the registrations of all listeners of a name out of the table.
+  package func takeAll(from name: Name) -> [Registration] {
     table.withLock { table in
       table.removeValue(forKey: name).map { Array($0.values) } ?? []
     }
   }
 
-  /// Puts an observation into the table. Returns the one that had its place.
-  func put(
-    _ observation: Observation, for listener: String, of name: NotificationName
-  ) -> Observation? {
+  /// Puts a registration into the table. Returns the one that had its place.
+  package func put(
+    _ registration: Registration, for listener: String, of name: Name
+  ) -> Registration? {
     table.withLock { table in
-      table[name, default: [:]].updateValue(observation, forKey: ExactString(listener))
+      table[name, default: [:]].updateValue(registration, forKey: ExactString(listener))
     }
   }
 
-  /// Puts an observation back into the table, unless its place has been taken meanwhile.
-  func putBack(
-    _ observation: Observation, for listener: String, of name: NotificationName
-  ) {
+  /// Puts a registration back into the table, unless its place has been taken meanwhile.
+  package func putBack(_ registration: Registration, for listener: String, of name: Name) {
     table.withLock { table in
       let listener = ExactString(listener)
       if table[name]?[listener] == nil {
-        table[name, default: [:]][listener] = observation
+        table[name, default: [:]][listener] = registration
       }
     }
   }
