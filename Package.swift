@@ -36,6 +36,7 @@ let package = Package(
   products: [
     .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
+    .library(name: "Wormhole", targets: ["Wormhole"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
   ],
   targets: [
@@ -48,6 +49,11 @@ let package = Package(
       cSettings: [.headerSearchPath(".")] + strictC),
     .target(
       name: "DarwinNotify", dependencies: ["CDarwinNotify"], swiftSettings: strictSwift),
+    .systemLibrary(
+      name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "Wormhole", dependencies: ["DarwinNotify", "CSQLite"], swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),

@@ -1,0 +1,78 @@
+// Turns any text into the name of a file.
+
+/// A file name that stands for a text: two texts never share one.
+///
+/// Letters, digits, `-`, `_` and dots that are not the first stay as they are; every other byte
+/// becomes `%` with two hexadecimal digits. What would be longer than 180 bytes is cut, and `%%`
+/// with a hash of the whole text added, 32 hexadecimal digits. So the name never leaves its
+/// directory, is never hidden, and with a suffix stays below the 255 bytes that file systems take.
+struct FileName: Hashable, Sendable {
+  /// The name of the file.
+  let text: String
+
+  private static let longest = 180
+  private static let keptOfLongest = 140
+
+  init(for text: String) {
+    var name: [UInt8] = []
+    for byte in text.utf8 {
+      if Self.isPlain(byte, at: name.count) {
+        name.append(byte)
+      } else {
+        name += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+      }
+    }
+    if name.count > Self.longest {
+      let hash = String(Self.hash(text), radix: 16)
+      let zeros = String(repeating: "0", count: 32 - hash.count)
+      name = name.prefix(Self.keptOfLongest) + Array("%%\(zeros)\(hash)".utf8)
+    }
+    self.text = String(decoding: name, as: UTF8.self)
+  }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  private static func isPlain(_ byte: UInt8, at position: Int) -> Bool {
+    switch byte {
+    case UInt8(ascii: "."): position > 0
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  /// FNV-1a with 128 bits. No secret hangs on it: who can choose a name here can write the files.
+  private static func hash(_ text: String) -> UInt128 {
+    var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+    for byte in text.utf8 {
+      hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
+    }
+    return hash
+  }
+}
+
+extension FileName {
+  /// Takes the name of a file as it is.
+  init(text: String) {
+    self.text = text
+  }
+
+  /// The text that the name stands for; `nil` where that was cut, or where it stands for none.
+  var original: String? {
+    var bytes: [UInt8] = []
+    var rest = Substring(text).utf8
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%") {
+        let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+        guard digits.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    guard let original = String(validating: bytes, as: UTF8.self) else { return nil }
+    return FileName(for: original) == self ? original : nil
+  }
+}

@@ -1,0 +1,101 @@
+// Records what changes in a database.
+
+internal import Foundation
+
+/// The tables `wormhole_changes`, `wormhole_commits` and `wormhole_tables`.
+///
+/// Triggers on every table add a row to `wormhole_changes` for each row that is changed, whoever
+/// changes it and however: hooks of SQLite know of the changes of one connection only, and not of
+/// all. A transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has
+/// the names of the tables with triggers, so that it is noticed when one goes. The newest change
+/// stays whatever is taken away, so that no number is given out twice.
+struct ChangeLog {
+  /// How many changes are kept. They take a few megabytes; who was away for longer reads all anew.
+  static let historyLength: Int64 = 100_000
+
+  /// Old changes are taken away many at a time.
+  private static let trimmedLength = historyLength / 8
+
+  let database: SQLiteConnection
+
+  init(in database: SQLiteConnection) {
+    self.database = database
+  }
+
+  /// Makes the tables of the log if they are missing.
+  func create() throws(WormholeError) {
+    let count = try database.integer(
+      "SELECT count(*) FROM sqlite_master WHERE name = 'wormhole_tables'")
+    guard count == 0 else { return }
+    try database.transaction(.immediate) { () throws(WormholeError) in
+      try database.execute(
+        """
+        CREATE TABLE IF NOT EXISTS wormhole_changes(
+          id INTEGER PRIMARY KEY, name TEXT NOT NULL, row INTEGER);
+        CREATE TABLE IF NOT EXISTS wormhole_commits(
+          last INTEGER PRIMARY KEY, first INTEGER NOT NULL,
+          pid INTEGER NOT NULL, uid INTEGER NOT NULL, time INTEGER NOT NULL);
+        CREATE TABLE IF NOT EXISTS wormhole_tables(name TEXT PRIMARY KEY) WITHOUT ROWID;
+        """)
+    }.get()
+  }
+
+  /// Runs a body as a transaction whose changes are recorded.
+  ///
+  /// - Returns: what the body returns or throws; whether it has changed anything.
+  func record<Value>(
+    _ body: () throws -> Value
+  ) throws(WormholeError) -> (result: Result<Value, any Error>, hasChanged: Bool) {
+    var hasChanged = false
+    do throws(WormholeError) {
+      let result = try database.transaction(.immediate) { () throws -> Value in
+        // Another program may have made tables. What was changed before is not ours.
+        try watchTables()
+        let last = try lastID()
+        let value = try body()
+        guard database.isInTransaction else {
+          throw WormholeError.database(
+            code: sqliteHasRolledBack, message: "the transaction was ended inside")
+        }
+        try watchTables()
+        hasChanged = try sign(after: last)
+        return value
+      }
+      if case .failure = result {
+        database.watchedSchema = nil
+        hasChanged = false
+      }
+      return (result, hasChanged)
+    } catch {
+      database.watchedSchema = nil
+      throw error
+    }
+  }
+
+  /// Signs the changes behind a number. Returns false if there are none.
+  private func sign(after last: Int64) throws(WormholeError) -> Bool {
+    let newest = try lastID()
+    guard newest > last else { return false }
+    let sender = Sender.current
+    try database.run(
+      "INSERT INTO wormhole_commits(last, first, pid, uid, time) VALUES(?, ?, ?, ?, ?)",
+      .integer(newest), .integer(last + 1), .integer(Int64(sender.pid)),
+      .integer(Int64(sender.uid)), .integer(Date().nanoseconds))
+    let floor = newest - Self.historyLength
+    if try firstID() + Self.trimmedLength <= floor {
+      try database.run("DELETE FROM wormhole_changes WHERE id <= ?", .integer(floor))
+      try database.run("DELETE FROM wormhole_commits WHERE last <= ?", .integer(floor))
+    }
+    return true
+  }
+
+  /// The number of the last change, 0 if there was none.
+  func lastID() throws(WormholeError) -> Int64 {
+    try database.integer("SELECT max(id) FROM wormhole_changes") ?? 0
+  }
+
+  /// The number of the first change that is kept.
+  func firstID() throws(WormholeError) -> Int64 {
+    try database.integer("SELECT min(id) FROM wormhole_changes") ?? 1
+  }
+}

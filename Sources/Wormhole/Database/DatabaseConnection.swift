@@ -1,0 +1,99 @@
+// Gives the body of a transaction access to the database.
+
+extension SharedDatabase {
+  /// The database inside of a transaction.
+  ///
+  /// It lasts as long as the body that was given it. The body must not begin or end transactions
+  /// itself; savepoints are free to use.
+  public struct Connection: ~Copyable {
+    private let database: SQLiteConnection
+
+    init(_ database: SQLiteConnection) {
+      self.database = database
+    }
+
+    /// Runs statements, and ignores their rows.
+    ///
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+    /// - Throws: ``WormholeError/database(code:message:)``, such as for a constraint;
+    ///   ``WormholeError/damaged(path:)``.
+    public borrowing func run(
+      _ sql: String, _ values: (any SQLiteValue)?...
+    ) throws(WormholeError) {
+      try database.run(sql, values.map { $0?.field ?? .null }) { _ in }
+    }
+
+    /// Runs statements, and returns the rows of the last one.
+    ///
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+    /// - Returns: the rows, all at once.
+    /// - Throws: what ``run(_:_:)`` throws.
+    public borrowing func rows(
+      _ sql: String, _ values: (any SQLiteValue)?...
+    ) throws(WormholeError) -> [Row] {
+      var rows: [Row] = []
+      var columns: Row.Columns?
+      try database.run(sql, values.map { $0?.field ?? .null }) { statement in
+        if columns?.statement != ObjectIdentifier(statement) {
+          columns = Row.Columns(of: statement)
+          rows = []
+        }
+        if let columns { rows.append(Row(columns, statement)) }
+      }
+      return rows
+    }
+
+    /// The row id that the last insert of this connection has made.
+    public var lastInsertedRowID: Int64 { database.lastInsertedRow }
+
+    /// How many rows the last insert, update or delete has changed by itself.
+    public var changedRowCount: Int { database.changedRowCount }
+  }
+
+  /// A row of a result.
+  public struct Row: Sendable {
+    /// The names of the columns, shared by the rows of a result.
+    final class Columns: Sendable {
+      let names: [String]
+      let positions: [String: Int]
+      // Only compared.
+      let statement: ObjectIdentifier
+
+      init(of statement: SQLiteStatement) {
+        names = statement.columnNames
+        positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+        self.statement = ObjectIdentifier(statement)
+      }
+    }
+
+    private let columns: Columns
+
+    /// What the fields hold, from left to right.
+    public let fields: [SQLiteField]
+
+    fileprivate init(_ columns: Columns, _ statement: SQLiteStatement) {
+      self.columns = columns
+      fields = columns.names.indices.map { statement.field(Int32($0)) }
+    }
+
+    /// The names of the columns, from left to right.
+    public var columnNames: [String] { columns.names }
+
+    /// What stands in a column.
+    ///
+    /// - Parameters:
+    ///   - column: the name of the column, the first one if there are several. Upper and lower case
+    ///     differ.
+    ///   - type: the type to read it as.
+    /// - Returns: the value; `nil` if it is NULL or of another type, or there is no such column.
+    public subscript<Value: SQLiteValue>(
+      _ column: String, as type: Value.Type = Value.self
+    ) -> Value? {
+      columns.positions[column].flatMap { Value(field: fields[$0]) }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Brings a database to the schema of the program.
+
+/// The steps from each version of a schema to the next. The header of the file has the version.
+struct Migrations: Sendable {
+  private let steps: [String]
+
+  init(_ steps: [String]) {
+    self.steps = steps
+  }
+
+  /// Takes the steps that are missing, each in a transaction of its own. Returns false if the
+  /// database has changed by none.
+  func run(in database: SQLiteConnection) throws(WormholeError) -> Bool {
+    let log = ChangeLog(in: database)
+    try log.create()
+    var (isDone, hasChanged) = (false, false)
+    while !isDone {
+      let (result, change) = try log.record { isDone = try takeStep(in: database) }
+      do {
+        try result.get()
+      } catch let error as WormholeError {
+        throw error
+      } catch {
+        preconditionFailure("a step has thrown \(error)")
+      }
+      hasChanged = hasChanged || change
+    }
+    return hasChanged
+  }
+
+  /// Takes the next step: it is asked for inside of the transaction, since another process may have
+  /// taken it meanwhile. Returns true if there is none.
+  private func takeStep(in database: SQLiteConnection) throws(WormholeError) -> Bool {
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    guard version <= steps.count else {
+      throw .newerSchema(found: Int(version), known: steps.count)
+    }
+    guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
+    guard version < steps.count else { return true }
+    try database.execute(steps[Int(version)])
+    try database.execute("PRAGMA user_version = \(version + 1)")
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+// Lets one process at a time, in it one thread, work on a file.
+
+internal import Foundation
+
+/// A lock on a file, with the descriptor that holds it.
+///
+/// The kernel lets go of it when the process dies, however it dies. It belongs to the open file,
+/// not to the process, so that it excludes other threads too.
+struct FileLock: ~Copyable {
+  /// The file, open to be read and written.
+  let descriptor: CInt
+
+  enum Kind {
+    /// Beside others that read.
+    case shared
+
+    /// Alone.
+    case exclusive
+  }
+
+  /// Locks a file, which is made if the lock is exclusive. Waits for others up to a time limit.
+  init(_ kind: Kind, _ path: String, timeout: Duration = Self.patience) throws(WormholeError) {
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      let descriptor = try Self.open(path, kind)
+      do throws(WormholeError) {
+        try Self.wait(for: descriptor, kind, until: deadline, path)
+        if try Self.isThere(descriptor, path) {
+          self.descriptor = descriptor
+          return
+        }
+      } catch {
+        close(descriptor)
+        throw error
+      }
+      close(descriptor)
+    }
+  }
+
+  deinit {
+    // Not left to `close`: a child that was forked meanwhile has the descriptor too.
+    _ = Self.lock(descriptor, nil)
+    close(descriptor)
+  }
+
+  /// Nobody who is running needs as long: what is done under the lock is a matter of milliseconds,
+  /// but for a large message on a slow disk. It is a process that was stopped.
+  static let patience = Duration.seconds(10)
+
+  /// In microseconds: a lock is held shorter than a thread takes to wake up.
+  private static let longestPause: UInt32 = 2000
+
+  private static func open(_ path: String, _ kind: Kind) throws(WormholeError) -> CInt {
+    let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+    let access = kind == .exclusive ? O_RDWR | O_CREAT : O_RDONLY
+    let descriptor = Foundation.open(path, flags | access, 0o600)
+    guard descriptor >= 0 else {
+      throw errno == ELOOP ? .foreign(path: path) : .system(code: errno, path: path)
+    }
+    return descriptor
+  }
+
+  private static func wait(
+    for descriptor: CInt, _ kind: Kind, until deadline: ContinuousClock.Instant, _ path: String
+  ) throws(WormholeError) {
+    var pause: UInt32 = 20
+    while !lock(descriptor, kind) {
+      guard errno == EAGAIN || errno == EINTR else { throw .system(code: errno, path: path) }
+      guard ContinuousClock.now < deadline else { throw .busy(path: path) }
+      usleep(UInt32.random(in: pause / 2...pause))
+      pause = min(pause * 2, longestPause)
+    }
+  }
+
+  /// Changes the lock of an open file: of which kind, or none.
+  private static func lock(_ descriptor: CInt, _ kind: Kind?) -> Bool {
+    var lock = flock()
+    lock.l_type =
+      switch kind {
+      case .shared: Int16(F_RDLCK)
+      case .exclusive: Int16(F_WRLCK)
+      case nil: Int16(F_UNLCK)
+      }
+    return fcntl(descriptor, Self.setLock, &lock) == 0
+  }
+
+  /// `F_OFD_SETLK`, which the module of libc does not have.
+  private static let setLock: CInt = 37
+
+  /// Tells whether the file still has a name: somebody may have removed its directory meanwhile.
+  private static func isThere(_ descriptor: CInt, _ path: String) throws(WormholeError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system(code: errno, path: path) }
+    guard status.isOwnFile else { throw .foreign(path: path) }
+    return status.st_nlink > 0
+  }
+}
+
+extension stat {
+  /// Tells whether it is an ordinary file, and nobody else wrote it.
+  var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() }
+}

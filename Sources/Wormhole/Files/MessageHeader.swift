@@ -1,0 +1,120 @@
+// Describes a message in front of its bytes.
+
+internal import Foundation
+
+/// What stands at the beginning of a file `*.message`, numbers in little-endian order:
+///
+///     0   8 bytes  "WORMHOLE"
+///     8   u32      version of the format, 1
+///     12  u32      bytes of the header, a multiple of 8: there begins what the codec made
+///     16  u64      number of the message
+///     24  i64      time, nanoseconds since 1970
+///     32  i32      process that passed it
+///     36  u32      its user
+///     40  u64      bytes that the codec made
+///     48  u64      checksum of those
+///     56  u32      version of the type
+///     60  u16      bytes of the codec's name
+///     62  u16      bytes of the type's name
+///     64  u32      bytes of the message's name
+///     68  u32      0
+///     72  u64      checksum of the header, this field taken for 0
+///     80           codec, type and name in UTF-8, then zeros up to the end of the header
+struct MessageHeader {
+  var number: UInt64
+  var time: Int64
+  var sender: Sender
+  var payloadBytes: UInt64
+  var payloadChecksum: UInt64
+  var version: UInt32
+  var codec: String
+  var type: String
+  var name: String
+
+  /// The bytes that every header has.
+  static let fixedBytes = 80
+
+  /// No header has more: three names that are as long as can be written, as many for good measure.
+  static let mostBytes = 1 << 20
+
+  private static let magic = Array("WORMHOLE".utf8)
+  private static let formatVersion: UInt32 = 1
+  private static let checksumOffset = 72
+
+  /// Returns the bytes of the header.
+  func encoded() throws(WormholeError) -> [UInt8] {
+    let (codec, type, name) = (Array(codec.utf8), Array(type.utf8), Array(name.utf8))
+    let size = (Self.fixedBytes + codec.count + type.count + name.count + 7) & ~7
+    guard let codecBytes = UInt16(exactly: codec.count), size <= Self.mostBytes,
+      let typeBytes = UInt16(exactly: type.count)
+    else { throw .tooLarge(bytes: size, limit: Self.mostBytes) }
+    var writer = ByteWriter()
+    writer.put(Self.magic)
+    writer.put(Self.formatVersion)
+    writer.put(UInt32(size))
+    writer.put(number)
+    writer.put(time)
+    writer.put(sender.pid)
+    writer.put(sender.uid)
+    writer.put(payloadBytes)
+    writer.put(payloadChecksum)
+    writer.put(version)
+    writer.put(codecBytes)
+    writer.put(typeBytes)
+    writer.put(UInt32(name.count))
+    writer.put(UInt32(0))
+    writer.put(UInt64(0))
+    for text in [codec, type, name] { writer.put(text) }
+    writer.put(repeatElement(0, count: size - writer.bytes.count))
+    let sum = writer.bytes.withUnsafeBytes { checksum($0) }
+    writer.replace(at: Self.checksumOffset, with: sum)
+    return writer.bytes
+  }
+
+  /// Returns the bytes of a header of which the beginning is known.
+  static func size(
+    from beginning: UnsafeRawBufferPointer, path: String
+  ) throws(WormholeError) -> Int {
+    let isOurs = beginning.prefix(magic.count).elementsEqual(magic)
+    guard beginning.count >= fixedBytes else {
+      throw isOurs ? .damaged(path: path) : .foreign(path: path)
+    }
+    guard isOurs else { throw .foreign(path: path) }
+    var reader = ByteReader(.init(rebasing: beginning[8...]))
+    let version: UInt32 = reader.take()
+    guard version == formatVersion else {
+      throw .unknownFormat(version: Int(version), path: path)
+    }
+    let size = Int(reader.take(UInt32.self))
+    guard size >= fixedBytes, size <= mostBytes, size % 8 == 0 else {
+      throw .damaged(path: path)
+    }
+    return size
+  }
+}
+
+extension MessageHeader {
+  /// Reads a header that is there as a whole.
+  init(parsing bytes: UnsafeRawBufferPointer, path: String) throws(WormholeError) {
+    var copy = Array(bytes)
+    copy.replaceSubrange(
+      Self.checksumOffset..<Self.fixedBytes, with: repeatElement(0, count: 8))
+    var reader = ByteReader(.init(rebasing: bytes[16...]))
+    number = reader.take()
+    time = reader.take()
+    sender = Sender(pid: reader.take(), uid: reader.take())
+    payloadBytes = reader.take()
+    payloadChecksum = reader.take()
+    version = reader.take()
+    let codecBytes = Int(reader.take(UInt16.self))
+    let typeBytes = Int(reader.take(UInt16.self))
+    let nameBytes = Int(reader.take(UInt32.self))
+    _ = reader.take(UInt32.self)
+    guard reader.take() == copy.withUnsafeBytes({ checksum($0) }),
+      Self.fixedBytes + codecBytes + typeBytes + nameBytes <= bytes.count
+    else { throw .damaged(path: path) }
+    codec = String(decoding: reader.take(count: codecBytes), as: UTF8.self)
+    type = String(decoding: reader.take(count: typeBytes), as: UTF8.self)
+    name = String(decoding: reader.take(count: nameBytes), as: UTF8.self)
+  }
+}

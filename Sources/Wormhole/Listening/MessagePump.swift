@@ -1,0 +1,164 @@
+// Hands messages to one handler, one after the other.
+
+internal import DarwinNotify
+internal import Dispatch
+internal import Foundation
+
+/// The way of the messages of a name from its mailbox to a handler.
+///
+/// The bell wakes it. It then reads what is new where the handler runs, so that nothing waits in
+/// memory for a slow handler, and no message can overtake another.
+final class MessagePump<Value: Codable & Sendable>: Sendable {
+  private enum Phase {
+    /// The reader is not there yet. A ring meanwhile is remembered.
+    case preparing
+    case idle
+    case scheduled
+    /// A ring meanwhile asks for one more look.
+    case running(again: Bool)
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.preparing
+    var reader: MessageReader<Value>?
+    var position: UInt64 = 0
+    var thread: pthread_t?
+  }
+
+  private let state = Locked(State())
+  private let lane: DeliveryLane
+  private let senders: Senders
+  private let handler: @Sendable (Message<Value>) -> Void
+  private let runs = DispatchGroup()
+
+  /// How many messages are handled before others get their turn at the same place.
+  private static var batch: Int { 16 }
+
+  init(
+    from senders: Senders, on delivery: Delivery,
+    _ handler: @escaping @Sendable (Message<Value>) -> Void
+  ) {
+    lane = DeliveryLane(to: delivery)
+    self.senders = senders
+    self.handler = handler
+  }
+
+  /// Begins to deliver.
+  func start(_ reader: MessageReader<Value>) {
+    state.withLock { state in
+      guard case .preparing = state.phase else { return }
+      state.reader = reader
+      state.position = reader.position
+      state.phase = .idle
+    }
+    // There may have been a ring before the reader found its place, or there is much to replay.
+    wake()
+  }
+
+  /// Looks for messages soon.
+  func wake() {
+    let isToBeScheduled = state.withLock { state in
+      switch state.phase {
+      case .preparing, .scheduled, .ended: return false
+      case .idle:
+        state.phase = .scheduled
+        return true
+      case .running:
+        state.phase = .running(again: true)
+        return false
+      }
+    }
+    if isToBeScheduled { schedule() }
+  }
+
+  /// Delivers no more. Returns the number of the last message that was delivered, for which a
+  /// handler may still be running; `nil` if it never began.
+  @discardableResult func end() -> UInt64? {
+    let (position, reader) = state.withLock { state in
+      defer { state.phase = .ended }
+      guard case .preparing = state.phase else {
+        return (UInt64?.some(state.position), state.reader.take())
+      }
+      return (nil, nil)
+    }
+    // What the reader holds, a cursor for one, is let go here.
+    _ = reader
+    return position
+  }
+
+  /// Waits until the handler is not running, but not for itself.
+  func waitUntilIdle() {
+    let isOwnThread = state.withLock { state in
+      state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    }
+    if !isOwnThread { runs.wait() }
+  }
+
+  private func schedule() {
+    lane.enqueue { self.run() }
+  }
+
+  private func run() {
+    guard var reader = begin() else { return }
+    defer { runs.leave() }
+    while true {
+      if let initial = reader.takeInitial(), !deliver(initial, of: reader) { return }
+      let messages = reader.next(limit: Self.batch)
+      for message in messages {
+        guard deliver(message, of: reader) else { return }
+      }
+      switch rest(reader) {
+      case .running: continue
+      case .scheduled: return schedule()
+      case .preparing, .idle, .ended: return
+      }
+    }
+  }
+
+  /// Takes the reader for a run, unless the end has come.
+  private func begin() -> MessageReader<Value>? {
+    state.withLock { state in
+      guard case .scheduled = state.phase else { return nil }
+      runs.enter()
+      state.phase = .running(again: false)
+      state.thread = pthread_self()
+      return state.reader.take()
+    }
+  }
+
+  /// Hands over a message, unless the end has come. Returns whether it has not.
+  private func deliver(_ message: Message<Value>, of reader: MessageReader<Value>) -> Bool {
+    let isWanted = state.withLock { state in
+      guard case .running = state.phase else {
+        state.thread = nil
+        return false
+      }
+      state.position = max(state.position, message.sequence)
+      return true
+    }
+    guard isWanted else { return false }
+    if senders.include(message) { handler(message) }
+    // A cursor that could not be moved moves with the next message, or this one comes again.
+    try? reader.cursor?.advance(to: message.sequence)
+    return true
+  }
+
+  /// Puts the reader back, and says what comes next.
+  private func rest(_ reader: MessageReader<Value>) -> Phase {
+    state.withLock { state in
+      guard case .running(let again) = state.phase else {
+        state.thread = nil
+        return .ended
+      }
+      if reader.isAtEnd ? again : lane.runsAtOnce {
+        state.phase = .running(again: false)
+        return state.phase
+      }
+      state.phase = reader.isAtEnd ? .idle : .scheduled
+      state.reader = reader
+      state.thread = nil
+      return state.phase
+    }
+  }
+}

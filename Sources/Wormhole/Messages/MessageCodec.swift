@@ -1,0 +1,102 @@
+// Turns values into bytes and back.
+
+public import Foundation
+
+/// A way to write values down.
+///
+/// What it throws is told as ``WormholeError/encoding(_:)`` or ``WormholeError/decoding(_:)``.
+public protocol MessageCodec: Sendable {
+  /// What the codec calls itself. It is kept with each message: who reads has to use the same.
+  var identifier: String { get }
+
+  /// Returns the bytes of a value.
+  func encode<Value: Encodable>(_ value: Value) throws -> Data
+
+  /// Returns the value of bytes. They may come from anybody who can write the file.
+  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+/// Writes values as JSON, in UTF-8.
+public struct JSONMessageCodec: MessageCodec {
+  /// Makes the codec.
+  public init() {}
+
+  /// Says `json`.
+  public var identifier: String { "json" }
+
+  /// Returns the JSON text of a value, which need not be an object or an array.
+  public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+    try JSONEncoder().encode(value)
+  }
+
+  /// Returns the value of a JSON text.
+  public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    try JSONDecoder().decode(type, from: data)
+  }
+}
+
+/// Writes values as binary property lists.
+public struct PropertyListMessageCodec: MessageCodec {
+  /// Makes the codec.
+  public init() {}
+
+  /// Says `plist`.
+  public var identifier: String { "plist" }
+
+  /// Returns the binary property list of a value.
+  ///
+  /// It is an array that holds the value alone: the root of a property list cannot be a number.
+  public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    return try encoder.encode([value])
+  }
+
+  /// Returns the value of a property list.
+  public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    guard let value = try PropertyListDecoder().decode([Value].self, from: data).first else {
+      throw WormholeError.decoding("the property list is empty")
+    }
+    return value
+  }
+}
+
+/// Takes bytes as they are: for values of type `Data`, which are written and mapped without a copy.
+public struct RawMessageCodec: MessageCodec {
+  /// Makes the codec.
+  public init() {}
+
+  /// Says `raw`.
+  public var identifier: String { "raw" }
+
+  /// Returns the bytes that are the value.
+  public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+    guard let data = value as? Data else {
+      throw WormholeError.encoding("only Data has raw bytes, not \(Value.self)")
+    }
+    return data
+  }
+
+  /// Returns the bytes as the value.
+  public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    guard let value = data as? Value else {
+      throw WormholeError.decoding("raw bytes are Data, not \(Value.self)")
+    }
+    return value
+  }
+}
+
+extension MessageCodec where Self == JSONMessageCodec {
+  /// JSON, in UTF-8.
+  public static var json: Self { JSONMessageCodec() }
+}
+
+extension MessageCodec where Self == PropertyListMessageCodec {
+  /// A binary property list.
+  public static var propertyList: Self { PropertyListMessageCodec() }
+}
+
+extension MessageCodec where Self == RawMessageCodec {
+  /// The bytes of a `Data` as they are.
+  public static var raw: Self { RawMessageCodec() }
+}

@@ -1,0 +1,165 @@
+// Talks to one database of SQLite.
+
+internal import CSQLite
+internal import Glibc
+
+/// A connection to a database file.
+///
+/// It must not be used in a process that was forked from the one that opened it.
+final class SQLiteConnection: @unchecked Sendable {
+  // A pool sees to it that one thread at a time uses the value.
+
+  /// The file, for errors.
+  let path: String
+
+  /// The version of the schema that the change log has seen to; `nil` if it has to look again.
+  var watchedSchema: Int64?
+
+  private let handle: OpaquePointer
+  private let busyWait: UnsafeMutablePointer<BusyWait>
+  private var statements: [String: SQLiteStatement] = [:]
+
+  /// Enough for the statements that a program has written down. One that makes up statements as it
+  /// goes must not fill the memory with them.
+  private static let longestCache = 128
+
+  /// Opens a file that exists.
+  init(opening path: String) throws(WormholeError) {
+    self.path = path
+    var handle: OpaquePointer?
+    let flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    let result = sqlite3_open_v2(path, &handle, flags, nil)
+    guard result == SQLITE_OK, let handle else {
+      defer { sqlite3_close_v2(handle) }
+      throw WormholeError(
+        sqlite: result, message: String(cString: sqlite3_errstr(result)), path: path)
+    }
+    self.handle = handle
+    busyWait = .allocate(capacity: 1)
+    busyWait.initialize(to: BusyWait())
+    BusyWait.install(busyWait, in: handle)
+  }
+
+  deinit {
+    statements = [:]
+    sqlite3_close_v2(handle)
+    busyWait.deallocate()
+  }
+
+  /// Whether the file is gone, or another one stands in its place. It costs one `stat`.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return result == SQLITE_OK && moved != 0
+  }
+
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The row that was inserted last.
+  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// How many rows the last statement has changed, those of triggers not counted.
+  var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+
+  // MARK: Statements
+
+  /// Runs the statements of a text, each with as many of the values as it has parameters. The body
+  /// is called for each row.
+  func run(
+    _ text: String, _ fields: [SQLiteField],
+    _ body: (SQLiteStatement) throws(WormholeError) -> Void
+  ) throws(WormholeError) {
+    var (text, fields) = (text[...], fields[...])
+    while let (statement, rest) = try prepare(text) {
+      let count = statement.parameterCount
+      guard count <= fields.count else {
+        throw .database(code: SQLITE_RANGE, message: "too few values")
+      }
+      try statement.withFields(fields.prefix(count)) { () throws(WormholeError) in
+        while try statement.step() { try body(statement) }
+      }
+      (text, fields) = (rest, fields.dropFirst(count))
+    }
+    guard fields.isEmpty else { throw .database(code: SQLITE_RANGE, message: "too many values") }
+  }
+
+  /// Runs statements without parameters, and ignores their rows.
+  func execute(_ script: String) throws(WormholeError) {
+    let result = sqlite3_exec(handle, script, nil, nil, nil)
+    guard result == SQLITE_OK else { throw error(result) }
+  }
+
+  /// Returns a statement that is ready to run. It belongs to the caller until it is reset.
+  func statement(_ sql: String) throws(WormholeError) -> SQLiteStatement {
+    if let statement = statements[sql] { return statement }
+    guard let (statement, rest) = try prepare(sql[...]), rest.isEmpty else {
+      throw .database(code: SQLITE_MISUSE, message: "not one statement: \(sql)")
+    }
+    return statement
+  }
+
+  /// Runs a statement, and ignores its rows.
+  func run(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
+    let statement = try statement(sql)
+    try statement.withFields(fields[...]) { () throws(WormholeError) in
+      while try statement.step() {}
+    }
+  }
+
+  /// Runs a statement and makes a value of each row.
+  func rows<Value>(
+    _ sql: String, _ fields: SQLiteField...,
+    make: (SQLiteStatement) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> [Value] {
+    let statement = try statement(sql)
+    return try statement.withFields(fields[...]) { () throws(WormholeError) in
+      var values: [Value] = []
+      while try statement.step() { values.append(try make(statement)) }
+      return values
+    }
+  }
+
+  /// Runs a statement and returns what stands in the first column of the first row: a whole number,
+  /// or `nil` if it is something else or there is no row.
+  func integer(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) -> Int64? {
+    let statement = try statement(sql)
+    return try statement.withFields(fields[...]) { () throws(WormholeError) in
+      try statement.step() ? statement.integer(0) : nil
+    }
+  }
+
+  /// Prepares the first statement of a text, or takes it from those that are ready.
+  ///
+  /// - Returns: the statement with the text behind it, or `nil` if there is none but comments.
+  private func prepare(
+    _ text: Substring
+  ) throws(WormholeError) -> (statement: SQLiteStatement, rest: Substring)? {
+    var sql = String(text)
+    if let statement = statements[sql] { return (statement, "") }
+    var prepared: OpaquePointer?
+    var used = 0
+    let result = sql.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { text in
+        var tail: UnsafePointer<CChar>?
+        let result = sqlite3_prepare_v2(
+          handle, text.baseAddress, Int32(clamping: text.count), &prepared, &tail)
+        if let start = text.baseAddress, let tail { used = tail - start }
+        return result
+      }
+    }
+    guard result == SQLITE_OK else { throw error(result) }
+    guard let prepared else { return nil }
+    let statement = SQLiteStatement(adopting: prepared, of: handle, path: path)
+    let rest = sql[sql.utf8.index(sql.startIndex, offsetBy: used)...]
+    if rest.isEmpty {
+      if statements.count >= Self.longestCache { statements = [:] }
+      statements[sql] = statement
+    }
+    return (statement, rest)
+  }
+
+  private func error(_ result: Int32) -> WormholeError {
+    WormholeError(sqlite: result, message: String(cString: sqlite3_errmsg(handle)), path: path)
+  }
+}

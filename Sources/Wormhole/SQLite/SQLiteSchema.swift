@@ -1,0 +1,66 @@
+// Tells our database files from others.
+
+internal import CSQLite
+
+/// What a database file of this library has in it.
+struct SQLiteSchema: Sendable {
+  /// The number in the header of the file that says what it is: four letters.
+  let applicationID: Int32
+
+  /// The version of the tables, 1 or more.
+  let version: Int
+
+  /// The statements that make the tables.
+  let script: String
+
+  /// A statement that fills the tables, with its only parameter.
+  var filling: (sql: String, field: SQLiteField)?
+
+  enum State {
+    /// The file was made, but nothing is in it yet.
+    case empty
+
+    /// The tables are there.
+    case ready
+  }
+
+  /// Looks whether the file is one of ours.
+  ///
+  /// - Throws: ``WormholeError/foreign(path:)``, ``WormholeError/unknownFormat(version:path:)``.
+  func check(_ connection: SQLiteConnection) throws(WormholeError) -> State {
+    guard !connection.isInTransaction else { return try look(connection) }
+    // At one moment: somebody may just be making the tables.
+    return try connection.transaction(.deferred) { () throws(WormholeError) in
+      try look(connection)
+    }.get()
+  }
+
+  private func look(_ connection: SQLiteConnection) throws(WormholeError) -> State {
+    let found = try connection.integer("PRAGMA application_id")
+    if found == Int64(applicationID) {
+      let foundVersion = try connection.integer("PRAGMA user_version") ?? 0
+      guard foundVersion == version else {
+        throw .unknownFormat(version: Int(foundVersion), path: connection.path)
+      }
+      return .ready
+    }
+    guard found == 0, try connection.integer("SELECT count(*) FROM sqlite_master") == 0 else {
+      throw .foreign(path: connection.path)
+    }
+    return .empty
+  }
+
+  /// Makes the tables, unless somebody else just has.
+  func create(in connection: SQLiteConnection) throws(WormholeError) {
+    try connection.transaction(.immediate) { () throws(WormholeError) in
+      guard try check(connection) == .empty else { return }
+      try connection.execute(
+        """
+        \(script);
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        """)
+      if let filling { try connection.run(filling.sql, filling.field) }
+    }.get()
+  }
+}

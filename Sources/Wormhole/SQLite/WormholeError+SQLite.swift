@@ -1,0 +1,26 @@
+// Turns results of SQLite into errors.
+
+internal import CSQLite
+
+extension WormholeError {
+  /// Makes an error from an extended result code that is not `SQLITE_OK`.
+  init(sqlite code: Int32, message: String, path: String) {
+    switch code & 0xff {
+    case SQLITE_BUSY, SQLITE_PROTOCOL: self = .busy(path: path)
+    case SQLITE_NOTADB: self = .foreign(path: path)
+    case SQLITE_CORRUPT: self = .damaged(path: path)
+    default:
+      self =
+        code == sqliteIsSymbolicLink
+        ? .foreign(path: path) : .database(code: code, message: message)
+    }
+  }
+}
+
+// Swift does not see the macros of extended codes.
+
+/// `SQLITE_CANTOPEN_SYMLINK`.
+let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
+
+/// `SQLITE_ABORT_ROLLBACK`.
+let sqliteHasRolledBack = SQLITE_ABORT | 2 << 8
