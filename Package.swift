@@ -29,6 +29,7 @@ func program(
 }
 
 let examples = ["swift-listener", "swift-poster"]
+let lights = ["light-switch", "light-label"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
 let package = Package(
@@ -65,10 +66,16 @@ let package = Package(
     .target(
       name: "ShapeSupport", dependencies: ["DarwinNotify"], path: "Tests/Programs/shape-support",
       swiftSettings: strictSwift),
+    .target(
+      name: "LightsKit", dependencies: ["Wormhole"], path: "Examples/lights-kit",
+      swiftSettings: strictSwift),
     program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
   ]
     + examples.map { program($0, in: "Examples") }
+    + lights.map {
+      program($0, in: "Examples", dependencies: ["DarwinNotify", "Wormhole", "LightsKit"])
+    }
     + mainThreadShapes.map {
       program($0, in: "Tests/Programs", dependencies: ["DarwinNotify", "ShapeSupport"])
     },
