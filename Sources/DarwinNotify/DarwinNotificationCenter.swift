@@ -62,8 +62,20 @@ public final class DarwinNotificationCenter: Sendable {
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ name: NotificationName) throws(DarwinNotifyError) {
+    try post(name, options: 0)
+  }
+
+  /// Posts a notification that says no more than "look again": those that come in a flood may reach
+  /// the bus as one, up to a millisecond late.
+  package func postMerging(_ name: NotificationName) throws(DarwinNotifyError) {
+    try post(name, options: UInt32(DN_POST_MERGE))
+  }
+
+  private func post(
+    _ name: NotificationName, options: UInt32
+  ) throws(DarwinNotifyError) {
     try withCString(name.rawValue) { (name) throws(DarwinNotifyError) in
-      try check(dn_center_post(center, name, nil, nil, 0))
+      try check(dn_center_post(center, name, nil, nil, options))
     }
   }
 

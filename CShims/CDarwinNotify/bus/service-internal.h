@@ -4,6 +4,7 @@
 #include "bus/pending.h"
 #include "bus/rules.h"
 #include "bus/service.h"
+#include "bus/throttle.h"
 #include "bus/vouchers.h"
 #include "util/lock.h"
 #include "util/queue.h"
@@ -26,6 +27,8 @@ struct dn__service {
         dn__vouchers vouchers DN__GUARDED_BY(&lock);
         dn__pending pending DN__GUARDED_BY(&lock);
         dn__pending in_flight DN__GUARDED_BY(&lock); /* one post at most: see dn__service_send() */
+        dn__throttle throttle DN__GUARDED_BY(&lock); /* of posts that may be merged */
+        uint64_t hold_us DN__GUARDED_BY(&lock);      /* until when `pending` is held back, or 0 */
         dn__queue works DN__GUARDED_BY(&lock);
         dn__service_counts counts DN__GUARDED_BY(&lock);
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* that wait for the bus to read: see there */

@@ -156,13 +156,25 @@ static void receive(dn__service *service)
         dn__lock_release(&service->lock);
 }
 
+static bool is_held(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        return !dn__pending_is_empty(&service->pending) &&
+               dn__clock_now_us() < service->hold_us;
+}
+
+static bool has_to_send(dn__service *service) DN__REQUIRES(&service->lock)
+{
+        return !dn__pending_is_empty(&service->pending) && !service->n_flushes &&
+               !is_held(service) && dn__connection_can_send(&service->connection);
+}
+
 static bool send_one_pending(dn__service *service)
 {
         dn__pending_post *post;
         bool is_sent;
 
         dn__lock_acquire(&service->lock);
-        post = dn__pending_first(&service->pending);
+        post = has_to_send(service) ? dn__pending_first(&service->pending) : NULL;
         /* If it fails on a connection that could send, the next step finds that broken. */
         is_sent = post && dn__service_send(service, post->entry.hash, post->name,
                                            post->entry.n_key_bytes, post->generation,
@@ -194,12 +206,6 @@ static void call_when_due(dn__service *service)
                 service->ops->woken(service->context, now_us);
 }
 
-static bool has_to_send(dn__service *service) DN__REQUIRES(&service->lock)
-{
-        return !dn__pending_is_empty(&service->pending) && !service->n_flushes &&
-               dn__connection_can_send(&service->connection);
-}
-
 static void send_pending(dn__service *service)
 {
         for (size_t i = 0; i < TURN_N_STEPS && send_one_pending(service); i++)
@@ -222,6 +228,8 @@ static bool prepare_wait(dn__service *service, struct pollfd fds[2], uint64_t *r
         until_us = earlier(until_us, earlier(service->connect_us, service->close_us));
         until_us = earlier(until_us, earlier(service->missed_us, service->wake_us));
         until_us = earlier(until_us, dn__vouchers_get_until(&service->vouchers));
+        if (is_held(service))
+                until_us = earlier(until_us, service->hold_us);
         idle = service->works.n_works == 0 && !has_to_send(service) &&
                !service->connection.is_broken;
         dn__lock_release(&service->lock);

@@ -191,30 +191,49 @@ void dn__service_take_back(dn__service *service)
         dn__pending_take(&service->in_flight, post);
 }
 
-int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
-                     uint64_t generation, uint64_t region)
+/* Tells until when a post has to wait for those of a flood that it may be merged with; 0 for not at
+ * all. Where others wait for the bus anyhow it joins them. */
+static uint64_t hold_until(dn__service *service, bool may_merge) DN__REQUIRES(&service->lock)
 {
-        bool was_empty;
+        if (!may_merge)
+                return 0;
+        if (!dn__pending_is_empty(&service->pending))
+                return service->hold_us;
+        return dn__throttle_count(&service->throttle, dn__clock_now_us());
+}
+
+static int post_later(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
+                      uint64_t generation, uint64_t region, uint64_t hold_us)
+        DN__REQUIRES(&service->lock)
+{
+        bool is_first = dn__pending_is_empty(&service->pending);
+        int r;
+
+        r = dn__pending_add(&service->pending, hash, name, n_name_bytes, generation, region);
+        if (is_first || hold_us != service->hold_us) {
+                service->hold_us = hold_us;
+                dn__service_wake(service);
+        }
+        return r < 0 ? r : report(service);
+}
+
+int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
+                     uint64_t generation, uint64_t region, bool may_merge)
+{
+        uint64_t hold_us;
         int r = -1;
 
         if (!service->address.address)
                 return -ENOTCONN;
         dn__lock_acquire(&service->lock);
-        was_empty = dn__pending_is_empty(&service->pending);
-        if (was_empty)
+        hold_us = hold_until(service, may_merge);
+        if (!hold_us && dn__pending_is_empty(&service->pending))
                 r = dn__service_send(service, hash, name, n_name_bytes, generation, region);
-        if (r == 0) {
-                /* What the socket did not take, the service thread writes when it does. */
-                if (!dn__connection_can_send(&service->connection))
-                        dn__service_wake(service);
-        } else {
-                r = dn__pending_add(&service->pending, hash, name, n_name_bytes, generation,
-                                    region);
-                if (was_empty)
-                        dn__service_wake(service);
-                if (r == 0)
-                        r = report(service);
-        }
+        /* What the socket did not take, the service thread writes when it does. */
+        if (r < 0)
+                r = post_later(service, hash, name, n_name_bytes, generation, region, hold_us);
+        else if (!dn__connection_can_send(&service->connection))
+                dn__service_wake(service);
         dn__lock_release(&service->lock);
         return r;
 }

@@ -59,10 +59,11 @@ int dn__service_ensure(dn__service *service, uint64_t deadline_us);
  * what waits for it. */
 bool dn__service_was_connected(dn__service *service);
 
-/* Sends a post, or has it wait for the bus. Never blocks. Returns 0; -ENOTCONN: it waits, and
- * there is no bus; -ENOBUFS or -ENOMEM: neither sent nor waiting. */
+/* Sends a post, or has it wait for the bus; in a flood of posts that may be merged, for a moment.
+ * Never blocks. Returns 0; -ENOTCONN: it waits, and there is no bus; -ENOBUFS or -ENOMEM: neither
+ * sent nor waiting. */
 int dn__service_post(dn__service *service, uint64_t hash, const char *name, size_t n_name_bytes,
-                     uint64_t generation, uint64_t region);
+                     uint64_t generation, uint64_t region, bool may_merge);
 
 /* Has the posts of a name delivered. Returns 0 or -ENOMEM. */
 int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_bytes,

@@ -159,7 +159,6 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
         size_t n_bytes;
         int r;
 
-        (void)options;
         r = dn__center_check_name(center, name, &n_bytes);
         if (r < 0)
                 return r;
@@ -169,7 +168,7 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
         if (center->is_local)
                 dn__engine_post_local(engine, name, n_bytes, object, user_info);
         else
-                r = dn__engine_post(engine, name, n_bytes);
+                r = dn__engine_post(engine, name, n_bytes, options & DN_POST_MERGE);
         dn__engine_unref(engine);
         return r;
 }

@@ -218,7 +218,7 @@ static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
         return dn__slot_count_post_of(engine->region, hash, name, n_name_bytes);
 }
 
-int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)
+int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes, bool may_merge)
 {
         uint64_t hash = dn__hash64(name, n_name_bytes), generation;
         int r = 0;
@@ -234,5 +234,6 @@ int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes)
         if (dn__name_is_local(name))
                 return 0;
         return dn__service_post(engine->service, hash, name, n_name_bytes, generation,
-                                engine->region ? engine->region->table->header.region : 0);
+                                engine->region ? engine->region->table->header.region : 0,
+                                may_merge);
 }

@@ -91,7 +91,7 @@ int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes
                        dn_observer **ret_observer);
 
 /* Posts a checked name on the Darwin center, if this user may: otherwise nothing happens. */
-int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes);
+int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes, bool may_merge);
 
 /* Posts a checked name on the local center. */
 void dn__engine_post_local(dn__engine *engine, const char *name, size_t n_name_bytes,

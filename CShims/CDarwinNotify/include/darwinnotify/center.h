@@ -36,10 +36,15 @@ enum {
         DN_SUSPENSION_DELIVER_IMMEDIATELY = 4,
 };
 
-/** Options of dn_center_post(), a bit mask. The centers of this header ignore them. */
+/** Options of dn_center_post(), a bit mask. The first two are Apple's, and ignored as the Darwin
+ *  center of Apple ignores them. */
 enum {
         DN_POST_DELIVER_IMMEDIATELY = 1 << 0,
         DN_POST_TO_ALL_SESSIONS = 1 << 1,
+        /** Posts of one name that come in a flood may reach the bus as one signal, up to a
+         * millisecond late; the observers of this library are told of all. For names that say
+         * "look again": it keeps who posts as fast as it can from waiting for the socket. */
+        DN_POST_MERGE = 1 << 8,
 };
 
 /* In a forked child the same pointers stay valid, the shared ones and those of dn_center_open().
@@ -179,7 +184,7 @@ DN_EXPORT int dn_center_remove_every_observer(dn_center *center, const void *obs
  * @param object     local center: compared with the observers' pointers, NULL reaches only those
  *                   with NULL. Darwin center: ignored.
  * @param user_info  local center: handed to the callbacks as it is. Darwin center: ignored.
- * @param options    DN_POST_ bits; ignored.
+ * @param options    DN_POST_ bits. Local center: ignored.
  *
  * Errors:   -EINVAL, -ENAMETOOLONG as above; -ENOBUFS if too many distinct names wait for the bus,
  *           -ENOMEM: not sent, but it may have reached the observers of the process, and those of
