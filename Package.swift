@@ -53,15 +53,19 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLinux", path: "CShims/CLinux"),
     .target(
-      name: "Wormhole", dependencies: ["DarwinNotify", "CSQLite"], swiftSettings: strictSwift),
+      name: "Wormhole", dependencies: ["DarwinNotify", "CSQLite", "CLinux"],
+      swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),
     .testTarget(
       name: "DarwinNotifyTests",
-      dependencies: ["DarwinNotify", "TestSupport"]
+      dependencies: ["DarwinNotify", "Wormhole", "TestSupport", "group-peer", "wormhole-peer"]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
+      path: "Tests", exclude: ["CTests", "Programs", "Support"],
+      sources: ["DarwinNotifyTests", "WormholeTests"],
       swiftSettings: strictSwift),
     .target(
       name: "ShapeSupport", dependencies: ["DarwinNotify"], path: "Tests/Programs/shape-support",
@@ -71,6 +75,8 @@ let package = Package(
       swiftSettings: strictSwift),
     program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
+    program("group-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
+    program("wormhole-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
   ]
     + examples.map { program($0, in: "Examples") }
     + lights.map {

@@ -108,7 +108,7 @@ public final class Wormhole: Sendable {
       if let value { return Letter(.message(try name.encode(value))) }
       return newest.map { _ in Letter(.cleared) }
     }
-    if number != nil { try channel.ring() }
+    if number != nil { try group.center.ring(channel.bell) }
     guard let result else { preconditionFailure("the mailbox did not run the update") }
     return result
   }
@@ -138,18 +138,13 @@ public final class Wormhole: Sendable {
     _ name: MessageName<Value>, since sequence: UInt64 = 0
   ) throws(WormholeError) -> [Message<Value>] {
     let mailbox = try channel(name).mailbox
+    var reader = try MessageReader(name, mailbox, from: .since(sequence))
+    // What others pass meanwhile is not waited for.
+    let last = try mailbox.lastNumber()
     var messages: [Message<Value>] = []
-    var position = sequence
-    var batch = LetterBatch([], hasMore: true)
-    while batch.hasMore {
-      batch = try mailbox.letters(after: position, limit: 64)
-      for letter in batch.letters {
-        if letter.letter.content.isMessage {
-          messages.append(name.message(letter, missed: letter.number - position - 1))
-        }
-        position = letter.number
-      }
-    }
+    repeat {
+      messages += try reader.read(limit: 64).filter { $0.value != nil || $0.error != nil }
+    } while !reader.isAtEnd && reader.place.number < last
     return messages
   }
 

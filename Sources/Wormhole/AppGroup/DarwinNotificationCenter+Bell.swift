@@ -7,8 +7,19 @@ extension DarwinNotificationCenter {
   /// once there is one.
   func ring(_ bell: NotificationName) throws(WormholeError) {
     do throws(DarwinNotifyError) {
-      try post(bell)
+      try postMerging(bell)
     } catch .notConnected {
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Calls a handler, which must not block for long, after each ring of a bell.
+  func observe(
+    _ bell: NotificationName, _ handler: @escaping @Sendable () -> Void
+  ) throws(WormholeError) -> Observation {
+    do throws(DarwinNotifyError) {
+      return try observe(bell, on: .direct) { _ in handler() }
     } catch {
       throw .notification(error)
     }

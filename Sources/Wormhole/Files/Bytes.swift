@@ -6,6 +6,11 @@ internal import Foundation
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
+  /// Begins with nothing, and room for so many bytes.
+  init(capacity: Int) {
+    bytes.reserveCapacity(capacity)
+  }
+
   mutating func put(_ value: some FixedWidthInteger) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }

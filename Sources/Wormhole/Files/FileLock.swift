@@ -1,5 +1,6 @@
 // Lets one process at a time, in it one thread, work on a file.
 
+internal import CLinux
 internal import Foundation
 
 /// A lock on a file, with the descriptor that holds it.
@@ -10,6 +11,8 @@ struct FileLock: ~Copyable {
   /// The file, open to be read and written.
   let descriptor: CInt
 
+  private let keeper: DescriptorKeeper?
+
   enum Kind {
     /// Beside others that read.
     case shared
@@ -19,10 +22,16 @@ struct FileLock: ~Copyable {
   }
 
   /// Locks a file, which is made if the lock is exclusive. Waits for others up to a time limit.
-  init(_ kind: Kind, _ path: String, timeout: Duration = Self.patience) throws(WormholeError) {
+  ///
+  /// A keeper, if there is one, is for one file and exclusive locks alone.
+  init(
+    _ kind: Kind, _ path: String, keeper: DescriptorKeeper? = nil,
+    timeout: Duration = Self.patience
+  ) throws(WormholeError) {
+    self.keeper = keeper
     let deadline = ContinuousClock.now + timeout
     while true {
-      let descriptor = try Self.open(path, kind)
+      let descriptor = if let kept = keeper?.take() { kept } else { try Self.open(path, kind) }
       do throws(WormholeError) {
         try Self.wait(for: descriptor, kind, until: deadline, path)
         if try Self.isThere(descriptor, path) {
@@ -40,7 +49,7 @@ struct FileLock: ~Copyable {
   deinit {
     // Not left to `close`: a child that was forked meanwhile has the descriptor too.
     _ = Self.lock(descriptor, nil)
-    close(descriptor)
+    if let keeper { keeper.keep(descriptor) } else { close(descriptor) }
   }
 
   /// Nobody who is running needs as long: what is done under the lock is a matter of milliseconds,
@@ -81,11 +90,8 @@ struct FileLock: ~Copyable {
       case .exclusive: Int16(F_WRLCK)
       case nil: Int16(F_UNLCK)
       }
-    return fcntl(descriptor, Self.setLock, &lock) == 0
+    return fcntl(descriptor, CInt(LINUX_F_OFD_SETLK), &lock) == 0
   }
-
-  /// `F_OFD_SETLK`, which the module of libc does not have.
-  private static let setLock: CInt = 37
 
   /// Tells whether the file still has a name: somebody may have removed its directory meanwhile.
   private static func isThere(_ descriptor: CInt, _ path: String) throws(WormholeError) -> Bool {

@@ -10,6 +10,7 @@ struct FileMailbox: Mailbox {
   private let statePath: String
   private let isDurable: Bool
   private let isCoordinated: Bool
+  private let keeper = DescriptorKeeper()
 
   static let messageSuffix = ".message"
 
@@ -38,10 +39,10 @@ struct FileMailbox: Mailbox {
 
   private func lock() throws(WormholeError) -> FileLock {
     do throws(WormholeError) {
-      return try FileLock(.exclusive, statePath)
+      return try FileLock(.exclusive, statePath, keeper: keeper)
     } catch .system(code: ENOENT, path: statePath) {
       _ = try PrivateDirectory(directory)
-      return try FileLock(.exclusive, statePath)
+      return try FileLock(.exclusive, statePath, keeper: keeper)
     }
   }
 
@@ -54,7 +55,7 @@ struct FileMailbox: Mailbox {
     switch letter.content {
     case .message(let payload):
       state.message = stamp
-      let header = header(of: payload, stamp)
+      let header = try header(of: payload, stamp, in: state).encoded()
       try write(state, lock)
       try message.write(header, payload.data, durable: isDurable)
     case .ping:
@@ -81,32 +82,42 @@ struct FileMailbox: Mailbox {
 
   /// The state of a mailbox that has none yet, or has lost it.
   private func stateFromMessage() -> MailboxState {
-    let header = try? message.readHeader()
-    return MailboxState(lastNumber: header?.number ?? 0)
+    MailboxState(of: try? message.readHeader())
   }
 
-  private func header(of payload: Payload, _ stamp: MailboxState.Stamp) -> MessageHeader {
+  private func header(
+    of payload: Payload, _ stamp: MailboxState.Stamp, in state: MailboxState
+  ) -> MessageHeader {
     MessageHeader(
       number: stamp.number, time: stamp.time, sender: stamp.sender,
       payloadBytes: UInt64(payload.data.count),
       payloadChecksum: payload.data.withUnsafeBytes { checksum($0) },
-      version: payload.version, codec: payload.codec, type: payload.type, name: name)
+      identity: state.identity, version: payload.version, codec: payload.codec, type: payload.type,
+      name: name)
   }
 
   // MARK: - Reading
 
   func letters(after number: UInt64, limit: Int) throws(WormholeError) -> LetterBatch {
-    let state = try readState()
-    var letters: [NumberedLetter] = []
-    // The file need not be looked at if the newest message is known.
-    let isNews = state.map { $0.message.number > number } ?? true
-    if isNews, let message = try newestMessage(state) { letters.append(message) }
-    if let state {
-      letters.append(state.ping.letter(.ping))
-      letters.append(state.cleared.letter(.cleared))
+    var (message, failure): (ReadableMessage?, WormholeError?)
+    do throws(WormholeError) {
+      message = try readableMessage(after: number)
+    } catch {
+      failure = error
     }
+    // As a rule the next letter is a message: whether there is more is found out behind it.
+    if let message, message.letter.number == number &+ 1 {
+      return LetterBatch([message.letter], hasMore: true, identity: message.identity)
+    }
+    guard let state = try readState() else {
+      return LetterBatch([message?.letter].compactMap(\.self), hasMore: false)
+    }
+    var letters = [state.ping.letter(.ping), state.cleared.letter(.cleared)]
+    if let failure { letters.append(try letter(of: failure, state)) }
+    if let letter = message?.letter, letter.number > state.cleared.number { letters.append(letter) }
     let news = letters.filter { $0.number > number }.sorted { $0.number < $1.number }
-    return LetterBatch(Array(news.prefix(limit)), hasMore: news.count > limit)
+    return LetterBatch(
+      Array(news.prefix(limit)), hasMore: news.count > limit, identity: state.identity)
   }
 
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
@@ -116,9 +127,23 @@ struct FileMailbox: Mailbox {
     return try newestMessage(holding: lock)
   }
 
+  /// What somebody is about to put in does not count yet, though it has its number already.
   func lastNumber() throws(WormholeError) -> UInt64 {
-    if let state = try readState() { return state.lastNumber }
-    return stateFromMessage().lastNumber
+    let state = try readState()
+    return max(visibleNumber(state), state?.ping.number ?? 0, state?.cleared.number ?? 0)
+  }
+
+  func identity() throws(WormholeError) -> UInt32 {
+    try readState()?.identity ?? 0
+  }
+
+  /// The number of the message that is there.
+  private func visibleNumber(_ state: MailboxState?) -> UInt64 {
+    do throws(WormholeError) {
+      return try message.readHeader()?.number ?? 0
+    } catch {
+      return state?.message.number ?? 0
+    }
   }
 
   /// Waits for those who are about to write. Where nobody has ever written there is no lock.
@@ -149,20 +174,32 @@ struct FileMailbox: Mailbox {
   /// Returns the message in the file; one that was taken away, but not yet removed, is none.
   private func newestMessage(_ state: MailboxState?) throws(WormholeError) -> NumberedLetter? {
     do throws(WormholeError) {
-      guard let (header, payload) = try message.read(),
-        header.number > state?.cleared.number ?? 0
-      else { return nil }
-      guard header.name == name else { throw .foreign(path: message.path) }
-      let content = Letter.Content.message(
-        Payload(codec: header.codec, type: header.type, version: header.version, data: payload))
-      return NumberedLetter(
-        number: header.number,
-        letter: Letter(content, date: Date(nanoseconds: header.time), sender: header.sender))
+      return try readableMessage(after: state?.cleared.number ?? 0)?.letter
     } catch {
-      // What is wrong with one message is told to its readers; the system's trouble is ours.
-      if case .system = error { throw error }
-      let stamp = state?.message ?? MailboxState.Stamp()
-      return stamp.letter(.unreadable(error))
+      return try letter(of: error, state)
     }
+  }
+
+  private typealias ReadableMessage = (letter: NumberedLetter, identity: UInt32)
+
+  private func readableMessage(
+    after number: UInt64
+  ) throws(WormholeError) -> ReadableMessage? {
+    guard let (header, payload) = try message.read(after: number) else { return nil }
+    guard header.name == name else { throw .foreign(path: message.path) }
+    let content = Letter.Content.message(
+      Payload(codec: header.codec, type: header.type, version: header.version, data: payload))
+    let letter = Letter(content, date: Date(nanoseconds: header.time), sender: header.sender)
+    return (NumberedLetter(number: header.number, letter: letter), header.identity)
+  }
+
+  /// What is wrong with one message is told to its readers; the system's trouble is ours.
+  private func letter(
+    of error: WormholeError, _ state: MailboxState?
+  ) throws(WormholeError) -> NumberedLetter {
+    if case .system = error { throw error }
+    var stamp = state?.message ?? MailboxState.Stamp()
+    stamp.number = visibleNumber(state)
+    return stamp.letter(.unreadable(error))
   }
 }

@@ -8,7 +8,7 @@ internal import Foundation
 ///
 ///     0   8 bytes  "WORMBOX" and a NUL
 ///     8   u32      version of the format, 1
-///     12  u32      0
+///     12  u32      identity: a number that was drawn when the file was made, not 0
 ///     16  u64      the number that was given out last
 ///     24  stamp    the last message, of which the number may have been left out
 ///     48  stamp    the last ping
@@ -27,6 +27,7 @@ struct MailboxState {
     var sender = Sender(pid: 0, uid: 0)
   }
 
+  let identity: UInt32
   var lastNumber: UInt64 = 0
   var message = Stamp()
   var ping = Stamp()
@@ -47,9 +48,13 @@ struct MailboxState {
   init?(descriptor: CInt) {
     // Two attempts that come in between of two writers are rare enough, three do not happen.
     for _ in 0..<3 {
-      var bytes = [UInt8](repeating: 0, count: Self.size)
-      guard pread(descriptor, &bytes, Self.size, 0) == Self.size else { return nil }
-      if let state = bytes.withUnsafeBytes({ Self(parsing: $0) }) {
+      var isWhole = false
+      let state = withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
+        isWhole = pread(descriptor, bytes.baseAddress, Self.size, 0) == Self.size
+        return isWhole ? Self(parsing: .init(bytes)) : nil
+      }
+      guard isWhole else { return nil }
+      if let state {
         self = state
         return
       }
@@ -58,8 +63,9 @@ struct MailboxState {
   }
 
   /// Makes the state of a mailbox without a file: all that is known is its message, if it has one.
-  init(lastNumber: UInt64) {
-    self.lastNumber = lastNumber
+  init(of message: MessageHeader?) {
+    identity = message?.identity ?? .random(in: 1...UInt32.max)
+    lastNumber = message?.number ?? 0
   }
 
   private init?(parsing bytes: UnsafeRawBufferPointer) {
@@ -67,20 +73,22 @@ struct MailboxState {
     guard reader.take(count: 8).elementsEqual(Self.magic), reader.take() == Self.version else {
       return nil
     }
-    _ = reader.take(UInt32.self)
+    identity = reader.take()
     lastNumber = reader.take()
     message = Stamp(from: &reader)
     ping = Stamp(from: &reader)
     cleared = Stamp(from: &reader)
-    guard reader.take() == checksum(.init(rebasing: bytes[..<Self.checkedSize])) else { return nil }
+    guard reader.take() == checksum(.init(rebasing: bytes[..<Self.checkedSize])),
+      identity != 0, lastNumber < .max
+    else { return nil }
   }
 
   /// Writes the file, which the caller has locked.
   func write(to descriptor: CInt, path: String) throws(WormholeError) {
-    var writer = ByteWriter()
+    var writer = ByteWriter(capacity: Self.size)
     writer.put(Self.magic)
     writer.put(Self.version)
-    writer.put(UInt32(0))
+    writer.put(identity)
     writer.put(lastNumber)
     for stamp in [message, ping, cleared] { stamp.put(into: &writer) }
     writer.put(writer.bytes.withUnsafeBytes { checksum($0) })

@@ -25,10 +25,13 @@ extension MessageFile {
 
   private static func name(of file: String, in directory: String) -> String? {
     guard file.hasSuffix(FileMailbox.messageSuffix) else { return nil }
+    let fileName = FileName(text: String(file.dropLast(FileMailbox.messageSuffix.count)))
     do throws(WormholeError) {
-      return try MessageFile(path: "\(directory)/\(file)").readHeader()?.name
+      let header = try MessageFile(path: "\(directory)/\(file)").readHeader()
+      // A copy under another name is not where the message is.
+      return header.flatMap { FileName(for: $0.name) == fileName ? $0.name : nil }
     } catch .damaged {
-      return FileName(text: String(file.dropLast(FileMailbox.messageSuffix.count))).original
+      return fileName.original
     } catch {
       return nil
     }

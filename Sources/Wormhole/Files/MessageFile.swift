@@ -1,35 +1,59 @@
-// Writes and reads the file of a message.
+// Writes the file of a message.
 
+internal import CLinux
 internal import Foundation
 
 /// The file `*.message`: a header, then the bytes that the codec made.
 struct MessageFile {
   let path: String
 
-  /// What is read, as it is used: small messages are copied, large ones stay in the file.
-  private static let mostCopiedBytes = 256 << 10
-
-  // MARK: - Writing
-
   /// Puts a message in the place of the one before, at once for all who read.
   ///
-  /// The caller holds the lock of the mailbox, so that nobody else writes the temporary file, and
-  /// one that a process left behind when it was killed is used again.
-  func write(
-    _ header: MessageHeader, _ payload: Data, durable: Bool
-  ) throws(WormholeError) {
-    let temporary = "\(path).new"
-    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-    let descriptor = open(temporary, flags, 0o600)
-    guard descriptor >= 0 else { throw .system(code: errno, path: temporary) }
-    let failure = Self.fill(descriptor, try header.encoded(), payload, durable: durable)
+  /// The caller holds the lock of the mailbox, so that nobody else writes the new file.
+  func write(_ header: [UInt8], _ payload: Data, durable: Bool) throws(WormholeError) {
+    let new = "\(path).new"
+    let descriptor = try Self.create(new)
+    let failure = Self.fill(descriptor, header, payload, durable: durable)
     close(descriptor)
-    guard failure == 0, rename(temporary, path) == 0 else {
-      let code = failure == 0 ? errno : failure
-      unlink(temporary)
+    guard failure == 0 else {
+      unlink(new)
+      throw .system(code: failure, path: path)
+    }
+    try durable ? replace(by: new) : exchange(with: new)
+    if durable { try synchronizeDirectory() }
+  }
+
+  /// Makes a file of its own. One that was left by a process that was killed may be in use by
+  /// readers, as it may have been the message before.
+  private static func create(_ path: String) throws(WormholeError) -> CInt {
+    while true {
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      if descriptor >= 0 { return descriptor }
+      guard errno == EEXIST, unlink(path) == 0 || errno == ENOENT else {
+        throw .system(code: errno, path: path)
+      }
+    }
+  }
+
+  /// Lets two files change places, then removes the old one: some file systems write a file that
+  /// takes the place of another to the disk first, which here only `durable` asks for.
+  private func exchange(with new: String) throws(WormholeError) {
+    let flags = UInt32(LINUX_RENAME_EXCHANGE)
+    guard renameat2(AT_FDCWD, new, AT_FDCWD, path, flags) == 0 else { return try replace(by: new) }
+    guard unlink(new) < 0, errno != ENOENT else { return }
+    // It was a directory, which somebody else has put there. It goes back.
+    let code = errno
+    _ = renameat2(AT_FDCWD, new, AT_FDCWD, path, flags)
+    unlink(new)
+    throw .system(code: code, path: path)
+  }
+
+  private func replace(by new: String) throws(WormholeError) {
+    guard rename(new, path) == 0 else {
+      let code = errno
+      unlink(new)
       throw .system(code: code, path: path)
     }
-    if durable { try synchronizeDirectory() }
   }
 
   /// Removes the message, if there is one.
@@ -74,105 +98,5 @@ struct MessageFile {
     guard descriptor >= 0 else { throw .system(code: errno, path: directory) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw .system(code: errno, path: directory) }
-  }
-
-  // MARK: - Reading
-
-  /// Returns the header of the message, or `nil` if there is none.
-  func readHeader() throws(WormholeError) -> MessageHeader? {
-    try withFile { (descriptor, size) throws(WormholeError) in
-      try Self.readHeader(descriptor, size, path).header
-    }
-  }
-
-  /// Returns the message, or `nil` if there is none.
-  func read() throws(WormholeError) -> (header: MessageHeader, payload: Data)? {
-    try withFile { (descriptor, size) throws(WormholeError) in
-      let (header, headerBytes) = try Self.readHeader(descriptor, size, path)
-      guard header.payloadBytes == UInt64(size - headerBytes) else {
-        throw .damaged(path: path)
-      }
-      let payload = try Self.readPayload(descriptor, headerBytes, size, path)
-      guard payload.withUnsafeBytes({ checksum($0) }) == header.payloadChecksum else {
-        throw .damaged(path: path)
-      }
-      return (header, payload)
-    }
-  }
-
-  private func withFile<Result>(
-    _ body: (_ descriptor: CInt, _ size: Int) throws(WormholeError) -> Result
-  ) throws(WormholeError) -> Result? {
-    // Not blocking: a pipe of that name would wait for somebody to write.
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw errno == ELOOP ? .foreign(path: path) : .system(code: errno, path: path)
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system(code: errno, path: path) }
-    guard status.isOwnFile else { throw .foreign(path: path) }
-    let size = Int(status.st_size)
-    guard size <= MessageLimits.payloadBytes + MessageHeader.mostBytes else {
-      throw .tooLarge(bytes: size, limit: MessageLimits.payloadBytes)
-    }
-    return try body(descriptor, size)
-  }
-
-  private static func readHeader(
-    _ descriptor: CInt, _ size: Int, _ path: String
-  ) throws(WormholeError) -> (header: MessageHeader, bytes: Int) {
-    // Headers are seldom longer: a second call is the exception.
-    var bytes = [UInt8](repeating: 0, count: min(size, 512))
-    try bytes.fill(from: descriptor, at: 0, path)
-    let headerBytes = try bytes.span.bytes.withUnsafeBytes { (bytes) throws(WormholeError) in
-      try MessageHeader.size(from: bytes, path: path)
-    }
-    guard headerBytes <= size else { throw .damaged(path: path) }
-    if headerBytes > bytes.count {
-      bytes = [UInt8](repeating: 0, count: headerBytes)
-      try bytes.fill(from: descriptor, at: 0, path)
-    }
-    let header = try bytes.span.bytes.withUnsafeBytes { (bytes) throws(WormholeError) in
-      try MessageHeader(parsing: .init(rebasing: bytes[..<headerBytes]), path: path)
-    }
-    return (header, headerBytes)
-  }
-
-  private static func readPayload(
-    _ descriptor: CInt, _ offset: Int, _ end: Int, _ path: String
-  ) throws(WormholeError) -> Data {
-    guard end - offset > mostCopiedBytes else {
-      var bytes = [UInt8](repeating: 0, count: end - offset)
-      try bytes.fill(from: descriptor, at: offset, path)
-      return Data(bytes)
-    }
-    // The file is never written again once it has its name, so what is mapped stays as it is.
-    guard let pages = mmap(nil, end, PROT_READ, MAP_PRIVATE, descriptor, 0), pages != MAP_FAILED
-    else { throw .system(code: errno, path: path) }
-    return Data(
-      bytesNoCopy: pages + offset, count: end - offset,
-      deallocator: .custom { _, _ in munmap(pages, end) })
-  }
-}
-
-extension [UInt8] {
-  /// Fills the array with what stands in a file, which has to be long enough.
-  fileprivate mutating func fill(
-    from descriptor: CInt, at offset: Int, _ path: String
-  ) throws(WormholeError) {
-    var span = mutableSpan
-    try span.withUnsafeMutableBytes { (bytes) throws(WormholeError) in
-      var done = 0
-      while done < bytes.count {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
-        let n = pread(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
-        if n < 0, errno == EINTR { continue }
-        guard n >= 0 else { throw .system(code: errno, path: path) }
-        guard n > 0 else { throw .damaged(path: path) }
-        done += n
-      }
-    }
   }
 }

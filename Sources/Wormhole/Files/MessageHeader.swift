@@ -17,7 +17,7 @@ internal import Foundation
 ///     60  u16      bytes of the codec's name
 ///     62  u16      bytes of the type's name
 ///     64  u32      bytes of the message's name
-///     68  u32      0
+///     68  u32      identity of the mailbox, see ``MailboxState``
 ///     72  u64      checksum of the header, this field taken for 0
 ///     80           codec, type and name in UTF-8, then zeros up to the end of the header
 struct MessageHeader {
@@ -26,6 +26,7 @@ struct MessageHeader {
   var sender: Sender
   var payloadBytes: UInt64
   var payloadChecksum: UInt64
+  var identity: UInt32
   var version: UInt32
   var codec: String
   var type: String
@@ -43,12 +44,15 @@ struct MessageHeader {
 
   /// Returns the bytes of the header.
   func encoded() throws(WormholeError) -> [UInt8] {
-    let (codec, type, name) = (Array(codec.utf8), Array(type.utf8), Array(name.utf8))
+    let (codec, type, name) = (codec.utf8, type.utf8, name.utf8)
     let size = (Self.fixedBytes + codec.count + type.count + name.count + 7) & ~7
-    guard let codecBytes = UInt16(exactly: codec.count), size <= Self.mostBytes,
+    guard let codecBytes = UInt16(exactly: codec.count),
       let typeBytes = UInt16(exactly: type.count)
-    else { throw .tooLarge(bytes: size, limit: Self.mostBytes) }
-    var writer = ByteWriter()
+    else {
+      throw .tooLarge(bytes: max(codec.count, type.count), limit: Int(UInt16.max))
+    }
+    guard size <= Self.mostBytes else { throw .tooLarge(bytes: size, limit: Self.mostBytes) }
+    var writer = ByteWriter(capacity: size)
     writer.put(Self.magic)
     writer.put(Self.formatVersion)
     writer.put(UInt32(size))
@@ -62,7 +66,7 @@ struct MessageHeader {
     writer.put(codecBytes)
     writer.put(typeBytes)
     writer.put(UInt32(name.count))
-    writer.put(UInt32(0))
+    writer.put(identity)
     writer.put(UInt64(0))
     for text in [codec, type, name] { writer.put(text) }
     writer.put(repeatElement(0, count: size - writer.bytes.count))
@@ -96,9 +100,11 @@ struct MessageHeader {
 extension MessageHeader {
   /// Reads a header that is there as a whole.
   init(parsing bytes: UnsafeRawBufferPointer, path: String) throws(WormholeError) {
-    var copy = Array(bytes)
-    copy.replaceSubrange(
-      Self.checksumOffset..<Self.fixedBytes, with: repeatElement(0, count: 8))
+    let sum = withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 8) { copy in
+      copy.copyMemory(from: bytes)
+      copy.storeBytes(of: 0, toByteOffset: Self.checksumOffset, as: UInt64.self)
+      return checksum(.init(copy))
+    }
     var reader = ByteReader(.init(rebasing: bytes[16...]))
     number = reader.take()
     time = reader.take()
@@ -109,8 +115,8 @@ extension MessageHeader {
     let codecBytes = Int(reader.take(UInt16.self))
     let typeBytes = Int(reader.take(UInt16.self))
     let nameBytes = Int(reader.take(UInt32.self))
-    _ = reader.take(UInt32.self)
-    guard reader.take() == copy.withUnsafeBytes({ checksum($0) }),
+    identity = reader.take()
+    guard reader.take() == sum, number < .max,
       Self.fixedBytes + codecBytes + typeBytes + nameBytes <= bytes.count
     else { throw .damaged(path: path) }
     codec = String(decoding: reader.take(count: codecBytes), as: UTF8.self)

@@ -5,11 +5,11 @@ internal import DarwinNotify
 /// A registered handler of messages, for as long as the value lives.
 public final class MessageObservation: Sendable {
   private let bell: Observation
-  private let endPump: @Sendable () -> UInt64?
+  private let endPump: @Sendable () -> MailboxPlace?
   private let waitForPump: @Sendable () -> Void
 
-  init<Value>(_ pump: MessagePump<Value>, rungBy bell: Observation) {
-    self.bell = bell
+  init<Value>(_ pump: MessagePump<Value>, rungBy channel: Channel) throws(WormholeError) {
+    bell = try channel.center.observe(channel.bell) { pump.wake() }
     endPump = { pump.end() }
     waitForPump = { pump.waitUntilIdle() }
   }
@@ -35,8 +35,8 @@ public final class MessageObservation: Sendable {
     waitForPump()
   }
 
-  /// Ends the registration. Returns the number of the last message that was delivered.
-  @discardableResult func end() -> UInt64? {
+  /// Ends the registration. Returns the place behind the last message that was delivered.
+  @discardableResult func end() -> MailboxPlace? {
     bell.cancel()
     return endPump()
   }

@@ -22,7 +22,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   private struct State {
     var phase = Phase.preparing
     var reader: MessageReader<Value>?
-    var position: UInt64 = 0
+    var place = MailboxPlace(number: 0, identity: 0)
     var thread: pthread_t?
   }
 
@@ -46,14 +46,15 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   /// Begins to deliver.
   func start(_ reader: MessageReader<Value>) {
-    state.withLock { state in
-      guard case .preparing = state.phase else { return }
+    let isWanted = state.withLock { state in
+      guard case .preparing = state.phase else { return false }
       state.reader = reader
-      state.position = reader.position
-      state.phase = .idle
+      state.place = reader.place
+      state.phase = .scheduled
+      return true
     }
     // There may have been a ring before the reader found its place, or there is much to replay.
-    wake()
+    if isWanted { schedule() }
   }
 
   /// Looks for messages soon.
@@ -72,19 +73,19 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     if isToBeScheduled { schedule() }
   }
 
-  /// Delivers no more. Returns the number of the last message that was delivered, for which a
+  /// Delivers no more. Returns the place behind the last message that was delivered, for which a
   /// handler may still be running; `nil` if it never began.
-  @discardableResult func end() -> UInt64? {
-    let (position, reader) = state.withLock { state in
+  @discardableResult func end() -> MailboxPlace? {
+    let (place, reader) = state.withLock { state in
       defer { state.phase = .ended }
       guard case .preparing = state.phase else {
-        return (UInt64?.some(state.position), state.reader.take())
+        return (MailboxPlace?.some(state.place), state.reader.take())
       }
       return (nil, nil)
     }
-    // What the reader holds, a cursor for one, is let go here.
-    _ = reader
-    return position
+    // What the reader holds, a cursor for one, is let go here, without the lock.
+    withExtendedLifetime(reader) {}
+    return place
   }
 
   /// Waits until the handler is not running, but not for itself.
@@ -134,7 +135,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
         state.thread = nil
         return false
       }
-      state.position = max(state.position, message.sequence)
+      state.place.pass(message.sequence, in: reader.place.identity)
       return true
     }
     guard isWanted else { return false }

@@ -94,7 +94,7 @@ extension Messages {
     private static func start(
       _ name: MessageName<Value>, _ channel: Channel, _ replay: Replay
     ) throws(WormholeError) -> Start {
-      let rings = try channel.rings()
+      let rings = try channel.center.rings(of: channel.bell)
       return Start(rings: rings, reader: try MessageReader(name, channel.mailbox, from: replay))
     }
   }

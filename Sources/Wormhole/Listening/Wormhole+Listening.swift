@@ -30,10 +30,12 @@ extension Wormhole {
   ) throws(WormholeError) {
     let (channel, key) = (try channel(name), key(of: name))
     let pump = MessagePump(from: senders, on: delivery, listener.action)
-    let observation = MessageObservation(pump, rungBy: try channel.observe { pump.wake() })
+    let observation = try MessageObservation(pump, rungBy: channel)
     var reader = try MessageReader(name, channel.mailbox, initial: initial)
-    if let position = listeners.take(listener.name, from: key)?.end() {
-      reader.resume(after: position)
+    if let place = listeners.take(listener.name, from: key)?.end() {
+      // What can be read once can be read twice; if not, the listener begins a little too late.
+      let successor = try? MessageReader(name, channel.mailbox, initial: initial, after: place)
+      reader = successor ?? reader
     }
     listeners.put(observation, for: listener.name, of: key)?.cancel()
     pump.start(reader)
@@ -79,7 +81,7 @@ extension Wormhole {
   ) throws(WormholeError) -> MessageObservation {
     let channel = try channel(name)
     let pump = MessagePump(from: senders, on: delivery, handler)
-    let observation = MessageObservation(pump, rungBy: try channel.observe { pump.wake() })
+    let observation = try MessageObservation(pump, rungBy: channel)
     pump.start(try MessageReader(name, channel.mailbox, from: replay))
     return observation
   }

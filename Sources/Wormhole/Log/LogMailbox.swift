@@ -75,13 +75,21 @@ final class LogMailbox: Mailbox {
           bytes += LogRow.payloadBytes(in: statement)
         }
         let hasMore = letters.count == limit || bytes >= Self.mostBytesAtATime
-        return LetterBatch(letters, hasMore: hasMore)
+        return LetterBatch(letters, hasMore: hasMore, identity: try Self.identity(of: log))
       }
     } ?? none
   }
 
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
     try store.read { (log) throws(WormholeError) in try Self.lastMessage(in: log) } ?? nil
+  }
+
+  func identity() throws(WormholeError) -> UInt32 {
+    try store.read { (log) throws(WormholeError) in try Self.identity(of: log) } ?? 0
+  }
+
+  private static func identity(of log: SQLiteConnection) throws(WormholeError) -> UInt32 {
+    try log.integer(LogRow.selectIdentity).flatMap { UInt32(exactly: $0) } ?? 0
   }
 
   func lastNumber() throws(WormholeError) -> UInt64 {

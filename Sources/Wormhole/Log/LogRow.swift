@@ -152,6 +152,8 @@ extension LogRow {
 
   static let selectName = "SELECT name FROM meta"
 
+  static let selectIdentity = "SELECT identity FROM meta"
+
   private static let newestMessage = """
     (SELECT CASE kind WHEN 2 THEN message WHEN 3 THEN NULL ELSE number END
     FROM letters ORDER BY number DESC LIMIT 1)
@@ -162,13 +164,13 @@ extension LogRow {
     SQLiteSchema(
       applicationID: 0x574c_4f47, version: 1,
       script: """
-        CREATE TABLE meta(name TEXT NOT NULL);
+        CREATE TABLE meta(name TEXT NOT NULL, identity INTEGER NOT NULL);
         CREATE TABLE letters(
           number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, time INTEGER NOT NULL,
           pid INTEGER NOT NULL, uid INTEGER NOT NULL, message INTEGER,
           codec TEXT, type TEXT, version INTEGER, payload BLOB);
         CREATE TABLE cursors(name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID
         """,
-      filling: name.map { ("INSERT INTO meta VALUES(?)", .text($0)) })
+      filling: name.map { ("INSERT INTO meta VALUES(?, 1 + (random() & 0x7fffffff))", .text($0)) })
   }
 }

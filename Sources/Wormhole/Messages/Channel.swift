@@ -12,39 +12,8 @@ struct Channel: Sendable {
   /// Puts a letter in, then rings. Returns the number of the letter.
   func send(_ content: Letter.Content) throws(WormholeError) -> UInt64 {
     let number = try mailbox.append(Letter(content))
-    try ring()
+    try center.ring(bell)
     return number
-  }
-
-  /// Tells all who listen to look. Without a bus it is told those in this process now, the others
-  /// once there is one.
-  func ring() throws(WormholeError) {
-    do throws(DarwinNotifyError) {
-      try center.post(bell)
-    } catch .notConnected {
-    } catch {
-      throw .notification(error)
-    }
-  }
-
-  /// Calls a handler, which must not block for long, after each ring.
-  func observe(
-    _ handler: @escaping @Sendable () -> Void
-  ) throws(WormholeError) -> Observation {
-    do throws(DarwinNotifyError) {
-      return try center.observe(bell, on: .direct) { _ in handler() }
-    } catch {
-      throw .notification(error)
-    }
-  }
-
-  /// Returns the rings as a sequence.
-  func rings() throws(WormholeError) -> Notifications {
-    do throws(DarwinNotifyError) {
-      return try center.notifications(named: bell)
-    } catch {
-      throw .notification(error)
-    }
   }
 }
 

@@ -56,6 +56,17 @@ extension Int: SQLiteValue {
   }
 }
 
+extension UInt64: SQLiteValue {
+  /// The number; those above `Int64.max`, which SQLite does not have, by their bits.
+  public var field: SQLiteField { .integer(Int64(bitPattern: self)) }
+
+  /// Takes whole numbers only.
+  public init?(field: SQLiteField) {
+    guard case .integer(let number) = field else { return nil }
+    self.init(bitPattern: number)
+  }
+}
+
 extension Double: SQLiteValue {
   /// The number.
   public var field: SQLiteField { .real(self) }

@@ -8,13 +8,9 @@ internal import Glibc
 final class SQLitePool: Sendable {
   private let path: String
   private let open: @Sendable () throws(WormholeError) -> SQLiteConnection?
-  private let free: DispatchSemaphore
+  private let capacity: Int
+  private let returned = DispatchSemaphore(value: 0)
   private let state = Locked(State())
-
-  private struct State {
-    var idle: [SQLiteConnection] = []
-    var borrowers: [pthread_t] = []
-  }
 
   /// Makes a pool. Nothing is opened until it is needed.
   ///
@@ -27,8 +23,8 @@ final class SQLitePool: Sendable {
     open: @escaping @Sendable () throws(WormholeError) -> SQLiteConnection?
   ) {
     self.path = path
+    self.capacity = capacity
     self.open = open
-    free = DispatchSemaphore(value: capacity)
   }
 
   /// Runs a body with a connection whose file is still in its place.
@@ -39,8 +35,7 @@ final class SQLitePool: Sendable {
   func use<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
-    try borrow()
-    var connection = state.withLock { $0.idle.popLast() }
+    var connection = try borrow()
     defer { giveBack(connection) }
     if connection?.hasMoved != false {
       connection = nil
@@ -50,20 +45,67 @@ final class SQLitePool: Sendable {
     return try body(connection)
   }
 
-  private func borrow() throws(WormholeError) {
-    let thread = pthread_self()
-    guard !state.withLock({ $0.borrowers.contains(thread) }) else { throw .busy(path: path) }
-    let timeout = DispatchTime.now() + .milliseconds(BusyWait.longestMilliseconds)
-    guard free.wait(timeout: timeout) == .success else { throw .busy(path: path) }
-    state.withLock { $0.borrowers.append(thread) }
+  /// Waits for its turn. Returns a connection that is open, or `nil` if one has to be opened.
+  private func borrow() throws(WormholeError) -> SQLiteConnection? {
+    var deadline: DispatchTime?
+    while true {
+      switch state.withLock({ $0.lend(to: pthread_self(), atMost: capacity) }) {
+      case .granted(let connection): return connection
+      case .refused: throw .busy(path: path)
+      case .later: break
+      }
+      let end = deadline ?? .now() + .milliseconds(BusyWait.longestMilliseconds)
+      deadline = end
+      if returned.wait(timeout: end) == .success { continue }
+      guard !state.withLock({ $0.giveUp() }) else { throw .busy(path: path) }
+      // One was given back just now.
+      returned.wait()
+    }
   }
 
   private func giveBack(_ connection: SQLiteConnection?) {
-    let thread = pthread_self()
-    state.withLock { state in
-      if let connection, !connection.isInTransaction { state.idle.append(connection) }
-      if let index = state.borrowers.firstIndex(of: thread) { state.borrowers.remove(at: index) }
+    if state.withLock({ $0.takeBack(connection, from: pthread_self()) }) { returned.signal() }
+  }
+}
+
+extension SQLitePool {
+  /// What can be done when a connection is asked for.
+  private enum Loan {
+    case granted(SQLiteConnection?)
+    case refused
+    case later
+  }
+
+  private struct State {
+    private var idle: [SQLiteConnection] = []
+    private var borrowers: [pthread_t] = []
+    private var waiting = 0
+
+    /// Lends a connection, unless the thread has one already, or there is none left.
+    mutating func lend(to thread: pthread_t, atMost capacity: Int) -> Loan {
+      guard !borrowers.contains(thread) else { return .refused }
+      guard borrowers.count < capacity else {
+        waiting += 1
+        return .later
+      }
+      borrowers.append(thread)
+      return .granted(idle.popLast())
     }
-    free.signal()
+
+    /// Takes a connection back. Returns whether somebody who waits has to be told.
+    mutating func takeBack(_ connection: SQLiteConnection?, from thread: pthread_t) -> Bool {
+      if let connection, !connection.isInTransaction { idle.append(connection) }
+      if let index = borrowers.firstIndex(of: thread) { borrowers.remove(at: index) }
+      guard waiting > 0 else { return false }
+      waiting -= 1
+      return true
+    }
+
+    /// Waits no more. Returns false if it has been told just now.
+    mutating func giveUp() -> Bool {
+      guard waiting > 0 else { return false }
+      waiting -= 1
+      return true
+    }
   }
 }

@@ -12,6 +12,9 @@ public struct LogTransit: MessageTransit {
   private let limits: LogLimits
   private let isDurable: Bool
 
+  /// Says `log`, with its limits.
+  public let identifier: String
+
   /// Makes a transit.
   ///
   /// - Parameters:
@@ -24,11 +27,7 @@ public struct LogTransit: MessageTransit {
   public init(count: Int = 100_000, age: Duration? = nil, durable: Bool = false) {
     limits = LogLimits(count: count, age: age)
     isDurable = durable
-  }
-
-  /// Says `log`, with its limits.
-  public var identifier: String {
-    "log, \(limits)\(isDurable ? ", durable" : "")"
+    identifier = "log, \(limits)\(durable ? ", durable" : "")"
   }
 
   /// Opens the log of a name. Its file is made when something is put in.

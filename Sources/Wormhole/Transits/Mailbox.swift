@@ -32,8 +32,14 @@ public protocol Mailbox: Sendable {
   /// Returns the newest message, or `nil` if there is none: no ping, no news of a clearing.
   func lastMessage() throws(WormholeError) -> NumberedLetter?
 
-  /// Returns the number that was given out last, 0 if none was.
+  /// Returns the number of the last letter that can be seen, 0 if there is none.
   func lastNumber() throws(WormholeError) -> UInt64
+
+  /// Returns a number that was drawn when the mailbox was made, 0 while there is none.
+  ///
+  /// Somebody may remove the files. The next letter then is the first of another mailbox: readers
+  /// find that out by this number.
+  func identity() throws(WormholeError) -> UInt32
 
   /// Reads the newest message and puts in what follows from it, while nobody else can put in
   /// anything.
@@ -153,14 +159,19 @@ public struct LetterBatch: Sendable {
   /// Whether there may be more behind them.
   public var hasMore: Bool
 
+  /// The identity of the mailbox that they come from, 0 if it has none.
+  public var identity: UInt32
+
   /// Makes a batch.
   ///
   /// - Parameters:
   ///   - letters: the letters, in the order of their numbers.
   ///   - hasMore: whether there may be more behind them.
-  public init(_ letters: [NumberedLetter], hasMore: Bool) {
+  ///   - identity: the identity of the mailbox that they come from.
+  public init(_ letters: [NumberedLetter], hasMore: Bool, identity: UInt32 = 0) {
     self.letters = letters
     self.hasMore = hasMore
+    self.identity = identity
   }
 }
 

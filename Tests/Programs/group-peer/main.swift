@@ -1,0 +1,62 @@
+// Takes part in a group as a process of its own: group-peer DIRECTORY GROUP COMMAND ARGUMENTS…
+import DarwinNotify
+import Foundation
+import Wormhole
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let group = try AppGroup(arguments[1], in: URL(fileURLWithPath: arguments[0]))
+let (command, rest) = (arguments[2], Array(arguments.dropFirst(3)))
+
+let migrations = [
+  "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
+]
+
+func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
+
+switch command {
+case "defaults-add":  // KEY COUNT: adds 1 to a key and to `sum`, so many times
+  for _ in 0..<(Int(rest[1]) ?? 0) {
+    try group.defaults.transaction { values in
+      for key in [number(rest[0]), number("sum")] { try values.set(values[key] + 1, for: key) }
+    }
+  }
+case "defaults-set":  // KEY VALUE
+  try group.defaults.set(Int(rest[1]) ?? 0, for: number(rest[0]))
+case "defaults-remove":  // KEY
+  try group.defaults.remove(number(rest[0]))
+case "defaults-watch":  // KEY
+  let changes = try group.defaults.changes(of: number(rest[0]))
+  say("ready")
+  for try await change in changes {
+    say(change.isRemoved ? "none" : "\(try change.value) by \(change.sender?.pid ?? 0)")
+  }
+case "database-open":
+  _ = try group.database("items", migrations: migrations)
+case "database-write":  // SQL
+  try await group.database("items", migrations: migrations).write { try $0.run(rest[0]) }
+case "database-fill":  // without end: two rows in each transaction
+  let database = try group.database("items", migrations: migrations)
+  say("ready")
+  while true {
+    try await database.write { connection in
+      try connection.run("INSERT INTO item(name) VALUES('left')")
+      try connection.run("INSERT INTO item(name) VALUES('right')")
+    }
+  }
+case "database-watch":
+  let database = try group.database("items", migrations: migrations)
+  let changes = try database.changes(in: "item")
+  say("ready")
+  for try await change in changes {
+    let rows = (change.rowIDs["item"] ?? []).sorted()
+    let found = try await database.read { connection in
+      try rows.filter { try !connection.rows("SELECT 1 FROM item WHERE id = ?", $0).isEmpty }
+    }
+    say("\(rows) visible \(found) by \(change.sender?.pid ?? 0)")
+  }
+default:
+  guard try runLogCommand(command, rest, in: group) else {
+    say("unknown command")
+    exit(2)
+  }
+}

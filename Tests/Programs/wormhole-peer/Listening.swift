@@ -1,0 +1,48 @@
+// Lets a peer listen.
+import DarwinNotify
+import Foundation
+import Wormhole
+
+/// REPLAY COUNT [LAST]: prints messages until they are as many as said, those that were missed too;
+/// 0 stands for no end. It kills itself while it handles the one with the number LAST.
+///
+/// A line is: number, content, missed, process, user.
+@Sendable func listen(_ role: Role, _ words: [String]) throws {
+  let replay = replay(words[0])
+  let count = number(words[1])
+  let last = words.count > 2 ? UInt64(words[2]) : nil
+  let seen = Locked(0)
+  let isDone = DispatchSemaphore(value: 0)
+  let observation = try role.hole.listen(role.number, replay: replay, on: .thread) { message in
+    let (sender, content) = (message.sender, text(message.content))
+    say("\(message.sequence) \(content) \(message.missed) \(sender.pid) \(sender.uid)")
+    if message.sequence == last { kill(getpid(), SIGKILL) }
+    let total = seen.withLock { seen in
+      seen += 1 + Int(message.missed)
+      return seen
+    }
+    if total == count { isDone.signal() }
+  }
+  say("ready")
+  isDone.wait()
+  observation.cancelAndWait()
+}
+
+private func replay(_ word: String) -> Replay {
+  switch word {
+  case "none": .none
+  case "last": .last
+  case "all": .all
+  default: UInt64(word).map { .since($0) } ?? .cursor(word)
+  }
+}
+
+private func text(_ content: Message<Int>.Content) -> String {
+  switch content {
+  case .value(let value): "\(value)"
+  case .ping: "ping"
+  case .cleared: "cleared"
+  case .absent: "absent"
+  case .unreadable: "unreadable"
+  }
+}

@@ -1,0 +1,19 @@
+// Takes part in a group as a process of its own.
+import DarwinNotify
+import Foundation
+import Wormhole
+
+/// wormhole-peer PARENT TRANSIT COMMAND NAME [ARGUMENT]...
+let words = CommandLine.arguments
+guard words.count >= 5, let command = commands[words[3]] else {
+  say("what shall I do?")
+  exit(64)
+}
+
+do {
+  let role = try Role(parent: words[1], transit: words[2], name: words[4])
+  try command(role, Array(words.dropFirst(5)))
+} catch {
+  say("failed: \(error)")
+  exit(1)
+}

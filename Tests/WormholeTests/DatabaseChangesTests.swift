@@ -1,0 +1,176 @@
+// Specifies the changes of shared databases.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct DatabaseChangesTests {
+  private let schema = [
+    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
+  ]
+
+  @Test(arguments: BusKind.installed)
+  func aCommitIsSeenByAnotherProcessWithItsRows(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let group = try TemporaryGroup(bus)
+    let database = try group.group.database("items", migrations: schema)
+    let watcher = try group.peer("database-watch", on: bus)
+    await watcher.waitForLine("ready")
+    let own = ProcessInfo.processInfo.processIdentifier
+    for id in 2...20 {
+      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
+      await watcher.waitForLine("[\(id)] visible [\(id)] by \(own)")
+    }
+    #expect(watcher.lines.count == 20)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aCommitOfAnotherProcessIsSeen(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let group = try TemporaryGroup(bus)
+    let database = try group.group.database("items", migrations: schema)
+    var changes = try database.changes(in: "ITEM").makeAsyncIterator()
+    let writer = try group.peer("database-write", "INSERT INTO item VALUES(9, 'nine')", on: bus)
+    let change = try #require(try await changes.next())
+    #expect(change.tables == ["item"] && change.rowIDs == ["item": [9]] && change.isComplete)
+    #expect(change.sender?.pid == writer.processIdentifier)
+    #expect(try await database.token == change.token)
+    await writer.waitForSuccess()
+  }
+
+  @Test(
+    arguments: [
+      ("UPDATE item SET name = 'x'", [1, 2, 3]), ("DELETE FROM item", [1, 2, 3]),
+      ("REPLACE INTO item VALUES(2, 'x')", [2]), ("INSERT INTO item VALUES(7, 'x')", [7]),
+      ("UPDATE item SET id = 8 WHERE id = 3", [3, 8]),
+      ("INSERT INTO item VALUES(2, 'x') ON CONFLICT DO UPDATE SET name = 'y'", [2]),
+      ("REPLACE INTO named VALUES(10, 'a')", []),
+    ] as [(String, Set<Int64>)])
+  func everyKindOfStatementIsReported(statement: String, rows: Set<Int64>) async throws {
+    let steps =
+      schema + [
+        "INSERT INTO item VALUES(2, 'two'), (3, 'three')",
+        "CREATE TABLE named(id INTEGER PRIMARY KEY, name TEXT UNIQUE)",
+        "INSERT INTO named VALUES(4, 'a')",
+      ]
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run(statement) }
+    let change = try #require(try await changes.next())
+    let expected = rows.isEmpty ? ["named": [4, 10]] : ["item": rows]
+    #expect(change.rowIDs == expected)
+    #expect(change.tables == Set(expected.keys))
+  }
+
+  @Test func rowsOfOtherTablesThatGoToo() async throws {
+    let steps =
+      schema + [
+        "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
+        "INSERT INTO part VALUES(5, 1)",
+      ]
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run("DELETE FROM item") }
+    #expect(try await changes.next()?.rowIDs == ["item": [1], "part": [5]])
+  }
+
+  @Test func aTableWithoutRowIDsIsReportedWithoutThem() async throws {
+    let steps = ["CREATE TABLE \"odd \"\"'name\"(key TEXT PRIMARY KEY) WITHOUT ROWID"]
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run("INSERT INTO \"odd \"\"'name\" VALUES('a')") }
+    let change = try #require(try await changes.next())
+    #expect(change.tables == ["odd \"'name"] && change.rowIDs.isEmpty && change.isComplete)
+  }
+
+  @Test func aColumnMayBeCalledRowid() async throws {
+    let steps = ["CREATE TABLE odd(rowid TEXT, oid TEXT)"]
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run("INSERT INTO odd VALUES('a', 'b')") }
+    #expect(try await changes.next()?.rowIDs == ["odd": [1]])
+  }
+
+  @Test func tablesThatComeAndGoAreReported() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { connection in
+      try connection.run("CREATE TABLE new(id INTEGER PRIMARY KEY); INSERT INTO new VALUES(3)")
+    }
+    #expect(try await changes.next()?.rowIDs == ["new": [3]])
+    try await database.write { try $0.run("INSERT INTO new VALUES(4)") }
+    #expect(try await changes.next()?.rowIDs == ["new": [4]])
+    try await database.write { try $0.run("ALTER TABLE new RENAME TO newer") }
+    #expect(try await changes.next()?.tables == ["new", "newer"])
+    try await database.write { try $0.run("INSERT INTO newer VALUES(5)") }
+    #expect(try await changes.next()?.rowIDs == ["newer": [5]])
+    try await database.write { try $0.run("DROP TABLE newer") }
+    #expect(try await changes.next()?.tables == ["newer"])
+  }
+
+  @Test func virtualTablesAreLeftAlone() async throws {
+    let steps = ["CREATE VIRTUAL TABLE text USING fts5(body)"] + schema
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run("INSERT INTO text VALUES('a'); DELETE FROM item") }
+    #expect(try await changes.next()?.tables == ["item"])
+  }
+
+  @Test func otherTablesAreLeftOut() async throws {
+    let steps = schema + ["CREATE TABLE other(id INTEGER PRIMARY KEY)"]
+    let database = try TemporaryGroup().group.database("items", migrations: steps)
+    var changes = try database.changes(in: "other").makeAsyncIterator()
+    try await database.write { try $0.run("DELETE FROM item") }
+    try await database.write { try $0.run("INSERT INTO other VALUES(1); DELETE FROM item") }
+    #expect(try await changes.next()?.tables == ["other"])
+  }
+
+  @Test func whatHappenedMeanwhileIsCaughtUpWith() async throws {
+    let group = try TemporaryGroup()
+    let token = try await group.group.database("items", migrations: schema).token
+    for id in 2...4 {
+      let sql = "INSERT INTO item VALUES(\(id), 'x')"
+      await (try group.peer("database-write", sql)).waitForSuccess()
+    }
+    let database = try group.make().database("items", migrations: schema)
+    let changes = try database.changes(in: "item", since: token)
+    for _ in 1...2 {
+      var iterator = changes.makeAsyncIterator()
+      for id in 2...4 {
+        #expect(try await iterator.next()?.rowIDs == ["item": [Int64(id)]])
+      }
+    }
+  }
+
+  @Test func aTokenThatIsTooOldYieldsAnIncompleteChange() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    let token = try await database.token
+    try await database.write { connection in
+      try connection.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+        INSERT INTO item SELECT i, 'x' FROM n
+        """)
+    }
+    for start in [token, .max, -5] {
+      var changes = try database.changes(since: start).makeAsyncIterator()
+      let change = try #require(try await changes.next())
+      #expect(!change.isComplete && change.tables == ["item"] && change.rowIDs.isEmpty)
+      #expect(try await database.token == change.token)
+      try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 1") }
+      #expect(try await changes.next()?.rowIDs == ["item": [1]])
+    }
+  }
+
+  @Test func theSequenceEndsWithItsTask() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    let changes = try database.changes()
+    let task = Task {
+      for try await _ in changes {}
+      return true
+    }
+    task.cancel()
+    #expect(try await task.value)
+  }
+}

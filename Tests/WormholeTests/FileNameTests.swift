@@ -1,0 +1,54 @@
+// Specifies the file names that stand for texts.
+import Testing
+
+@testable import Wormhole
+
+@Suite struct FileNameTests {
+  @Test func keepsWhatIsPlain() {
+    #expect(FileName(for: "org.example-1.light_State").text == "org.example-1.light_State")
+  }
+
+  @Test func escapesAllElse() {
+    let expected: KeyValuePairs = [
+      "a/b": "a%2Fb", "../x": "%2E.%2Fx", ".": "%2E", "..": "%2E.", "@count": "%40count",
+      "%": "%25", "a b": "a%20b", "\0": "%00", "\u{E9}": "%C3%A9", "e\u{301}": "e%CC%81",
+      "": "",
+    ]
+    for (text, name) in expected { #expect(FileName(for: text).text == name) }
+  }
+
+  @Test(arguments: ["a", "../x", "%", "%%41", "caf\u{E9}", "cafe\u{301}", "虫洞", "👩‍👩‍👧", "\0"])
+  func canBeReadBack(_ text: String) {
+    let original = FileName(for: text).original
+    #expect(original.map { Array($0.utf8) } == Array(text.utf8))
+  }
+
+  @Test(arguments: ["%", "%4", "%zz", "%41", "a/b", ".hidden", "%c3%a9", "%FF", "%C3", "é"])
+  func isNotEveryName(_ name: String) {
+    #expect(FileName(text: name).original == nil)
+  }
+
+  @Test func isCutWhereItIsTooLong() {
+    let long = String(repeating: "x", count: 180)
+    #expect(FileName(for: long).text == long)
+    let names = ["x", "y", "\u{E9}"].map { FileName(for: long + $0) }
+    #expect(Set(names).count == 3)
+    for name in names {
+      #expect(name.text.utf8.count == 174)
+      #expect(name.original == nil)
+    }
+  }
+
+  @Test func isNeverSharedNorHiddenNorAPath() {
+    var generator = SystemRandomNumberGenerator()
+    let alphabet = Array("./%aA2Ff\0é虫 @")
+    let texts = Set(
+      (0..<5000).map { _ in
+        String(
+          (0..<Int.random(in: 1...12, using: &generator)).map { _ in alphabet.randomElement()! })
+      }.map { Array($0.utf8) })
+    let names = Set(texts.map { FileName(for: String(decoding: $0, as: UTF8.self)).text })
+    #expect(names.count == texts.count)
+    #expect(names.allSatisfy { !$0.hasPrefix(".") && !$0.contains("/") && !$0.contains("\0") })
+  }
+}

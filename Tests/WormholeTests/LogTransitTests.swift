@@ -1,0 +1,231 @@
+// Specifies logs of messages.
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct LogTransitTests {
+  private func open(
+    _ group: TemporaryGroup, _ transit: LogTransit = .log, name: String = "name"
+  ) throws -> any Mailbox {
+    try transit.openMailbox(for: name, in: group.group.directory)
+  }
+
+  private func message(_ text: String, date: Date = Date()) -> Letter {
+    let data = Data(text.utf8)
+    return Letter(
+      .message(Payload(codec: "raw", type: "String", version: 1, data: data)), date: date)
+  }
+
+  @Test func aMailboxWithoutLettersHasNoFile() throws {
+    let group = try TemporaryGroup()
+    let mailbox = try open(group)
+    #expect(try mailbox.letters(after: 0, limit: 10).letters.isEmpty)
+    #expect(try mailbox.lastMessage() == nil)
+    #expect(try mailbox.lastNumber() == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: group.path).isEmpty)
+    #expect(try open(group).append(Letter(.ping)) == 1)
+    #expect(try mailbox.lastNumber() == 1)
+  }
+
+  @Test func lettersComeBackInTheirOrder() throws {
+    let mailbox = try open(try TemporaryGroup())
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    for index in 1...5 {
+      #expect(try mailbox.append(message("\(index)", date: date)) == UInt64(index))
+    }
+    let letters = try mailbox.letters(after: 2, limit: 2).letters
+    #expect(letters.map(\.number) == [3, 4])
+    #expect(letters.map(\.text) == ["3", "4"])
+    #expect(letters.first?.letter.sender == .current)
+    #expect(letters.first?.letter.date == date)
+    #expect(try mailbox.letters(after: .max, limit: 2).letters.isEmpty)
+  }
+
+  @Test func aPingLeavesTheMessageAndAClearingTakesItAway() throws {
+    let mailbox = try open(try TemporaryGroup())
+    _ = try mailbox.append(message("a"))
+    for _ in 1...3 { _ = try mailbox.append(Letter(.ping)) }
+    #expect(try mailbox.lastMessage()?.text == "a")
+    #expect(try mailbox.append(Letter(.cleared)) == 5)
+    #expect(try mailbox.lastMessage() == nil)
+    #expect(try mailbox.append(Letter(.ping)) == 6)
+    #expect(try mailbox.lastMessage() == nil)
+    #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.number) == [5, 6])
+    #expect(try mailbox.append(message("b")) == 7)
+    #expect(try mailbox.lastMessage()?.text == "b")
+  }
+
+  @Test func onlyTheLastLettersAreKept() throws {
+    let mailbox = try open(try TemporaryGroup(), .log(count: 3))
+    _ = try mailbox.append(message("kept"))
+    for _ in 2...10 { _ = try mailbox.append(Letter(.ping)) }
+    #expect(try mailbox.letters(after: 0, limit: 100).letters.map(\.number) == [1, 8, 9, 10])
+    #expect(try mailbox.lastMessage()?.text == "kept")
+    _ = try mailbox.append(message("new"))
+    #expect(try mailbox.letters(after: 0, limit: 100).letters.map(\.number) == [9, 10, 11])
+  }
+
+  @Test func aSixteenthMoreIsKeptAtMost() throws {
+    let mailbox = try open(try TemporaryGroup(), .log(count: 160))
+    for _ in 1...1000 { _ = try mailbox.append(message("x")) }
+    let count = try mailbox.letters(after: 0, limit: 1000).letters.count
+    #expect((160...170).contains(count))
+  }
+
+  @Test func oldLettersAreTakenAway() throws {
+    let mailbox = try open(try TemporaryGroup(), .log(age: .seconds(3600)))
+    for _ in 1...3 { _ = try mailbox.append(message("old", date: Date() - 7200)) }
+    _ = try mailbox.append(message("new"))
+    _ = try mailbox.append(message("newer"))
+    #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.text) == ["new", "newer"])
+  }
+
+  @Test func manyBytesAreReadInSeveralTurns() throws {
+    let mailbox = try open(try TemporaryGroup())
+    let text = String(repeating: "x", count: 3 << 20)
+    for _ in 1...3 { _ = try mailbox.append(message(text)) }
+    #expect(try mailbox.letters(after: 0, limit: 10).letters.count == 2)
+    #expect(try mailbox.letters(after: 2, limit: 10).letters.map(\.text) == [text])
+  }
+
+  @Test func anUpdateThatThrowsPutsNothingIn() throws {
+    let mailbox = try open(try TemporaryGroup())
+    #expect(throws: CancellationError.self) {
+      try mailbox.update { _ in throw CancellationError() }
+    }
+    #expect(try mailbox.update { _ in nil } == nil)
+    #expect(try mailbox.update { _ in message("1") } == 1)
+    #expect(try mailbox.update { found in message((found?.text ?? "") + "2") } == 2)
+    #expect(try mailbox.lastMessage()?.text == "12")
+  }
+
+  @Test func anUpdateInsideOfAnUpdateIsRefused() throws {
+    let mailbox = try open(try TemporaryGroup())
+    #expect(throws: WormholeError.self) {
+      try mailbox.update { _ in
+        _ = try mailbox.append(message("x"))
+        return nil
+      }
+    }
+    #expect(try mailbox.lastNumber() == 0)
+  }
+
+  @Test func processesThatAppendAtTheSameTimeShareTheNumbers() async throws {
+    let group = try TemporaryGroup()
+    let programs = try (0..<4).map { _ in try group.peer("log-append", "name", "500") }
+    for program in programs { await program.waitForSuccess() }
+    let letters = try open(group).letters(after: 0, limit: 10_000).letters
+    #expect(letters.map(\.number) == Array(1...2000))
+    for program in programs {
+      let own = letters.filter { $0.letter.sender.pid == program.processIdentifier }
+      #expect(own.map(\.text) == (0..<500).map { "\(program.processIdentifier) \($0)" })
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func aWriterThatIsKilledLeavesWholeLetters(round: Int) async throws {
+    let group = try TemporaryGroup()
+    let program = try group.peer("log-fill", "name")
+    let mailbox = try open(group)
+    await eventually { (try? mailbox.lastNumber()) ?? 0 > UInt64(round * 100) }
+    kill(program.processIdentifier, SIGKILL)
+    _ = await program.end()
+    let last = try mailbox.lastNumber()
+    #expect(try mailbox.append(message("after")) == last + 1)
+    #expect(try mailbox.lastMessage()?.text == "after")
+  }
+
+  // MARK: - Names
+
+  @Test func namesAreThoseWithAMessage() throws {
+    let group = try TemporaryGroup()
+    let names = ["a", "虫洞/\u{0}'x", String(repeating: "long", count: 100)]
+    for name in names { _ = try open(group, name: name).append(message("x")) }
+    _ = try open(group, name: "ping").append(Letter(.ping))
+    try Data("no log".utf8).write(to: URL(fileURLWithPath: "\(group.path)/foreign.log"))
+    #expect(try Set(LogTransit().names(in: group.group.directory)) == Set(names))
+    #expect(throws: WormholeError.invalidIdentifier) { try open(group, name: "") }
+  }
+
+  // MARK: - What others have written
+
+  @Test func aFileThatIsNoLogIsForeign() throws {
+    let group = try TemporaryGroup()
+    let path = "\(group.path)/name.log"
+    try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: path))
+    let mailbox = try open(group)
+    #expect(throws: WormholeError.foreign(path: path)) { try mailbox.append(message("x")) }
+    #expect(throws: WormholeError.foreign(path: path)) { try mailbox.lastMessage() }
+    #expect(try open(group, name: "other").append(message("x")) == 1)
+  }
+
+  @Test func aDatabaseOfAnotherKindIsForeign() throws {
+    let group = try TemporaryGroup()
+    _ = try group.group.database("name.log")
+    let path = "\(group.path)/name.log"
+    #expect(throws: WormholeError.foreign(path: path)) { try open(group).append(message("x")) }
+  }
+
+  @Test(arguments: [
+    "kind = 9", "kind = 'x'", "pid = 99999999999", "uid = -1", "time = 'x'", "codec = x'00'",
+    "type = NULL", "version = -1", "payload = 'text'",
+  ])
+  func aDamagedLetterConcernsItselfAlone(damage: String) async throws {
+    let group = try TemporaryGroup()
+    let mailbox = try open(group)
+    for index in 1...3 { _ = try mailbox.append(message("\(index)")) }
+    // Opened as what it is not, which adds tables to it and leaves the others as they are.
+    let database = try group.group.database(
+      "name.log", migrations: ["SELECT 1", "UPDATE letters SET \(damage) WHERE number = 2"])
+    _ = try await database.token
+    try await database.write { try $0.run("PRAGMA user_version = 1") }
+    let letters = try mailbox.letters(after: 0, limit: 10).letters
+    #expect(letters.map(\.number) == [1, 2, 3])
+    #expect(letters.map(\.text) == ["1", nil, "3"])
+    guard case .unreadable(.damaged) = letters[1].letter.content else {
+      Issue.record("\(letters[1])")
+      return
+    }
+  }
+
+  // MARK: - Cursors
+
+  @Test func aCursorStaysWhenItsReaderEnds() throws {
+    let group = try TemporaryGroup()
+    do {
+      let cursor = try open(group).openCursor("reader")
+      #expect(try cursor.position() == 0)
+      try cursor.advance(to: 4)
+    }
+    #expect(try open(group).openCursor("reader").position() == 4)
+    #expect(try open(group).openCursor("other").position() == 0)
+  }
+
+  @Test func twoReadersCannotShareACursor() throws {
+    let group = try TemporaryGroup()
+    let mailbox = try open(group)
+    let cursor = try mailbox.openCursor("reader")
+    #expect(throws: WormholeError.cursorInUse("reader")) { try mailbox.openCursor("reader") }
+    #expect(throws: Never.self) { try open(group, name: "other").openCursor("reader") }
+    withExtendedLifetime(cursor) {}
+  }
+
+  @Test func aReaderThatIsKilledFreesItsCursor() async throws {
+    let group = try TemporaryGroup()
+    let program = try group.peer("log-cursor", "name", "reader")
+    await program.waitForLine("ready")
+    #expect(throws: WormholeError.cursorInUse("reader")) { try open(group).openCursor("reader") }
+    kill(program.processIdentifier, SIGKILL)
+    _ = await program.end()
+    #expect(try open(group).openCursor("reader").position() == 7)
+  }
+}
+
+extension NumberedLetter {
+  /// The text of a message.
+  fileprivate var text: String? {
+    guard case .message(let payload) = letter.content else { return nil }
+    return String(decoding: payload.data, as: UTF8.self)
+  }
+}

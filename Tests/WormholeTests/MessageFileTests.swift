@@ -1,0 +1,299 @@
+// Specifies what a file is worth that is not as it was written.
+import DarwinNotify
+import Foundation
+import Testing
+
+@testable import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct MessageFileTests {
+  /// What can happen to a file, and what is then said of it.
+  struct Damage: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let apply: @Sendable (_ path: String) throws -> Void
+    let error: @Sendable (_ path: String) -> WormholeError
+  }
+
+  static let damages: [Damage] = [
+    Damage(testDescription: "emptied", apply: { try edit($0) { $0 = Data() } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "another text", apply: { try edit($0) { $0 = Data("text".utf8) } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "zeros", apply: { try edit($0) { $0 = Data(count: 4096) } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "without its end", apply: { try edit($0) { $0.removeLast() } }) {
+      .damaged(path: $0)
+    },
+    Damage(testDescription: "longer", apply: { try edit($0) { $0.append(0) } }) {
+      .damaged(path: $0)
+    },
+    Damage(testDescription: "with a wrong byte", apply: { try edit($0) { $0[$0.count - 1] ^= 1 } })
+    {
+      .damaged(path: $0)
+    },
+    Damage(testDescription: "with a wrong number", apply: { try edit($0) { $0[16] ^= 1 } }) {
+      .damaged(path: $0)
+    },
+    Damage(testDescription: "of a later version", apply: { try edit($0) { $0[8] = 2 } }) {
+      .unknownFormat(version: 2, path: $0)
+    },
+    Damage(testDescription: "huge", apply: { truncate($0, 1 << 40) }) { _ in
+      .tooLarge(bytes: 1 << 40, limit: MessageLimits.payloadBytes)
+    },
+    Damage(testDescription: "a symbolic link", apply: { try replace($0) { symlink("x", $0) } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "a pipe", apply: { try replace($0) { mkfifo($0, 0o600) } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "a directory", apply: { try replace($0) { mkdir($0, 0o700) } }) {
+      .foreign(path: $0)
+    },
+    Damage(testDescription: "a copy of another", apply: copyOther) { .foreign(path: $0) },
+  ]
+
+  @Test(arguments: TransitKind.files, damages)
+  func isToldToThoseWhoReadIt(over kind: TransitKind, _ damage: Damage) async throws {
+    let site = try Site(kind)
+    let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
+    try hole.pass(7, to: .number)
+    let path = try site.messageFile()
+    try hole.pass(8, to: .other)
+    try damage.apply(path)
+    let error = damage.error(path)
+
+    #expect(throws: error) { try hole.message(.number) }
+    #expect(try hole.history(.number).map(\.error) == [error])
+    let log = Log<Message<Int>>()
+    let label = Listener<Message<Int>>("label") { log.append($0) }
+    try hole.bind(label, to: .number, on: .queue(queue))
+    try await site.settle(queue)
+    #expect(log.entries.map(\.error) == [error])
+    #expect(log.entries.first?.isInitial == true)
+
+    #expect(try hole.message(.other) == 8)
+    try hole.ping(.number)
+    await eventually { log.texts.last == "ping" }
+    guard damage.testDescription != "a directory" else {
+      #expect(throws: WormholeError.system(code: EISDIR, path: path)) {
+        try hole.pass(9, to: .number)
+      }
+      return
+    }
+    try hole.pass(9, to: .number)
+    await eventually { log.values == [9] }
+    #expect(try hole.message(.number) == 9)
+    try hole.clearAll()
+    #expect(site.files.allSatisfy { $0.hasSuffix(".mailbox") })
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func isForeignWhenSomebodyElseWroteIt() throws {
+    let site = try Site()
+    try site.hole.pass(7, to: .number)
+    let path = try site.messageFile()
+    try #require(chown(path, 12345, 12345) == 0)
+    #expect(throws: WormholeError.foreign(path: path)) { try site.hole.message(.number) }
+    try site.hole.pass(8, to: .number)
+    #expect(try site.hole.message(.number) == 8)
+  }
+
+  @Test func isKnownToBeIncompleteAtEveryLength() throws {
+    let site = try Site()
+    try site.hole.pass(Data(0..<200), to: .bytes)
+    let path = try site.messageFile()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    for length in 0..<whole.count {
+      try edit(path) { $0 = whole.prefix(length) }
+      let expected = length < 8 ? WormholeError.foreign(path: path) : .damaged(path: path)
+      #expect(throws: expected, "\(length) of \(whole.count) bytes") {
+        try site.hole.message(.bytes)
+      }
+    }
+    try edit(path) { $0 = whole }
+    #expect(try site.hole.message(.bytes) == Data(0..<200))
+  }
+
+  @Test func isKnownToBeWrongInEveryByte() throws {
+    let site = try Site()
+    try site.hole.pass(Data([1, 2, 3]), to: .bytes)
+    let path = try site.messageFile()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    for bit in (0..<whole.count).map({ $0 * 8 + Int.random(in: 0..<8) }) {
+      try edit(path) { $0[bit / 8] ^= 1 << (bit % 8) }
+      #expect(throws: WormholeError.self, "bit \(bit)") { try site.hole.message(.bytes) }
+      try edit(path) { $0 = whole }
+    }
+    #expect(try site.hole.message(.bytes) == Data([1, 2, 3]))
+  }
+
+  @Test(arguments: [1, 100_000, 4 << 20])
+  func isKnownToBeWrongAnywhereInItsBytes(_ count: Int) throws {
+    let site = try Site()
+    try site.hole.pass(Data(count: count), to: .bytes)
+    let path = try site.messageFile()
+    let end = try Data(contentsOf: URL(fileURLWithPath: path)).count
+    for _ in 1...10 {
+      let offset = end - 1 - Int.random(in: 0..<count)
+      try edit(path) { $0[offset] ^= 0x10 }
+      #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.bytes) }
+      try edit(path) { $0[offset] ^= 0x10 }
+    }
+    #expect(try site.hole.message(.bytes) == Data(count: count))
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func saysWhichCodecTypeOrVersionWasMeant(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let text = "org.example.number"
+    try site.hole.pass(7, to: MessageName<Int>(text, version: 2))
+    #expect(throws: WormholeError.codecMismatch(expected: "plist", found: "json")) {
+      try site.hole.message(MessageName<Int>(text, codec: .propertyList, version: 2))
+    }
+    #expect(throws: WormholeError.typeMismatch(expected: "String", found: "Int")) {
+      try site.hole.message(MessageName<String>(text, version: 2))
+    }
+    #expect(throws: WormholeError.versionMismatch(expected: 1, found: 2)) {
+      try site.hole.message(.number)
+    }
+    #expect(throws: WormholeError.self) {
+      try site.hole.message(MessageName<String>(text, type: "Int", version: 2))
+    }
+    #expect(
+      try site.hole.history(.number).map(\.error) == [
+        .versionMismatch(expected: 1, found: 2)
+      ])
+    #expect(try site.hole.message(MessageName<Int>(text, version: 2)) == 7)
+  }
+
+  @Test func staysWhatItWasForThoseWhoHaveReadIt() throws {
+    let site = try Site()
+    let count = 4 << 20
+    try site.hole.pass(Data(repeating: 1, count: count), to: .bytes)
+    let data = try #require(try site.hole.message(.bytes))
+    for byte in 2...5 as ClosedRange<UInt8> {
+      try site.hole.pass(Data(repeating: byte, count: count), to: .bytes)
+    }
+    try site.hole.clear(.bytes)
+    #expect(data == Data(repeating: 1, count: count))
+  }
+
+  @Test func countsNoStrayFileAsAMessage() throws {
+    let site = try Site()
+    try site.hole.pass(7, to: .number)
+    let path = try site.messageFile()
+    for name in ["x.message.new", "org.example.other.message.new", "x.messages"] {
+      try FileManager.default.copyItem(atPath: path, toPath: "\(site.path)/\(name)")
+    }
+    #expect(try FileTransit().names(in: site.hole.directory) == ["org.example.number"])
+    #expect(try site.hole.message(.other) == nil)
+    try site.hole.pass(8, to: .other)
+    #expect(try site.hole.message(.other) == 8)
+  }
+
+  @Test func isFoundOnceWhenItWasCopied() throws {
+    let site = try Site()
+    try site.hole.pass(7, to: .number)
+    let path = try site.messageFile()
+    try FileManager.default.copyItem(atPath: path, toPath: "\(site.path)/copy.message")
+    #expect(try FileTransit().names(in: site.hole.directory) == ["org.example.number"])
+  }
+
+  // MARK: - Numbers
+
+  @Test(arguments: [Data(), Data("text".utf8), Data(count: 112), nil])
+  func goesOnCountingFromTheMessageWhenTheNumbersAreLost(_ contents: Data?) async throws {
+    let site = try Site()
+    let log = Log<Message<Int>>()
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let state = "\(site.path)/org.example.number.mailbox"
+    if let contents { try contents.write(to: URL(fileURLWithPath: state)) } else { unlink(state) }
+    #expect(try site.hole.message(.number) == 3)
+    #expect(try site.hole.history(.number).map(\.sequence) == [3])
+    #expect(try site.hole.ping(.number) == 4)
+    #expect(try site.hole.history(.number).map(\.sequence) == [3])
+    #expect(try site.hole.pass(5, to: .number) == 5)
+    await eventually { log.entries.last?.value == 5 }
+    #expect(log.values == [5])
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: ["pipe", "directory", "link"])
+  func saysWhatStandsInThePlaceOfTheNumbers(_ kind: String) throws {
+    let site = try Site()
+    let path = "\(site.path)/org.example.number.mailbox"
+    switch kind {
+    case "pipe": try #require(mkfifo(path, 0o600) == 0)
+    case "directory": try #require(mkdir(path, 0o700) == 0)
+    default: try #require(symlink("/tmp/nowhere", path) == 0)
+    }
+    #expect(throws: WormholeError.self) { try site.hole.pass(1, to: .number) }
+    #expect(try site.hole.message(.number) == nil)
+    #expect(try site.hole.pass(1, to: .other) == 1)
+    #expect(access("/tmp/nowhere", F_OK) != 0)
+  }
+
+  @Test func survivesTheLargestNumber() async throws {
+    let site = try Site()
+    let header = MessageHeader(
+      number: .max, time: .max, sender: .current, payloadBytes: 1,
+      payloadChecksum: Data("7".utf8).withUnsafeBytes { checksum($0) }, identity: 1, version: 1,
+      codec: "json", type: "Int", name: "org.example.number")
+    let path = "\(site.path)/org.example.number.message"
+    try Data(try header.encoded() + "7".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.number) }
+    await (try site.start("pass", "org.example.number", [8, 1])).waitForSuccess()
+    #expect(try site.hole.message(.number) == 8)
+  }
+
+  // MARK: - Locks
+
+  @Test func isNotWaitedForLongerThanToldTo() throws {
+    let site = try Site()
+    let path = "\(site.path)/lock"
+    let held = try FileLock(.exclusive, path)
+    for kind in [FileLock.Kind.shared, .exclusive] {
+      #expect(throws: WormholeError.busy(path: path)) {
+        _ = try FileLock(kind, path, timeout: .milliseconds(5))
+      }
+    }
+    _ = consume held
+    _ = try FileLock(.exclusive, path, timeout: .zero)
+  }
+
+  @Test func letsReadersInSideBySide() throws {
+    let site = try Site()
+    let path = "\(site.path)/lock"
+    _ = try FileLock(.exclusive, path)
+    let first = try FileLock(.shared, path)
+    let second = try FileLock(.shared, path, timeout: .zero)
+    #expect(throws: WormholeError.busy(path: path)) {
+      _ = try FileLock(.exclusive, path, timeout: .zero)
+    }
+    _ = consume first
+    _ = consume second
+  }
+}
+
+/// Writes a file again, as another file, so that who has mapped it sees no change.
+private func edit(_ path: String, _ body: (inout Data) -> Void) throws {
+  var data = try Data(contentsOf: URL(fileURLWithPath: path))
+  body(&data)
+  unlink(path)
+  try data.write(to: URL(fileURLWithPath: path))
+}
+
+private func replace(_ path: String, _ make: (String) -> CInt) throws {
+  try #require(unlink(path) == 0 && make(path) == 0)
+}
+
+/// Puts the message of another name in the place.
+@Sendable private func copyOther(_ path: String) throws {
+  try replace(path) { path in
+    link("\((path as NSString).deletingLastPathComponent)/org.example.other.message", path)
+  }
+}

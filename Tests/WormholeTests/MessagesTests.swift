@@ -1,0 +1,149 @@
+// Specifies the sequence of messages.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct MessagesTests {
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func isRegisteredBeforeItIsReturned(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let messages = try site.hole.messages(.number, replay: .none)
+    try site.makeOther().pass(7, to: .number)
+    for await message in messages {
+      #expect(message.value == 7)
+      break
+    }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func beginsWhereItIsToldTo(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    let all = kind.keepsAll
+    let expected: [(Replay, [UInt64])] = [
+      (.none, [6]), (.last, [5, 6]), (.all, all ? [1, 2, 3, 4, 5, 6] : [5, 6]),
+      (.since(3), all ? [4, 5, 6] : [5, 6]), (.since(5), [6]),
+    ]
+    var iterators = try expected.map {
+      (try site.hole.messages(.number, replay: $0.0).makeAsyncIterator(), $0)
+    }
+    for index in iterators.indices {
+      for number in iterators[index].1.1 where number < 6 {
+        #expect(await iterators[index].0.next()?.sequence == number)
+      }
+    }
+    try site.hole.pass(6, to: .number)
+    for index in iterators.indices {
+      let message = await iterators[index].0.next()
+      #expect(message?.sequence == 6 && message?.missed == 0)
+    }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func givesEveryIteratorEveryMessage(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let messages = try site.hole.messages(.number, replay: .none)
+    var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
+    for number in 1...50 { try site.hole.pass(number, to: .number) }
+    #expect(await total(50, of: &first) == 50)
+    #expect(await total(50, of: &second) == 50)
+  }
+
+  private func total(_ count: UInt64, of iterator: inout Messages<Int>.Iterator) async -> UInt64 {
+    var total: UInt64 = 0
+    while total < count, let message = await iterator.next() { total += 1 + message.missed }
+    return total
+  }
+
+  @Test func losesNothingToASlowConsumerOfALog() async throws {
+    let site = try Site(.log)
+    let messages = try site.hole.messages(.number, replay: .none)
+    for number in 1...1000 { try site.hole.pass(number, to: .number) }
+    var values: [Int] = []
+    for await message in messages {
+      values += message.value.map { [$0] } ?? []
+      if values.count == 1000 { break }
+    }
+    #expect(values == Array(1...1000))
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func saysWhatIsNoValue(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let text = MessageName<String>("org.example.number")
+    var iterator = try site.hole.messages(.number, replay: .none).makeAsyncIterator()
+    try site.hole.ping(.number)
+    #expect(await iterator.next().map { "\($0.content)" } == "ping")
+    try site.hole.pass("text", to: text)
+    #expect(await iterator.next()?.error == .typeMismatch(expected: "Int", found: "String"))
+    try site.hole.clear(.number)
+    #expect(await iterator.next().map { "\($0.content)" } == "cleared")
+    try site.hole.pass(7, to: .number)
+    #expect(await iterator.next()?.value == 7)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func endsWithItsTask(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (log, hole) = (Log<Message<Int>>(), site.hole)
+    let task = Task {
+      for await message in try hole.messages(.number, replay: .none) { log.append(message) }
+      return "ended"
+    }
+    while log.entries.isEmpty {
+      try hole.pass(1, to: .number)
+      await Task.yield()
+    }
+    task.cancel()
+    #expect(try await task.value == "ended")
+  }
+
+  @Test func endsAtOnceInACancelledTask() async throws {
+    let site = try Site()
+    try site.hole.pass(1, to: .number)
+    let messages = try site.hole.messages(.number)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      for await _ in messages { return false }
+      return true
+    }
+    #expect(await task.value)
+  }
+
+  @Test func notesAMessageAsHandledWhenTheNextIsAskedFor() async throws {
+    let site = try Site(.log)
+    for number in 1...4 { try site.hole.pass(number, to: .number) }
+    var heard: [[Int]] = []
+    for count in [1, 2, 1] {
+      var values: [Int] = []
+      for await message in try site.hole.messages(.number, replay: .cursor("place")) {
+        values += message.value.map { [$0] } ?? []
+        if values.count == count { break }
+      }
+      heard.append(values)
+    }
+    #expect(heard == [[1], [2, 3], [4]])
+  }
+
+  @Test func hasOneIterationAtATimeWithACursor() async throws {
+    let site = try Site(.log)
+    try site.hole.pass(1, to: .number)
+    let messages = try site.hole.messages(.number, replay: .cursor("place"))
+    var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
+    #expect(await second.next() == nil)
+    #expect(await first.next()?.value == 1)
+  }
+
+  @Test(arguments: TransitKind.files)
+  func refusesACursorWhereNoneIsKept(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    #expect(throws: WormholeError.noCursors) {
+      try site.hole.messages(.number, replay: .cursor("place"))
+    }
+    #expect(throws: WormholeError.noCursors) {
+      try site.hole.listen(.number, replay: .cursor("place")) { _ in }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// Specifies how values pass through a database, and what its files are.
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct SQLiteTests {
+  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
+
+  @Test(
+    arguments: [
+      .null, .integer(.min), .integer(.max), .real(0.1), .text(""), .text("a\u{0}b"), .text("虫洞"),
+      .blob(Data()), .blob(Data(repeating: 0xa5, count: 3 << 20)),
+    ] as [SQLiteField])
+  func valuesComeBackAsTheyWere(field: SQLiteField) async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let found = try await database.write { connection in
+      try connection.run("INSERT INTO item(value) VALUES(?)", Raw(field))
+      return try connection.rows("SELECT value FROM item").map(\.fields)
+    }
+    #expect(found == [[field]])
+  }
+
+  @Test func valuesOfAnotherTypeReadAsNothing() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let row = try await database.read { connection in
+      try #require(
+        try connection.rows("SELECT 'x' AS text, 7 AS number, NULL AS none, 0.5 AS half").first)
+    }
+    #expect(row["text", as: String.self] == "x")
+    #expect(row["text", as: Int.self] == nil)
+    #expect(row["number", as: Int.self] == 7)
+    #expect(row["number", as: Double.self] == 7)
+    #expect(row["number", as: Bool.self] == true)
+    #expect(row["number", as: Data.self] == nil)
+    #expect(row["half", as: Int64.self] == nil)
+    #expect(row["none", as: String.self] == nil)
+    #expect(row["missing", as: String.self] == nil)
+    #expect(row.columnNames == ["text", "number", "none", "half"])
+  }
+
+  @Test func statementsTakeTheirValuesInTurn() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let values = try await database.write { connection in
+      try connection.run(
+        "INSERT INTO item VALUES(?, ?); INSERT INTO item VALUES(?, ?); -- done", 1, "a", 2, nil)
+      return try connection.rows("SELECT * FROM item ORDER BY id").map(\.fields)
+    }
+    #expect(values == [[.integer(1), .text("a")], [.integer(2), .null]])
+    for wrong: [Int] in [[1], [1, 2, 3]] {
+      await #expect(throws: WormholeError.self) {
+        try await database.write { connection in
+          if wrong.count == 1 {
+            try connection.run("INSERT INTO item VALUES(?, ?)", wrong[0])
+          } else {
+            try connection.run("INSERT INTO item VALUES(?, ?)", wrong[0], wrong[1], wrong[2])
+          }
+        }
+      }
+    }
+  }
+
+  @Test func filesAreForTheUserAlone() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
+    try group.group.defaults.set(1, for: DefaultsKey("key", default: 0))
+    let files = try FileManager.default.contentsOfDirectory(atPath: group.path)
+    #expect(files.contains("items") && files.contains("defaults.sqlite"))
+    for file in files {
+      let path = "\(group.path)/\(file)"
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600, "\(file)")
+    }
+  }
+
+  @Test func aFileThatIsNoDatabaseIsForeign() throws {
+    let group = try TemporaryGroup()
+    let path = "\(group.path)/items"
+    try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: path))
+    #expect(throws: WormholeError.foreign(path: path)) { try group.group.database("items") }
+    #expect(throws: Never.self) { try group.group.database("others") }
+  }
+
+  @Test func aSymbolicLinkIsForeign() throws {
+    let group = try TemporaryGroup()
+    _ = try group.group.database("others")
+    let path = "\(group.path)/items"
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: "\(group.path)/others")
+    #expect(throws: WormholeError.foreign(path: path)) { try group.group.database("items") }
+  }
+
+  @Test(arguments: ["", "defaults.sqlite", "items-wal", "items-shm", "items-journal"])
+  func namesThatAreTakenAreRefused(name: String) throws {
+    let group = try TemporaryGroup()
+    #expect(throws: WormholeError.invalidIdentifier) { try group.group.database(name) }
+  }
+
+  @Test func aDirectoryThatWasRemovedIsMadeAgain() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let key = DefaultsKey("key", default: 0)
+    try group.group.defaults.set(1, for: key)
+    try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
+    try FileManager.default.removeItem(atPath: group.path)
+    #expect(try group.group.defaults[key] == 0)
+    try group.group.defaults.set(2, for: key)
+    #expect(try group.group.defaults[key] == 2)
+    let count = try await database.read { try $0.rows("SELECT * FROM item").count }
+    #expect(count == 0)
+    try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+  }
+}
+
+/// A value that is what a field holds.
+private struct Raw: SQLiteValue {
+  let field: SQLiteField
+
+  init(_ field: SQLiteField) {
+    self.field = field
+  }
+
+  init?(field: SQLiteField) {
+    self.field = field
+  }
+}

@@ -1,0 +1,144 @@
+// Specifies shared databases.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct SharedDatabaseTests {
+  private let schema = [
+    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
+  ]
+
+  @Test func whatIsWrittenIsThereForEveryProcess() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let id = try await database.write { connection in
+      try connection.run("INSERT INTO item(name) VALUES(?)", "two")
+      return connection.lastInsertedRowID
+    }
+    let other = try group.make().database("items", migrations: schema)
+    let rows = try await other.read { try $0.rows("SELECT name FROM item WHERE id = ?", id) }
+    #expect(rows.first?["name"] == "two")
+  }
+
+  @Test func aBodyThatThrowsHasNeverBeen() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    let token = try await database.token
+    await #expect(throws: CancellationError.self) {
+      try await database.write { connection in
+        try connection.run("CREATE TABLE other(id INTEGER PRIMARY KEY)")
+        try connection.run("DELETE FROM item")
+        throw CancellationError()
+      }
+    }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    #expect(try await database.token == token)
+    try await database.write { try $0.run("CREATE TABLE other(id INTEGER PRIMARY KEY)") }
+    try await database.write { try $0.run("INSERT INTO other VALUES(5)") }
+    #expect(try await database.token > token)
+  }
+
+  @Test(arguments: ["COMMIT", "ROLLBACK"])
+  func aBodyMustNotEndTheTransaction(statement: String) async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    await #expect(throws: WormholeError.self) {
+      try await database.write { try $0.run(statement) }
+    }
+    try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
+  }
+
+  @Test func aReaderCannotWrite() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    await #expect(throws: WormholeError.self) {
+      try await database.read { try $0.run("DELETE FROM item") }
+    }
+  }
+
+  @Test func aReaderSeesOneMoment() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let (begun, written) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    async let counts = database.read { connection in
+      let before = try connection.rows("SELECT * FROM item").count
+      begun.signal()
+      written.wait()
+      return [before, try connection.rows("SELECT * FROM item").count]
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        begun.wait()
+        continuation.resume()
+      }
+    }
+    try await database.write { try $0.run("DELETE FROM item") }
+    written.signal()
+    #expect(try await counts == [1, 1])
+  }
+
+  @Test func manyReadersAndWritersLoseNothing() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for index in 0..<20 {
+        tasks.addTask {
+          try await database.write { try $0.run("INSERT INTO item(name) VALUES(?)", index) }
+        }
+        tasks.addTask { _ = try await database.read { try $0.rows("SELECT * FROM item") } }
+      }
+      try await tasks.waitForAll()
+    }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 21)
+  }
+
+  // MARK: - Migrations
+
+  @Test func aDatabaseOfALaterVersionIsRefused() throws {
+    let group = try TemporaryGroup()
+    _ = try group.group.database("items", migrations: schema)
+    #expect(throws: WormholeError.newerSchema(found: 2, known: 1)) {
+      try group.group.database("items", migrations: [schema[0]])
+    }
+  }
+
+  @Test func aMigrationThatFailsLeavesTheVersionBefore() async throws {
+    let group = try TemporaryGroup()
+    #expect(throws: WormholeError.self) {
+      try group.group.database("items", migrations: [schema[0], "INSERT INTO none VALUES(1)"])
+    }
+    let database = try group.group.database("items", migrations: schema)
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+  }
+
+  @Test func processesThatOpenAtTheSameTimeMigrateOnce() async throws {
+    let group = try TemporaryGroup()
+    let programs = try (0..<4).map { _ in try group.peer("database-open") }
+    for program in programs { await program.waitForSuccess() }
+    let database = try group.group.database("items", migrations: schema)
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+  }
+
+  // MARK: - Crashes
+
+  @Test(arguments: 0..<6)
+  func aWriterThatIsKilledLeavesAllOrNothing(round: Int) async throws {
+    let group = try TemporaryGroup()
+    let program = try group.peer("database-fill")
+    await program.waitForLine("ready")
+    let database = try group.group.database("items", migrations: schema)
+    let token = try await database.token
+    await eventually { (try? database.changes(since: token)) != nil }
+    for _ in 0..<(round * 7) { _ = try await database.read { try $0.rows("SELECT 1") } }
+    kill(program.processIdentifier, SIGKILL)
+    _ = await program.end()
+    let rows = try await database.read { connection in
+      let halves = ["left", "right"]
+      let counts = try halves.map {
+        try connection.rows("SELECT 1 FROM item WHERE name = ?", $0).count
+      }
+      return (counts, try connection.rows("PRAGMA integrity_check").first?.fields)
+    }
+    #expect(rows.0[0] == rows.0[1])
+    #expect(rows.1 == [.text("ok")])
+    try await database.write { try $0.run("DELETE FROM item") }
+  }
+}

@@ -1,0 +1,206 @@
+// Specifies shared defaults.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+extension DefaultsKey where Value == String {
+  fileprivate static var theme: Self { DefaultsKey("theme", default: "light") }
+}
+
+extension DefaultsKey where Value == Int {
+  fileprivate static var count: Self { DefaultsKey("count", default: 0) }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct SharedDefaultsTests {
+  @Test func whatIsNotSetIsTheDefault() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    #expect(try defaults[.theme] == "light")
+  }
+
+  @Test func whatIsSetIsThereForEveryProcess() throws {
+    let group = try TemporaryGroup()
+    try group.group.defaults.set("dark", for: .theme)
+    #expect(try group.group.defaults[.theme] == "dark")
+    #expect(try group.make().defaults[.theme] == "dark")
+  }
+
+  @Test func whatIsRemovedIsTheDefaultAgain() throws {
+    let group = try TemporaryGroup()
+    try group.group.defaults.set("dark", for: .theme)
+    try group.make().defaults.remove(.theme)
+    #expect(try group.group.defaults[.theme] == "light")
+  }
+
+  @Test func aGroupHasOneObject() throws {
+    let group = try TemporaryGroup()
+    #expect(try group.group.defaults === group.group.defaults)
+  }
+
+  @Test func anyCodableValueCanBeKept() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    let maybe = DefaultsKey<Int?>("maybe", default: 1)
+    try defaults.set(nil, for: maybe)
+    #expect(try defaults[maybe] == nil)
+    let table = DefaultsKey<[String: [Date]]>("table", default: [:])
+    let value = ["虫洞\u{0}'\"": [Date(timeIntervalSince1970: 0.5)]]
+    try defaults.set(value, for: table)
+    #expect(try defaults[table] == value)
+  }
+
+  @Test func aValueOfAnotherTypeIsAnError() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    try defaults.set("dark", for: .theme)
+    let key = DefaultsKey("theme", default: 1)
+    let error = #expect(throws: WormholeError.self) { try defaults[key] }
+    guard case .decoding = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func whatCannotBeEncodedIsAnError() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    #expect(throws: WormholeError.self) {
+      try defaults.set(.nan, for: DefaultsKey<Double>("number", default: 0))
+    }
+    #expect(throws: WormholeError.invalidIdentifier) {
+      try defaults.set(1, for: DefaultsKey("", default: 0))
+    }
+  }
+
+  @Test func aTransactionThatThrowsHasNeverBeen() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    #expect(throws: CancellationError.self) {
+      try defaults.transaction { values in
+        try values.set("dark", for: .theme)
+        #expect(try values[.theme] == "dark")
+        throw CancellationError()
+      }
+    }
+    #expect(try defaults[.theme] == "light")
+  }
+
+  @Test func aChangeInsideOfATransactionByOtherMeansIsRefused() throws {
+    let group = try TemporaryGroup()
+    let defaults = try group.group.defaults
+    try defaults.transaction { values in
+      try values.set("dark", for: .theme)
+      #expect(try defaults[.theme] == "light")
+      #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
+        try defaults.set("red", for: .theme)
+      }
+    }
+    #expect(try defaults[.theme] == "dark")
+  }
+
+  @Test func threadsThatAddAtTheSameTimeLoseNothing() async throws {
+    let defaults = try TemporaryGroup().group.defaults
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for _ in 0..<4 {
+        tasks.addTask { for _ in 0..<100 { try defaults.update(.count) { $0 += 1 } } }
+      }
+      try await tasks.waitForAll()
+    }
+    #expect(try defaults[.count] == 400)
+  }
+
+  @Test func processesThatAddAtTheSameTimeLoseNothing() async throws {
+    let group = try TemporaryGroup()
+    let programs = try (0..<4).map { try group.peer("defaults-add", "key-\($0)", "1000") }
+    for program in programs { await program.waitForSuccess() }
+    let defaults = try group.group.defaults
+    #expect(try defaults[DefaultsKey("sum", default: 0)] == 4000)
+    for index in 0..<4 {
+      #expect(try defaults[DefaultsKey("key-\(index)", default: 0)] == 1000)
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func changesAreSeenByAnotherProcess(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let group = try TemporaryGroup(bus)
+    let watcher = try group.peer("defaults-watch", "count", on: bus)
+    await watcher.waitForLine("none")
+    try group.group.defaults.set(5, for: .count)
+    let seen = "5 by \(ProcessInfo.processInfo.processIdentifier)"
+    await watcher.waitForLine(seen)
+    try group.group.defaults.remove(.count)
+    await eventually { watcher.lines == ["ready", "none", seen, "none"] }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func changesByAnotherProcessAreSeen(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let group = try TemporaryGroup(bus)
+    try group.group.defaults.set(1, for: .count)
+    var changes = try group.group.defaults.changes(of: .count).makeAsyncIterator()
+    var all = try group.group.defaults.changes().makeAsyncIterator()
+    #expect(try await changes.next()?.value == 1)
+    let setter = try group.peer("defaults-set", "count", "2", on: bus)
+    let change = try await changes.next()
+    #expect(try change?.value == 2)
+    #expect(change?.sender?.pid == setter.processIdentifier)
+    #expect(change?.isRemoved == false)
+    let any = try await all.next()
+    #expect(any?.name == "count" && any?.sender.pid == setter.processIdentifier)
+    await setter.waitForSuccess()
+    await (try group.peer("defaults-remove", "count", on: bus)).waitForSuccess()
+    let removal = try await changes.next()
+    #expect(try removal?.value == 0)
+    #expect(removal?.isRemoved == true)
+    #expect(try await all.next()?.isRemoved == true)
+  }
+
+  @Test func changesBeforeTheIterationAreNotMissed() async throws {
+    let defaults = try TemporaryGroup().group.defaults
+    try defaults.set(1, for: .count)
+    let changes = try defaults.changes(of: .count, initial: false)
+    for number in 2...9 { try defaults.set(number, for: .count) }
+    for _ in 1...2 {
+      var iterator = changes.makeAsyncIterator()
+      #expect(try await iterator.next()?.value == 9)
+    }
+  }
+
+  @Test func anUnreadableChangeDoesNotEndTheSequence() async throws {
+    let defaults = try TemporaryGroup().group.defaults
+    var changes = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
+    try defaults.set("x", for: DefaultsKey("count", default: ""))
+    let change = try #require(try await changes.next())
+    #expect(throws: WormholeError.self) { try change.value }
+    try defaults.set(3, for: .count)
+    #expect(try await changes.next()?.value == 3)
+  }
+
+  @Test func whatChangesNothingRingsNoBell() async throws {
+    let group = try TemporaryGroup()
+    let defaults = try group.group.defaults
+    try defaults.set(1, for: .count)
+    let bell: NotificationName = "wormhole.org.example.group.defaults"
+    let rings = Recorder()
+    let observation = try group.group.center.observe(bell, on: .direct) { rings.record($0) }
+    try defaults.set(1, for: .count)
+    try defaults.remove(.theme)
+    try defaults.transaction { _ = try $0[.count] }
+    try defaults.transaction { values in
+      try values.set(2, for: .count)
+      try values.set("dark", for: .theme)
+    }
+    await eventually { rings.posts > 0 }
+    #expect(rings.posts == 1)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func theSequenceEndsWithItsTask() async throws {
+    let defaults = try TemporaryGroup().group.defaults
+    let changes = try defaults.changes(of: .count, initial: false)
+    let task = Task {
+      for try await _ in changes {}
+      return true
+    }
+    task.cancel()
+    #expect(try await task.value)
+  }
+}

@@ -1,0 +1,12 @@
+// Takes part in a group with another process.
+import Testing
+import Wormhole
+
+extension TemporaryGroup {
+  /// Starts a program that does something in the group.
+  func peer(_ command: String..., on bus: PrivateBus? = nil) throws -> Program {
+    let environment = bus == nil ? ["DARWIN_NOTIFY_BUS": "none"] : [:]
+    return try Program(
+      "group-peer", [parent, group.identifier] + command, on: bus, environment: environment)
+  }
+}

@@ -1,0 +1,22 @@
+// Names messages for the tests.
+import Foundation
+import Wormhole
+
+extension MessageName where Value == Int {
+  static var number: Self { "org.example.number" }
+  static var other: Self { "org.example.other" }
+}
+
+extension MessageName where Value == Data {
+  static var bytes: Self { "org.example.bytes" }
+}
+
+extension Log where Entry == Message<Int> {
+  /// What the messages say, in short.
+  var texts: [String] { entries.map { "\($0.content)" } }
+
+  var values: [Int] { entries.compactMap(\.value) }
+
+  /// How many messages were passed while these came.
+  var total: UInt64 { entries.reduce(0) { $0 + 1 + $1.missed } }
+}

@@ -1,0 +1,72 @@
+// Sets up a wormhole for one test.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+import Wormhole
+
+/// A wormhole in a group of its own, and what else takes part in the group.
+struct Site: Sendable {
+  let bus: PrivateBus?
+  let temporary: TemporaryGroup
+  let hole: Wormhole
+  private let kind: TransitKind
+
+  init(_ kind: TransitKind = .file, on busKind: BusKind? = nil) throws {
+    self.kind = kind
+    bus = try busKind.map { try PrivateBus($0) }
+    temporary = try TemporaryGroup(bus)
+    hole = try Wormhole(group: temporary.group, transit: kind.transit)
+  }
+
+  /// The directory of the messages.
+  var path: String { hole.directory.path }
+
+  /// The files in the directory of the messages.
+  var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []) }
+
+  /// The file of the only message.
+  func messageFile() throws -> String {
+    "\(path)/\(try #require(files.first { $0.hasSuffix(".message") }))"
+  }
+
+  /// The same wormhole as another process would have it.
+  func makeOther() throws -> Wormhole {
+    try Wormhole(group: try temporary.make(), transit: kind.transit)
+  }
+
+  /// Starts a process that takes part.
+  func start(
+    _ command: String, _ name: String, _ arguments: [any CustomStringConvertible] = [],
+    environment: [String: String] = [:]
+  ) throws -> Program {
+    try Program(
+      "wormhole-peer",
+      [temporary.parent, kind.rawValue, command, name] + arguments.map(\.description), on: bus,
+      environment: environment)
+  }
+
+  /// Runs a process that takes part to its end. Returns the lines that it printed.
+  func run(
+    _ command: String, _ name: String, _ arguments: [any CustomStringConvertible] = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> [String] {
+    let program = try start(command, name, arguments)
+    let outcome = await program.end(sourceLocation: sourceLocation)
+    #expect(outcome.status == 0, "\(outcome)", sourceLocation: sourceLocation)
+    return program.lines
+  }
+
+  /// Returns when everything that was passed before has been handed to the listeners of a queue.
+  func settle(_ queue: DispatchQueue? = nil, behind other: Wormhole? = nil) async throws {
+    let (center, passed) = (hole.group.center, Recorder())
+    let fence = try center.observe("com.example.fence", on: .direct) { passed.record($0) }
+    // Without a bus it is a report that there is none.
+    try? (other?.group.center ?? center).post("com.example.fence")
+    await eventually("the fence did not come") { passed.posts > 0 }
+    fence.cancel()
+    guard let queue else { return }
+    await turn(queue)
+    await turn(queue)
+  }
+}

@@ -1,0 +1,48 @@
+// Makes an app group for one test.
+import DarwinNotify
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Wormhole
+
+/// An app group in a directory that nobody else uses. The directory goes with the value.
+///
+/// Without a bus the group is heard by this process alone, each of its objects by itself.
+final class TemporaryGroup: Sendable {
+  let group: AppGroup
+
+  /// The directory of groups.
+  let parent: String
+
+  private let bus: PrivateBus?
+  private let identifier: String
+  private static let made = Atomic<Int>(0)
+
+  init(_ bus: PrivateBus? = nil, identifier: String = "org.example.group") throws {
+    let number = Self.made.add(1, ordering: .relaxed).newValue
+    parent = String(cString: try #require(test_directory())) + "/group-\(number)"
+    self.bus = bus
+    self.identifier = identifier
+    group = try Self.makeGroup(identifier, in: parent, on: bus)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: parent)
+  }
+
+  /// The directory of the group.
+  var path: String { group.directory.path }
+
+  /// The same group as another process would have it: with a center of its own.
+  func make() throws -> AppGroup {
+    try Self.makeGroup(identifier, in: parent, on: bus)
+  }
+
+  private static func makeGroup(
+    _ identifier: String, in parent: String, on bus: PrivateBus?
+  ) throws -> AppGroup {
+    let center = try bus?.makeCenter() ?? DarwinNotificationCenter(bus: .none)
+    return try AppGroup(identifier, in: URL(fileURLWithPath: parent), center: center)
+  }
+}

@@ -1,0 +1,28 @@
+// Passes messages beside a test.
+import Foundation
+import Synchronization
+import Testing
+import Wormhole
+
+/// A thread that passes 0, 1, 2 and so on, until it is stopped.
+///
+/// A task that does not rest would leave no thread to the other tests.
+final class Writer: Sendable {
+  private let isToStop = Atomic<Bool>(false)
+  private let isOver = Atomic<Bool>(false)
+
+  init(_ hole: Wormhole, to name: MessageName<Int>) {
+    Thread.detachNewThread { [self] in
+      for number in 0... {
+        if isToStop.load(ordering: .acquiring) { break }
+        _ = try? hole.pass(number, to: name)
+      }
+      isOver.store(true, ordering: .releasing)
+    }
+  }
+
+  func stop() async {
+    isToStop.store(true, ordering: .releasing)
+    await eventually("the writer goes on") { self.isOver.load(ordering: .acquiring) }
+  }
+}

@@ -1,0 +1,184 @@
+// Specifies what every transit keeps.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct TransitTests {
+  private let names: [MessageName<Int>] = [.number, .other, "org.example.third"]
+
+  // MARK: - As MMWormhole tests its transits
+
+  @Test(arguments: TransitKind.allCases)
+  func keepsItsFilesInTheDirectoryOfTheWormhole(_ kind: TransitKind) throws {
+    let temporary = try TemporaryGroup()
+    let hole = try Wormhole(
+      group: temporary.group, directory: "test directory", transit: kind.transit)
+    #expect(hole.directory.lastPathComponent == "test%20directory")
+    #expect(hole.directory.deletingLastPathComponent().path == temporary.path)
+    #expect(try mode(hole.directory.path) == 0o700)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func keepsEachNameInFilesOfItsOwn(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    try site.hole.pass(1, to: .number)
+    #expect(!site.files.isEmpty)
+    #expect(site.files.allSatisfy { $0.hasPrefix("org.example.number.") })
+    for file in site.files { #expect(try mode("\(site.path)/\(file)") == 0o600) }
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func refusesANameThatIsEmpty(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let name: MessageName<Int> = ""
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.pass(1, to: name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.ping(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.message(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.clear(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.listen(name) { _ in } }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.messages(name) }
+    #expect(site.files.isEmpty)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func keepsWhatIsPassed(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    #expect(try site.hole.message(.number) == nil)
+    try site.hole.pass(1, to: .number)
+    #expect(try site.hole.message(.number) == 1)
+    try site.hole.pass(2, to: .number)
+    #expect(try site.hole.message(.number) == 2)
+    #expect(try site.makeOther().message(.number) == 2)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func takesAwayTheMessageOfOneName(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    for name in names { try site.hole.pass(1, to: name) }
+    try site.hole.clear(.number)
+    #expect(try names.map { try site.hole.message($0) } == [nil, 1, 1])
+    #expect(!site.files.contains { $0 == "org.example.number.message" })
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func takesAwayTheMessagesOfAllNames(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    for name in names { try site.hole.pass(1, to: name) }
+    try site.hole.clearAll()
+    #expect(try names.map { try site.hole.message($0) } == [nil, nil, nil])
+    #expect(!site.files.contains { $0.hasSuffix(".message") })
+    #expect(try kind.transit.names(in: site.hole.directory) == [])
+  }
+
+  @Test(arguments: BusKind.installed, TransitKind.allCases)
+  func isHeardByThoseWhoListen(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let other = try site.makeOther()
+    let log = Log<Message<Int>>()
+    try site.hole.bind(
+      Listener("label") { log.append($0) }, to: .number, initial: .none, on: .thread)
+    for number in 1...3 {
+      try other.pass(number, to: .number)
+      await eventually { log.values.last == number }
+    }
+    #expect(log.total == 3)
+  }
+
+  // MARK: - Mailboxes
+
+  @Test(arguments: TransitKind.allCases)
+  func numbersLettersOfAllKinds(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
+    #expect(try mailbox.lastNumber() == 0)
+    #expect(try mailbox.lastMessage() == nil)
+    #expect(try mailbox.letters(after: 0, limit: 9).letters.isEmpty)
+    let payload = Payload(codec: "c", type: "t", version: 7, data: Data([1, 2, 3]))
+    let contents: [Letter.Content] = [.message(payload), .ping, .message(payload), .ping]
+    for (index, content) in contents.enumerated() {
+      #expect(try mailbox.append(Letter(content)) == UInt64(index + 1))
+      #expect(try mailbox.lastNumber() == UInt64(index + 1))
+    }
+    #expect(try mailbox.lastMessage()?.number == 3)
+    for limit in [1, 9] {
+      var numbers: [UInt64] = []
+      var batch = LetterBatch([], hasMore: true)
+      while batch.hasMore {
+        batch = try mailbox.letters(after: numbers.last ?? 2, limit: limit)
+        numbers += batch.letters.map(\.number)
+      }
+      #expect(numbers == [3, 4])
+    }
+    #expect(try mailbox.letters(after: 4, limit: 9).letters.isEmpty)
+    #expect(try mailbox.append(Letter(.cleared)) == 5)
+    #expect(try mailbox.lastMessage() == nil)
+    #expect(try mailbox.lastNumber() == 5)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func keepsALetterAsItWas(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
+    let payload = Payload(codec: "c\0", type: "t虫", version: .max, data: Data([0, 255]))
+    let date = Date(timeIntervalSince1970: 1_234_567_890.5)
+    let sender = Sender(pid: 4711, uid: 12345)
+    _ = try mailbox.append(Letter(.message(payload), date: date, sender: sender))
+    let letter = try #require(try mailbox.lastMessage()).letter
+    guard case .message(let found) = letter.content else {
+      Issue.record("\(letter.content)")
+      return
+    }
+    #expect(found == payload)
+    #expect(letter.date == date)
+    #expect(letter.sender == sender)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func acceptsNothingUnreadable(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
+    #expect(throws: WormholeError.self) {
+      try mailbox.append(Letter(.unreadable(.damaged(path: "x"))))
+    }
+    #expect(try mailbox.lastMessage() == nil)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func listsTheNamesOfWhichMessagesAreKept(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let strange = strangeNames.map { MessageName<Int>($0) }
+    for name in strange { try site.hole.pass(1, to: name) }
+    try site.hole.ping("pinged" as MessageName<Int>)
+    try site.hole.pass(1, to: .number)
+    try site.hole.clear(.number)
+    let found = try kind.transit.names(in: site.hole.directory)
+    #expect(Set(found.map { Array($0.utf8) }) == Set(strange.map { Array($0.rawValue.utf8) }))
+    #expect(found.count == strange.count)
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func saysWhetherItsKindHasALockForUpdates(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let isCoordinated = kind.keepsAll || kind == .coordinatedFile
+    do {
+      try site.hole.update(.number) { $0 = 1 }
+      #expect(isCoordinated)
+    } catch WormholeError.notCoordinated {
+      #expect(!isCoordinated)
+    }
+    #expect(try site.hole.message(.number) == (isCoordinated ? 1 : nil))
+  }
+
+  @Test func aNameMayHaveATransitOfItsOwn() throws {
+    let site = try Site(.file)
+    let logged = MessageName<Int>("org.example.logged", transit: .log)
+    for number in 1...3 { try site.hole.pass(number, to: logged) }
+    #expect(try site.hole.history(logged).compactMap(\.value) == [1, 2, 3])
+    try site.hole.pass(1, to: .number)
+    try site.hole.clearAll()
+    #expect(try site.hole.message(logged) == nil)
+    #expect(try site.hole.message(.number) == nil)
+  }
+}

@@ -1,0 +1,394 @@
+// Specifies the named listeners of messages.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(5)))
+struct WormholeListenerTests {
+  private typealias Mail = Log<Message<Int>>
+
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  private func listener(_ name: String, _ log: Mail) -> Listener<Message<Int>> {
+    Listener(name) { log.append($0) }
+  }
+
+  // MARK: - Binding
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func isReplacedByTheNextOfItsName(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let (other, log, census) = (try site.makeOther(), Log<Int>(), Census())
+    for round in 1...100 {
+      let canary = census.makeCanary()
+      let label = Listener<Message<Int>>("label") { _ in
+        canary.sing()
+        log.append(round)
+      }
+      try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+    }
+    try other.pass(1, to: .number)
+    await eventually { !log.entries.isEmpty }
+    try await site.settle(queue, behind: other)
+    #expect(log.entries == [100])
+    await eventually("the replaced closures live") { census.deaths == 99 }
+    site.hole.unbind("label", from: .number)
+    await eventually("the last closure lives") { census.deaths == 100 }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func losesNoMessageWhileItIsReplaced(on bus: BusKind) async throws {
+    let site = try Site(.log, on: bus)
+    let (other, log) = (try site.makeOther(), Mail())
+    for number in 1...200 {
+      try site.hole.bind(
+        listener("label", log), to: .number, initial: .none, on: .queue(queue))
+      try other.pass(number, to: .number)
+    }
+    await eventually { log.values.count >= 200 }
+    try await site.settle(queue, behind: other)
+    #expect(log.values == Array(1...200))
+  }
+
+  @Test func getsWhatItsPredecessorDidNotWhateverItIsToldFirst() async throws {
+    let site = try Site(.log)
+    let (old, new) = (Mail(), Mail())
+    try site.hole.bind(listener("label", old), to: .number, initial: .none, on: .queue(queue))
+    queue.suspend()
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    try site.hole.bind(
+      listener("label", new), to: .number, initial: .fireIfPresent, on: .queue(queue))
+    queue.resume()
+    try await site.settle(queue)
+    #expect(Set(old.values + new.values) == [1, 2, 3])
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func knowsTheLastValueHoweverItIsReplaced(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let logs = Locked<[Mail]>([])
+    let rounds = 300
+    let binder = Task.detached {
+      for _ in 1...rounds {
+        let log = Mail()
+        logs.withLock { $0.append(log) }
+        try site.hole.bind(
+          self.listener("label", log), to: .number, initial: .fireIfPresent, on: .direct)
+      }
+    }
+    for number in 1...rounds { try site.hole.pass(number, to: .number) }
+    try await binder.value
+    let last = logs.withLock { $0.last }
+    #expect(last?.values.last == rounds)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func standsBesideThoseOfOtherNames(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<String>()
+    for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
+      let listener = Listener<Message<Int>>(label) { _ in log.append(label) }
+      try site.hole.bind(listener, to: .number, initial: .none, on: .queue(queue))
+    }
+    try site.hole.pass(1, to: .number)
+    await eventually { log.entries.count == 4 }
+    site.hole.unbind("a", from: .number)
+    site.hole.unbind("a", from: .number)
+    site.hole.unbind("nobody", from: .number)
+    site.hole.unbind("b", from: .other)
+    try site.hole.pass(2, to: .number)
+    await eventually { log.entries.count == 7 }
+    #expect(log.entries.dropFirst(4).map { Array($0.utf8).count }.sorted() == [1, 5, 6])
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in log.append("o") }
+    site.hole.unbindAll(from: .number)
+    try site.hole.pass(3, to: .number)
+    await eventually { log.entries.count == 8 }
+    #expect(log.entries.dropFirst(7) == ["o"])
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func hearsOnlyTheNamesThatItIsBoundTo() async throws {
+    let site = try Site()
+    let log = Mail()
+    for name in [.number, .other] as [MessageName<Int>] {
+      try site.hole.bind(listener("label", log), to: name, initial: .none, on: .queue(queue))
+    }
+    try site.hole.pass(1, to: .number)
+    try site.hole.pass(2, to: "org.example.third")
+    await eventually { log.values == [1] }
+    try site.hole.pass(3, to: .other)
+    await eventually { log.values.count == 2 }
+    #expect(log.entries.map(\.name) == ["org.example.number", "org.example.other"])
+  }
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func isCalledOnceForEachOfTwoWormholes(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let holes = [
+      site.hole, try Wormhole(group: site.temporary.group, transit: kind.transit),
+      try site.makeOther(),
+    ]
+    let logs = holes.map { _ in Mail() }
+    for (hole, log) in zip(holes, logs) {
+      try hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    }
+    try holes[0].pass(1, to: .number)
+    await eventually { logs.allSatisfy { $0.values == [1] } }
+    for hole in holes {
+      try await drain(hole.group.center, behind: holes[0].group.center, on: .direct)
+    }
+    await turn(queue)
+    await turn(queue)
+    #expect(logs.map(\.values) == [[1], [1], [1]])
+  }
+
+  // MARK: - What it is told first
+
+  @Test(arguments: TransitKind.kinds, [Initial.none, .fireIfPresent, .fireAlways])
+  func isToldFirstWhatItAskedFor(_ kind: TransitKind, _ initial: Initial) async throws {
+    let site = try Site(kind)
+    let (before, after) = (Mail(), Mail())
+    let bind = { (name: String, log: Mail) in
+      try site.hole.bind(
+        self.listener(name, log), to: .number, initial: initial, on: .queue(queue))
+    }
+    try bind("before", before)
+    try await site.settle(queue)
+    try site.hole.pass(1, to: .number)
+    await eventually { before.values == [1] }
+    try bind("after", after)
+    try site.hole.pass(2, to: .number)
+    await eventually { before.values.last == 2 && after.values.last == 2 }
+    #expect(before.texts.first == (initial == .fireAlways ? "absent" : "value(1)"))
+    #expect(before.entries.map(\.isInitial) == before.texts.map { $0 == "absent" })
+    #expect(after.values.last == 2)
+    #expect(after.entries.first?.isInitial == (initial != .none))
+    #expect(Set(after.entries.map(\.sequence)).count == after.entries.count)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func isToldFirstOnItsOwnQueue(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (log, queue) = (Mail(), queue)
+    try site.hole.pass(7, to: .number)
+    queue.suspend()
+    let label = Listener<Message<Int>>("label") { message in
+      dispatchPrecondition(condition: .onQueue(queue))
+      log.append(message)
+    }
+    try site.hole.bind(label, to: .number, on: .queue(queue))
+    #expect(log.entries.isEmpty)
+    queue.resume()
+    await eventually { log.values == [7] }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func isToldAtOnceWhereItRunsDirectly(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let log = Mail()
+    try site.hole.pass(7, to: .number)
+    try site.hole.bind(listener("label", log), to: .number, on: .direct)
+    #expect(log.values == [7])
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func hearsAMessageThatRacesWithItsBindingOnce(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    for round in 1...200 {
+      let name = MessageName<Int>("org.example.\(round)")
+      let log = Mail()
+      let passing = Task.detached { try site.hole.pass(round, to: name) }
+      try site.hole.bind(
+        listener("label", log), to: name, initial: .fireAlways, on: .queue(queue))
+      _ = try await passing.value
+      await eventually("\(log.texts) in round \(round)") { log.values == [round] }
+      guard log.values == [round] else { return }
+      try await site.settle(queue)
+      #expect(log.values == [round])
+      #expect(log.texts.filter { $0 != "absent" } == ["value(\(round))"])
+    }
+  }
+
+  // MARK: - The end
+
+  @Test func mayUnbindItself() async throws {
+    let site = try Site(.log)
+    let log = Mail()
+    let hole = site.hole
+    let label = Listener<Message<Int>>("once") { [weak hole] message in
+      log.append(message)
+      hole?.unbind("once", from: .number)
+    }
+    queue.suspend()
+    try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    queue.resume()
+    try await site.settle(queue)
+    #expect(log.values == [1])
+  }
+
+  @Test func makesNoCallOnceCancelledOnItsOwnQueue() async throws {
+    let site = try Site(.log)
+    let log = Mail()
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    try await site.settle(queue)
+    queue.suspend()
+    queue.async { observation.cancel() }
+    try site.hole.pass(1, to: .number)
+    queue.resume()
+    try await site.settle(queue)
+    #expect(log.entries.isEmpty)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func makesNoCallOnceItsEndWasWaitedFor(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let writer = Writer(site.hole, to: .number)
+    for _ in 1...100 {
+      let (over, late) = (Flag(), Log<Int>())
+      let observation = try site.hole.listen(.number, on: .queue(.global())) { message in
+        if over.isSet { late.append(message.value ?? 0) }
+      }
+      observation.cancelAndWait()
+      over.set()
+      await turn(.global())
+      #expect(late.entries.isEmpty)
+    }
+    await writer.stop()
+  }
+
+  @Test func waitsForARunningCallIfAskedTo() async throws {
+    let site = try Site()
+    let (log, goOn) = (Log<String>(), DispatchSemaphore(value: 0))
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in
+      log.append("begin")
+      goOn.wait()
+      log.append("end")
+    }
+    try site.hole.pass(1, to: .number)
+    await eventually { log.entries == ["begin"] }
+    let waiting = Task.detached {
+      observation.cancelAndWait()
+      log.append("waited")
+    }
+    goOn.signal()
+    await waiting.value
+    #expect(log.entries == ["begin", "end", "waited"])
+  }
+
+  @Test func doesNotWaitForItself() async throws {
+    let site = try Site()
+    let (log, held) = (Mail(), Locked<MessageObservation?>(nil))
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { message in
+      held.withLock { $0 }?.cancelAndWait()
+      log.append(message)
+    }
+    held.withLock { $0 = observation }
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    await eventually { log.values.count == 1 }
+    try await site.settle(queue)
+    #expect(log.values.count == 1)
+    held.withLock { $0 = nil }
+  }
+
+  @Test func endsWithItsValue() async throws {
+    let site = try Site()
+    let (log, census) = (Mail(), Census())
+    var observation: MessageObservation?
+    do {
+      let canary = census.makeCanary()
+      observation = try site.hole.listen(.number, on: .queue(queue)) { message in
+        canary.sing()
+        log.append(message)
+      }
+    }
+    try site.hole.pass(1, to: .number)
+    await eventually { log.values == [1] }
+    withExtendedLifetime(observation) {}
+    observation = nil
+    await eventually("the closure lives") { census.deaths == 1 }
+    try site.hole.pass(2, to: .number)
+    try await site.settle(queue)
+    #expect(log.values == [1])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func endsWithItsWormhole(on bus: BusKind) async throws {
+    let site = try Site(on: bus)
+    let (census, rounds) = (Census(), 50_000 / slowness)
+    let writer = Writer(site.hole, to: .number)
+    for _ in 1...rounds {
+      let canary = census.makeCanary()
+      let hole = try Wormhole(group: site.temporary.group)
+      let label = Listener<Message<Int>>("label") { _ in canary.sing() }
+      try hole.bind(label, to: .number, initial: .none, on: .thread)
+      await Task.yield()
+    }
+    await writer.stop()
+    await eventually("closures live") { census.deaths == rounds }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func leavesNothingBehind(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    for number in 1...50 {
+      try site.hole.pass(number, to: .number)
+      let observation = try site.hole.listen(.number, replay: .all, on: .direct) { _ in }
+      observation.cancel()
+      #expect(throws: (any Error).self) {
+        try site.hole.bind(self.listener("x", Mail()), to: "", on: .direct)
+      }
+    }
+    // The file with the numbers may stay open for the next writer, once.
+    if !kind.keepsAll { #expect(try openFiles(in: site.path).count <= 1) }
+  }
+
+  // MARK: - The directory goes
+
+  @Test(arguments: TransitKind.kinds, [0, 1, 2, 5])
+  func hearsWhatIsPassedAfterTheDirectoryHasGone(
+    _ kind: TransitKind, _ passedBefore: Int
+  ) async throws {
+    let site = try Site(kind)
+    let log = Mail()
+    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    for number in 0..<passedBefore {
+      try site.hole.pass(number, to: .number)
+      await eventually { log.values.last == number }
+    }
+    try FileManager.default.removeItem(atPath: site.temporary.path)
+    for number in 100...103 {
+      try site.hole.pass(number, to: .number)
+      await eventually("\(number) was not heard") { log.values.last == number }
+      guard log.values.last == number else { return }
+    }
+    try await site.settle(queue)
+    #expect(log.values == Array(0..<passedBefore) + Array(100...103))
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func hearsNothingTwiceWhenItIsReplacedAfterwards(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Mail()
+    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    await eventually { log.values.last == 5 }
+    try FileManager.default.removeItem(atPath: site.temporary.path)
+    try site.hole.pass(6, to: .number)
+    await eventually { log.values.last == 6 }
+    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    try site.hole.ping(.number)
+    await eventually { log.texts.last == "ping" }
+    #expect(log.values.count { $0 == 6 } == 1)
+  }
+}
+
+/// Is set once.
+private final class Flag: Sendable {
+  private let value = Atomic<Bool>(false)
+  var isSet: Bool { value.load(ordering: .acquiring) }
+  func set() { value.store(true, ordering: .releasing) }
+}

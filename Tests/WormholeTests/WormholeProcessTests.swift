@@ -1,0 +1,293 @@
+// Specifies messages between processes.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct WormholeProcessTests {
+  private let name = "org.example.number"
+
+  // MARK: - One passes, another listens
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func aMessageReachesAnotherProcessOnce(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let listener = try site.start("listen", name, ["none", 3])
+    await listener.waitForLine("ready")
+    let first = try site.start("pass", name, [7, 1])
+    await first.waitForSuccess()
+    await listener.waitForLine("1 7 0 \(first.processIdentifier) \(geteuid())")
+    let second = try site.start("ping", name)
+    await second.waitForSuccess()
+    await listener.waitForLine("2 ping 0 \(second.processIdentifier) \(geteuid())")
+    let third = try site.start("clear", name)
+    await third.waitForSuccess()
+    await listener.waitForSuccess()
+    #expect(listener.lines.count == 4)
+    #expect(listener.lines.last == "3 cleared 0 \(third.processIdentifier) \(geteuid())")
+  }
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func allHearWhatOnePasses(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let listeners = try (1...5).map { _ in try site.start("listen", name, ["none", 1]) }
+    for listener in listeners { await listener.waitForLine("ready") }
+    try site.hole.pass(7, to: .number)
+    for listener in listeners {
+      await listener.waitForSuccess()
+      #expect(listener.lines == ["ready", "1 7 0 \(getpid()) \(geteuid())"])
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func tenThousandMessagesArriveInTheirOrder(on bus: BusKind) async throws {
+    let site = try Site(.log, on: bus)
+    let listener = try site.start("listen", name, ["none", 10_000])
+    await listener.waitForLine("ready")
+    let passer = try site.start("pass", name, [1, 10_000])
+    await passer.waitForSuccess()
+    #expect(passer.lines == (1...10_000).map(String.init))
+    await listener.waitForSuccess()
+    let heard = listener.lines.dropFirst()
+    let suffix = "0 \(passer.processIdentifier) \(geteuid())"
+    #expect(heard.elementsEqual((1...10_000).map { "\($0) \($0) \(suffix)" }))
+  }
+
+  @Test(arguments: BusKind.installed, [TransitKind.file, .coordinatedFile])
+  func theLastOfManyMessagesAlwaysArrives(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let count = 1000
+    let listener = try site.start("listen", name, ["none", count])
+    await listener.waitForLine("ready")
+    _ = try await site.run("pass", name, [1, count])
+    await listener.waitForSuccess()
+    let heard = listener.lines.dropFirst().map { $0.split(separator: " ").compactMap { Int($0) } }
+    #expect(heard.last?[1] == count)
+    #expect(heard.reduce(0) { $0 + 1 + $1[2] } == count)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $0[0] < $1[0] })
+    #expect(heard.allSatisfy { $0[0] == $0[1] })
+  }
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func aStoppedListenerGoesOnWithoutHearingAnythingTwice(
+    on bus: BusKind, over kind: TransitKind
+  ) async throws {
+    let site = try Site(kind, on: bus)
+    let count = 500
+    let listener = try site.start("listen", name, ["none", count])
+    await listener.waitForLine("ready")
+    for number in 1...count {
+      if number == 100 { kill(listener.processIdentifier, SIGSTOP) }
+      try site.hole.pass(number, to: .number)
+    }
+    kill(listener.processIdentifier, SIGCONT)
+    await listener.waitForSuccess()
+    let heard = listener.lines.dropFirst().map { $0.split(separator: " ").compactMap { Int($0) } }
+    #expect(heard.last?[0] == count)
+    #expect(Set(heard.map { $0[0] }).count == heard.count)
+    #expect(heard.reduce(0) { $0 + 1 + $1[2] } == count)
+    if kind.keepsAll { #expect(heard.count == count) }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func longValuesArriveAsTheyWere(on bus: BusKind) async throws {
+    let site = try Site(on: bus)
+    let listener = try site.start("hear-bytes", name)
+    await listener.waitForLine("ready")
+    let sum = try await site.run("send-bytes", name, [64 << 20])
+    await listener.waitForSuccess()
+    #expect(listener.lines == ["ready"] + sum)
+  }
+
+  // MARK: - What is stored
+
+  @Test(arguments: TransitKind.allCases)
+  func whoWasNotRunningFindsWhatWasPassed(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    _ = try await site.run("pass", name, [1, 20])
+    #expect(try await site.run("print", name) == ["20"])
+    #expect(try site.hole.message(.number) == 20)
+    let log = Log<Message<Int>>()
+    try site.hole.bind(Listener("label") { log.append($0) }, to: .number, on: .direct)
+    #expect(log.values == [20])
+    let numbers = try site.hole.history(.number).compactMap(\.value)
+    #expect(numbers == (kind.keepsAll ? Array(1...20) : [20]))
+  }
+
+  @Test(arguments: TransitKind.allCases)
+  func writersNeverShareANumber(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let count = kind == .log ? 1000 : 200
+    let writers = try [1, 10_000].map { try site.start("pass", name, [$0, count]) }
+    for writer in writers { await writer.waitForSuccess() }
+    let numbers = writers.map { $0.lines.compactMap(Int.init) }
+    for list in numbers { #expect(zip(list, list.dropFirst()).allSatisfy { $0 < $1 }) }
+    #expect(numbers.flatMap { $0 }.sorted() == Array(1...2 * count))
+    let last = try #require(try site.hole.message(.number))
+    #expect([count, 9999 + count].contains(last))
+    if kind.keepsAll {
+      let values = try site.hole.history(.number).compactMap(\.value)
+      #expect(values.filter { $0 < 10_000 } == Array(1...count))
+      #expect(values.filter { $0 >= 10_000 } == Array(10_000..<10_000 + count))
+    }
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func noUpdateIsLost(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let writers = try (1...4).map { _ in try site.start("increase", name, [500]) }
+    for writer in writers { await writer.waitForSuccess() }
+    #expect(try site.hole.message(.number) == 2000)
+    #expect(try site.hole.ping(.number) == 2001)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func withoutABusAMessageIsStoredAndHeardInItsOwnProcess(_ kind: TransitKind) async throws {
+    let temporary = try TemporaryGroup()
+    let group = try AppGroup(
+      "org.example.group", in: URL(fileURLWithPath: temporary.parent),
+      center: DarwinNotificationCenter(bus: .address("unix:path=/nowhere/bus")))
+    let hole = try Wormhole(group: group, transit: kind.transit)
+    let log = Log<Message<Int>>()
+    let observation = try hole.listen(.number, on: .thread) { log.append($0) }
+    #expect(try hole.pass(7, to: .number) == 1)
+    await eventually { log.values == [7] }
+    #expect(try Wormhole(group: try temporary.make(), transit: kind.transit).message(.number) == 7)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: BusKind.installed)
+  func theBusCarriesTheNameAlone(on bus: BusKind) async throws {
+    let site = try Site(on: bus)
+    let peer = try #require(site.bus).makePeer()
+    try site.hole.pass(7, to: .number)
+    #expect(peer.nextPostedName() == "wormhole.org.example.group.wormhole.org.example.number")
+    try site.hole.ping(MessageName<Int>(String(repeating: "x", count: 1000)))
+    #expect(peer.nextPostedName().rawValue.hasPrefix("wormhole."))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func whoRingsFromOutsideDoesNoHarm(on bus: BusKind) async throws {
+    let site = try Site(on: bus)
+    let log = Log<Message<Int>>()
+    let observation = try site.hole.listen(.number, on: .direct) { log.append($0) }
+    let peer = try #require(site.bus).makePeer()
+    for _ in 1...100 { peer.post("wormhole.org.example.group.wormhole.org.example.number") }
+    try await drain(site.hole.group.center, behind: peer, on: .direct)
+    #expect(log.entries.isEmpty)
+    try site.hole.pass(7, to: .number)
+    await eventually { log.values == [7] }
+    withExtendedLifetime(observation) {}
+  }
+
+  // MARK: - Processes that are killed
+
+  @Test(arguments: TransitKind.kinds, [10, 5 << 20])
+  func aKilledWriterLeavesTheOldValueOrTheNew(_ kind: TransitKind, _ bytes: Int) async throws {
+    let site = try Site(kind)
+    var last: UInt64 = 0
+    for _ in 1...(bytes > 1000 ? 15 : 40) / slowness {
+      let writer = try site.start("flood", "org.example.bytes", [bytes])
+      await writer.waitForLine("ready")
+      try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+      kill(writer.processIdentifier, SIGKILL)
+      _ = await writer.end()
+      let data = try #require(try site.hole.message(.bytes))
+      #expect(data.count == bytes && data == Data(repeating: data[0], count: bytes))
+      let names = try kind.transit.names(in: site.hole.directory)
+      #expect(names == ["org.example.bytes"])
+      let number = try site.hole.ping(.bytes)
+      #expect(number > last)
+      last = number
+    }
+    try site.hole.pass(Data([1]), to: .bytes)
+    #expect(try site.hole.message(.bytes) == Data([1]))
+    #expect(!site.files.contains { $0.hasSuffix(".new") })
+  }
+
+  @Test(arguments: TransitKind.files)
+  func aWriterWithoutRoomLeavesTheOldValue(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    try site.hole.pass(Data([1]), to: .bytes)
+    let lines = try await site.run("limit-files", "org.example.bytes", [1 << 20, 1 << 19])
+    #expect(lines == ["too long"])
+    #expect(try site.hole.message(.bytes) == Data([1]))
+    #expect(!site.files.contains { $0.hasSuffix(".new") })
+  }
+
+  @Test func aStoppedWriterKeepsOthersOutUntilItIsKilled() async throws {
+    let site = try Site(.coordinatedFile)
+    try site.hole.pass(7, to: .number)
+    let writer = try site.start("hold", name)
+    await writer.waitForLine("holding")
+    let waiting = Task.detached { try site.hole.message(.number) }
+    #expect(try site.hole.pass(1, to: .other) == 1)
+    kill(writer.processIdentifier, SIGKILL)
+    #expect(try await waiting.value == 7)
+    #expect(try site.hole.pass(8, to: .number) == 2)
+  }
+
+  @Test func aStoppedWriterGoesOn() async throws {
+    let site = try Site(.coordinatedFile)
+    try site.hole.pass(7, to: .number)
+    let writer = try site.start("hold", name)
+    await writer.waitForLine("holding")
+    let passing = Task.detached { try site.hole.pass(100, to: .number) }
+    kill(writer.processIdentifier, SIGCONT)
+    await writer.waitForSuccess()
+    #expect(try await passing.value == 3)
+    #expect(try site.hole.message(.number) == 100)
+  }
+
+  // MARK: - Cursors
+
+  @Test(arguments: BusKind.installed)
+  func aReaderThatWasAwayGoesOnWhereItStopped(on bus: BusKind) async throws {
+    let site = try Site(.log, on: bus)
+    for number in 1...10 { try site.hole.pass(number, to: .number) }
+    let first = try site.start("listen", name, ["place", 10])
+    await first.waitForSuccess()
+    for number in 11...15 { try site.hole.pass(number, to: .number) }
+    let second = try site.start("listen", name, ["place", 7])
+    await second.waitForLine("15 15 0 \(getpid()) \(geteuid())")
+    for number in 16...17 { try site.hole.pass(number, to: .number) }
+    await second.waitForSuccess()
+    let heard = (first.lines + second.lines).filter { $0 != "ready" }
+    #expect(heard == (1...17).map { "\($0) \($0) 0 \(getpid()) \(geteuid())" })
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aKilledReaderHearsOnlyTheMessageThatItWasHandlingAgain(on bus: BusKind) async throws {
+    let site = try Site(.log, on: bus)
+    for number in 1...20 { try site.hole.pass(number, to: .number) }
+    var heard: [Int] = []
+    for last in [5, 6, 12, 0] {
+      let reader = try site.start("listen", name, ["place", last == 0 ? 9 : 0, last])
+      let outcome = await reader.end()
+      #expect(outcome.status == (last == 0 ? 0 : SIGKILL))
+      heard += reader.lines.compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
+    }
+    #expect(heard == Array(1...5) + [5, 6] + Array(6...12) + Array(12...20))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aCursorHasOneReaderAtATime(on bus: BusKind) async throws {
+    let site = try Site(.log, on: bus)
+    try site.hole.pass(1, to: .number)
+    let reader = try site.start("listen", name, ["place", 0])
+    await reader.waitForLine("ready")
+    #expect(throws: WormholeError.cursorInUse("place")) {
+      try site.hole.listen(.number, replay: .cursor("place")) { _ in }
+    }
+    #expect(throws: WormholeError.cursorInUse("place")) {
+      try site.hole.messages(.number, replay: .cursor("place"))
+    }
+    _ = try site.hole.messages(.number, replay: .cursor("another place"))
+    await reader.waitForLine("1 1 0 \(getpid()) \(geteuid())")
+    kill(reader.processIdentifier, SIGKILL)
+    _ = await reader.end()
+    _ = try site.hole.messages(.number, replay: .cursor("place"))
+  }
+}

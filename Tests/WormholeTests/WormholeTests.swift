@@ -1,0 +1,340 @@
+// Specifies what is stored under names.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct WormholeTests {
+  private struct Lamp: Codable, Equatable, Sendable {
+    var isOn: Bool
+    var colors: [String: Double]
+    var next: [Lamp]
+  }
+
+  // MARK: - Passing
+
+  @Test(arguments: TransitKind.allCases)
+  func numbersTheMessagesOfANameFromOne(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    #expect(try (1...3).map { try site.hole.pass($0, to: .number) } == [1, 2, 3])
+    #expect(try site.hole.ping(.number) == 4)
+    #expect(try site.makeOther().pass(4, to: .number) == 5)
+    #expect(try site.hole.pass(1, to: .other) == 1)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func passesValuesOfAllTypes(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let lamp = Lamp(isOn: true, colors: ["虫洞": 0.1], next: [])
+    try check(Lamp(isOn: false, colors: [:], next: [lamp, lamp]), "lamp", site)
+    try check("caf\u{E9} \0 \"", "text", site)
+    try check(Data([0, 255]), "data", site)
+    try check(Data(), "nothing", site)
+    try check(Int?.none, "none", site)
+    try check([Int](), "list", site)
+    try check(Date(timeIntervalSince1970: 0.25), "date", site)
+    try check(UInt64.max, "large", site)
+  }
+
+  private func check<Value: Codable & Equatable & Sendable>(
+    _ value: Value, _ text: String, _ site: Site
+  ) throws {
+    for codec in [nil, .json, .propertyList] as [(any MessageCodec)?] {
+      let name = MessageName<Value>("\(text).\(codec?.identifier ?? "")", codec: codec)
+      try site.hole.pass(value, to: name)
+      #expect(try site.hole.message(name) == .some(value))
+    }
+  }
+
+  @Test func saysWhyAValueCannotBeEncoded() throws {
+    let site = try Site()
+    let name: MessageName<Double> = "double"
+    try site.hole.pass(1, to: name)
+    #expect { try site.hole.pass(.nan, to: name) } throws: { error in
+      if case WormholeError.encoding = error { true } else { false }
+    }
+    #expect { try site.hole.pass("x", to: MessageName("text", codec: .raw)) } throws: { error in
+      if case WormholeError.encoding = error { true } else { false }
+    }
+    #expect(try site.hole.message(name) == 1)
+    #expect(try site.hole.ping(name) == 2)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func refusesWhatIsTooLarge(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    try site.hole.pass(Data([1]), to: .bytes)
+    let (bytes, limit) = (MessageLimits.payloadBytes + 1, MessageLimits.payloadBytes)
+    #expect(throws: WormholeError.tooLarge(bytes: bytes, limit: limit)) {
+      try site.hole.pass(Data(count: bytes), to: .bytes)
+    }
+    #expect(try site.hole.message(.bytes) == Data([1]))
+  }
+
+  @Test(arguments: TransitKind.files)
+  func leavesNothingBehindWhenANameIsTooLong(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let name = MessageName<Int>("name", type: String(repeating: "x", count: 70_000))
+    for _ in 1...20 {
+      #expect { try site.hole.pass(1, to: name) } throws: { error in
+        if case WormholeError.tooLarge = error { true } else { false }
+      }
+    }
+    #expect(!site.files.contains { $0.hasSuffix(".new") })
+    #expect(try openFiles(in: site.path).filter { !$0.hasSuffix(".mailbox") } == [])
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func acceptsAnyTextAsAName(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    for (index, text) in strangeNames.enumerated() {
+      try site.hole.pass(index, to: MessageName<Int>(text))
+    }
+    let other = try site.makeOther()
+    for (index, text) in strangeNames.enumerated() {
+      #expect(try other.message(MessageName<Int>(text)) == index)
+      #expect(
+        try other.history(MessageName<Int>(text)).map { Array($0.name.utf8) }
+          == [Array(text.utf8)])
+    }
+    let found = try FileManager.default.contentsOfDirectory(atPath: site.temporary.path)
+    #expect(found == ["wormhole"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: site.temporary.parent).count == 1)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func hearsUnderAnyName(_ kind: TransitKind) async throws {
+    for bus in BusKind.installed {
+      let site = try Site(kind, on: bus)
+      let other = try site.makeOther()
+      let log = Log<Message<Int>>()
+      let names = strangeNames.map { MessageName<Int>($0) }
+      let observations = try names.map { name in
+        try site.hole.listen(name, on: .thread) { log.append($0) }
+      }
+      for (index, name) in names.enumerated() { try other.pass(index, to: name) }
+      await eventually { log.entries.count == strangeNames.count }
+      #expect(Set(log.values) == Set(strangeNames.indices))
+      for message in log.entries {
+        let index = try #require(message.value)
+        #expect(Array(message.name.utf8) == Array(strangeNames[index].utf8))
+      }
+      withExtendedLifetime(observations) {}
+    }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func makesItsDirectoryAgain(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    for _ in 1...3 {
+      try site.hole.pass(1, to: .number)
+      try FileManager.default.removeItem(atPath: site.temporary.parent)
+      #expect(try site.hole.message(.number) == nil)
+      #expect(try site.hole.history(.number).isEmpty)
+      try site.hole.clearAll()
+      try site.hole.pass(2, to: .number)
+      #expect(try site.hole.message(.number) == 2)
+      #expect(try mode(site.temporary.path) == 0o700)
+      #expect(try mode(site.path) == 0o700)
+    }
+  }
+
+  @Test func refusesADirectoryWithoutAName() throws {
+    let temporary = try TemporaryGroup()
+    #expect(throws: WormholeError.invalidIdentifier) {
+      try Wormhole(group: temporary.group, directory: "")
+    }
+  }
+
+  @Test func refusesADirectoryThatIsNotPrivate() throws {
+    let temporary = try TemporaryGroup()
+    let path = "\(temporary.path)/wormhole"
+    try #require(symlink("/tmp", path) == 0)
+    #expect(throws: WormholeError.notPrivate(path: path)) { try Wormhole(group: temporary.group) }
+  }
+
+  @Test func keepsDirectoriesApart() throws {
+    let temporary = try TemporaryGroup()
+    let holes = try strangeNames.map { try Wormhole(group: temporary.group, directory: $0) }
+    for (index, hole) in holes.enumerated() { try hole.pass(index, to: .number) }
+    for (index, hole) in holes.enumerated() { #expect(try hole.message(.number) == index) }
+    let made = try FileManager.default.contentsOfDirectory(atPath: temporary.path)
+    #expect(made.count == strangeNames.count)
+  }
+
+  // MARK: - Pings
+
+  @Test(arguments: TransitKind.kinds)
+  func leavesTheValueAloneWhenItIsPinged(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<Message<Int>>()
+    try site.hole.pass(7, to: .number)
+    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    try site.hole.ping(.number)
+    await eventually { log.entries.count == 1 }
+    #expect(log.texts == ["ping"])
+    #expect(log.entries.first?.value == nil)
+    #expect(log.entries.first?.sequence == 2)
+    #expect(try site.hole.message(.number) == 7)
+    #expect(try site.hole.history(.number).map(\.sequence) == [1])
+    withExtendedLifetime(observation) {}
+  }
+
+  // MARK: - Reading
+
+  @Test(arguments: TransitKind.kinds)
+  func saysWhoPassedAMessageAndWhen(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let before = Date()
+    try site.hole.pass(7, to: .number)
+    let message = try #require(try site.hole.history(.number).first)
+    #expect(message.sender == Sender(pid: getpid(), uid: geteuid()))
+    #expect(abs(message.date.timeIntervalSince(before)) < 3600)
+    #expect(message.name == "org.example.number")
+    #expect(message.sequence == 1 && message.missed == 0 && !message.isInitial)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func returnsTheMessagesThatAreKept(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    for number in 1...200 { try site.hole.pass(number, to: .number) }
+    try site.hole.ping(.number)
+    let history = try site.hole.history(.number)
+    let expected = kind.keepsAll ? Array(1...200) : [200]
+    #expect(history.compactMap(\.value) == expected)
+    #expect(history.reduce(0) { $0 + 1 + $1.missed } == 200)
+    #expect(try site.hole.history(.number, since: 199).compactMap(\.value) == [200])
+    #expect(try site.hole.history(.number, since: 200).isEmpty)
+    #expect(try site.hole.history(.number, since: .max).isEmpty)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func comesToAnEndWhileOthersPass(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    try site.hole.pass(-1, to: .number)
+    let writer = Writer(site.hole, to: .number)
+    for _ in 1...20 {
+      let history = try site.hole.history(.number)
+      if kind.keepsAll {
+        #expect(history.compactMap(\.value) == Array(-1..<history.count - 1))
+      } else {
+        #expect(history.count == 1)
+      }
+    }
+    await writer.stop()
+  }
+
+  // MARK: - Clearing
+
+  @Test(arguments: TransitKind.kinds)
+  func tellsThatAMessageWasTakenAway(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<Message<Int>>()
+    try site.hole.pass(7, to: .number)
+    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    try site.hole.clear(.number)
+    await eventually { log.entries.count == 1 }
+    #expect(log.texts == ["cleared"])
+    #expect(try site.hole.message(.number) == nil)
+    #expect(try site.hole.history(.number).isEmpty)
+    try site.hole.clear(.number)
+    #expect(try site.hole.pass(8, to: .number) == 4)
+    #expect(try site.hole.message(.number) == 8)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func clearsOnlyWhatIsOurs(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<Message<Int>>()
+    try site.hole.pass(1, to: .number)
+    try site.hole.pass(1, to: .other)
+    let strangers = ["notes.txt", "a.message", "org.example.number.message.new", "x.log"]
+    for name in strangers { try Data("text".utf8).write(to: url(site, name)) }
+    try #require(symlink("/etc/passwd", "\(site.path)/link.message") == 0)
+    try #require(mkdir("\(site.path)/directory.message", 0o700) == 0)
+    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    try site.hole.clearAll()
+    await eventually { log.texts == ["cleared"] }
+    for name in strangers { #expect(try Data(contentsOf: url(site, name)) == Data("text".utf8)) }
+    #expect(Set(["link.message", "directory.message"]).isSubset(of: site.files))
+    #expect(try site.hole.message(.other) == nil)
+    #expect(access("/etc/passwd", F_OK) == 0)
+    withExtendedLifetime(observation) {}
+  }
+
+  private func url(_ site: Site, _ name: String) -> URL {
+    URL(fileURLWithPath: "\(site.path)/\(name)")
+  }
+
+  // MARK: - Updates
+
+  @Test(arguments: TransitKind.coordinated)
+  func changesTheValueThatIsStored(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<Message<Int>>()
+    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let first = try site.hole.update(.number) { value in
+      #expect(value == nil)
+      value = 1
+      return "made"
+    }
+    #expect(first == "made")
+    await eventually { log.texts == ["value(1)"] }
+    try site.hole.update(.number) { $0 = $0.map { $0 + 1 } }
+    await eventually { log.texts == ["value(1)", "value(2)"] }
+    try site.hole.update(.number) { $0 = nil }
+    await eventually { log.texts == ["value(1)", "value(2)", "cleared"] }
+    #expect(try site.hole.message(.number) == nil)
+    try site.hole.update(.number) { #expect($0 == nil) }
+    #expect(try site.hole.ping(.number) == 4)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func changesNothingWhenTheUpdateFails(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    try site.hole.pass(1, to: .number)
+    #expect(throws: CancellationError.self) {
+      try site.hole.update(.number) { value in
+        value = 2
+        throw CancellationError()
+      }
+    }
+    #expect(try site.hole.message(.number) == 1)
+    #expect(try site.hole.pass(2, to: .number) == 2)
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func losesNoUpdateOfManyThreads(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 1...4 {
+        group.addTask {
+          for _ in 1...100 { try? site.hole.update(.number) { $0 = ($0 ?? 0) + 1 } }
+        }
+      }
+    }
+    #expect(try site.hole.message(.number) == 400)
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func goesOnFromAMessageThatCannotBeReadOnlyWhenOneIsPassed(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    let text = MessageName<String>("org.example.number")
+    try site.hole.pass("text", to: text)
+    let error = WormholeError.typeMismatch(expected: "Int", found: "String")
+    #expect(throws: error) { try site.hole.message(.number) }
+    #expect(throws: error) { try site.hole.update(.number) { $0 = 1 } }
+    try site.hole.pass(1, to: .number)
+    #expect(try site.hole.message(.number) == 1)
+  }
+}
+
+/// The files below a directory that this process holds open.
+func openFiles(in directory: String) throws -> [String] {
+  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { descriptor in
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+  }.filter { $0.hasPrefix("\(directory)/") }
+}
