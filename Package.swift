@@ -60,6 +60,12 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),
+    .target(
+      name: "WormholeBaseline", dependencies: ["CSystemd", "CSQLite"],
+      path: "Benchmarks/wormhole/baseline", publicHeadersPath: "include", cSettings: strictC),
+    .executableTarget(
+      name: "wormhole-figures", dependencies: ["Wormhole", "TestSupport", "WormholeBaseline"],
+      path: "Benchmarks/wormhole/figures", swiftSettings: strictSwift),
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: ["DarwinNotify", "Wormhole", "TestSupport", "group-peer", "wormhole-peer"]

@@ -1,0 +1,101 @@
+// Lets several ways to do the same take turns.
+
+import WormholeBaseline
+
+/// What the ratio to the first contender is to be.
+enum Target {
+  case atMost(Double)
+  case atLeast(Double)
+
+  var text: String {
+    switch self {
+    case .atMost(let limit): "<= \(limit)"
+    case .atLeast(let limit): ">= \(limit)"
+    }
+  }
+
+  func isMet(by ratio: Double) -> Bool {
+    switch self {
+    case .atMost(let limit): ratio <= limit
+    case .atLeast(let limit): ratio >= limit
+    }
+  }
+}
+
+/// A way to do it.
+struct Contender {
+  let title: String
+  var target: Target?
+
+  /// Does it a number of times. Returns the nanoseconds of one time, measured once or more.
+  let run: (_ count: Int) throws -> [Double]
+}
+
+/// The contenders, of whom the first is the measure of the others.
+///
+/// They take turns, so that a machine that changes its pace does so for all.
+struct Contest {
+  /// How a figure is told.
+  enum Unit {
+    case microseconds, milliseconds, perSecond
+
+    func text(_ nanoseconds: Double) -> String {
+      switch self {
+      case .microseconds: Table.number(nanoseconds / 1e3, digits: 1) + " us"
+      case .milliseconds: Table.number(nanoseconds / 1e6, digits: 1) + " ms"
+      case .perSecond: Table.number(1e9 / nanoseconds, digits: 0) + " /s"
+      }
+    }
+
+    /// The ratio of a figure to another: of the times, or of their inverses.
+    func ratio(_ nanoseconds: Double, to other: Double) -> Double {
+      switch self {
+      case .microseconds, .milliseconds: nanoseconds / other
+      case .perSecond: other / nanoseconds
+      }
+    }
+  }
+
+  let title: String
+  let unit: Unit
+  let contenders: [Contender]
+
+  /// Prints a row for each contender.
+  func print(turns: Int, patience: Double, count: Int) throws {
+    let turns = try measure(turns: turns, patience: patience, count: count)
+    let all = contenders.indices.map { index in Samples(turns.flatMap { $0[index] }) }
+    var table = Table(columns: [title, "median", "99 %", "ratio", "half of all turns", "target"])
+    for (index, contender) in contenders.enumerated() {
+      let ratio = unit.ratio(all[index].median, to: all[0].median)
+      let ratios = Samples(
+        turns.map { unit.ratio(Samples($0[index]).median, to: Samples($0[0]).median) })
+      let spread = [0.25, 0.75].map { Table.number(ratios.quantile($0), digits: 2) }
+      let target = contender.target.map {
+        "\($0.text) \($0.isMet(by: ratio) ? "met" : "MISSED")"
+      }
+      table.add([
+        contender.title, unit.text(all[index].median), unit.text(all[index].quantile(0.99)),
+        Table.number(ratio, digits: 2), index == 0 ? "" : spread.joined(separator: " to "),
+        target ?? "",
+      ])
+    }
+    table.print()
+  }
+
+  /// Returns what each contender took in each turn.
+  private func measure(turns: Int, patience: Double, count: Int) throws -> [[[Double]]] {
+    // What is made once is there afterwards.
+    for contender in contenders { _ = try contender.run(min(count, 10)) }
+    let end = baseline_now_ns() + UInt64(patience * 1e9)
+    var all: [[[Double]]] = []
+    while all.count < turns || all.count < 4 * turns && baseline_now_ns() < end {
+      var samples = [[Double]](repeating: [], count: contenders.count)
+      for offset in contenders.indices {
+        let index = (all.count + offset) % contenders.count
+        samples[index] = try contenders[index].run(count)
+      }
+      all.append(samples)
+    }
+    return all
+  }
+}
