@@ -24,6 +24,7 @@ public final class Wormhole: Sendable {
 
   let home: PrivateDirectory
   let listeners = ListenerTable<ChannelKey, MessageObservation>()
+  let binding = Locked(())
   private let directoryName: String
   private let channels = Locked<[ChannelKey: Channel]>([:])
 
@@ -138,9 +139,10 @@ public final class Wormhole: Sendable {
     _ name: MessageName<Value>, since sequence: UInt64 = 0
   ) throws(WormholeError) -> [Message<Value>] {
     let mailbox = try channel(name).mailbox
-    var reader = try MessageReader(name, mailbox, from: .since(sequence))
     // What others pass meanwhile is not waited for.
     let last = try mailbox.lastNumber()
+    guard sequence < last else { return [] }
+    var reader = try MessageReader(name, mailbox, from: .since(sequence))
     var messages: [Message<Value>] = []
     repeat {
       messages += try reader.read(limit: 64).filter { $0.value != nil || $0.error != nil }

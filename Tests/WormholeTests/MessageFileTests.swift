@@ -218,7 +218,8 @@ struct MessageFileTests {
     #expect(try site.hole.history(.number).map(\.sequence) == [3])
     #expect(try site.hole.pass(5, to: .number) == 5)
     await eventually { log.entries.last?.value == 5 }
-    #expect(log.values == [5])
+    // Nobody can know whether the message that was there has been heard: it may come once more.
+    #expect([[5], [3, 5]].contains(log.values))
     withExtendedLifetime(observation) {}
   }
 

@@ -93,12 +93,14 @@ struct FileLock: ~Copyable {
     return fcntl(descriptor, CInt(LINUX_F_OFD_SETLK), &lock) == 0
   }
 
-  /// Tells whether the file still has a name: somebody may have removed its directory meanwhile.
+  /// Tells whether the file is still the one of that name: somebody may have moved or removed its
+  /// directory meanwhile.
   private static func isThere(_ descriptor: CInt, _ path: String) throws(WormholeError) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system(code: errno, path: path) }
-    guard status.isOwnFile else { throw .foreign(path: path) }
-    return status.st_nlink > 0
+    var (opened, named) = (stat(), stat())
+    guard fstat(descriptor, &opened) == 0 else { throw .system(code: errno, path: path) }
+    guard opened.isOwnFile else { throw .foreign(path: path) }
+    return lstat(path, &named) == 0 && named.st_dev == opened.st_dev
+      && named.st_ino == opened.st_ino
   }
 }
 

@@ -47,10 +47,12 @@ struct FileMailbox: Mailbox {
   }
 
   /// The number is written first: who is killed then leaves one out, and the old message in place.
+  /// A clearing takes the message away first: who is killed then has told nobody.
   private func append(
     _ letter: Letter, holding lock: borrowing FileLock
   ) throws(WormholeError) -> UInt64 {
-    var state = MailboxState(descriptor: lock.descriptor) ?? stateFromMessage()
+    let known = MailboxState(descriptor: lock.descriptor)
+    var state = known ?? MailboxState(lastNumber: visibleNumber(nil))
     let stamp = state.next(for: letter)
     switch letter.content {
     case .message(let payload):
@@ -61,14 +63,23 @@ struct FileMailbox: Mailbox {
     case .ping:
       state.ping = stamp
       try write(state, lock)
+      if known == nil { try adoptMessage(into: state) }
     case .cleared:
       state.cleared = stamp
-      try write(state, lock)
       try message.remove(durable: isDurable)
+      try write(state, lock)
     case .unreadable(let error):
       throw error
     }
     return stamp.number
+  }
+
+  /// Makes the message that is there one of a mailbox whose numbers were lost.
+  private func adoptMessage(into state: MailboxState) throws(WormholeError) {
+    guard let found = try? message.read(after: 0), found.header.name == name else { return }
+    var header = found.header
+    header.identity = state.identity
+    try message.write(try header.encoded(), found.payload, durable: isDurable)
   }
 
   private func write(
@@ -78,11 +89,6 @@ struct FileMailbox: Mailbox {
     guard !isDurable || fdatasync(lock.descriptor) == 0 else {
       throw .system(code: errno, path: statePath)
     }
-  }
-
-  /// The state of a mailbox that has none yet, or has lost it.
-  private func stateFromMessage() -> MailboxState {
-    MailboxState(of: try? message.readHeader())
   }
 
   private func header(
@@ -99,25 +105,25 @@ struct FileMailbox: Mailbox {
   // MARK: - Reading
 
   func letters(after number: UInt64, limit: Int) throws(WormholeError) -> LetterBatch {
-    var (message, failure): (ReadableMessage?, WormholeError?)
-    do throws(WormholeError) {
-      message = try readableMessage(after: number)
-    } catch {
-      failure = error
-    }
     // As a rule the next letter is a message: whether there is more is found out behind it.
-    if let message, message.letter.number == number &+ 1 {
-      return LetterBatch([message.letter], hasMore: true, identity: message.identity)
+    let first = try? readableMessage(after: number)
+    if let first, first.letter.number == number &+ 1 {
+      return LetterBatch([first.letter], hasMore: true, identity: first.identity)
     }
-    guard let state = try readState() else {
-      return LetterBatch([message?.letter].compactMap(\.self), hasMore: false)
-    }
-    var letters = [state.ping.letter(.ping), state.cleared.letter(.cleared)]
-    if let failure { letters.append(try letter(of: failure, state)) }
-    if let letter = message?.letter, letter.number > state.cleared.number { letters.append(letter) }
-    let news = letters.filter { $0.number > number }.sorted { $0.number < $1.number }
+    // The state, then the message: one that has later letters behind it is in the file by then.
+    let state = try readState()
+    let floor = max(number, state?.cleared.number ?? 0)
+    let newest =
+      if let first, first.letter.number >= state?.message.number ?? .max {
+        first.letter
+      } else {
+        try newestMessage(after: floor, state)
+      }
+    let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), newest]
+    let news = letters.compactMap(\.self).filter { $0.number > number }
+      .sorted { $0.number < $1.number }
     return LetterBatch(
-      Array(news.prefix(limit)), hasMore: news.count > limit, identity: state.identity)
+      Array(news.prefix(limit)), hasMore: news.count > limit, identity: state?.identity ?? 0)
   }
 
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
@@ -137,13 +143,13 @@ struct FileMailbox: Mailbox {
     try readState()?.identity ?? 0
   }
 
-  /// The number of the message that is there.
+  /// The number of the message that is there; where that cannot be known, of the last one.
   private func visibleNumber(_ state: MailboxState?) -> UInt64 {
     do throws(WormholeError) {
-      return try message.readHeader()?.number ?? 0
-    } catch {
-      return state?.message.number ?? 0
-    }
+      guard let header = try message.readHeader() else { return 0 }
+      if header.name == name { return header.number }
+    } catch {}
+    return state?.message.number ?? 0
   }
 
   /// Waits for those who are about to write. Where nobody has ever written there is no lock.
@@ -171,10 +177,16 @@ struct FileMailbox: Mailbox {
     try newestMessage(MailboxState(descriptor: lock.descriptor))
   }
 
-  /// Returns the message in the file; one that was taken away, but not yet removed, is none.
   private func newestMessage(_ state: MailboxState?) throws(WormholeError) -> NumberedLetter? {
+    try newestMessage(after: state?.cleared.number ?? 0, state)
+  }
+
+  /// Returns the message in the file, if its number is behind another.
+  private func newestMessage(
+    after number: UInt64, _ state: MailboxState?
+  ) throws(WormholeError) -> NumberedLetter? {
     do throws(WormholeError) {
-      return try readableMessage(after: state?.cleared.number ?? 0)?.letter
+      return try readableMessage(after: number)?.letter
     } catch {
       return try letter(of: error, state)
     }

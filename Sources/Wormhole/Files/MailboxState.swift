@@ -63,9 +63,9 @@ struct MailboxState {
   }
 
   /// Makes the state of a mailbox without a file: all that is known is its message, if it has one.
-  init(of message: MessageHeader?) {
-    identity = message?.identity ?? .random(in: 1...UInt32.max)
-    lastNumber = message?.number ?? 0
+  init(lastNumber: UInt64) {
+    identity = .random(in: 1...UInt32.max)
+    self.lastNumber = lastNumber
   }
 
   private init?(parsing bytes: UnsafeRawBufferPointer) {

@@ -18,22 +18,26 @@ extension MessageFile {
       let file = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if let name = name(of: file, in: directory) { names.append(name) }
+      if let name = try name(of: file, in: directory) { names.append(name) }
     }
     return names
   }
 
-  private static func name(of file: String, in directory: String) -> String? {
+  private static func name(
+    of file: String, in directory: String
+  ) throws(WormholeError) -> String? {
     guard file.hasSuffix(FileMailbox.messageSuffix) else { return nil }
     let fileName = FileName(text: String(file.dropLast(FileMailbox.messageSuffix.count)))
     do throws(WormholeError) {
       let header = try MessageFile(path: "\(directory)/\(file)").readHeader()
       // A copy under another name is not where the message is.
       return header.flatMap { FileName(for: $0.name) == fileName ? $0.name : nil }
-    } catch .damaged {
-      return fileName.original
     } catch {
-      return nil
+      switch error {
+      case .system: throw error
+      case .damaged: return fileName.original
+      default: return nil
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ struct ForwardingShare: Sendable {
   /// What is forwarded.
   enum Source: Hashable, Sendable {
     case notification(NotificationName, center: ObjectIdentifier)
-    case messages(ChannelKey, directory: String)
+    case messages(ChannelKey, directory: String, value: ObjectIdentifier)
   }
 
   /// A registration. It is the one that posts as long as it stands in the table.

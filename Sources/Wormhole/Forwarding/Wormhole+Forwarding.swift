@@ -23,7 +23,8 @@ extension Wormhole {
   ) throws(WormholeError) -> Forwarding {
     let notification = notification ?? Notification.Name(name.rawValue)
     let route = ForwardingShare.Route(
-      source: .messages(key(of: name), directory: home.path),
+      source: .messages(
+        key(of: name), directory: home.path, value: ObjectIdentifier(Value.self)),
       target: ObjectIdentifier(target), notification: notification)
     return Forwarding(
       try ForwardingShare(in: route) { (registration) throws(WormholeError) in

@@ -34,7 +34,11 @@ final class MessageIteration<Value: Codable & Sendable> {
         acknowledge()
         continue
       }
-      if reader.isAtEnd, await rings.next(isolation: actor) == nil { return nil }
+      if reader.isToTryAgain {
+        try? await Task.sleep(for: .milliseconds(100))
+      } else if reader.isAtEnd, await rings.next(isolation: actor) == nil {
+        return nil
+      }
       batch = reader.next(limit: Self.limit)[...]
     }
     return nil

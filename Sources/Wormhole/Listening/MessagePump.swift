@@ -23,13 +23,13 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     var phase = Phase.preparing
     var reader: MessageReader<Value>?
     var place = MailboxPlace(number: 0, identity: 0)
+    var handler: (@Sendable (Message<Value>) -> Void)?
     var thread: pthread_t?
   }
 
   private let state = Locked(State())
   private let lane: DeliveryLane
   private let senders: Senders
-  private let handler: @Sendable (Message<Value>) -> Void
   private let runs = DispatchGroup()
 
   /// How many messages are handled before others get their turn at the same place.
@@ -41,20 +41,17 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   ) {
     lane = DeliveryLane(to: delivery)
     self.senders = senders
-    self.handler = handler
+    state.withLock { $0.handler = handler }
   }
 
-  /// Begins to deliver.
-  func start(_ reader: MessageReader<Value>) {
-    let isWanted = state.withLock { state in
-      guard case .preparing = state.phase else { return false }
+  /// Takes over the reader. From now on the pump has a place.
+  func prepare(_ reader: MessageReader<Value>) {
+    state.withLock { state in
+      guard case .preparing = state.phase else { return }
       state.reader = reader
       state.place = reader.place
-      state.phase = .scheduled
-      return true
+      state.phase = .idle
     }
-    // There may have been a ring before the reader found its place, or there is much to replay.
-    if isWanted { schedule() }
   }
 
   /// Looks for messages soon.
@@ -76,15 +73,13 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   /// Delivers no more. Returns the place behind the last message that was delivered, for which a
   /// handler may still be running; `nil` if it never began.
   @discardableResult func end() -> MailboxPlace? {
-    let (place, reader) = state.withLock { state in
-      defer { state.phase = .ended }
-      guard case .preparing = state.phase else {
-        return (MailboxPlace?.some(state.place), state.reader.take())
-      }
-      return (nil, nil)
+    let (place, reader, handler) = state.withLock { state in
+      let hasBegun = if case .preparing = state.phase { false } else { true }
+      state.phase = .ended
+      return (hasBegun ? state.place : nil, state.reader.take(), state.handler.take())
     }
-    // What the reader holds, a cursor for one, is let go here, without the lock.
-    withExtendedLifetime(reader) {}
+    // What they hold, a cursor for one, is let go here, without the lock.
+    withExtendedLifetime((reader, handler)) {}
     return place
   }
 
@@ -102,18 +97,17 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   private func run() {
     guard var reader = begin() else { return }
-    defer { runs.leave() }
+    defer {
+      state.withLock { if case .ended = $0.phase { $0.thread = nil } }
+      runs.leave()
+    }
     while true {
       if let initial = reader.takeInitial(), !deliver(initial, of: reader) { return }
       let messages = reader.next(limit: Self.batch)
       for message in messages {
         guard deliver(message, of: reader) else { return }
       }
-      switch rest(reader) {
-      case .running: continue
-      case .scheduled: return schedule()
-      case .preparing, .idle, .ended: return
-      }
+      guard rest(reader) else { return }
     }
   }
 
@@ -130,36 +124,42 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   /// Hands over a message, unless the end has come. Returns whether it has not.
   private func deliver(_ message: Message<Value>, of reader: MessageReader<Value>) -> Bool {
-    let isWanted = state.withLock { state in
-      guard case .running = state.phase else {
-        state.thread = nil
-        return false
-      }
-      state.place.pass(message.sequence, in: reader.place.identity)
-      return true
+    let handler = state.withLock { state in
+      state.place.advance(to: message.sequence, in: reader.place.identity)
+      return state.handler
     }
-    guard isWanted else { return false }
+    guard let handler else { return false }
     if senders.include(message) { handler(message) }
     // A cursor that could not be moved moves with the next message, or this one comes again.
     try? reader.cursor?.advance(to: message.sequence)
     return true
   }
 
-  /// Puts the reader back, and says what comes next.
-  private func rest(_ reader: MessageReader<Value>) -> Phase {
-    state.withLock { state in
-      guard case .running(let again) = state.phase else {
-        state.thread = nil
-        return .ended
-      }
-      if reader.isAtEnd ? again : lane.runsAtOnce {
+  /// Puts the reader back after a batch. Returns whether to go on at once.
+  private func rest(_ reader: MessageReader<Value>) -> Bool {
+    let next = state.withLock { state -> Phase in
+      guard case .running(let again) = state.phase else { return state.phase }
+      let hasMore = again || !reader.isAtEnd
+      if hasMore, lane.runsAtOnce {
         state.phase = .running(again: false)
-        return state.phase
+      } else {
+        // Others at the same place have their turn in between.
+        state.phase = hasMore ? .scheduled : .idle
+        state.reader = reader
+        state.thread = nil
       }
-      state.phase = reader.isAtEnd ? .idle : .scheduled
-      state.reader = reader
-      state.thread = nil
       return state.phase
+    }
+    if case .scheduled = next { schedule() }
+    if case .idle = next, reader.isToTryAgain { tryAgain() }
+    if case .running = next { return true }
+    return false
+  }
+
+  /// Looks again soon: what prevents reading may pass without a ring.
+  private func tryAgain() {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
+      self?.wake()
     }
   }
 }

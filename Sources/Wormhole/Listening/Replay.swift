@@ -30,10 +30,11 @@ public enum Replay: Hashable, Sendable {
   /// kept if it never ran.
   ///
   /// The name of the reader belongs to the name of the messages; one reader can use it at a time,
-  /// in all processes. How far it is, is noted when it has handled a message: then also a reader
-  /// that was killed sees each message exactly once, but for the one that it was handling, which it
-  /// sees again. Who cannot bear that writes the number of the message down together with what
-  /// came of it, say in one transaction of a ``SharedDatabase``, and begins with ``since(_:)``.
+  /// in all processes; a handler that ends its own observation holds it until it returns. How far
+  /// the reader is, is noted when it has handled a message: then also one that was killed sees each
+  /// message exactly once, but for the one that it was handling, which it sees again. Who cannot
+  /// bear that writes the number of the message down together with what came of it, say in one
+  /// transaction of a ``SharedDatabase``, and begins with ``since(_:)``.
   case cursor(String)
 }
 

@@ -18,8 +18,8 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to hear.
   ///   - initial: what the listener is told first.
-  ///   - delivery: where the listener runs, and where messages are read and decoded for it. With
-  ///     `.direct`, what it is told first it is told before this returns.
+  ///   - delivery: where the listener runs, and where messages are read and decoded for it, but for
+  ///     the one that is stored, which is read here.
   /// - Throws: ``WormholeError``, for one ``WormholeError/notification(_:)`` if the bus accepts no
   ///   more rules.
   ///
@@ -31,14 +31,25 @@ extension Wormhole {
     let (channel, key) = (try channel(name), key(of: name))
     let pump = MessagePump(from: senders, on: delivery, listener.action)
     let observation = try MessageObservation(pump, rungBy: channel)
-    var reader = try MessageReader(name, channel.mailbox, initial: initial)
-    if let place = listeners.take(listener.name, from: key)?.end() {
-      // What can be read once can be read twice; if not, the listener begins a little too late.
-      let successor = try? MessageReader(name, channel.mailbox, initial: initial, after: place)
-      reader = successor ?? reader
-    }
-    listeners.put(observation, for: listener.name, of: key)?.cancel()
-    pump.start(reader)
+    // One at a time: of two that take the same place, each needs to know where the other stopped.
+    let old = try binding.withLock { _ in
+      Result { () throws(WormholeError) in
+        var reader = try MessageReader(name, channel.mailbox, initial: initial)
+        let old = listeners.take(listener.name, from: key)
+        if let place = old?.end() {
+          // What was stored may no longer be the newest.
+          let isBehind = place.number > reader.place.number
+          let fresh = isBehind ? try? MessageReader(name, channel.mailbox, initial: initial) : nil
+          reader = fresh ?? reader
+          reader.follow(place)
+        }
+        pump.prepare(reader)
+        _ = listeners.put(observation, for: listener.name, of: key)
+        return old
+      }
+    }.get()
+    pump.wake()
+    withExtendedLifetime(old) {}
   }
 
   /// Removes a listener. Where it runs, no call of it follows.
@@ -82,7 +93,8 @@ extension Wormhole {
     let channel = try channel(name)
     let pump = MessagePump(from: senders, on: delivery, handler)
     let observation = try MessageObservation(pump, rungBy: channel)
-    pump.start(try MessageReader(name, channel.mailbox, from: replay))
+    pump.prepare(try MessageReader(name, channel.mailbox, from: replay))
+    pump.wake()
     return observation
   }
 

@@ -36,7 +36,7 @@ public struct Message<Value: Sendable>: Sendable {
   /// When it was passed, by the clock of the sender. With ``Content/absent``, now.
   public let date: Date
 
-  /// Who passed it. With ``Content/absent``, this process.
+  /// Who passed it. With ``Content/absent``, this process; nobody, 0, if nothing could be read.
   public let sender: Sender
 
   /// How many messages of the name were passed between this and the one before that this listener
@@ -50,6 +50,11 @@ public struct Message<Value: Sendable>: Sendable {
   public var value: Value? {
     guard case .value(let value) = content else { return nil }
     return value
+  }
+
+  /// Whether it says that nothing is stored.
+  var isAbsent: Bool {
+    if case .absent = content { true } else { false }
   }
 
   /// Why there is no value, if it could not be read.

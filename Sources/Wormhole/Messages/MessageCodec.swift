@@ -36,6 +36,9 @@ public struct JSONMessageCodec: MessageCodec {
 }
 
 /// Writes values as binary property lists.
+///
+/// Foundation reads them by recursion: a list that somebody has nested ten thousand deep can end
+/// the process, if the type of the value is recursive.
 public struct PropertyListMessageCodec: MessageCodec {
   /// Makes the codec.
   public init() {}
@@ -54,6 +57,10 @@ public struct PropertyListMessageCodec: MessageCodec {
 
   /// Returns the value of a property list.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    // Lists in XML, which nobody wrote here, end the process with less.
+    guard data.starts(with: Array("bplist00".utf8)) else {
+      throw WormholeError.decoding("not a binary property list")
+    }
     guard let value = try PropertyListDecoder().decode([Value].self, from: data).first else {
       throw WormholeError.decoding("the property list is empty")
     }

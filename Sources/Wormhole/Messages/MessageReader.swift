@@ -11,7 +11,7 @@ struct MailboxPlace: Sendable {
   var identity: UInt32
 
   /// Goes on to behind a letter, perhaps of another mailbox.
-  mutating func pass(_ number: UInt64, in identity: UInt32) {
+  mutating func advance(to number: UInt64, in identity: UInt32) {
     let letter = Self(number: number, identity: identity)
     self =
       isComparable(to: letter) ? Self(number: max(self.number, number), identity: identity) : letter
@@ -38,6 +38,17 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// Whether there is nothing to be read before the next ring, or nothing can be read.
   private(set) var isAtEnd = false
 
+  /// What prevented reading when it was last tried.
+  private var failure: WormholeError?
+
+  /// Whether it is worthwhile to read again before the next ring.
+  var isToTryAgain: Bool {
+    switch failure {
+    case .system, .busy: true
+    default: false
+    }
+  }
+
   /// Finds the place where a reader is to begin.
   ///
   /// Who calls it hears the bell already: what is put in from now on is behind the place.
@@ -47,44 +58,43 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
     self.name = name
     self.mailbox = mailbox
     cursor = if case .cursor(let name) = start { try mailbox.openCursor(name) } else { nil }
-    let identity = try mailbox.identity()
+    let (identity, last) = (try mailbox.identity(), try mailbox.lastNumber())
     let number =
       switch start {
-      case .none, .last: try mailbox.lastNumber()
+      case .none, .last: last
       case .all: UInt64(0)
       case .since(let sequence): sequence
       case .cursor: try cursor?.position() ?? 0
       }
-    place = MailboxPlace(number: number, identity: identity)
+    // A number that is still to come was one of a mailbox that somebody has removed.
+    place = MailboxPlace(number: number > last ? 0 : number, identity: identity)
     if start == .last { try begin(withAbsent: false) }
   }
 
   /// Finds the place where a listener is to begin, and what it is to be told first.
-  ///
-  /// One that takes the place of another begins where that has stopped. What is stored then is told
-  /// first only if the other was told it as well: else it comes in its turn.
   init(
-    _ name: MessageName<Value>, _ mailbox: any Mailbox, initial: Initial,
-    after predecessor: MailboxPlace? = nil
+    _ name: MessageName<Value>, _ mailbox: any Mailbox, initial: Initial
   ) throws(WormholeError) {
     try self.init(name, mailbox, from: .none)
-    if let predecessor, predecessor.isComparable(to: place) { place.number = predecessor.number }
-    if initial != .none {
-      try begin(withAbsent: initial == .fireAlways, isFresh: predecessor == nil)
-    }
+    if initial != .none { try begin(withAbsent: initial == .fireAlways) }
   }
 
-  /// Begins with what is stored. For who is fresh, what was put in before that is no news.
-  private mutating func begin(
-    withAbsent: Bool, isFresh: Bool = true
-  ) throws(WormholeError) {
+  /// Begins with what is stored. What was put in before that, but for messages, is no news.
+  private mutating func begin(withAbsent: Bool) throws(WormholeError) {
     if let newest = try mailbox.lastMessage() {
-      guard isFresh || newest.number <= place.number else { return }
       initial = name.message(newest, isInitial: true)
       place.number = max(place.number, newest.number)
     } else if withAbsent {
       initial = Message(.absent, name: name.rawValue, sequence: place.number, isInitial: true)
     }
+  }
+
+  /// Goes on where another reader has stopped. What was stored is told first only if that reader
+  /// has told it as well: else it comes in its turn.
+  mutating func follow(_ predecessor: MailboxPlace) {
+    guard predecessor.isComparable(to: place) else { return }
+    if let initial, !initial.isAbsent, initial.sequence > predecessor.number { self.initial = nil }
+    place.number = predecessor.number
   }
 
   /// Takes the message that was there already.
@@ -109,13 +119,21 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
     return messages
   }
 
-  /// Returns the next messages, none if there are none. What prevents reading is a message too.
+  /// Returns the next messages, none if there are none. What prevents reading is a message too, but
+  /// only once.
   mutating func next(limit: Int) -> [Message<Value>] {
     do throws(WormholeError) {
+      defer { failure = nil }
       return try read(limit: limit)
     } catch {
       isAtEnd = true
-      return [Message(.unreadable(error), name: name.rawValue, sequence: place.number)]
+      defer { failure = error }
+      guard failure != error else { return [] }
+      let nobody = Sender(pid: 0, uid: 0)
+      return [
+        Message(
+          .unreadable(error), name: name.rawValue, sequence: place.number, sender: nobody)
+      ]
     }
   }
 

@@ -6,8 +6,8 @@ public import Foundation
 ///
 /// Listeners get every message, however slow they are, as long as it is kept; so do those who were
 /// not running. The log can be read again from any number on, a value be changed while all others
-/// are kept out, and readers have cursors that stay when they end. It must not be used in a process
-/// that was forked from one that has used it, unless that makes a wormhole of its own.
+/// are kept out, and readers have cursors that stay when they end. A process that was forked from
+/// one that has used any log, defaults or database cannot use it before it calls `exec`.
 public struct LogTransit: MessageTransit {
   private let limits: LogLimits
   private let isDurable: Bool
@@ -21,7 +21,7 @@ public struct LogTransit: MessageTransit {
   ///   - count: how many letters to keep, 1 or more; a sixteenth more may be there for a while. The
   ///     newest message is kept in any case.
   ///   - age: how long to keep letters; `nil` for ever. Older ones are taken away when later ones
-  ///     are put in, not by themselves.
+  ///     are put in, not by themselves; a second later perhaps.
   ///   - durable: whether a message that was passed survives a loss of power. Passing then waits
   ///     for the disk. A message survives the end of its process, however it ends, in any case.
   public init(count: Int = 100_000, age: Duration? = nil, durable: Bool = false) {
