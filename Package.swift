@@ -66,6 +66,11 @@ let package = Package(
     .executableTarget(
       name: "wormhole-figures", dependencies: ["Wormhole", "TestSupport", "WormholeBaseline"],
       path: "Benchmarks/wormhole/figures", swiftSettings: strictSwift),
+    .target(
+      name: "BenchmarkSupport", path: "Benchmarks/peers/common", publicHeadersPath: "include",
+      cSettings: strictC),
+    program(
+      "peer-swift", in: "Benchmarks/peers", dependencies: ["DarwinNotify", "BenchmarkSupport"]),
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: ["DarwinNotify", "Wormhole", "TestSupport", "group-peer", "wormhole-peer"]

@@ -1,0 +1,139 @@
+"""Lists what is measured, with how a run gives its figures."""
+
+import time
+from dataclasses import dataclass
+
+from processes import Failure, count_switches, read_memory
+
+MODES = ("smoke", "quick", "full")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`run(run, amount)` returns one number, or a list of samples, for each figure."""
+
+    key: str
+    run: object
+    amounts: tuple  # for each of MODES; 0: left out
+    rounds: tuple = (1, 2, 5)
+    n_slots: int = 1
+    spoils_bus: bool = False
+    is_together: bool = False
+
+
+def microseconds(times_ns):
+    return [ns / 1000 for ns in times_ns]
+
+
+def run_latency(run, n_posts):
+    run.receive()
+    return {"latency": microseconds(run.time_posts(n_posts))}
+
+
+def run_round_trip(run, n_posts):
+    run.start("echo", run.prefix)
+    asker = run.start("roundtrip", n_posts, run.prefix)
+    return {"round_trip": microseconds(map(int, asker.run(60)))}
+
+
+def flood_names(n_names, is_each):
+    def run_flood(run, duration_ms):
+        run.receive(n_names=n_names)
+        flood = run.flood(duration_ms, n_names, is_each=is_each)
+        key = f"flood_{n_names}"
+        return {key: flood.heard_per_s, f"{key}_calls": flood.calls_per_s,
+                f"{key}_posted": flood.posted_per_s, f"{key}_lost": flood.lost}
+    return run_flood
+
+
+def run_cpu(run, duration_ms):
+    run.receive(n_names=16)
+    cpu_us = run.flood(duration_ms, 16, pause_us=1000).cpu_us
+    return {"cpu": sum(cpu_us.values()), **{f"cpu_{who}": us for who, us in cpu_us.items()}}
+
+
+def names(n_names):
+    def run_names(run, n_posts):
+        receiver = run.receive(n_names=n_names)
+        _, anonymous = read_memory(receiver.pid)
+        return {f"names_{n_names}": microseconds(run.time_posts(n_posts)),
+                f"names_{n_names}_heap": anonymous}
+    return run_names
+
+
+def observers(n_observers):
+    def run_observers(run, n_posts):
+        receiver = run.receive(n_observers=n_observers)
+        pss, anonymous = read_memory(receiver.pid)
+        key = f"observers_{n_observers}"
+        memory = {f"{key}_pss": pss / 1024, f"{key}_heap": anonymous}
+        try:
+            return {key: microseconds(run.time_posts(n_posts, n_observers)), **memory}
+        except Failure as failure:
+            raise Failure(*failure.args, memory) from failure
+    return run_observers
+
+
+def processes(n_processes):
+    def run_processes(run, n_posts):
+        run.receive(n_processes=n_processes)
+        before_ns = run.read_fan_out_cpu_ns()
+        times_ns = run.time_posts(n_posts)
+        cpu_ns = run.read_fan_out_cpu_ns() - before_ns
+        return {f"processes_{n_processes}": microseconds(times_ns),
+                f"processes_{n_processes}_cpu": cpu_ns / len(times_ns) / 1000}
+    return run_processes
+
+
+def run_stalled(run, duration_ms):
+    n_posts, ns, before, after, outcome = run.stall(duration_ms)
+    figures = {"stalled_memory": (after - before) / 2**20}
+    if outcome in ("blocked", "refused"):
+        raise Failure(f"{outcome} after {n_posts} posts", figures)
+    return {"stalled": n_posts / ns * 1e9, **figures}
+
+
+def run_idle(run, _):
+    """Only starts: all contenders idle at the same time, see count_wakeups()."""
+    return run.receive(n_observers=1000)
+
+
+def count_wakeups(receivers, duration_s):
+    """Wake-ups a minute of processes that have nothing to do."""
+    time.sleep(0.5)
+    before = [count_switches(receiver.pid) for receiver in receivers]
+    time.sleep(duration_s)
+    for receiver, earlier in zip(receivers, before):
+        # Threads that have ended meanwhile are not counted.
+        n = sum(count - earlier.get(thread, 0)
+                for thread, count in count_switches(receiver.pid).items())
+        yield n * 60 / duration_s
+
+
+def run_first(run, n_starts):
+    run.receive()
+    ns = run.time_first()
+    if ns is None:
+        raise Failure("the post was not heard")
+    return {"first": ns / 1e6}
+
+
+MEASURES = [
+    Measure("latency", run_latency, (3, 150, 500), (1, 2, 7)),
+    Measure("round_trip", run_round_trip, (3, 300, 1500), (1, 2, 7)),
+    Measure("flood_16", flood_names(16, is_each=True), (20, 150, 500)),
+    Measure("flood_1", flood_names(1, is_each=False), (20, 150, 500), (1, 1, 5)),
+    Measure("cpu", run_cpu, (20, 150, 500), (1, 1, 5)),
+    Measure("names_1", names(1), (3, 50, 200), (1, 1, 3)),
+    Measure("names_100", names(100), (3, 50, 200), (1, 1, 3)),
+    Measure("names_10000", names(10000), (0, 0, 200), (1, 1, 2)),
+    Measure("observers_1", observers(1), (3, 50, 100), (1, 1, 3)),
+    Measure("observers_1000", observers(1000), (3, 20, 50), (1, 1, 3)),
+    Measure("observers_10000", observers(10000), (0, 10, 0), (1, 1, 0)),
+    Measure("observers_100000", observers(100000), (0, 0, 10), (1, 1, 1)),
+    Measure("processes_10", processes(10), (2, 20, 50), (1, 1, 3), n_slots=10),
+    Measure("processes_100", processes(100), (0, 0, 20), (1, 1, 1), n_slots=100),
+    Measure("stalled", run_stalled, (20, 150, 500), (1, 1, 2), spoils_bus=True),
+    Measure("wakeups", run_idle, (1, 5, 60), (1, 1, 1), is_together=True),
+    Measure("first", run_first, (1, 1, 1), (1, 2, 11)),
+]

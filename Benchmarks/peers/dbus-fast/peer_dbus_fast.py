@@ -1,0 +1,184 @@
+"""dbus-fast, the D-Bus library of Home Assistant: asyncio, one message handler for everything.
+
+It matches nothing by itself for plain messages: the handler looks up who observes the signal, and
+the program asks the bus for the rule. send() writes at once; when the socket is full, version 5
+closes the connection, awaited or not: a flood waits for the bus now and then, by a call to it. The
+commands are those of bench.h.
+"""
+
+import asyncio
+import mmap
+import os
+import resource
+import struct
+import sys
+import threading
+import time
+
+from dbus_fast import BusType, Message, MessageType
+from dbus_fast.aio import MessageBus
+
+PATH = "/org/example/bench"
+SLOT = struct.Struct("<QQQ40x")
+WARM_UP = 3
+FLUSH_EVERY = 64
+MEMORY_LIMIT = 1 << 30
+observers = {}
+bus = None
+
+
+async def observe(name, heard):
+    """Returns when no later post can be missed."""
+    interface, _, member = name.rpartition(".")
+    key = interface, member
+    observers.setdefault(key, []).append(heard)
+    if len(observers[key]) > 1:
+        return
+    rule = f"type='signal',path='{PATH}',interface='{interface}',member='{member}'"
+    await call_bus("AddMatch", "s", [rule])
+
+
+async def call_bus(member, signature="", body=()):
+    reply = await bus.call(Message(
+        destination="org.freedesktop.DBus", path="/org/freedesktop/DBus",
+        interface="org.freedesktop.DBus", member=member, signature=signature, body=list(body)))
+    if reply.message_type != MessageType.METHOD_RETURN:
+        sys.exit(f"{member} failed")
+
+
+def on_message(message):
+    if message.message_type is MessageType.SIGNAL and message.path == PATH:
+        for heard in observers.get((message.interface, message.member), ()):
+            heard()
+
+
+def post(name):
+    interface, _, member = name.rpartition(".")
+    try:
+        return bus.send(Message.new_signal(PATH, interface, member))
+    except OSError:
+        sys.exit("the library closed the connection, because its socket was full")
+
+
+def map_board(path):
+    with open(path, "r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+def end_with_input():
+    """Ends the process with its standard input, from a thread of its own."""
+    def wait():
+        while os.read(0, 4096):
+            pass
+        os._exit(0)
+    threading.Thread(target=wait, daemon=True).start()
+
+
+async def begin():
+    print("ready", flush=True)
+    await asyncio.to_thread(os.read, 0, 3)
+    end_with_input()
+
+
+async def finish():
+    print("done", flush=True)
+    await asyncio.Future()
+
+
+async def receive(path, slot, n_names, n_observers, prefix):
+    board, offset, count = map_board(path), int(slot) * SLOT.size, int(n_observers)
+    heard_posts = 0
+
+    def heard():
+        nonlocal heard_posts
+        heard_posts += 1
+        if heard_posts % count == 0:
+            SLOT.pack_into(board, offset, heard_posts, time.monotonic_ns(), heard_posts)
+    for index in range(int(n_names)):
+        for _ in range(count):
+            await observe(f"{prefix}.n{index}", heard)
+    print("ready", flush=True)
+    end_with_input()
+    await bus.wait_for_disconnect()
+
+
+async def echo(prefix):
+    await observe(f"{prefix}.ping", lambda: post(f"{prefix}.pong"))
+    print("ready", flush=True)
+    end_with_input()
+    await bus.wait_for_disconnect()
+
+
+async def latency(path, n_slots, n_each, n_posts, prefix):
+    board, slots = map_board(path), range(int(n_slots))
+    await begin()
+    for number in range(WARM_UP + int(n_posts)):
+        wanted = (number + 1) * int(n_each)
+        start, deadline = time.monotonic_ns(), time.monotonic() + 20
+        post(f"{prefix}.n0")
+        while any(SLOT.unpack_from(board, slot * SLOT.size)[0] < wanted for slot in slots):
+            if time.monotonic() > deadline:
+                sys.exit("a post was not heard")
+            await asyncio.sleep(0.00005)
+        end = max(SLOT.unpack_from(board, slot * SLOT.size)[1] for slot in slots)
+        if number >= WARM_UP:
+            print(end - start)
+        await asyncio.sleep(0.001)
+    await finish()
+
+
+async def roundtrip(n_posts, prefix):
+    answered = None
+    await observe(f"{prefix}.pong", lambda: answered.set_result(None))
+    await begin()
+    for number in range(WARM_UP + int(n_posts)):
+        start, answered = time.monotonic_ns(), asyncio.get_running_loop().create_future()
+        post(f"{prefix}.ping")
+        await asyncio.wait_for(answered, 20)
+        if number >= WARM_UP:
+            print(time.monotonic_ns() - start)
+    await finish()
+
+
+async def flood(duration_ms, n_names, pause_us, _, prefix):
+    names = [f"{prefix}.n{index}" for index in range(int(n_names))]
+    await begin()
+    n, start = 0, time.monotonic_ns()
+    while time.monotonic_ns() - start < int(duration_ms) * 1_000_000:
+        await post(names[n % len(names)])
+        n += 1
+        if int(pause_us):
+            await asyncio.sleep(int(pause_us) / 1e6)
+        elif n % FLUSH_EVERY == 0:
+            await call_bus("GetId")
+    print(n, start, time.monotonic_ns())
+    await finish()
+
+
+async def stalled(duration_ms, prefix):
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    await begin()
+    before, n, start, outcome = resident(), 0, time.monotonic_ns(), "taken"
+    while time.monotonic_ns() - start < int(duration_ms) * 1_000_000:
+        post(f"{prefix}.n0")
+        n += 1
+        if n % 4096 == 0 and resident() > MEMORY_LIMIT:
+            outcome = "memory"
+            break
+    print(n, time.monotonic_ns() - start, before, resident(), outcome)
+    await finish()
+
+
+async def first(prefix):
+    await post(f"{prefix}.n0")
+
+
+async def main():
+    global bus
+    bus = await MessageBus(bus_type=BusType.SESSION).connect()
+    bus.add_message_handler(on_message)
+    await globals()[sys.argv[1]](*sys.argv[2:])
+
+asyncio.run(main())

@@ -1,0 +1,81 @@
+/* Plain sd-bus, the yardstick: a name is an interface with a member, each observer a match.
+ *
+ * sd_bus_emit_signal() writes to the socket itself; what the socket does not take is queued, and
+ * a program that posts much has to flush that queue. */
+#include <bench.h>
+#include <stdlib.h>
+#include <systemd/sd-bus.h>
+
+#define PATH "/org/example/bench"
+#define MAX_QUEUED 64
+
+typedef struct observer {
+        bench_heard heard;
+        void *context;
+} observer;
+
+static sd_bus *bus;
+
+/* Nothing is written before the bus has said hello, which asking for the name waits for. */
+static int open_bus(void)
+{
+        const char *name;
+        int r = sd_bus_open_user(&bus);
+
+        return r < 0 ? r : sd_bus_get_unique_name(bus, &name);
+}
+
+static int on_signal(sd_bus_message *m, void *context, sd_bus_error *error)
+{
+        const observer *o = context;
+
+        (void)m, (void)error;
+        o->heard(o->context, 1);
+        return 0;
+}
+
+static int observe(const char *name, bench_heard heard, void *context)
+{
+        char interface[256];
+        const char *member = bench_split(name, interface);
+        observer *o = malloc(sizeof *o);
+
+        *o = (observer){.heard = heard, .context = context};
+        return sd_bus_match_signal(bus, NULL, NULL, PATH, interface, member, on_signal, o);
+}
+
+static int post(const char *name)
+{
+        char interface[256];
+        const char *member = bench_split(name, interface);
+
+        return sd_bus_emit_signal(bus, PATH, interface, member, "");
+}
+
+static int process(int timeout_ms)
+{
+        int r = sd_bus_process(bus, NULL);
+
+        return r != 0 ? r : sd_bus_wait(bus, (uint64_t)timeout_ms * 1000);
+}
+
+static int pace(void)
+{
+        uint64_t n_queued = 0;
+
+        (void)sd_bus_get_n_queued_write(bus, &n_queued);
+        return n_queued > MAX_QUEUED ? sd_bus_flush(bus) : 0;
+}
+
+static int flush(void)
+{
+        return sd_bus_flush(bus);
+}
+
+int main(int argc, char **argv)
+{
+        static const bench_peer peer = {.open = open_bus, .observe = observe, .post = post,
+                                        .process = process, .pace = pace, .flush = flush};
+
+        return bench_main(argc, argv, &peer);
+}
