@@ -109,6 +109,79 @@ struct DatabaseChangesTests {
     #expect(try await changes.next()?.tables == ["newer"])
   }
 
+  @Test(
+    arguments: [
+      "ALTER TABLE item RENAME TO old; CREATE TABLE item(id INTEGER PRIMARY KEY, name, more)",
+      "ALTER TABLE item RENAME TO a; ALTER TABLE part RENAME TO item; ALTER TABLE a RENAME TO part",
+      "ALTER TABLE item RENAME TO a; ALTER TABLE a RENAME TO Item",
+      "ALTER TABLE item ADD COLUMN rowid",
+      "DROP TRIGGER wormhole_insert_item",
+    ], [false, true])
+  func tablesCanChangeTheirNames(statements: String, isForeign: Bool) async throws {
+    let group = try TemporaryGroup()
+    let steps = schema + ["CREATE TABLE part(id INTEGER PRIMARY KEY, name TEXT)"]
+    let database = try group.group.database("items", migrations: steps)
+    if isForeign {
+      try ForeignProgram.run(statements, on: "\(group.path)/items")
+    } else {
+      try await database.write { try $0.run(statements) }
+    }
+    let other = try group.make().database("items", migrations: steps)
+    for id in 50...51 {
+      let token = try await other.token
+      try await other.write { try $0.run("INSERT INTO item(id, name) VALUES(?, 'x')", id) }
+      var changes = try other.changes(since: token).makeAsyncIterator()
+      var rows: Set<Int64> = []
+      while !rows.contains(Int64(id)), let change = try await changes.next() {
+        for (table, found) in change.rowIDs where table.lowercased() == "item" {
+          rows.formUnion(found)
+        }
+      }
+      #expect(rows.contains(Int64(id)))
+    }
+  }
+
+  @Test func tablesThatLookAlikeAreBothWatched() async throws {
+    let database = try TemporaryGroup().group.database("items")
+    let names = ["\u{e9}", "e\u{301}", "quote\"\u{301}'\u{301}"]
+    for name in names {
+      let quoted = String(
+        name.unicodeScalars.map { $0 == "\"" ? "\"\"" : "\($0)" }.joined())
+      try await database.write { try $0.run("CREATE TABLE \"\(quoted)\"(value)") }
+      var changes = try database.changes().makeAsyncIterator()
+      try await database.write { try $0.run("INSERT INTO \"\(quoted)\" VALUES(1)") }
+      let tables = try #require(try await changes.next()).tables
+      #expect(tables.map { Array($0.utf8) } == [Array(name.utf8)])
+    }
+  }
+
+  @Test func aTemporaryTableOfTheSameNameHidesNothing() async throws {
+    let database = try TemporaryGroup().group.database("items")
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { connection in
+      try connection.run(
+        "CREATE TEMP TABLE item(value); CREATE TABLE main.item(id INTEGER PRIMARY KEY)")
+      try connection.run("INSERT INTO main.item VALUES(5)")
+    }
+    #expect(try await changes.next()?.rowIDs == ["item": [5]])
+    try await database.write { try $0.run("INSERT INTO main.item VALUES(6)") }
+    #expect(try await changes.next()?.rowIDs == ["item": [6]])
+  }
+
+  @Test func aFileThatWasMadeAnewIsNoticed() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
+    let token = try await database.token
+    ForeignProgram.remove("\(group.path)/items")
+    for id in 3...9 {
+      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
+    }
+    var changes = try database.changes(since: token).makeAsyncIterator()
+    let change = try #require(try await changes.next())
+    #expect(!change.isComplete && change.tables == ["item"])
+  }
+
   @Test func virtualTablesAreLeftAlone() async throws {
     let steps = ["CREATE VIRTUAL TABLE text USING fts5(body)"] + schema
     let database = try TemporaryGroup().group.database("items", migrations: steps)

@@ -73,12 +73,50 @@ struct LogTransitTests {
     #expect((160...170).contains(count))
   }
 
-  @Test func oldLettersAreTakenAway() throws {
-    let mailbox = try open(try TemporaryGroup(), .log(age: .seconds(3600)))
-    for _ in 1...3 { _ = try mailbox.append(message("old", date: Date() - 7200)) }
+  @Test(arguments: [nil, 3600] as [TimeInterval?])
+  func oldLettersAreTakenAway(clockAhead: TimeInterval?) throws {
+    let group = try TemporaryGroup()
+    if let clockAhead {
+      _ = try open(group).append(message("future", date: Date() + clockAhead))
+    }
+    for _ in 1...3 { _ = try open(group).append(message("old", date: Date() - 7200)) }
+    let mailbox = try open(group, .log(age: .seconds(3600)))
     _ = try mailbox.append(message("new"))
     _ = try mailbox.append(message("newer"))
     #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.text) == ["new", "newer"])
+  }
+
+  @Test func manyOldLettersAreTakenAwayAtOnce() throws {
+    let group = try TemporaryGroup()
+    let letter = message("old", date: Date() - 7200)
+    let old = try open(group)
+    for _ in 1...3000 { _ = try old.append(letter) }
+    _ = try open(group, .log(age: .seconds(3600))).append(message("new"))
+    #expect(try old.letters(after: 0, limit: 10).letters.map(\.text) == ["new"])
+  }
+
+  @Test(
+    arguments: [
+      .seconds(9_223_372_036) + .milliseconds(900), .milliseconds(-500), .seconds(Int64.min),
+      .seconds(Int64.max),
+    ] as [Duration])
+  func anyAgeIsPossible(age: Duration) throws {
+    let mailbox = try open(try TemporaryGroup(), .log(age: age))
+    for number in 1...3 { #expect(try mailbox.append(message("\(number)")) == number) }
+    #expect(try mailbox.lastMessage()?.text == "3")
+  }
+
+  @Test func aLogThatWaitsForTheDiskIsALogLikeOthers() throws {
+    let group = try TemporaryGroup()
+    let durable = try open(group, .log(count: 2, durable: true))
+    #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
+    #expect(try durable.append(message("1")) == 1)
+    #expect(try open(group).append(message("2")) == 2)
+    #expect(try durable.update { found in message((found?.text ?? "") + "3") } == 3)
+    #expect(try durable.append(Letter(.ping)) == 4)
+    #expect(try open(group).letters(after: 0, limit: 9).letters.map(\.text) == ["23", nil])
+    #expect(try durable.append(Letter(.cleared)) == 5)
+    #expect(try open(group).lastMessage() == nil)
   }
 
   @Test func manyBytesAreReadInSeveralTurns() throws {
@@ -134,6 +172,27 @@ struct LogTransitTests {
     let last = try mailbox.lastNumber()
     #expect(try mailbox.append(message("after")) == last + 1)
     #expect(try mailbox.lastMessage()?.text == "after")
+  }
+
+  @Test func aForkedChildIsToldThatItCannotUseALog() throws {
+    let group = try TemporaryGroup()
+    let mailbox = try open(group)
+    _ = try mailbox.append(message("parent"))
+    let child = try open(group)
+    // Another thread may have held a lock while the child was made, which it would wait for.
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+    var status: Int32 = SIGALRM
+    for _ in 1...10 where status == SIGALRM {
+      let process = fork()
+      if process == 0 {
+        alarm(5)
+        do { _ = try child.append(message("child")) } catch .database(21, _) { _exit(7) } catch {}
+        _exit(1)
+      }
+      waitpid(process, &status, 0)
+    }
+    #expect(status == 7 << 8)
+    #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.text) == ["parent"])
   }
 
   // MARK: - Names

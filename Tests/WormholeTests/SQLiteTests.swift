@@ -63,6 +63,41 @@ struct SQLiteTests {
     }
   }
 
+  @Test func textsThatLookAlikeAreDifferentStatements() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let texts = try await database.write { connection in
+      try connection.run("INSERT INTO item(value) VALUES('caf\u{e9}')")
+      try connection.run("INSERT INTO item(value) VALUES('cafe\u{301}')")
+      return try connection.rows("SELECT hex(value) AS hex FROM item").map { $0["hex"] ?? "" }
+    }
+    #expect(texts == ["636166C3A9", "63616665CC81"])
+  }
+
+  @Test(arguments: [
+    ("SELECT 1; DELETE FROM item", []), ("SELECT 1 AS a; SELECT 2 AS b; -- done", [2]),
+    ("SELECT 1; SELECT 1 WHERE 0", []), ("SELECT 1; SELECT 2 UNION SELECT 3;", [2, 3]), ("", []),
+  ])
+  func theRowsAreThoseOfTheLastStatement(sql: String, expected: [Int64]) async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    for _ in 1...2 {
+      let rows = try await database.write { try $0.rows(sql) }
+      #expect(rows.map(\.fields) == expected.map { [.integer($0)] })
+    }
+  }
+
+  @Test func aStatementHasNoNUL() async throws {
+    let group = try TemporaryGroup()
+    let error = WormholeError.database(code: 21, message: "a NUL in a statement")
+    let database = try group.group.database("items", migrations: schema)
+    await #expect(throws: error) {
+      try await database.write { try $0.run("SELECT 1;\u{0}DELETE FROM item") }
+    }
+    #expect(throws: error) {
+      try group.group.database("others", migrations: ["SELECT 1;\u{0}DELETE FROM item"])
+    }
+  }
+
   @Test func filesAreForTheUserAlone() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
@@ -94,7 +129,9 @@ struct SQLiteTests {
     #expect(throws: WormholeError.foreign(path: path)) { try group.group.database("items") }
   }
 
-  @Test(arguments: ["", "defaults.sqlite", "items-wal", "items-shm", "items-journal"])
+  @Test(arguments: [
+    "", "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
+  ])
   func namesThatAreTakenAreRefused(name: String) throws {
     let group = try TemporaryGroup()
     #expect(throws: WormholeError.invalidIdentifier) { try group.group.database(name) }

@@ -48,11 +48,51 @@ struct SharedDatabaseTests {
     try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
   }
 
-  @Test func aReaderCannotWrite() async throws {
+  @Test(arguments: [
+    "INSERT INTO item VALUES(2, 'two'); COMMIT; INSERT INTO item VALUES(3, 'three')",
+    "INSERT INTO item VALUES(2, 'two'); END", "BEGIN",
+  ])
+  func nothingIsCommittedInside(statements: String) async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    for _ in 1...2 {
+      await #expect(throws: WormholeError.database(code: 23, message: "not authorized")) {
+        try await database.write { try $0.run(statements) }
+      }
+      #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    }
+  }
+
+  @Test func nothingIsWrittenBehindARollback() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    let token = try await database.token
+    await #expect(throws: WormholeError.self) {
+      try await database.write { connection in
+        try connection.run("INSERT INTO item VALUES(2, 'two')")
+        try? connection.run("INSERT OR ROLLBACK INTO item VALUES(1, 'another')")
+        #expect(throws: WormholeError.self) {
+          try connection.run("INSERT INTO item VALUES(3, 'three')")
+        }
+      }
+    }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    #expect(try await database.token == token)
+  }
+
+  @Test func savepointsAreFreeToUse() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    try await database.write { connection in
+      try connection.run("SAVEPOINT a; DELETE FROM item; ROLLBACK TO a; RELEASE a")
+    }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+  }
+
+  @Test(arguments: ["", "PRAGMA query_only = OFF; "])
+  func aReaderCannotWrite(before: String) async throws {
     let database = try TemporaryGroup().group.database("items", migrations: schema)
     await #expect(throws: WormholeError.self) {
-      try await database.read { try $0.run("DELETE FROM item") }
+      try await database.read { try $0.run(before + "DELETE FROM item") }
     }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
   }
 
   @Test func aReaderSeesOneMoment() async throws {
@@ -107,6 +147,28 @@ struct SharedDatabaseTests {
     }
     let database = try group.group.database("items", migrations: schema)
     #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+  }
+
+  @Test func aMigrationCanMakeATableAnewThatOthersReferTo() async throws {
+    let group = try TemporaryGroup()
+    let before =
+      schema + [
+        "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
+        "INSERT INTO part VALUES(7, 1)",
+      ]
+    _ = try group.group.database("items", migrations: before)
+    let rebuilding = """
+      CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      INSERT INTO new SELECT * FROM item; DROP TABLE item; ALTER TABLE new RENAME TO item;
+      """
+    let losing = "DELETE FROM item"
+    #expect(throws: WormholeError.self) {
+      try group.group.database("items", migrations: before + [rebuilding, losing])
+    }
+    let database = try group.group.database("items", migrations: before + [rebuilding])
+    #expect(try await database.read { try $0.rows("SELECT * FROM part").count } == 1)
+    try await database.write { try $0.run("DELETE FROM item") }
+    #expect(try await database.read { try $0.rows("SELECT * FROM part").count } == 0)
   }
 
   @Test func processesThatOpenAtTheSameTimeMigrateOnce() async throws {

@@ -82,6 +82,47 @@ struct SharedDefaultsTests {
     #expect(try defaults[.theme] == "light")
   }
 
+  @Test func nothingIsSetBehindARollback() throws {
+    let group = try TemporaryGroup()
+    let defaults = try group.group.defaults
+    try defaults.set(1, for: .count)
+    try ForeignProgram.run(
+      """
+      CREATE TRIGGER full BEFORE INSERT ON entries WHEN NEW.name = 'theme'
+      BEGIN SELECT RAISE(ROLLBACK, 'full'); END
+      """, on: "\(group.path)/defaults.sqlite")
+    #expect(throws: WormholeError.self) {
+      try defaults.transaction { values in
+        try values.set(2, for: .count)
+        try? values.set("dark", for: .theme)
+        try? values.set(3, for: .count)
+      }
+    }
+    #expect(try defaults[.count] == 1)
+  }
+
+  @Test func keysThatLookAlikeDiffer() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    let keys = ["\u{e9}", "e\u{301}"].map { DefaultsKey($0, default: 0) }
+    #expect(Set(keys).count == 2)
+    for (value, key) in keys.enumerated() { try defaults.set(value, for: key) }
+    #expect(try keys.map { try defaults[$0] } == [0, 1])
+  }
+
+  @Test func aFileThatWasMadeAnewIsReadFromItsBeginning() async throws {
+    let group = try TemporaryGroup()
+    let defaults = try group.group.defaults
+    try defaults.set(1, for: .count)
+    var changes = try defaults.changes().makeAsyncIterator()
+    var counts = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
+    ForeignProgram.remove("\(group.path)/defaults.sqlite")
+    try defaults.set(2, for: .count)
+    try defaults.set("dark", for: .theme)
+    #expect(try await changes.next()?.name == "count")
+    #expect(try await changes.next()?.name == "theme")
+    #expect(try await counts.next()?.value == 2)
+  }
+
   @Test func aChangeInsideOfATransactionByOtherMeansIsRefused() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
@@ -175,10 +216,11 @@ struct SharedDefaultsTests {
   }
 
   @Test func whatChangesNothingRingsNoBell() async throws {
-    let group = try TemporaryGroup()
+    // The groups of other tests have bells of another name.
+    let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
-    let bell: NotificationName = "wormhole.org.example.group.defaults"
+    let bell: NotificationName = "wormhole.org.example.quiet.defaults"
     let rings = Recorder()
     let observation = try group.group.center.observe(bell, on: .direct) { rings.record($0) }
     try defaults.set(1, for: .count)

@@ -64,14 +64,16 @@ extension ChangeLog {
     try database.run(
       "SELECT name, row FROM wormhole_changes WHERE id > ? AND id <= ?",
       [.integer(token), .integer(end)]
-    ) { row in
-      guard let name = String(field: row.field(0)),
-        tables.isEmpty || tables.contains(name.lowercased())
-      else { return }
-      if let number = row.integer(1) {
-        rows[name, default: []].insert(number)
-      } else {
-        rows[name, default: []].formUnion([])
+    ) { (changes) throws(WormholeError) in
+      while try changes.step() {
+        guard let name = String(field: changes.field(0)),
+          tables.isEmpty || tables.contains(name.lowercased())
+        else { continue }
+        if let number = changes.integer(1) {
+          rows[name, default: []].insert(number)
+        } else {
+          rows[name, default: []].formUnion([])
+        }
       }
     }
     return rows

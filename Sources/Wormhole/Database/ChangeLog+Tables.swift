@@ -1,32 +1,49 @@
 // Puts triggers on the tables of a database.
 
+internal import DarwinNotify
+
 extension ChangeLog {
   /// Sees to it that every table has its triggers, if tables may have come or gone. The rows of a
   /// table that had none count as changed.
   func watchTables() throws(WormholeError) {
-    let schema = try database.integer("PRAGMA schema_version")
+    let schema = try database.integer("PRAGMA main.schema_version")
     guard schema == nil || schema != database.watchedSchema else { return }
     let tables = try tables()
-    let known = try names("SELECT name FROM wormhole_tables")
-    let triggers = try names(
-      "SELECT name || char(10) || tbl_name FROM sqlite_master"
-        + " WHERE type = 'trigger' AND name GLOB 'wormhole_*'")
-    for name in known.subtracting(tables.map(\.name)) {
-      try note(name)
-      try database.run("DELETE FROM wormhole_tables WHERE name = ?", .text(name))
+    let known = try names("SELECT name FROM main.wormhole_tables")
+    let unwatched = try dropTriggers(notOf: tables)
+    for name in known.subtracting(tables.map { ExactString($0.name) }) {
+      try note(name.text)
+      try database.run("DELETE FROM main.wormhole_tables WHERE name = ?", .text(name.text))
     }
+    for table in unwatched {
+      try watch(table, isKnown: known.contains(ExactString(table.name)))
+    }
+    database.watchedSchema = try database.integer("PRAGMA main.schema_version")
+  }
+
+  /// Drops all triggers that are not as they should be: a table that was renamed still has those of
+  /// its old name, which another table may have by now. Returns the tables that need new ones.
+  private func dropTriggers(notOf tables: [Table]) throws(WormholeError) -> [Table] {
+    var found = try names(
+      "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'wormhole_*'")
+    var unwatched: [Table] = []
     for table in tables {
-      let isWatched = Event.allCases.allSatisfy {
-        triggers.contains("\(table.triggerName($0))\n\(table.name)")
-      }
-      if !isWatched { try watch(table, isKnown: known.contains(table.name)) }
+      let wanted = Event.allCases.map { ExactString("CREATE TRIGGER \(trigger($0, table))") }
+      if found.isSuperset(of: wanted) { found.subtract(wanted) } else { unwatched.append(table) }
     }
-    database.watchedSchema = try database.integer("PRAGMA schema_version")
+    for sql in found {
+      let triggers = try names(
+        "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND sql = ?", .text(sql.text))
+      for trigger in triggers {
+        try database.execute("DROP TRIGGER main.\(identifier(trigger.text))")
+      }
+    }
+    return unwatched
   }
 
   /// Returns the names of the tables that changes are recorded of.
   func tableNames() throws(WormholeError) -> Set<String> {
-    try names("SELECT name FROM wormhole_tables")
+    Set(try names("SELECT name FROM main.wormhole_tables").map(\.text))
   }
 
   private enum Event: String, CaseIterable {
@@ -38,8 +55,6 @@ extension ChangeLog {
 
     /// What the number of a row can be called; `nil` if rows have none.
     let row: String?
-
-    func triggerName(_ event: Event) -> String { "wormhole_\(event)_\(name)" }
   }
 
   /// The ordinary tables. What virtual tables keep in tables of their own does not count.
@@ -53,36 +68,34 @@ extension ChangeLog {
     var tables: [Table] = []
     for case (let name?, let hasRows) in found {
       // A column may have taken one of the names.
-      let columns = try names("SELECT lower(name) FROM pragma_table_xinfo(?)", .text(name))
-      let row = ["rowid", "_rowid_", "oid"].first { !columns.contains($0) }
+      let columns = try names("SELECT lower(name) FROM pragma_table_xinfo(?, 'main')", .text(name))
+      let row = ["rowid", "_rowid_", "oid"].first { !columns.contains(ExactString($0)) }
       tables.append(Table(name: name, row: hasRows ? row : nil))
     }
     return tables
   }
 
   private func watch(_ table: Table, isKnown: Bool) throws(WormholeError) {
-    let leftOvers = try names(
-      """
-      SELECT name FROM sqlite_master
-      WHERE type = 'trigger' AND tbl_name = ? AND name GLOB 'wormhole_*'
-      """, .text(table.name))
-    for trigger in leftOvers { try database.execute("DROP TRIGGER \(identifier(trigger))") }
     for event in Event.allCases {
-      try database.execute(
-        """
-        CREATE TRIGGER \(identifier(table.triggerName(event)))
-        AFTER \(event.rawValue) ON \(identifier(table.name)) BEGIN \(notes(event, table)) END
-        """)
+      try database.execute("CREATE TRIGGER main.\(trigger(event, table))")
     }
     if isKnown { try note(table.name) }
     // One more than are kept: readers shall see that they do not see all.
     try database.execute(
       """
-      INSERT INTO wormhole_changes(name, row)
-      SELECT \(literal(table.name)), \(table.row ?? "NULL") FROM \(identifier(table.name))
+      INSERT INTO main.wormhole_changes(name, row)
+      SELECT \(literal(table.name)), \(table.row ?? "NULL") FROM main.\(identifier(table.name))
       LIMIT \(table.row == nil ? 1 : Self.historyLength + 1)
       """)
-    try database.run("INSERT OR IGNORE INTO wormhole_tables VALUES(?)", .text(table.name))
+    try database.run("INSERT OR IGNORE INTO main.wormhole_tables VALUES(?)", .text(table.name))
+  }
+
+  /// What stands behind `CREATE TRIGGER`, where SQLite keeps it as it was written.
+  private func trigger(_ event: Event, _ table: Table) -> String {
+    """
+    \(identifier("wormhole_\(event)_\(table.name)"))
+    AFTER \(event.rawValue) ON \(identifier(table.name)) BEGIN \(notes(event, table)) END
+    """
   }
 
   /// What a trigger does.
@@ -103,24 +116,33 @@ extension ChangeLog {
 
   /// Records that a table has changed, nobody knows where.
   private func note(_ table: String) throws(WormholeError) {
-    try database.run("INSERT INTO wormhole_changes(name) VALUES(?)", .text(table))
+    try database.run("INSERT INTO main.wormhole_changes(name) VALUES(?)", .text(table))
   }
 
   private func names(
     _ sql: String, _ fields: SQLiteField...
-  ) throws(WormholeError) -> Set<String> {
-    var names: Set<String> = []
-    try database.run(sql, fields) { row in
-      if let name = String(field: row.field(0)) { names.insert(name) }
+  ) throws(WormholeError) -> Set<ExactString> {
+    var names: Set<ExactString> = []
+    try database.run(sql, fields) { (rows) throws(WormholeError) in
+      while try rows.step() {
+        if let name = String(field: rows.field(0)) { names.insert(ExactString(name)) }
+      }
     }
     return names
   }
 
-  private func identifier(_ name: String) -> String {
-    "\"\(name.replacing("\"", with: "\"\""))\""
-  }
+  private func identifier(_ name: String) -> String { quoted(name, with: "\"") }
 
-  private func literal(_ text: String) -> String {
-    "'\(text.replacing("'", with: "''"))'"
+  private func literal(_ text: String) -> String { quoted(text, with: "'") }
+
+  /// A quote and an accent behind it are one character, but for SQLite it is a quote.
+  private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
+    var quoted = String.UnicodeScalarView([quote])
+    for scalar in text.unicodeScalars {
+      if scalar == quote { quoted.append(quote) }
+      quoted.append(scalar)
+    }
+    quoted.append(quote)
+    return String(quoted)
   }
 }

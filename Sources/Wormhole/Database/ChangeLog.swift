@@ -8,7 +8,9 @@ internal import Foundation
 /// changes it and however: hooks of SQLite know of the changes of one connection only, and not of
 /// all. A transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has
 /// the names of the tables with triggers, so that it is noticed when one goes. The newest change
-/// stays whatever is taken away, so that no number is given out twice.
+/// stays whatever is taken away, so that no number is given out twice. The first number is drawn, and
+/// stands for no change: who knows a number of another file that stood here finds that it is not
+/// among those of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; who was away for longer reads all anew.
   static let historyLength: Int64 = 100_000
@@ -36,6 +38,9 @@ struct ChangeLog {
           last INTEGER PRIMARY KEY, first INTEGER NOT NULL,
           pid INTEGER NOT NULL, uid INTEGER NOT NULL, time INTEGER NOT NULL);
         CREATE TABLE IF NOT EXISTS wormhole_tables(name TEXT PRIMARY KEY) WITHOUT ROWID;
+        INSERT INTO wormhole_changes(id, name)
+        SELECT (random() & 0x3fffffff) << 32 | 1, ''
+        WHERE NOT EXISTS(SELECT 1 FROM wormhole_changes);
         """)
     }.get()
   }
@@ -53,10 +58,6 @@ struct ChangeLog {
         try watchTables()
         let last = try lastID()
         let value = try body()
-        guard database.isInTransaction else {
-          throw WormholeError.database(
-            code: sqliteHasRolledBack, message: "the transaction was ended inside")
-        }
         try watchTables()
         hasChanged = try sign(after: last)
         return value
@@ -91,11 +92,14 @@ struct ChangeLog {
 
   /// The number of the last change, 0 if there was none.
   func lastID() throws(WormholeError) -> Int64 {
-    try database.integer("SELECT max(id) FROM wormhole_changes") ?? 0
+    let id = try database.integer("SELECT max(id) FROM wormhole_changes") ?? 0
+    // SQLite would go on with any number behind the greatest.
+    guard (0..<Int64.max).contains(id) else { throw .damaged(path: database.path) }
+    return id
   }
 
-  /// The number of the first change that is kept.
+  /// The number of the first change that is kept, 1 or more.
   func firstID() throws(WormholeError) -> Int64 {
-    try database.integer("SELECT min(id) FROM wormhole_changes") ?? 1
+    max(1, try database.integer("SELECT min(id) FROM wormhole_changes") ?? 1)
   }
 }

@@ -3,8 +3,9 @@
 extension SharedDatabase {
   /// The database inside of a transaction.
   ///
-  /// It lasts as long as the body that was given it. The body must not begin or end transactions
-  /// itself; savepoints are free to use.
+  /// It lasts as long as the body that was given it. The body cannot begin or end transactions
+  /// itself; savepoints are free to use. If a statement has rolled all back, such as
+  /// `INSERT OR ROLLBACK`, no other can be run.
   public struct Connection: ~Copyable {
     private let database: SQLiteConnection
 
@@ -22,7 +23,10 @@ extension SharedDatabase {
     public borrowing func run(
       _ sql: String, _ values: (any SQLiteValue)?...
     ) throws(WormholeError) {
-      try database.run(sql, values.map { $0?.field ?? .null }) { _ in }
+      try database.run(sql, values.map { $0?.field ?? .null }) {
+        (statement) throws(WormholeError) in
+        while try statement.step() {}
+      }
     }
 
     /// Runs statements, and returns the rows of the last one.
@@ -36,13 +40,15 @@ extension SharedDatabase {
       _ sql: String, _ values: (any SQLiteValue)?...
     ) throws(WormholeError) -> [Row] {
       var rows: [Row] = []
-      var columns: Row.Columns?
-      try database.run(sql, values.map { $0?.field ?? .null }) { statement in
-        if columns?.statement != ObjectIdentifier(statement) {
-          columns = Row.Columns(of: statement)
-          rows = []
+      try database.run(sql, values.map { $0?.field ?? .null }) {
+        (statement) throws(WormholeError) in
+        rows = []
+        var columns: Row.Columns?
+        while try statement.step() {
+          let known = columns ?? Row.Columns(of: statement)
+          columns = known
+          rows.append(Row(known, statement))
         }
-        if let columns { rows.append(Row(columns, statement)) }
       }
       return rows
     }
@@ -60,13 +66,10 @@ extension SharedDatabase {
     final class Columns: Sendable {
       let names: [String]
       let positions: [String: Int]
-      // Only compared.
-      let statement: ObjectIdentifier
 
       init(of statement: SQLiteStatement) {
         names = statement.columnNames
         positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
-        self.statement = ObjectIdentifier(statement)
       }
     }
 

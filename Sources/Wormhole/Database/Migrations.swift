@@ -10,9 +10,19 @@ struct Migrations: Sendable {
 
   /// Takes the steps that are missing, each in a transaction of its own. Returns false if the
   /// database has changed by none.
+  ///
+  /// A step may make a table anew that others refer to: what they refer to is only looked at in the
+  /// end of the step.
   func run(in database: SQLiteConnection) throws(WormholeError) -> Bool {
+    try ChangeLog(in: database).create()
+    try database.execute("PRAGMA foreign_keys = OFF")
+    let hasChanged = try takeSteps(in: database)
+    try database.execute("PRAGMA foreign_keys = ON")
+    return hasChanged
+  }
+
+  private func takeSteps(in database: SQLiteConnection) throws(WormholeError) -> Bool {
     let log = ChangeLog(in: database)
-    try log.create()
     var (isDone, hasChanged) = (false, false)
     while !isDone {
       let (result, change) = try log.record { isDone = try takeStep(in: database) }
@@ -38,6 +48,10 @@ struct Migrations: Sendable {
     guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
     guard version < steps.count else { return true }
     try database.execute(steps[Int(version)])
+    guard try database.rows("PRAGMA main.foreign_key_check", make: { _ in }).isEmpty else {
+      throw .database(
+        code: sqliteHasNoParent, message: "migration \(version + 1) leaves rows without a parent")
+    }
     try database.execute("PRAGMA user_version = \(version + 1)")
     return false
   }

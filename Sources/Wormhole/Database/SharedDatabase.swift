@@ -9,8 +9,8 @@ internal import Foundation
 /// when they began, and wait for nobody; writers follow each other. What a commit has changed is
 /// recorded in the database, so that ``changes(in:since:)`` also tells of what happened while
 /// nobody was looking. Programs that write without this library are seen as well, if nobody rings
-/// then at the next occasion. The value must not be used in a process that was forked from the one
-/// that made it.
+/// then at the next occasion. A process that was forked from one that has used any log, defaults or
+/// database cannot use it before it calls `exec`.
 ///
 ///     let database = try group.database("lunch", migrations: [
 ///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
@@ -18,12 +18,18 @@ internal import Foundation
 ///     try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
 ///     for try await change in try database.changes(in: "dish") { show(change.rowIDs["dish"]) }
 ///
-/// Tables whose names begin with `wormhole_` belong to the library. Triggers are recursive and
-/// foreign keys are enforced on its connections.
+/// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on its
+/// connections, and triggers are recursive, so that what a replacement removes is told as well: a
+/// trigger that updates its own table needs a condition under which it ends.
+///
+/// These changes are not told: those of virtual tables; those of rows for which a trigger has called
+/// `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its triggers are
+/// recursive; the new row ids of a `VACUUM` in tables without an `INTEGER PRIMARY KEY`.
 public final class SharedDatabase: Sendable {
   let bell: NotificationName
   let center: DarwinNotificationCenter
   private let store: SQLiteStore
+  private let hasMigrated: Locked<Bool>
   private let writing = WorkQueue("wormhole.database.write", width: 1)
   private let reading = WorkQueue("wormhole.database.read", width: readers)
 
@@ -31,15 +37,16 @@ public final class SharedDatabase: Sendable {
   private static let readers = 4
 
   fileprivate init(
-    of group: AppGroup, name: String, migrations: [String]
+    of group: AppGroup, name: String, fileName: String, migrations: [String]
   ) throws(WormholeError) {
-    let (bell, center) = (group.bell("database", name), group.center)
-    (self.bell, self.center) = (bell, center)
-    let file = SQLiteFile(directory: group.container.path, name: FileName(for: name).text)
+    (bell, center) = (group.bell("database", name), group.center)
+    let hasMigrated = Locked(false)
+    self.hasMigrated = hasMigrated
+    let file = SQLiteFile(directory: group.container.path, name: fileName)
     store = SQLiteStore(file, readers: Self.readers) { (database) throws(WormholeError) in
-      if try Migrations(migrations).run(in: database) { try center.ring(bell) }
+      if try Migrations(migrations).run(in: database) { hasMigrated.withLock { $0 = true } }
     }
-    try store.write { _ in }
+    try openNow()
   }
 
   // MARK: - Reading and writing
@@ -50,7 +57,8 @@ public final class SharedDatabase: Sendable {
   ///   something is an error.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws; ``WormholeError/busy(path:)``,
-  ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
+  ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``; if somebody has
+  ///   removed the file what opening it throws.
   public func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
@@ -71,7 +79,8 @@ public final class SharedDatabase: Sendable {
   /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/busy(path:)`` if
   ///   another process writes for too long, ``WormholeError/damaged(path:)``,
   ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``;
-  ///   ``WormholeError/notification(_:)`` if it is committed but nobody could be told.
+  ///   ``WormholeError/notification(_:)`` if it is committed but nobody could be told; if somebody
+  ///   has removed the file what opening it throws.
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
@@ -80,7 +89,7 @@ public final class SharedDatabase: Sendable {
         let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
           try ChangeLog(in: database).record { try body(Connection(database)) }
         }
-        if hasChanged { try center.ring(bell) }
+        try ring(if: hasChanged)
         return try result.get()
       }
     }.get()
@@ -119,12 +128,27 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
+  /// Opens the file to write, and makes it if it is missing.
+  private func openNow() throws(WormholeError) {
+    try store.write { _ in }
+    try ring(if: false)
+  }
+
+  /// Tells those who listen of a change, or of a migration.
+  private func ring(if hasChanged: Bool) throws(WormholeError) {
+    let hasMigrated = hasMigrated.withLock { hasMigrated in
+      defer { hasMigrated = false }
+      return hasMigrated
+    }
+    if hasChanged || hasMigrated { try center.ring(bell) }
+  }
+
   private func readNow<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
     if let value = try store.read(body) { return value }
     // Somebody has removed the file: a new one is made.
-    try store.write { _ in }
+    try openNow()
     guard let value = try store.read(body) else {
       throw .system(code: ENOENT, path: store.path)
     }
@@ -143,20 +167,24 @@ extension AppGroup {
   ///     in `-wal`, `-shm` or `-journal`.
   ///   - migrations: the statements that lead from each version of the schema to the next, the
   ///     first from an empty database. Each is a transaction. Programs add to the end of the list
-  ///     and change nothing else.
+  ///     and change nothing else. Foreign keys are not enforced meanwhile, so that a table can be
+  ///     made anew; one that leaves rows without a parent fails.
   /// - Returns: the database, with connections of its own.
   /// - Throws: ``WormholeError/invalidIdentifier`` for a name that is taken or empty,
   ///   ``WormholeError/newerSchema(found:known:)``, ``WormholeError/foreign(path:)`` if the file
-  ///   is no database, ``WormholeError/damaged(path:)``, ``WormholeError/busy(path:)``,
-  ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)`` also if a
-  ///   migration fails, ``WormholeError/notification(_:)``.
+  ///   is no database, ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
+  ///   ``WormholeError/notPrivate(path:)``, ``WormholeError/damaged(path:)``,
+  ///   ``WormholeError/busy(path:)``, ``WormholeError/system(code:path:)``,
+  ///   ``WormholeError/database(code:message:)`` also if a migration fails,
+  ///   ``WormholeError/notification(_:)``.
   public func database(
     _ name: String, migrations: [String] = []
   ) throws(WormholeError) -> SharedDatabase {
+    let fileName = FileName(for: name).text
     let isTaken =
-      name == SharedDefaults.fileName
-      || ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
+      fileName == SharedDefaults.fileName
+      || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
     guard !name.isEmpty, !isTaken else { throw .invalidIdentifier }
-    return try SharedDatabase(of: self, name: name, migrations: migrations)
+    return try SharedDatabase(of: self, name: name, fileName: fileName, migrations: migrations)
   }
 }

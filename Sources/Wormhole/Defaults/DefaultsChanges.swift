@@ -106,14 +106,14 @@ extension SharedDefaults {
       ) async throws(WormholeError) -> Change<Value>? {
         let (name, takesAny) = (key.name, isInitial)
         let found = try await news.next(isolation: actor) {
-          (table, position) throws(WormholeError) -> (DefaultsTable.Entry?, Int64)? in
-          let entry = try table?.entry(name)
-          guard takesAny || entry.map({ $0.number > position }) == true else { return nil }
-          return (entry, entry?.number ?? position)
+          (table, position) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? in
+          let row = try table?.row(name)
+          guard takesAny || row.map({ $0.number > position }) == true else { return nil }
+          return (row, Swift.max(row?.number ?? position, position))
         }
-        guard let entry = found else { return nil }
+        guard let row = found else { return nil }
         isInitial = false
-        return Change(key, entry)
+        return Change(key, try row?.entry.get())
       }
     }
   }
@@ -147,12 +147,13 @@ extension SharedDefaults {
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(WormholeError) -> AnyChange? {
-        try await news.next(isolation: actor) { (table, position) throws(WormholeError) in
-          guard let entry = try table?.entry(after: position) else { return nil }
-          let change = AnyChange(
-            name: entry.name, isRemoved: entry.value == nil, sender: entry.sender, date: entry.date)
-          return (change, entry.number)
+        let found = try await news.next(isolation: actor) {
+          (table, position) throws(WormholeError) in
+          try table?.row(after: position).map { ($0, $0.number) }
         }
+        guard let entry = try found?.entry.get() else { return nil }
+        return AnyChange(
+          name: entry.name, isRemoved: entry.value == nil, sender: entry.sender, date: entry.date)
       }
     }
   }

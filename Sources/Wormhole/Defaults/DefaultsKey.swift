@@ -1,5 +1,7 @@
 // Names a shared value.
 
+internal import DarwinNotify
+
 /// The name of a value in the defaults of a group, with its type and what stands in for it.
 ///
 /// Constants are best added in an extension:
@@ -26,13 +28,13 @@ public struct DefaultsKey<Value: Codable & Sendable>: Sendable {
 }
 
 extension DefaultsKey: Hashable {
-  /// Keys are equal if their names are.
+  /// Keys are equal if the bytes of their names are.
   public static func == (left: Self, right: Self) -> Bool {
-    left.name == right.name
+    ExactString(left.name) == ExactString(right.name)
   }
 
   /// Feeds the name to a hasher.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(name)
+    ExactString(name).hash(into: &hasher)
   }
 }

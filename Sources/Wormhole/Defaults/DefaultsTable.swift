@@ -17,6 +17,13 @@ struct DefaultsTable {
     let date: Date
   }
 
+  /// A row, which somebody else may have written.
+  struct Row {
+    /// The number of the change, 0 if there stands something else.
+    let number: Int64
+    let entry: Result<Entry, WormholeError>
+  }
+
   static let schema = SQLiteSchema(
     applicationID: 0x5744_4546, version: 1,
     script: """
@@ -33,49 +40,84 @@ struct DefaultsTable {
 
   /// Returns what is kept under a name, also if it was removed.
   func entry(_ name: String) throws(WormholeError) -> Entry? {
+    try row(name)?.entry.get()
+  }
+
+  /// Returns the row of a name.
+  func row(_ name: String) throws(WormholeError) -> Row? {
     try first("SELECT \(Self.columns) FROM entries WHERE name = ?", .text(name))
   }
 
-  /// Returns the earliest change behind a number.
-  func entry(after number: Int64) throws(WormholeError) -> Entry? {
+  /// Returns the row of the earliest change behind a number.
+  func row(after number: Int64) throws(WormholeError) -> Row? {
     try first(
-      "SELECT \(Self.columns) FROM entries WHERE number > ? ORDER BY number LIMIT 1",
-      .integer(number))
+      """
+      SELECT \(Self.columns) FROM entries WHERE number > ? AND \(Self.isNumbered)
+      ORDER BY number LIMIT 1
+      """, .integer(number))
   }
 
   /// The number of the last change, 0 if there was none.
   func lastNumber() throws(WormholeError) -> Int64 {
-    try database.integer("SELECT max(number) FROM entries") ?? 0
+    try database.integer(
+      "SELECT number FROM entries WHERE \(Self.isNumbered) ORDER BY number DESC LIMIT 1") ?? 0
   }
 
   /// Keeps a value under a name, or removes it. Returns false if that changes nothing.
   func put(_ value: Data?, for name: String) throws(WormholeError) -> Bool {
     guard !name.isEmpty else { throw .invalidIdentifier }
-    guard try entry(name)?.value != value else { return false }
+    switch try row(name)?.entry {
+    case .success(let entry): guard entry.value != value else { return false }
+    case .failure: break
+    case nil: guard value != nil else { return false }
+    }
     let sender = Sender.current
     try database.run(
-      "INSERT OR REPLACE INTO entries VALUES(?, ?, ?, ?, ?, ?)",
-      .text(name), value.map { .blob($0) } ?? .null, .integer(try lastNumber() &+ 1),
+      """
+      INSERT INTO entries VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(name) DO UPDATE SET
+      value = excluded.value, number = excluded.number,
+      pid = excluded.pid, uid = excluded.uid, time = excluded.time
+      """,
+      .text(name), value.map { .blob($0) } ?? .null, .integer(try nextNumber()),
       .integer(Int64(sender.pid)), .integer(Int64(sender.uid)), .integer(Date().nanoseconds))
     return true
   }
 
+  /// The first number of a file is drawn: who knows a number of another file that stood here finds
+  /// that it is not among those of this one.
+  private func nextNumber() throws(WormholeError) -> Int64 {
+    let last = try lastNumber()
+    guard last != 0 else { return 1 + Int64.random(in: 0..<1 << 30) << 32 }
+    guard (1..<Int64.max).contains(last) else { throw .damaged(path: database.path) }
+    return last + 1
+  }
+
   private static let columns = "name, value, number, pid, uid, time"
 
-  private func first(
-    _ sql: String, _ field: SQLiteField
-  ) throws(WormholeError) -> Entry? {
-    let path = database.path
-    return try database.rows(sql, field) { (row) throws(WormholeError) in
-      // Somebody else may have written the row.
-      guard case .text(let name) = row.field(0), let number = row.integer(2),
-        let pid = row.integer(3).flatMap({ Int32(exactly: $0) }),
-        let uid = row.integer(4).flatMap({ UInt32(exactly: $0) }), let time = row.integer(5)
-      else { throw .damaged(path: path) }
-      return Entry(
-        name: name, value: Data(field: row.field(1)), number: number,
-        sender: Sender(pid: pid, uid: uid), date: Date(nanoseconds: time))
+  /// Somebody else may have written a row with something else for a number.
+  private static let isNumbered = "typeof(number) = 'integer'"
+
+  private func first(_ sql: String, _ field: SQLiteField) throws(WormholeError) -> Row? {
+    try database.rows(sql, field) { row in
+      Row(number: row.integer(2) ?? 0, entry: entry(in: row))
     }.first
+  }
+
+  private func entry(in row: SQLiteStatement) -> Result<Entry, WormholeError> {
+    let value: Data?
+    switch row.field(1) {
+    case .blob(let data): value = data
+    case .null: value = nil
+    default: return .failure(.damaged(path: database.path))
+    }
+    guard case .text(let name) = row.field(0), let number = row.integer(2),
+      let pid = row.integer(3).flatMap({ Int32(exactly: $0) }),
+      let uid = row.integer(4).flatMap({ UInt32(exactly: $0) }), let time = row.integer(5)
+    else { return .failure(.damaged(path: database.path)) }
+    return .success(
+      Entry(
+        name: name, value: value, number: number, sender: Sender(pid: pid, uid: uid),
+        date: Date(nanoseconds: time)))
   }
 }
 

@@ -7,8 +7,8 @@ internal import DarwinNotify
 /// `UserDefaults` cannot do that on Linux: it is neither written when something is set, nor does
 /// another process learn of it. Here a value that was set is there for every process at once, two
 /// processes that change something at the same time lose nothing, and whoever listens is told. All
-/// calls may be made on any thread; they read or write a file. The value must not be used in a
-/// process that was forked from the one that made it.
+/// calls may be made on any thread; they read or write a file. A process that was forked from one
+/// that has used any log, defaults or database cannot use them before it calls `exec`.
 ///
 ///     let defaults = try group.defaults
 ///     try defaults.set("dark", for: .theme)
@@ -38,21 +38,27 @@ public final class SharedDefaults: Sendable {
   /// - Parameter key: the key.
   /// - Throws: ``WormholeError/decoding(_:)`` if what is kept is a value of another type,
   ///   ``WormholeError/busy(path:)``, ``WormholeError/foreign(path:)``,
-  ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
+  ///   ``WormholeError/damaged(path:)``, ``WormholeError/unknownFormat(version:path:)``,
+  ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``.
   public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
     get throws(WormholeError) {
-      try key.value(of: read { (table) throws(WormholeError) in try table.entry(key.name) } ?? nil)
+      let entry = try store.find { (database) throws(WormholeError) in
+        try DefaultsTable(in: database).entry(key.name)
+      }
+      return try key.value(of: entry)
     }
   }
 
-  /// Sets a value, and tells those who listen, unless it is what is set already.
+  /// Sets a value, and tells those who listen, unless the same bytes are set already: JSON with its
+  /// keys in order. Sets have no order, so that equal ones can have different bytes.
   ///
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
   /// - Throws: ``WormholeError/encoding(_:)``, ``WormholeError/invalidIdentifier`` for a key
-  ///   without a name, ``WormholeError/system(code:path:)``, ``WormholeError/notification(_:)`` if
-  ///   it is set but nobody could be told; what reading throws.
+  ///   without a name, ``WormholeError/notPrivate(path:)``, ``WormholeError/notification(_:)`` if
+  ///   it is set but nobody could be told; what reading throws, but for
+  ///   ``WormholeError/decoding(_:)``.
   public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(WormholeError) {
     try change { (values) throws(WormholeError) in try values.set(value, for: key) }.get()
   }
@@ -145,7 +151,7 @@ extension SharedDefaults {
     ///   - value: the value.
     ///   - key: the key.
     /// - Throws: ``WormholeError/encoding(_:)``, ``WormholeError/invalidIdentifier``,
-    ///   ``WormholeError/database(code:message:)``.
+    ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
     public mutating func set<Value>(
       _ value: Value, for key: DefaultsKey<Value>
     ) throws(WormholeError) {
@@ -155,7 +161,8 @@ extension SharedDefaults {
     /// Removes a value.
     ///
     /// - Parameter key: the key.
-    /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/database(code:message:)``.
+    /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/damaged(path:)``,
+    ///   ``WormholeError/database(code:message:)``.
     public mutating func remove<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) {
       if try table.put(nil, for: key.name) { hasChanged = true }
     }

@@ -24,10 +24,10 @@ final class LogCursor: MailboxCursor {
   }
 
   func position() throws(WormholeError) -> UInt64 {
-    let number = try store.read { (log) throws(WormholeError) in
+    let number = try store.find { (log) throws(WormholeError) in
       try log.integer("SELECT number FROM cursors WHERE name = ?", .text(cursor))
     }
-    return UInt64(clamping: (number ?? 0) ?? 0)
+    return UInt64(clamping: number ?? 0)
   }
 
   func advance(to number: UInt64) throws(WormholeError) {

@@ -15,11 +15,7 @@ struct LogLimits: Sendable, CustomStringConvertible {
 
   init(count: Int, age: Duration?) {
     self.count = Int64(max(1, count))
-    self.age = age.map { age in
-      let (seconds, attoseconds) = age.components
-      let (nanoseconds, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-      return isTooLong ? .max : max(0, nanoseconds) + attoseconds / 1_000_000_000
-    }
+    self.age = age.map { Int64(clamping: max(0, $0.attoseconds / 1_000_000_000)) }
   }
 
   var description: String {

@@ -1,5 +1,6 @@
 // Keeps the letters of a name in a database.
 
+internal import DarwinNotify
 internal import Foundation
 
 /// A mailbox of one database, `*.log`.
@@ -12,6 +13,10 @@ final class LogMailbox: Mailbox {
   private let directory: String
   private let limits: LogLimits
   private let store: SQLiteStore
+  private let lastLook = Locked<ContinuousClock.Instant?>(nil)
+
+  /// How often it is looked for letters that are too old: that costs a transaction.
+  private static let timeBetweenLooks = Duration.seconds(1)
 
   /// What is read at a time, but for one letter: enough that the way to the file does not count.
   private static let mostBytesAtATime = 4 << 20
@@ -45,18 +50,29 @@ final class LogMailbox: Mailbox {
     }.get().map { UInt64(clamping: $0) }
   }
 
-  /// Takes away what need not be kept. If that fails it is left to a later letter: this one is in.
+  /// Takes away what need not be kept. If that fails, or another process is writing, it is left to
+  /// a later letter: this one is in, and nobody has been told yet.
   private func trim(_ log: SQLiteConnection, after number: Int64) {
-    do throws(WormholeError) {
-      var floor = limits.isBatchFull(at: number) ? number - limits.count : 0
-      if let cutoff = limits.cutoff, let oldest = try log.integer(LogRow.oldestTime),
-        oldest < cutoff
-      {
-        floor = max(floor, (try log.integer(LogRow.firstSince, .integer(cutoff)) ?? number) - 1)
+    let isTooMany = limits.isBatchFull(at: number) && number > limits.count
+    let cutoff = isLookDue() ? limits.cutoff : nil
+    guard isTooMany || cutoff != nil else { return }
+    try? log.withoutWaiting { () throws(WormholeError) in
+      if isTooMany { try log.run(LogRow.delete, .integer(number - limits.count)) }
+      while let cutoff, let last = try log.integer(LogRow.newestOutdated, .integer(cutoff)) {
+        try log.run(LogRow.delete, .integer(last))
+        guard log.changedRowCount >= LogRow.outdatedLength / 2 else { return }
       }
-      guard floor > 0 else { return }
-      try log.run(LogRow.delete, .integer(floor))
-    } catch {}
+    }
+  }
+
+  private func isLookDue() -> Bool {
+    guard limits.age != nil else { return false }
+    let now = ContinuousClock.now
+    return lastLook.withLock { last in
+      if let last, now - last < Self.timeBetweenLooks { return false }
+      last = now
+      return true
+    }
   }
 
   // MARK: - Reading
@@ -67,21 +83,39 @@ final class LogMailbox: Mailbox {
     return try store.read { (log) throws(WormholeError) in
       let statement = try log.statement(LogRow.selectAfter)
       let fields: [SQLiteField] = [.integer(number), .integer(Int64(limit))]
-      return try statement.withFields(fields[...]) { () throws(WormholeError) in
-        var letters: [NumberedLetter] = []
-        var bytes = 0
-        while bytes < Self.mostBytesAtATime, try statement.step() {
-          letters.append(LogRow.letter(in: statement, path: log.path))
-          bytes += LogRow.payloadBytes(in: statement)
-        }
-        let hasMore = letters.count == limit || bytes >= Self.mostBytesAtATime
-        return LetterBatch(letters, hasMore: hasMore, identity: try Self.identity(of: log))
+      var batch = try statement.withFields(fields[...]) { () throws(WormholeError) in
+        try Self.readLetters(of: statement, after: UInt64(number), limit: limit, path: log.path)
       }
+      batch.identity = try Self.identity(of: log)
+      return batch
     } ?? none
   }
 
+  /// Reads the letters before the first place that is damaged. If there is none, that is an error.
+  private static func readLetters(
+    of rows: SQLiteStatement, after number: UInt64, limit: Int, path: String
+  ) throws(WormholeError) -> LetterBatch {
+    var batch = LetterBatch([], hasMore: false)
+    var bytes = 0
+    do throws(WormholeError) {
+      while bytes < mostBytesAtATime, try rows.step() {
+        let letter = LogRow.letter(in: rows, path: path)
+        // The rows of a damaged file can have any order, or no numbers.
+        guard letter.number > batch.letters.last?.number ?? number else {
+          throw .damaged(path: path)
+        }
+        batch.letters.append(letter)
+        bytes += LogRow.payloadBytes(in: rows)
+      }
+      batch.hasMore = batch.letters.count == limit || bytes >= mostBytesAtATime
+    } catch .damaged where !batch.letters.isEmpty {
+      batch.hasMore = true
+    }
+    return batch
+  }
+
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
-    try store.read { (log) throws(WormholeError) in try Self.lastMessage(in: log) } ?? nil
+    try store.find { (log) throws(WormholeError) in try Self.lastMessage(in: log) }
   }
 
   func identity() throws(WormholeError) -> UInt32 {
@@ -93,10 +127,10 @@ final class LogMailbox: Mailbox {
   }
 
   func lastNumber() throws(WormholeError) -> UInt64 {
-    let number = try store.read { (log) throws(WormholeError) in
+    let number = try store.find { (log) throws(WormholeError) in
       try log.integer("SELECT max(number) FROM letters")
     }
-    return UInt64(clamping: (number ?? 0) ?? 0)
+    return UInt64(clamping: number ?? 0)
   }
 
   fileprivate static func lastMessage(
@@ -124,7 +158,8 @@ extension LogMailbox {
       guard let log = try? file.openForReading(), (try? lastMessage(in: log)) != nil,
         let name = try? log.rows(LogRow.selectName, make: { $0.field(0) }).first
       else { return nil }
-      return String(field: name)
+      // A copy under another name is not what it says.
+      return String(field: name).flatMap { FileName(for: $0).text + suffix == fileName ? $0 : nil }
     }
   }
 

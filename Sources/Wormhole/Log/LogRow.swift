@@ -1,13 +1,19 @@
 // Turns letters into rows of a log.
 
+internal import CSQLite
 internal import Foundation
 
 /// A letter on its way into a log.
 struct LogRow {
-  private let kind: Kind
-  private let payload: Payload?
+  private let content: Content
   private let time: Int64
   private let sender: Sender
+
+  private enum Content {
+    case message(Payload)
+    case ping
+    case cleared
+  }
 
   /// What stands in the column `kind`.
   private enum Kind: Int64 {
@@ -16,14 +22,21 @@ struct LogRow {
     case cleared = 3
   }
 
+  /// How many bytes the names of a codec and of a type may have.
+  private static let longestName = Int(UInt16.max)
+
   init(_ letter: Letter) throws(WormholeError) {
-    (kind, payload) =
-      switch letter.content {
-      case .message(let payload): (.message, payload)
-      case .ping: (.ping, nil)
-      case .cleared: (.cleared, nil)
-      case .unreadable(let error): throw error
+    switch letter.content {
+    case .message(let payload):
+      let bytes = max(payload.codec.utf8.count, payload.type.utf8.count)
+      guard bytes <= Self.longestName else {
+        throw .tooLarge(bytes: bytes, limit: Self.longestName)
       }
+      content = .message(payload)
+    case .ping: content = .ping
+    case .cleared: content = .cleared
+    case .unreadable(let error): throw error
+    }
     time = letter.date.nanoseconds
     sender = letter.sender
   }
@@ -32,15 +45,20 @@ struct LogRow {
 
   /// Puts the row at the end of a log. Returns its number.
   func insert(into log: SQLiteConnection) throws(WormholeError) -> Int64 {
-    switch kind {
-    case .message: try insertMessage(into: log)
-    case .ping: try log.run(Self.insertPing, .integer(time), pid, uid)
-    case .cleared:
-      if log.isInTransaction {
-        try clear(log)
-      } else {
-        try log.transaction(.immediate) { () throws(WormholeError) in try clear(log) }.get()
+    do throws(WormholeError) {
+      switch content {
+      case .message(let payload): try insert(payload, into: log)
+      case .ping: try log.run(Self.insertPing, .integer(time), pid, uid)
+      case .cleared:
+        if log.isInTransaction {
+          try clear(log)
+        } else {
+          try log.transaction(.immediate) { () throws(WormholeError) in try clear(log) }.get()
+        }
       }
+    } catch .database(SQLITE_MISMATCH, _) {
+      // There is no number behind the last.
+      throw .damaged(path: log.path)
     }
     return log.lastInsertedRow
   }
@@ -49,8 +67,7 @@ struct LogRow {
   private var uid: SQLiteField { .integer(Int64(sender.uid)) }
 
   /// One statement, which is a transaction by itself: there is no cheaper one.
-  private func insertMessage(into log: SQLiteConnection) throws(WormholeError) {
-    guard let payload else { return }
+  private func insert(_ payload: Payload, into log: SQLiteConnection) throws(WormholeError) {
     let statement = try log.statement(Self.insertMessage)
     defer { statement.reset() }
     try statement.bind(time, at: 1)
@@ -66,9 +83,9 @@ struct LogRow {
   }
 
   private func clear(_ log: SQLiteConnection) throws(WormholeError) {
-    let last = try log.integer("SELECT max(number) FROM letters") ?? 0
-    try log.run("DELETE FROM letters")
-    try log.run(Self.insertCleared, .integer(last &+ 1), .integer(time), pid, uid)
+    // The number of the news is found before the letters go.
+    try log.run(Self.insertCleared, .integer(time), pid, uid)
+    try log.run("DELETE FROM letters WHERE number < ?", .integer(log.lastInsertedRow))
   }
 
   // MARK: - Reading
@@ -80,7 +97,7 @@ struct LogRow {
     let pid = row.integer(3).flatMap { Int32(exactly: $0) }
     let uid = row.integer(4).flatMap { UInt32(exactly: $0) }
     let time = row.integer(2)
-    let isSigned = pid != nil && uid != nil && time != nil
+    let isSigned = number > 0 && pid != nil && uid != nil && time != nil
     let content = isSigned ? content(of: row, path: path) : .unreadable(.damaged(path: path))
     let sender = Sender(pid: pid ?? 0, uid: uid ?? 0)
     let date = Date(nanoseconds: time ?? 0)
@@ -107,7 +124,8 @@ struct LogRow {
     guard bytes <= MessageLimits.payloadBytes else {
       return .unreadable(.tooLarge(bytes: bytes, limit: MessageLimits.payloadBytes))
     }
-    guard case .text(let codec) = row.field(5), case .text(let type) = row.field(6),
+    guard max(row.byteCount(5), row.byteCount(6)) <= longestName,
+      case .text(let codec) = row.field(5), case .text(let type) = row.field(6),
       let version = row.integer(7).flatMap({ UInt32(exactly: $0) }),
       case .blob(let data) = row.field(payloadColumn)
     else { return .unreadable(.damaged(path: path)) }
@@ -119,16 +137,17 @@ extension LogRow {
   // MARK: - Statements
 
   private static let insertMessage = """
-    INSERT INTO letters(kind, time, pid, uid, codec, type, version, payload)
-    VALUES(1, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO letters(number, kind, time, pid, uid, codec, type, version, payload)
+    VALUES(\(nextNumber), 1, ?, ?, ?, ?, ?, ?, ?)
     """
 
   private static let insertPing = """
-    INSERT INTO letters(kind, time, pid, uid, message) VALUES(2, ?, ?, ?, \(newestMessage))
+    INSERT INTO letters(number, kind, time, pid, uid, message)
+    VALUES(\(nextNumber), 2, ?, ?, ?, \(newestMessage))
     """
 
   private static let insertCleared = """
-    INSERT INTO letters(number, kind, time, pid, uid) VALUES(?, 3, ?, ?, ?)
+    INSERT INTO letters(number, kind, time, pid, uid) VALUES(\(nextNumber), 3, ?, ?, ?)
     """
 
   private static let columns = "number, kind, time, pid, uid, codec, type, version, payload"
@@ -141,11 +160,15 @@ extension LogRow {
   /// The newest message, if there is one.
   static let selectNewestMessage = "SELECT \(columns) FROM letters WHERE number = \(newestMessage)"
 
-  /// The time of the first letter.
-  static let oldestTime = "SELECT time FROM letters ORDER BY number LIMIT 1"
+  /// How many letters ``newestOutdated`` looks at.
+  static let outdatedLength: Int64 = 1024
 
-  /// The first letter that is not older than a time.
-  static let firstSince = "SELECT number FROM letters WHERE time >= ? ORDER BY number LIMIT 1"
+  /// The newest of the oldest letters that is older than a time. The clock of a sender may have
+  /// been ahead.
+  static let newestOutdated = """
+    SELECT max(number) FROM (SELECT number, time FROM letters ORDER BY number
+    LIMIT \(outdatedLength)) WHERE time < ?
+    """
 
   /// Takes away what is not behind a number. The newest message stays.
   static let delete = "DELETE FROM letters WHERE number <= ? AND number IS NOT \(newestMessage)"
@@ -153,6 +176,12 @@ extension LogRow {
   static let selectName = "SELECT name FROM meta"
 
   static let selectIdentity = "SELECT identity FROM meta"
+
+  /// The number behind the last; nothing for the first, which SQLite makes 1. Behind the greatest
+  /// there is none: SQLite by itself would take any that is free.
+  private static let nextNumber = """
+    (SELECT 1 + max(number, 0) FROM letters ORDER BY number DESC LIMIT 1)
+    """
 
   private static let newestMessage = """
     (SELECT CASE kind WHEN 2 THEN message WHEN 3 THEN NULL ELSE number END

@@ -16,11 +16,15 @@ struct BusyWait {
   private static let shortestSleep: UInt32 = 50
   private static let longestSleep: UInt32 = 2_000
 
+  /// Whether to wait at all.
+  var isPatient = true
+
   private var deadline: UInt64 = 0
 
   /// Sleeps for a while, given how often this was called before for the same lock. Returns false if
   /// it is time to give up.
   mutating func wait(attempt: Int32) -> Bool {
+    guard isPatient else { return false }
     let now = monotonicNanoseconds()
     if attempt == 0 {
       deadline = now + UInt64(Self.longestMilliseconds) * 1_000_000

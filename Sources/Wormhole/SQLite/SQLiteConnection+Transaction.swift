@@ -14,13 +14,17 @@ extension SQLiteConnection {
 
   /// Runs a body as a transaction, which ends with an error of the body as if it had never been.
   ///
+  /// The body cannot end it. If SQLite does, for an error, the body can run nothing more.
+  ///
   /// - Returns: what the body returns or throws.
   /// - Throws: what goes wrong around the body. Nothing has changed then.
   func transaction<Value, Failure: Error>(
     _ beginning: Beginning, _ body: () throws(Failure) -> Value
   ) throws(WormholeError) -> Result<Value, Failure> {
-    try run(beginning.rawValue)
+    try execute(beginning.rawValue)
+    isInBody = true
     let result = Result(catching: body)
+    isInBody = false
     guard isInTransaction else {
       if case .failure = result { return result }
       throw .database(code: sqliteHasRolledBack, message: "the transaction was ended inside")
@@ -28,7 +32,7 @@ extension SQLiteConnection {
     switch result {
     case .success:
       do throws(WormholeError) {
-        try run("COMMIT")
+        try execute("COMMIT")
       } catch {
         rollBack()
         throw error
@@ -41,6 +45,6 @@ extension SQLiteConnection {
 
   /// Some errors, such as a full disk, have rolled back already.
   private func rollBack() {
-    if isInTransaction { try? run("ROLLBACK") }
+    if isInTransaction { try? execute("ROLLBACK") }
   }
 }

@@ -1,6 +1,7 @@
 // Talks to one database of SQLite.
 
 internal import CSQLite
+internal import DarwinNotify
 internal import Glibc
 
 /// A connection to a database file.
@@ -15,9 +16,15 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The version of the schema that the change log has seen to; `nil` if it has to look again.
   var watchedSchema: Int64?
 
+  /// Whether a statement that may change something is refused.
+  var isForReading = false
+
+  /// Whether the body of a transaction is running.
+  var isInBody = false
+
   private let handle: OpaquePointer
   private let busyWait: UnsafeMutablePointer<BusyWait>
-  private var statements: [String: SQLiteStatement] = [:]
+  private var statements: [ExactString: SQLiteStatement] = [:]
 
   /// Enough for the statements that a program has written down. One that makes up statements as it
   /// goes must not fill the memory with them.
@@ -39,6 +46,7 @@ final class SQLiteConnection: @unchecked Sendable {
     busyWait = .allocate(capacity: 1)
     busyWait.initialize(to: BusyWait())
     BusyWait.install(busyWait, in: handle)
+    refuseTransactionsInBodies()
   }
 
   deinit {
@@ -56,6 +64,13 @@ final class SQLiteConnection: @unchecked Sendable {
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// Runs a body that is to fail where it would have to wait for a lock.
+  func withoutWaiting(_ body: () throws(WormholeError) -> Void) throws(WormholeError) {
+    busyWait.pointee.isPatient = false
+    defer { busyWait.pointee.isPatient = true }
+    try body()
+  }
+
   /// The row that was inserted last.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
@@ -64,8 +79,8 @@ final class SQLiteConnection: @unchecked Sendable {
 
   // MARK: Statements
 
-  /// Runs the statements of a text, each with as many of the values as it has parameters. The body
-  /// is called for each row.
+  /// Prepares the statements of a text, each with as many of the values as it has parameters. The
+  /// body is called for each statement, to run it.
   func run(
     _ text: String, _ fields: [SQLiteField],
     _ body: (SQLiteStatement) throws(WormholeError) -> Void
@@ -77,7 +92,7 @@ final class SQLiteConnection: @unchecked Sendable {
         throw .database(code: SQLITE_RANGE, message: "too few values")
       }
       try statement.withFields(fields.prefix(count)) { () throws(WormholeError) in
-        while try statement.step() { try body(statement) }
+        try body(statement)
       }
       (text, fields) = (rest, fields.dropFirst(count))
     }
@@ -86,13 +101,14 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Runs statements without parameters, and ignores their rows.
   func execute(_ script: String) throws(WormholeError) {
+    try checkTransaction()
+    try check(script[...])
     let result = sqlite3_exec(handle, script, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(result) }
   }
 
   /// Returns a statement that is ready to run. It belongs to the caller until it is reset.
   func statement(_ sql: String) throws(WormholeError) -> SQLiteStatement {
-    if let statement = statements[sql] { return statement }
     guard let (statement, rest) = try prepare(sql[...]), rest.isEmpty else {
       throw .database(code: SQLITE_MISUSE, message: "not one statement: \(sql)")
     }
@@ -135,8 +151,10 @@ final class SQLiteConnection: @unchecked Sendable {
   private func prepare(
     _ text: Substring
   ) throws(WormholeError) -> (statement: SQLiteStatement, rest: Substring)? {
+    try checkTransaction()
     var sql = String(text)
-    if let statement = statements[sql] { return (statement, "") }
+    if let statement = statements[ExactString(sql)] { return (statement, "") }
+    try check(text)
     var prepared: OpaquePointer?
     var used = 0
     let result = sql.withUTF8 { bytes in
@@ -151,12 +169,39 @@ final class SQLiteConnection: @unchecked Sendable {
     guard result == SQLITE_OK else { throw error(result) }
     guard let prepared else { return nil }
     let statement = SQLiteStatement(adopting: prepared, of: handle, path: path)
+    guard !isForReading || statement.isReadOnly else {
+      throw .database(code: SQLITE_READONLY, message: "a reader cannot write")
+    }
     let rest = sql[sql.utf8.index(sql.startIndex, offsetBy: used)...]
     if rest.isEmpty {
       if statements.count >= Self.longestCache { statements = [:] }
-      statements[sql] = statement
+      statements[ExactString(sql)] = statement
     }
     return (statement, rest)
+  }
+
+  private func checkTransaction() throws(WormholeError) {
+    guard !isInBody || isInTransaction else {
+      throw .database(code: sqliteHasRolledBack, message: "the transaction was ended inside")
+    }
+  }
+
+  /// SQLite would take no notice of what is behind a NUL.
+  private func check(_ text: Substring) throws(WormholeError) {
+    guard !text.utf8.contains(0) else {
+      throw .database(code: SQLITE_MISUSE, message: "a NUL in a statement")
+    }
+  }
+
+  /// Sees to it that the body of a transaction can neither end it nor begin another.
+  private func refuseTransactionsInBodies() {
+    sqlite3_set_authorizer(
+      handle,
+      { context, action, _, _, _, _ in
+        guard action == SQLITE_TRANSACTION, let context else { return SQLITE_OK }
+        let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
+        return connection.isInBody ? SQLITE_DENY : SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   private func error(_ result: Int32) -> WormholeError {

@@ -1,5 +1,6 @@
 // Opens database files.
 
+internal import CSQLite
 internal import Foundation
 
 /// A place for a database file in a private directory.
@@ -61,10 +62,16 @@ struct SQLiteFile: Sendable {
     let connection = try open()
     if let schema, try schema.check(connection) == .empty { return nil }
     try connection.execute("PRAGMA query_only = ON")
+    connection.isForReading = true
     return connection
   }
 
   private func open() throws(WormholeError) -> SQLiteConnection {
+    // SQLite keeps a list of the locks of the process, which are not those of a child.
+    guard getpid() == ownProcess else {
+      throw .database(
+        code: SQLITE_MISUSE, message: "this process was forked from one that has used SQLite")
+    }
     // Directories above may be symbolic links, which SQLite would refuse as it does the file.
     guard let real = realpath(directory, nil) else {
       throw .system(code: errno, path: directory)
@@ -76,6 +83,9 @@ struct SQLiteFile: Sendable {
     return try SQLiteConnection(opening: "\(String(cString: real))/\(name)")
   }
 }
+
+/// The process that has opened the first file.
+private let ownProcess = getpid()
 
 extension SQLiteConnection {
   /// Lets readers and a writer work at the same time. Where the file system cannot do that, they

@@ -22,6 +22,9 @@ final class SQLiteStatement {
 
   var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
+  /// Whether it cannot change a database.
+  var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
   var columnNames: [String] {
     (0..<sqlite3_column_count(handle)).map {
       sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? ""

@@ -43,4 +43,11 @@ final class SQLiteStore: Sendable {
   ) throws(WormholeError) -> Value? {
     try readers.use(body)
   }
+
+  /// Runs a body that looks for something. Returns `nil` if it finds nothing, or there is no file.
+  func find<Value>(
+    _ body: (SQLiteConnection) throws(WormholeError) -> Value?
+  ) throws(WormholeError) -> Value? {
+    try readers.use(body) ?? nil
+  }
 }

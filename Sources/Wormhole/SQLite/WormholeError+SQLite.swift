@@ -22,5 +22,8 @@ extension WormholeError {
 /// `SQLITE_CANTOPEN_SYMLINK`.
 let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
 
+/// `SQLITE_CONSTRAINT_FOREIGNKEY`.
+let sqliteHasNoParent = SQLITE_CONSTRAINT | 3 << 8
+
 /// `SQLITE_ABORT_ROLLBACK`.
 let sqliteHasRolledBack = SQLITE_ABORT | 2 << 8

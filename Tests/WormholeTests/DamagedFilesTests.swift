@@ -1,0 +1,263 @@
+// Specifies what is done with databases that others have damaged.
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct DamagedFilesTests {
+  private let name = MessageName<Int>("name")
+  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
+  private let key = DefaultsKey("key", default: "")
+
+  private func open(_ group: TemporaryGroup, _ transit: LogTransit = .log) throws -> Wormhole {
+    try Wormhole(group: group.make(), transit: transit)
+  }
+
+  private func log(_ group: TemporaryGroup) -> String { "\(group.path)/wormhole/name.log" }
+  private func defaults(_ group: TemporaryGroup) -> String { "\(group.path)/defaults.sqlite" }
+  private func items(_ group: TemporaryGroup) -> String { "\(group.path)/items" }
+
+  // MARK: - Logs
+
+  @Test func noMessageIsLostBehindTheGreatestNumber() throws {
+    let group = try TemporaryGroup()
+    let hole = try open(group)
+    try hole.pass(1, to: name)
+    try ForeignProgram.run("UPDATE letters SET number = \(Int64.max)", on: log(group))
+    let error = WormholeError.damaged(path: log(group))
+    #expect(throws: error) { try hole.pass(2, to: name) }
+    #expect(throws: error) { try hole.ping(name) }
+    #expect(throws: error) { try hole.clear(name) }
+    #expect(throws: error) { try hole.update(name) { $0 = 2 } }
+    #expect(try hole.message(name) == 1)
+  }
+
+  @Test func aLogWithNegativeNumbersGoesOnAtOne() throws {
+    let group = try TemporaryGroup()
+    let hole = try open(group, .log(count: .max))
+    try hole.pass(1, to: name)
+    try ForeignProgram.run("UPDATE letters SET number = -1025", on: log(group))
+    #expect(try hole.pass(2, to: name) == 1)
+    #expect(try hole.history(name).map(\.value) == [2])
+  }
+
+  @Test func lettersThatHaveNoNumbersAreAnError() throws {
+    let group = try TemporaryGroup()
+    let hole = try open(group)
+    try ForeignProgram.run(
+      """
+      PRAGMA application_id = 0x574c4f47; PRAGMA user_version = 1;
+      CREATE TABLE letters(
+        number, kind, time, pid, uid, message, codec, type, version, payload);
+      INSERT INTO letters VALUES('x', 1, 1, 1, 1, NULL, 'json', 'Int', 0, x'31');
+      INSERT INTO letters SELECT * FROM letters;
+      CREATE TABLE meta(name, identity); CREATE TABLE cursors(name, number);
+      """, on: log(group))
+    chmod(log(group), 0o600)
+    let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
+    #expect(throws: WormholeError.damaged(path: log(group))) {
+      try mailbox.letters(after: 0, limit: 10)
+    }
+    #expect(try mailbox.lastNumber() == 0)
+  }
+
+  @Test func lettersInDisorderAreReadUpToThere() throws {
+    let group = try TemporaryGroup()
+    for value in 1...5 { try open(group).pass(value, to: name) }
+    try ForeignProgram.overwrite(log(group)) { bytes in
+      let page = try #require(bytes.range(of: Data("json".utf8))).lowerBound / 1024 * 1024
+      for byte in 0..<2 { bytes.swapAt(page + 10 + byte, page + 14 + byte) }
+    }
+    let mailbox = try LogTransit().openMailbox(for: "name", in: open(group).directory)
+    let batch = try mailbox.letters(after: 0, limit: 10)
+    #expect(batch.letters.map(\.number) == [1, 4])
+    #expect(batch.hasMore)
+    for start in UInt64(0)...5 {
+      let numbers = (try? mailbox.letters(after: start, limit: 10))?.letters.map(\.number) ?? []
+      #expect(zip([start] + numbers, numbers).allSatisfy(<))
+    }
+  }
+
+  @Test func lettersBeforeADamagedPageAreRead() async throws {
+    let group = try TemporaryGroup()
+    let name = MessageName<Data>("name", codec: .raw)
+    for value in UInt8(1)...10 {
+      try open(group).pass(Data(repeating: value, count: 900), to: name)
+    }
+    try ForeignProgram.overwrite(log(group)) { bytes in
+      let found = try #require(bytes.range(of: Data(repeating: 6, count: 500)))
+      let page = found.lowerBound / 1024 * 1024
+      bytes.replaceSubrange(page..<page + 1024, with: Data(repeating: 0xff, count: 1024))
+    }
+    var messages = try open(group).messages(name, replay: .all).makeAsyncIterator()
+    for value in UInt8(1)...5 { #expect(await messages.next()?.value?.first == value) }
+    #expect(await messages.next()?.error == .damaged(path: log(group)))
+  }
+
+  @Test func namesOfTheWrongLengthAreDamaged() throws {
+    let group = try TemporaryGroup()
+    let hole = try open(group)
+    try hole.pass(1, to: name)
+    try ForeignProgram.run(
+      "UPDATE letters SET type = CAST(zeroblob(70000) AS TEXT)", on: log(group))
+    #expect(throws: WormholeError.damaged(path: log(group))) { try hole.message(name) }
+    let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
+    let type = String(repeating: "x", count: 70_000)
+    let payload = Payload(codec: "raw", type: type, version: 0, data: Data())
+    #expect(throws: WormholeError.tooLarge(bytes: 70_000, limit: 65_535)) {
+      try mailbox.append(Letter(.message(payload)))
+    }
+  }
+
+  @Test func aCopyOfALogHasNoName() throws {
+    let group = try TemporaryGroup()
+    let hole = try open(group)
+    try hole.pass(1, to: name)
+    try ForeignProgram.overwrite(log(group)) { bytes in
+      try bytes.write(to: URL(fileURLWithPath: "\(group.path)/wormhole/copy.log"))
+      chmod("\(group.path)/wormhole/copy.log", 0o600)
+    }
+    #expect(try LogTransit().names(in: hole.directory) == ["name"])
+  }
+
+  // MARK: - Defaults
+
+  @Test func nothingThatIsSetIsLostBehindTheGreatestNumber() throws {
+    let group = try TemporaryGroup()
+    let shared = try group.group.defaults
+    try shared.set("a", for: key)
+    try ForeignProgram.run("UPDATE entries SET number = \(Int64.max)", on: defaults(group))
+    #expect(throws: WormholeError.damaged(path: defaults(group))) {
+      try shared.set("b", for: DefaultsKey("other", default: ""))
+    }
+    #expect(try shared[key] == "a")
+  }
+
+  @Test func anOddRowOfDefaultsHoldsNothingUp() async throws {
+    let group = try TemporaryGroup()
+    let shared = try group.group.defaults
+    let odd = DefaultsKey("odd", default: "")
+    var changes = try shared.changes().makeAsyncIterator()
+    try shared.set("a", for: key)
+    try shared.set("odd", for: odd)
+    try ForeignProgram.run(
+      """
+      UPDATE entries SET pid = 'x' WHERE name = 'odd';
+      INSERT INTO entries VALUES('worse', x'31', 'text', 1, 1, 1)
+      """, on: defaults(group))
+    let another = DefaultsKey("another", default: "")
+    try shared.set("b", for: another)
+    #expect(try await changes.next()?.name == "key")
+    await #expect(throws: WormholeError.damaged(path: defaults(group))) {
+      try await changes.next()
+    }
+    #expect(try await changes.next()?.name == "another")
+    #expect(throws: WormholeError.damaged(path: defaults(group))) { try shared[odd] }
+    try shared.set("whole", for: odd)
+    #expect(try shared[odd] == "whole")
+    #expect(try shared[another] == "b")
+  }
+
+  @Test func aTextInPlaceOfAValueIsDamaged() throws {
+    let group = try TemporaryGroup()
+    let shared = try group.group.defaults
+    try shared.set("a", for: key)
+    try ForeignProgram.run("UPDATE entries SET value = '\"b\"'", on: defaults(group))
+    #expect(throws: WormholeError.damaged(path: defaults(group))) { try shared[key] }
+    try shared.remove(key)
+    #expect(try shared[key] == "")
+  }
+
+  // MARK: - Databases
+
+  @Test func aChangeWithTheLeastNumberIsBehindNobody() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let token = try await database.token
+    try ForeignProgram.run(
+      "INSERT INTO wormhole_changes VALUES(\(Int64.min), 'item', 1)", on: items(group))
+    try await database.write { try $0.run("INSERT INTO item VALUES(2, 1)") }
+    var changes = try database.changes(since: token).makeAsyncIterator()
+    #expect(try await changes.next()?.rowIDs == ["item": [2]])
+  }
+
+  @Test(arguments: [Int64.min, .max])
+  func changesWithoutNumbersToGoOnWithAreDamaged(id: Int64) async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    try ForeignProgram.run(
+      "DELETE FROM wormhole_changes; INSERT INTO wormhole_changes VALUES(\(id), 'item', 1)",
+      on: items(group))
+    await #expect(throws: WormholeError.damaged(path: items(group))) {
+      try await database.write { try $0.run("INSERT INTO item VALUES(1, 1)") }
+    }
+    await #expect(throws: WormholeError.damaged(path: items(group))) { try await database.token }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 0)
+  }
+
+  // MARK: - Anything
+
+  @Test(arguments: 1...12)
+  func noBytesCanEndAProcess(seed: UInt64) async throws {
+    var random = SeededNumbers(state: seed)
+    let group = try TemporaryGroup()
+    do {
+      let hole = try open(group)
+      for value in 0..<30 { _ = try value % 7 == 3 ? hole.ping(name) : hole.pass(value, to: name) }
+      let database = try group.make().database("items", migrations: schema)
+      for value in 0..<20 {
+        try await database.write { try $0.run("INSERT INTO item VALUES(?, 1)", value) }
+      }
+      let shared = try group.make().defaults
+      for value in 0..<30 { try shared.set("x", for: DefaultsKey("\(value)", default: "")) }
+    }
+    for path in [log(group), defaults(group), items(group)] {
+      try ForeignProgram.overwrite(path) { bytes in
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+          let place = Int.random(in: 100..<bytes.count, using: &random)
+          bytes[place] = [0, 127, 128, 255].randomElement(using: &random) ?? 0
+        }
+      }
+    }
+    try await tryEverything(in: group)
+  }
+
+  /// Throws what is no error of the library.
+  private func tryEverything(in group: TemporaryGroup) async throws {
+    func attempt(_ body: () async throws -> Void) async throws {
+      do { try await body() } catch is WormholeError {}
+    }
+    let hole = try open(group)
+    try await attempt { _ = try hole.history(name) }
+    try await attempt { _ = try hole.message(name) }
+    try await attempt { try hole.ping(name) }
+    try await attempt { try hole.pass(1, to: name) }
+    try await attempt { _ = try hole.history(name) }
+    try await attempt { try hole.clearAll() }
+    try await attempt {
+      let shared = try group.make().defaults
+      try shared.set("y", for: DefaultsKey("3", default: ""))
+      for value in 0..<30 { _ = try shared[DefaultsKey("\(value)", default: "")] }
+    }
+    try await attempt {
+      let database = try group.make().database("items", migrations: schema)
+      try await attempt { try await database.write { try $0.run("DELETE FROM item") } }
+      try await attempt { _ = try await database.read { try $0.rows("SELECT * FROM item") } }
+      var changes = try database.changes(since: .max).makeAsyncIterator()
+      _ = try await changes.next()
+    }
+  }
+}
+
+/// Numbers that are the same in every run.
+private struct SeededNumbers: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var number = state
+    number = (number ^ (number >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    number = (number ^ (number >> 27)) &* 0x94d0_49bb_1331_11eb
+    return number ^ (number >> 31)
+  }
+}

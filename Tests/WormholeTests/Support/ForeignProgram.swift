@@ -1,0 +1,30 @@
+// Changes databases as a program without the library does.
+import CSQLite
+import Foundation
+import Testing
+
+/// A program that knows nothing of the library.
+enum ForeignProgram {
+  /// Runs statements on a file.
+  static func run(_ sql: String, on path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close(handle) }
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    sqlite3_busy_timeout(handle, 10_000)
+    let result = sqlite3_exec(handle, sql, nil, nil, nil)
+    try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+  }
+
+  /// Writes bytes over those of a file. All of its pages are in it before.
+  static func overwrite(_ path: String, _ body: (inout Data) throws -> Void) throws {
+    try run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    try body(&bytes)
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
+
+  /// Removes a database with all that belongs to it.
+  static func remove(_ path: String) {
+    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+  }
+}
