@@ -17,10 +17,11 @@ actor ExecutorRelay {
   }
 
   /// Lets a piece of work run on the executor later. Detached, so that the work sees nothing of
-  /// the task that happens to post.
+  /// the task that happens to post; immediate, so that the way to the executor does not wait for a
+  /// thread of the pool.
   nonisolated func enqueue(_ work: Work) {
     waiting.withLock { $0.append(work) }
-    Task.detached { await self.runFirst() }
+    Task.immediateDetached { await self.runFirst() }
   }
 
   private func runFirst() {
