@@ -8,9 +8,9 @@ internal import Foundation
 /// changes it and however: hooks of SQLite know of the changes of one connection only, and not of
 /// all. A transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has
 /// the names of the tables with triggers, so that it is noticed when one goes. The newest change
-/// stays whatever is taken away, so that no number is given out twice. The first number is drawn, and
-/// stands for no change: who knows a number of another file that stood here finds that it is not
-/// among those of this one.
+/// stays whatever is taken away, so that no number is given out twice. The first number is drawn,
+/// and stands for no change: who knows a number of another file that stood here finds that it is
+/// not among those of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; who was away for longer reads all anew.
   static let historyLength: Int64 = 100_000

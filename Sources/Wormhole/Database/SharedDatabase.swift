@@ -18,12 +18,12 @@ internal import Foundation
 ///     try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
 ///     for try await change in try database.changes(in: "dish") { show(change.rowIDs["dish"]) }
 ///
-/// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on its
-/// connections, and triggers are recursive, so that what a replacement removes is told as well: a
-/// trigger that updates its own table needs a condition under which it ends.
+/// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on
+/// its connections, and triggers are recursive, so that what a replacement removes is told as well:
+/// a trigger that updates its own table needs a condition under which it ends.
 ///
-/// These changes are not told: those of virtual tables; those of rows for which a trigger has called
-/// `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its triggers are
+/// These changes are not told: those of virtual tables; those of rows for which a trigger has
+/// called `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its triggers are
 /// recursive; the new row ids of a `VACUUM` in tables without an `INTEGER PRIMARY KEY`.
 public final class SharedDatabase: Sendable {
   let bell: NotificationName

@@ -35,7 +35,7 @@ final class MessageIteration<Value: Codable & Sendable> {
         continue
       }
       if reader.isToTryAgain {
-        try? await Task.sleep(for: .milliseconds(100))
+        await Retry.wait(isolation: actor)
       } else if reader.isAtEnd, await rings.next(isolation: actor) == nil {
         return nil
       }

@@ -25,6 +25,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     var place = MailboxPlace(number: 0, identity: 0)
     var handler: (@Sendable (Message<Value>) -> Void)?
     var thread: pthread_t?
+    var isToTryAgain = false
   }
 
   private let state = Locked(State())
@@ -158,7 +159,13 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   /// Looks again soon: what prevents reading may pass without a ring.
   private func tryAgain() {
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
+    let isFirst = state.withLock { state in
+      defer { state.isToTryAgain = true }
+      return !state.isToTryAgain
+    }
+    guard isFirst else { return }
+    Retry.later { [weak self] in
+      self?.state.withLock { $0.isToTryAgain = false }
       self?.wake()
     }
   }

@@ -123,8 +123,9 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// only once.
   mutating func next(limit: Int) -> [Message<Value>] {
     do throws(WormholeError) {
-      defer { failure = nil }
-      return try read(limit: limit)
+      let messages = try read(limit: limit)
+      failure = nil
+      return messages
     } catch {
       isAtEnd = true
       defer { failure = error }

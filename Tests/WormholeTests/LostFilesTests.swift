@@ -1,0 +1,176 @@
+// Specifies how messages go on when their files are moved, removed or exchanged.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct LostFilesTests {
+  private typealias Mail = Log<Message<Int>>
+
+  /// Which directory is moved away.
+  enum Moved: CaseIterable, Sendable {
+    case wormhole, group
+
+    func path(in site: Site) -> String {
+      switch self {
+      case .wormhole: site.path
+      case .group: site.temporary.path
+      }
+    }
+  }
+
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  private func rename(_ old: String, to new: String) throws {
+    try #require(Foundation.rename(old, new) == 0, "\(String(cString: strerror(errno)))")
+  }
+
+  private func numbersFile(in site: Site) -> String { "\(site.path)/org.example.number.mailbox" }
+
+  // MARK: - The directory
+
+  @Test(arguments: TransitKind.kinds, Moved.allCases)
+  func passingGoesOnInANewDirectoryWhenItWasMovedAway(
+    _ kind: TransitKind, _ moved: Moved
+  ) async throws {
+    let site = try Site(kind)
+    let (first, log) = (site.hole, Mail())
+    let label = Listener<Message<Int>>("label") { log.append($0) }
+    try first.bind(label, to: .number, initial: .none, on: .queue(queue))
+    for number in 1...3 { try first.pass(number, to: .number) }
+    await eventually { log.values.last == 3 }
+    try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
+    #expect(try first.pass(10, to: .number) == 1)
+    await eventually("a message in the new directory is not heard") { log.values.last == 10 }
+
+    let second = try site.makeOther()
+    #expect(try second.message(.number) == 10)
+    #expect(try second.pass(11, to: .number) == 2)
+    #expect(try first.message(.number) == 11)
+    #expect(try first.pass(12, to: .number) == 3)
+    #expect(try second.pass(13, to: .number) == 4)
+    for hole in [first, second] { #expect(try hole.history(.number).last?.sequence == 4) }
+  }
+
+  @Test(arguments: TransitKind.kinds, Moved.allCases)
+  func aWormholeThatReadsAloneSeesTheNewDirectory(
+    _ kind: TransitKind, _ moved: Moved
+  ) async throws {
+    let site = try Site(kind)
+    try site.hole.pass(1, to: .number)
+    #expect(try site.hole.message(.number) == 1)
+    try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
+    #expect(try site.hole.message(.number) == nil)
+    try site.makeOther().pass(2, to: .number)
+    #expect(try site.hole.message(.number) == 2)
+    #expect(try site.hole.history(.number).map(\.sequence) == [1])
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func aNumberFromARemovedDirectoryBeginsAnew(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Mail())
+    for number in 1...10 { try hole.pass(number, to: .number) }
+    #expect(try hole.history(.number, since: 10).isEmpty)
+    try FileManager.default.removeItem(atPath: site.path)
+    let early = try hole.listen(.number, replay: .since(10), on: .queue(queue)) { log.append($0) }
+    try hole.pass(100, to: .number)
+    await eventually("who listened before is deaf") { log.values == [100] }
+    let late = try hole.listen(.number, replay: .since(10), on: .queue(queue)) { log.append($0) }
+    await eventually("who listens now is told nothing") { log.values == [100, 100] }
+    var messages = try hole.messages(.number, replay: .since(10)).makeAsyncIterator()
+    #expect(await messages.next()?.value == 100)
+    try hole.pass(101, to: .number)
+    #expect(await messages.next()?.value == 101)
+    await eventually { log.values == [100, 100, 101, 101] }
+    withExtendedLifetime((early, late)) {}
+  }
+
+  // MARK: - One file
+
+  @Test(arguments: [TransitKind.file, .coordinatedFile])
+  func laterMessagesAreHeardOnceWhenTheNumbersAreLost(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Mail())
+    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    try hole.pass(1, to: .number)
+    await eventually { log.values == [1] }
+    // The numbers that are given out again are behind those that the listener knows.
+    for _ in 1...5 { try hole.ping(.number) }
+    await eventually { log.entries.last?.sequence == 6 }
+    try #require(unlink(numbersFile(in: site)) == 0)
+    for number in 10...13 {
+      try hole.pass(number, to: .number)
+      await eventually("\(number) is not heard") { log.values.last == number }
+    }
+    try await site.settle(queue)
+    #expect(log.values == [1, 10, 11, 12, 13])
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: [TransitKind.file, .coordinatedFile])
+  func aMessageOfAnotherNameInItsPlaceMakesNobodyDeaf(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Mail())
+    for number in 1...50 { try hole.pass(number, to: .other) }
+    try hole.pass(1, to: .number)
+    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let place = "\(site.path)/org.example.number.message"
+    try #require(unlink(place) == 0)
+    try FileManager.default.copyItem(
+      atPath: "\(site.path)/org.example.other.message", toPath: place)
+    // Without a bus it is heard here, and a report that there is none.
+    try? hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
+    try await site.settle(queue)
+    #expect(log.values.isEmpty)
+    for number in 2...20 {
+      #expect(try hole.pass(number, to: .number) == number)
+      await eventually("\(number) is not heard") { log.values.last == number }
+    }
+    #expect(log.values == Array(2...20))
+    #expect(try hole.message(.other) == 50)
+    withExtendedLifetime(observation) {}
+  }
+
+  // MARK: - Writers that were killed halfway
+
+  @Test(arguments: TransitKind.files)
+  func allAgreeThatNothingIsThereBehindHalfAClearing(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Mail())
+    try hole.pass(1, to: .number)
+    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    // The message goes first, then the clearing gets its number.
+    try #require(unlink(try site.messageFile()) == 0)
+    for hole in [hole, try site.makeOther()] {
+      #expect(try hole.message(.number) == nil)
+      #expect(try hole.history(.number).isEmpty)
+    }
+    try hole.clear(.number)
+    await eventually { log.texts == ["cleared"] }
+    #expect(try hole.pass(2, to: .number) == 3)
+    await eventually { log.values == [2] }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: TransitKind.files)
+  func allAgreeOnTheOldMessageBehindHalfAPass(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Mail())
+    try hole.pass(1, to: .number)
+    let path = try site.messageFile()
+    let saved = try Data(contentsOf: URL(fileURLWithPath: path))
+    try hole.pass(2, to: .number)
+    // The number is given out first, then the message takes its place.
+    try saved.write(to: URL(fileURLWithPath: path))
+    #expect(try hole.message(.number) == 1)
+    #expect(try hole.history(.number).map(\.sequence) == [1])
+    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    #expect(try hole.pass(3, to: .number) == 3)
+    await eventually { log.values == [3] }
+    #expect(log.entries.map(\.missed) == [1])
+    withExtendedLifetime(observation) {}
+  }
+}

@@ -1,0 +1,119 @@
+// Specifies what comes of messages when several threads are at them at once.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct MailboxRaceTests {
+  @Test func aMessageWithAPingRightBehindItIsTold() throws {
+    let site = try Site(.file)
+    let mailbox = FileMailbox(
+      MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
+    let reader = TightReader(mailbox)
+    defer { reader.stop() }
+    let payload = try MessageName.number.encode(7)
+    let start = ContinuousClock.now
+    for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
+      _ = try mailbox.append(Letter(.message(payload)))
+      let ping = try mailbox.append(Letter(.ping))
+      // Until then the message is the newest one: it is there for who looks.
+      while reader.place < ping {
+        try #require(ContinuousClock.now < start + .seconds(20 * slowness), "no ping \(ping)")
+        sched_yield()
+      }
+    }
+    #expect(reader.skipped == [])
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func aFloodLeavesOthersTheirTurnOnTheSameQueue(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
+    let calls = Counter()
+    let observation = try hole.listen(.number, on: .queue(queue)) { [weak hole] _ in
+      calls.increase()
+      // There is something new whenever a call ends.
+      for _ in 1...2 { _ = try? hole?.ping(.number) }
+    }
+    let writer = Writer(hole, to: .number)
+    for _ in 1...5 {
+      let start = calls.value
+      await eventually("nothing is heard") { calls.value > start + 20 }
+      let atTurn = Counter()
+      queue.async { atTurn.increase(by: calls.value) }
+      let before = calls.value
+      await eventually("the queue is taken") { atTurn.value > 0 }
+      // The rest of the batch that was running, and another one that had been queued before.
+      #expect(atTurn.value <= before + 32)
+    }
+    observation.cancel()
+    await writer.stop()
+  }
+
+  @Test func bindersOfOneNameAtTheSameTimeLoseAndDoubleNothing() async throws {
+    let site = try Site(.log)
+    let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
+    let (log, over, binders) = (Log<Int>(), Counter(), 4)
+    let bind: @Sendable () throws -> Void = {
+      let label = Listener<Message<Int>>("label") { log.append($0.value ?? -1) }
+      try hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+    }
+    try bind()
+    for _ in 1...binders {
+      Thread.detachNewThread {
+        for _ in 1...200 / slowness {
+          do { try bind() } catch { Issue.record("\(error)") }
+        }
+        over.increase()
+      }
+    }
+    var count = 0
+    while over.value < binders {
+      try hole.pass(count, to: .number)
+      count += 1
+    }
+    let passed = count
+    await eventually("messages are lost") { Set(log.entries).count == passed }
+    try await site.settle(queue)
+    #expect(log.entries.sorted() == Array(0..<passed))
+  }
+}
+
+/// Looks for letters without a pause, in a thread of its own.
+private final class TightReader: Sendable {
+  private let seen = Atomic<UInt64>(0)
+  private let isToStop = Atomic<Bool>(false)
+  private let left = Log<UInt64>()
+
+  init(_ mailbox: FileMailbox) {
+    Thread.detachNewThread { [self] in
+      var place: UInt64 = 0
+      while !isToStop.load(ordering: .acquiring) {
+        for letter in (try? mailbox.letters(after: place, limit: 16))?.letters ?? [] {
+          if letter.number != place + 1 { left.append(letter.number - 1) }
+          place = letter.number
+        }
+        seen.store(place, ordering: .releasing)
+      }
+    }
+  }
+
+  /// The number of the last letter that was read.
+  var place: UInt64 { seen.load(ordering: .acquiring) }
+
+  /// The numbers that were left out, of several in a row the last.
+  var skipped: [UInt64] { left.entries }
+
+  func stop() { isToStop.store(true, ordering: .releasing) }
+}
+
+/// Counts from 0.
+private final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+  var value: Int { count.load(ordering: .acquiring) }
+  func increase(by number: Int = 1) { count.add(number, ordering: .acquiringAndReleasing) }
+}

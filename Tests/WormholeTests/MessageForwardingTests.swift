@@ -1,0 +1,69 @@
+// Specifies messages that are posted again inside the process.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct MessageForwardingTests {
+  private let numbers = MessageName<Int>("org.example.value")
+  private let texts = MessageName<String>("org.example.value")
+
+  @Test(arguments: TransitKind.kinds)
+  func readersOfOneTextAsTwoTypesBothGetTheirMessages(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let target = NotificationCenter()
+    let (heardNumbers, heardTexts) = (Log<Message<Int>>(), Log<Message<String>>())
+    let token = target.addObserver(
+      forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
+    ) { [numbers, texts] notification in
+      if let message = notification.message(of: numbers) { heardNumbers.append(message) }
+      if let message = notification.message(of: texts) { heardTexts.append(message) }
+    }
+    defer { target.removeObserver(token) }
+    let first = try site.hole.forward(numbers, to: target, on: .thread)
+    let second = try site.hole.forward(texts, to: target, on: .thread)
+
+    try site.hole.pass(7, to: numbers)
+    await eventually { heardNumbers.entries.count == 1 && heardTexts.entries.count == 1 }
+    #expect(heardNumbers.values == [7])
+    #expect(
+      heardTexts.entries.map(\.error) == [.typeMismatch(expected: "String", found: "Int")])
+    try site.hole.pass("seven", to: texts)
+    await eventually { heardNumbers.entries.count == 2 && heardTexts.entries.count == 2 }
+    #expect(heardTexts.entries.compactMap(\.value) == ["seven"])
+    #expect(
+      heardNumbers.entries.last?.error == .typeMismatch(expected: "Int", found: "String"))
+
+    first.cancel()
+    try site.hole.pass("eight", to: texts)
+    await eventually { heardTexts.entries.count == 3 }
+    #expect(heardNumbers.entries.count == 2)
+    withExtendedLifetime(second) {}
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func aMessageIsPostedOnceHoweverManyWormholesForwardIt(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (target, log) = (NotificationCenter(), Log<Message<Int>>())
+    let token = target.addObserver(
+      forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
+    ) { [numbers] notification in
+      if let message = notification.message(of: numbers) { log.append(message) }
+    }
+    defer { target.removeObserver(token) }
+    let other = try Wormhole(group: site.temporary.group, transit: kind.transit)
+    let queue = DispatchQueue(label: "com.example.queue")
+    let forwardings = try [site.hole, site.hole, other].map {
+      try $0.forward(numbers, to: target, on: .queue(queue))
+    }
+    for number in 1...3 {
+      try site.hole.pass(number, to: numbers)
+      await eventually { log.values.last == number }
+      forwardings[number - 1].cancel()
+    }
+    try site.hole.pass(4, to: numbers)
+    try await site.settle(queue)
+    #expect(log.values == [1, 2, 3])
+  }
+}

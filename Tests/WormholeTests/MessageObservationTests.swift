@@ -1,0 +1,95 @@
+// Specifies what the end of a registration lets go of.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct MessageObservationTests {
+  /// How a registration can be ended.
+  enum End: CaseIterable, Sendable {
+    case cancel, cancelAndWait
+
+    func callAsFunction(_ observation: MessageObservation) {
+      switch self {
+      case .cancel: observation.cancel()
+      case .cancelAndWait: observation.cancelAndWait()
+      }
+    }
+  }
+
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  @Test(arguments: TransitKind.kinds, End.allCases)
+  func itsEndLetsGoOfTheHandler(_ kind: TransitKind, _ end: End) async throws {
+    let site = try Site(kind)
+    let (log, census) = (Log<Message<Int>>(), Census())
+    let observations = try (1...3).map { _ in
+      let canary = census.makeCanary()
+      return try site.hole.listen(.number, on: .queue(queue)) { message in
+        canary.sing()
+        log.append(message)
+      }
+    }
+    try site.hole.pass(1, to: .number)
+    await eventually { log.entries.count == 3 }
+    for observation in observations { end(observation) }
+    await eventually("handlers live") { census.deaths == 3 }
+    withExtendedLifetime(observations) {}
+  }
+
+  @Test(arguments: End.allCases)
+  func itsEndLetsGoOfAHandlerThatWasNeverCalled(_ end: End) async throws {
+    let site = try Site()
+    let census = Census()
+    let canary = census.makeCanary()
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { [canary] _ in
+      canary.sing()
+    }
+    // Calls that are on their way keep nothing either.
+    queue.suspend()
+    try site.hole.pass(1, to: .number)
+    observation.cancel()
+    queue.resume()
+    end(observation)
+    _ = consume canary
+    await eventually("the handler lives") { census.deaths == 1 }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: End.allCases)
+  func aHandlerThatEndsItselfIsLetGoOfWhenItReturns(_ end: End) async throws {
+    let site = try Site()
+    let (log, census) = (Log<Bool>(), Census())
+    let held = Locked<MessageObservation?>(nil)
+    do {
+      let canary = census.makeCanary()
+      let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in
+        canary.sing()
+        if let observation = held.withLock({ $0 }) { end(observation) }
+        log.append(census.deaths == 0)
+      }
+      held.withLock { $0 = observation }
+    }
+    try site.hole.pass(1, to: .number)
+    await eventually("the handler lives") { census.deaths == 1 }
+    #expect(log.entries == [true])
+    #expect(held.withLock { $0.take() } != nil)
+  }
+
+  @Test func aListenerThatIsUnboundIsLetGoOfWhileItsQueueRests() async throws {
+    let site = try Site()
+    let census = Census()
+    do {
+      let canary = census.makeCanary()
+      let label = Listener<Message<Int>>("label") { _ in canary.sing() }
+      try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+    }
+    queue.suspend()
+    try site.hole.pass(1, to: .number)
+    site.hole.unbind("label", from: .number)
+    await eventually("the handler lives") { census.deaths == 1 }
+    queue.resume()
+  }
+}

@@ -1,0 +1,188 @@
+// Specifies who is told that messages cannot be read, and how often.
+import CLinux
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct UnreadableMessagesTests {
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  // MARK: - Trouble that passes
+
+  @Test(arguments: [TransitKind.file, .coordinatedFile], [Senders.all, .others])
+  func whatPreventsReadingIsToldOnceAndTheMessageThenComesByItself(
+    _ kind: TransitKind, _ senders: Senders
+  ) async throws {
+    let site = try Site(kind)
+    let log = Log<Message<Int>>()
+    try site.hole.pass(1, to: .number)
+    let observation = try site.hole.listen(.number, from: senders, on: .queue(queue)) {
+      log.append($0)
+    }
+    try await site.settle(queue)
+    try await store(42, for: senders, in: site)
+    let obstacle = try Obstacle(site.path)
+    for _ in 1...5 {
+      ring(site)
+      try await site.settle(queue)
+    }
+    let path = "\(site.path)/org.example.number.mailbox"
+    #expect(log.entries.map(\.error) == [.system(code: ENOTDIR, path: path)])
+    #expect(log.entries.first?.sender == Sender(pid: 0, uid: 0))
+    try obstacle.remove()
+    await eventually("\(log.texts)") { log.values == [42] }
+    #expect(log.entries.last?.missed == 0)
+    #expect(log.entries.count == 2)
+
+    // The same trouble at another time is news.
+    let another = try Obstacle(site.path)
+    ring(site)
+    await eventually { log.entries.count == 3 }
+    try another.remove()
+    try await store(43, for: senders, in: site)
+    ring(site)
+    await eventually("\(log.texts)") { log.values == [42, 43] }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: [TransitKind.file, .coordinatedFile], [Senders.all, .others])
+  func aSequenceSaysOnceWhatPreventsReadingAndGoesOnByItself(
+    _ kind: TransitKind, _ senders: Senders
+  ) async throws {
+    let site = try Site(kind)
+    try site.hole.pass(1, to: .number)
+    var messages = try site.hole.messages(.number, from: senders, replay: .none)
+      .makeAsyncIterator()
+    try await store(42, for: senders, in: site)
+    let obstacle = try Obstacle(site.path)
+    ring(site)
+    let path = "\(site.path)/org.example.number.mailbox"
+    #expect(await messages.next()?.error == .system(code: ENOTDIR, path: path))
+    let removal = Task { try obstacle.remove() }
+    #expect(await messages.next()?.value == 42)
+    try await removal.value
+    try await store(43, for: senders, in: site)
+    ring(site)
+    #expect(await messages.next()?.value == 43)
+  }
+
+  /// Stores a message without a ring that is heard here.
+  private func store(_ number: Int, for senders: Senders, in site: Site) async throws {
+    if senders == .others {
+      _ = try await site.run("pass", MessageName.number.rawValue, [number, 1])
+    } else {
+      try site.makeOther().pass(number, to: .number)
+    }
+  }
+
+  // MARK: - Trouble that stays
+
+  @Test func clearingReportsWhatItCouldNotLookAt() async {
+    await #expect(processExitsWith: .success) {
+      let site = try Site(.file)
+      let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
+      for name in names { try site.hole.pass(1, to: name) }
+      // One file more can be opened, which is the directory.
+      let files = try openAllFiles(butOne: true)
+      let failure = #expect(throws: WormholeError.self) { try site.hole.clearAll() }
+      for file in files { close(file) }
+      guard case .system(code: EMFILE, _) = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+      #expect(try names.compactMap { try site.hole.message($0) }.count == 5)
+      try site.hole.clearAll()
+      #expect(try names.compactMap { try site.hole.message($0) }.isEmpty)
+    }
+  }
+
+  @Test func clearingTriesTheOtherNamesBeforeItReportsOne() throws {
+    let site = try Site(.file)
+    let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
+    for name in names { try site.hole.pass(1, to: name) }
+    let other = try site.makeOther()
+    let path = "\(site.path)/org.example.3.mailbox"
+    try #require(unlink(path) == 0 && mkdir(path, 0o700) == 0)
+    #expect(throws: WormholeError.system(code: EISDIR, path: path)) { try other.clearAll() }
+    #expect(try names.compactMap { try other.message($0) }.count == 1)
+  }
+
+  // MARK: - Property lists
+
+  static let foreignLists: [String] = [
+    "", "bplist0", "(1, 2)", "{ a = 1; }",
+    "<?xml version=\"1.0\"?><plist version=\"1.0\"><array><array/></array></plist>",
+    "<plist version=\"1.0\"><array><array><integer>1</integer></array></array></plist>",
+    "<?xml version=\"1.0\"?><plist version=\"1.0\">"
+      + String(repeating: "<array>", count: 100_000)
+      + String(repeating: "</array>", count: 100_000) + "</plist>",
+    String(repeating: "(", count: 100_000) + String(repeating: ")", count: 100_000),
+  ]
+
+  @Test(arguments: TransitKind.kinds, foreignLists.indices)
+  func propertyListsThatAreNotBinaryAreRefused(_ kind: TransitKind, _ index: Int) async throws {
+    let site = try Site(kind)
+    let name = MessageName<[Int]>("org.example.list", codec: .propertyList)
+    let mailbox = try kind.transit.openMailbox(for: name.rawValue, in: site.hole.directory)
+    let payload = Payload(
+      codec: "plist", type: "Array<Int>", version: 1, data: Data(Self.foreignLists[index].utf8))
+    #expect(try mailbox.append(Letter(.message(payload))) == 1)
+    let error = WormholeError.decoding("not a binary property list")
+    #expect(throws: error) { try site.hole.message(name) }
+    let log = Log<WormholeError?>()
+    let observation = try site.hole.listen(name, replay: .last, on: .queue(queue)) {
+      log.append($0.error)
+    }
+    await eventually { log.entries == [error] }
+    try site.hole.pass([1, 2], to: name)
+    #expect(try site.hole.message(name) == [1, 2])
+    withExtendedLifetime(observation) {}
+  }
+}
+
+/// Tells listeners to look, though nothing was passed.
+private func ring(_ site: Site) {
+  // Without a bus it is heard here, and a report that there is none.
+  try? site.hole.group.center.post(
+    "wormhole.org.example.group.wormhole.org.example.number")
+}
+
+/// A file in the place of a directory, so that nothing in the directory can be opened.
+private struct Obstacle: Sendable {
+  private let directory: String
+  private var aside: String { "\(directory).aside" }
+
+  /// Lets the two change places at once: at no time is there nothing.
+  init(_ directory: String) throws {
+    self.directory = directory
+    try Data().write(to: URL(fileURLWithPath: aside))
+    try exchange()
+  }
+
+  func remove() throws {
+    try exchange()
+    try #require(unlink(aside) == 0)
+  }
+
+  private func exchange() throws {
+    let flags = UInt32(LINUX_RENAME_EXCHANGE)
+    try #require(renameat2(AT_FDCWD, aside, AT_FDCWD, directory, flags) == 0)
+  }
+}
+
+/// Opens files until there can be no more, or one more.
+private func openAllFiles(butOne: Bool = false) throws -> [CInt] {
+  var limit = rlimit()
+  let files = __rlimit_resource_t(7)
+  try #require(getrlimit(files, &limit) == 0)
+  limit.rlim_cur = 256
+  try #require(setrlimit(files, &limit) == 0)
+  var opened: [CInt] = []
+  while case let file = open("/dev/null", O_RDONLY | O_CLOEXEC), file >= 0 { opened.append(file) }
+  if butOne, let last = opened.popLast() { close(last) }
+  return opened
+}
