@@ -23,8 +23,9 @@ internal import Foundation
 /// a trigger that updates its own table needs a condition under which it ends.
 ///
 /// These changes are not told: those of virtual tables; those of rows for which a trigger has
-/// called `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its triggers are
-/// recursive; the new row ids of a `VACUUM` in tables without an `INTEGER PRIMARY KEY`.
+/// called `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its
+/// triggers are recursive; the new row ids of a `VACUUM` in tables without an
+/// `INTEGER PRIMARY KEY`.
 public final class SharedDatabase: Sendable {
   let bell: NotificationName
   let center: DarwinNotificationCenter
