@@ -1,6 +1,5 @@
 // Turns letters into rows of a log.
 
-internal import CSQLite
 internal import Foundation
 
 /// A letter on its way into a log.
@@ -56,7 +55,7 @@ struct LogRow {
           try log.transaction(.immediate) { () throws(WormholeError) in try clear(log) }.get()
         }
       }
-    } catch .database(SQLITE_MISMATCH, _) {
+    } catch .database(sqliteHasOtherType, _) {
       // There is no number behind the last.
       throw .damaged(path: log.path)
     }

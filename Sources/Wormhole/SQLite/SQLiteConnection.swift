@@ -20,8 +20,13 @@ final class SQLiteConnection: @unchecked Sendable {
   var isForReading = false
 
   /// Whether the body of a transaction is running.
-  var isInBody = false
+  var isInBody: Bool {
+    get { inBody.pointee }
+    set { inBody.pointee = newValue }
+  }
 
+  // In places of their own, for the functions that SQLite calls.
+  private let inBody: UnsafeMutablePointer<Bool>
   private let handle: OpaquePointer
   private let busyWait: UnsafeMutablePointer<BusyWait>
   private var statements: [ExactString: SQLiteStatement] = [:]
@@ -43,6 +48,8 @@ final class SQLiteConnection: @unchecked Sendable {
         sqlite: result, message: String(cString: sqlite3_errstr(result)), path: path)
     }
     self.handle = handle
+    inBody = .allocate(capacity: 1)
+    inBody.initialize(to: false)
     busyWait = .allocate(capacity: 1)
     busyWait.initialize(to: BusyWait())
     BusyWait.install(busyWait, in: handle)
@@ -53,6 +60,7 @@ final class SQLiteConnection: @unchecked Sendable {
     statements = [:]
     sqlite3_close_v2(handle)
     busyWait.deallocate()
+    inBody.deallocate()
   }
 
   /// Whether the file is gone, or another one stands in its place. It costs one `stat`.
@@ -197,11 +205,10 @@ final class SQLiteConnection: @unchecked Sendable {
   private func refuseTransactionsInBodies() {
     sqlite3_set_authorizer(
       handle,
-      { context, action, _, _, _, _ in
-        guard action == SQLITE_TRANSACTION, let context else { return SQLITE_OK }
-        let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
-        return connection.isInBody ? SQLITE_DENY : SQLITE_OK
-      }, Unmanaged.passUnretained(self).toOpaque())
+      { inBody, action, _, _, _, _ in
+        guard action == SQLITE_TRANSACTION, let inBody else { return SQLITE_OK }
+        return inBody.load(as: Bool.self) ? SQLITE_DENY : SQLITE_OK
+      }, inBody)
   }
 
   private func error(_ result: Int32) -> WormholeError {

@@ -25,5 +25,8 @@ let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
 /// `SQLITE_CONSTRAINT_FOREIGNKEY`.
 let sqliteHasNoParent = SQLITE_CONSTRAINT | 3 << 8
 
+/// `SQLITE_MISMATCH`, for those who do not speak to SQLite themselves.
+let sqliteHasOtherType = SQLITE_MISMATCH
+
 /// `SQLITE_ABORT_ROLLBACK`.
 let sqliteHasRolledBack = SQLITE_ABORT | 2 << 8
