@@ -12,6 +12,23 @@ struct WormholeProcessTests {
   // MARK: - One passes, another listens
 
   @Test(arguments: BusKind.installed, TransitKind.kinds)
+  func aListenerMayHearOtherProcessesOnly(on bus: BusKind, over kind: TransitKind) async throws {
+    let site = try Site(kind, on: bus)
+    let log = Log<Message<Int>>()
+    let label = Listener<Message<Int>>("label") { log.append($0) }
+    try site.hole.bind(label, to: .number, from: .others, initial: .none, on: .thread)
+    let all = try site.hole.messages(.number, from: .others, replay: .none)
+    try site.hole.pass(1, to: .number)
+    _ = try await site.run("pass", "org.example.number", [2, 1])
+    await eventually { log.values == [2] }
+    var iterator = all.makeAsyncIterator()
+    #expect(await iterator.next()?.value == 2)
+    try site.hole.pass(3, to: .number)
+    _ = try await site.run("pass", "org.example.number", [4, 1])
+    await eventually { log.values == [2, 4] }
+  }
+
+  @Test(arguments: BusKind.installed, TransitKind.kinds)
   func aMessageReachesAnotherProcessOnce(on bus: BusKind, over kind: TransitKind) async throws {
     let site = try Site(kind, on: bus)
     let listener = try site.start("listen", name, ["none", 3])
