@@ -24,7 +24,11 @@ public final class Wormhole: Sendable {
 
   let home: PrivateDirectory
   let listeners = ListenerTable<ChannelKey, MessageObservation>()
-  let binding = Locked(())
+
+  /// Held while a listener takes its place, counted: a value without a size looks to the thread
+  /// sanitizer like the object that it is in.
+  let binding = Locked(0)
+
   private let directoryName: String
   private let channels = Locked<[ChannelKey: Channel]>([:])
 

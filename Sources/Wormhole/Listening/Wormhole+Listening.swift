@@ -32,8 +32,9 @@ extension Wormhole {
     let pump = MessagePump(from: senders, on: delivery, listener.action)
     let observation = try MessageObservation(pump, rungBy: channel)
     // One at a time: of two that take the same place, each needs to know where the other stopped.
-    let old = try binding.withLock { _ in
-      Result { () throws(WormholeError) in
+    let old = try binding.withLock { count in
+      count += 1
+      return Result { () throws(WormholeError) in
         var reader = try MessageReader(name, channel.mailbox, initial: initial)
         let old = listeners.take(listener.name, from: key)
         if let place = old?.end() {
