@@ -90,6 +90,47 @@ struct MessageFileTests {
     #expect(site.files.allSatisfy { $0.hasSuffix(".mailbox") })
   }
 
+  /// The number of a message is given out before it is there. It is not that of the damaged one.
+  @Test(arguments: TransitKind.files)
+  func doesNotCostTheMessageThatTakesItsPlace(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (hole, log) = (site.hole, Log<Message<Int>>())
+    try hole.pass(0, to: .number)
+    let path = try site.messageFile()
+    let label = Listener<Message<Int>>("label") { log.append($0) }
+    try hole.bind(label, to: .number, initial: .none, on: .thread)
+    let ringing = Task.detached {
+      while !Task.isCancelled {
+        try? hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
+        try? await Task.sleep(for: .microseconds(100))
+      }
+    }
+    for number in 1...20 {
+      try edit(path) { $0 = Data("text".utf8) }
+      try hole.pass(number, to: .number)
+      await eventually("\(number) is not heard") { log.values.last == number }
+    }
+    ringing.cancel()
+    await ringing.value
+  }
+
+  @Test(arguments: TransitKind.files)
+  func doesNotHideTheMessageThatTakesItsPlaceFromANewListener(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    try site.hole.pass(0, to: .number)
+    let path = try site.messageFile()
+    for number in 1...20 {
+      try edit(path) { $0 = Data("text".utf8) }
+      let log = Log<Message<Int>>()
+      let writer = Task.detached { try site.hole.pass(number, to: .number) }
+      let label = Listener<Message<Int>>("label") { log.append($0) }
+      try site.hole.bind(label, to: .number, initial: .fireIfPresent, on: .thread)
+      _ = try await writer.value
+      await eventually("\(number) is not heard") { log.values == [number] }
+      site.hole.unbindAll(from: .number)
+    }
+  }
+
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
   func isForeignWhenSomebodyElseWroteIt() throws {
     let site = try Site()

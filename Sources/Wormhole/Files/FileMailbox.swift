@@ -52,7 +52,7 @@ struct FileMailbox: Mailbox {
     _ letter: Letter, holding lock: borrowing FileLock
   ) throws(WormholeError) -> UInt64 {
     let known = MailboxState(descriptor: lock.descriptor)
-    var state = known ?? MailboxState(lastNumber: visibleNumber(nil))
+    var state = known ?? MailboxState(lastNumber: visibleNumber() ?? 0)
     let stamp = state.next(for: letter)
     switch letter.content {
     case .message(let payload):
@@ -117,7 +117,7 @@ struct FileMailbox: Mailbox {
       if let first, first.letter.number >= state?.message.number ?? .max {
         first.letter
       } else {
-        try newestMessage(after: floor, state)
+        try newestMessage(after: floor)
       }
     let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), newest]
     let news = letters.compactMap(\.self).filter { $0.number > number }
@@ -128,7 +128,7 @@ struct FileMailbox: Mailbox {
 
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
     guard isCoordinated, let lock = try lockForReading() else {
-      return try newestMessage(try readState())
+      return try newestMessage(after: try readState()?.cleared.number ?? 0)
     }
     return try newestMessage(holding: lock)
   }
@@ -136,20 +136,28 @@ struct FileMailbox: Mailbox {
   /// What somebody is about to put in does not count yet, though it has its number already.
   func lastNumber() throws(WormholeError) -> UInt64 {
     let state = try readState()
-    return max(visibleNumber(state), state?.ping.number ?? 0, state?.cleared.number ?? 0)
+    if let number = visibleNumber() { return lastNumber(state, ofMessage: number) }
+    guard let lock = try lockForReading() else { return 0 }
+    let settled = MailboxState(descriptor: lock.descriptor)
+    return lastNumber(settled, ofMessage: visibleNumber() ?? settled?.message.number ?? 0)
+  }
+
+  private func lastNumber(_ state: MailboxState?, ofMessage number: UInt64) -> UInt64 {
+    max(number, state?.ping.number ?? 0, state?.cleared.number ?? 0)
   }
 
   func identity() throws(WormholeError) -> UInt32 {
     try readState()?.identity ?? 0
   }
 
-  /// The number of the message that is there; where that cannot be known, of the last one.
-  private func visibleNumber(_ state: MailboxState?) -> UInt64 {
+  /// Returns the number of the message that is there, 0 if there is none, `nil` if it does not say.
+  private func visibleNumber() -> UInt64? {
     do throws(WormholeError) {
       guard let header = try message.readHeader() else { return 0 }
-      if header.name == name { return header.number }
-    } catch {}
-    return state?.message.number ?? 0
+      return header.name == name ? header.number : nil
+    } catch {
+      return nil
+    }
   }
 
   /// Waits for those who are about to write. Where nobody has ever written there is no lock.
@@ -174,14 +182,24 @@ struct FileMailbox: Mailbox {
   private func newestMessage(
     holding lock: borrowing FileLock
   ) throws(WormholeError) -> NumberedLetter? {
-    try newestMessage(MailboxState(descriptor: lock.descriptor))
-  }
-
-  private func newestMessage(_ state: MailboxState?) throws(WormholeError) -> NumberedLetter? {
-    try newestMessage(after: state?.cleared.number ?? 0, state)
+    let state = MailboxState(descriptor: lock.descriptor)
+    return try newestMessage(after: state?.cleared.number ?? 0, state)
   }
 
   /// Returns the message in the file, if its number is behind another.
+  ///
+  /// One that cannot be read has the number that was given out last, unless that belongs to a
+  /// message that is about to take its place: who puts it there is waited for.
+  private func newestMessage(after number: UInt64) throws(WormholeError) -> NumberedLetter? {
+    do throws(WormholeError) {
+      return try readableMessage(after: number)?.letter
+    } catch {
+      guard let lock = try lockForReading() else { return try newestMessage(after: number, nil) }
+      return try newestMessage(after: number, MailboxState(descriptor: lock.descriptor))
+    }
+  }
+
+  /// Returns the message in the file, if its number is behind another. Nobody may write meanwhile.
   private func newestMessage(
     after number: UInt64, _ state: MailboxState?
   ) throws(WormholeError) -> NumberedLetter? {
@@ -211,7 +229,7 @@ struct FileMailbox: Mailbox {
   ) throws(WormholeError) -> NumberedLetter {
     if case .system = error { throw error }
     var stamp = state?.message ?? MailboxState.Stamp()
-    stamp.number = visibleNumber(state)
+    stamp.number = visibleNumber() ?? stamp.number
     return stamp.letter(.unreadable(error))
   }
 }
