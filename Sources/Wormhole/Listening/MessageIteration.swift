@@ -45,8 +45,6 @@ final class MessageIteration<Value: Codable & Sendable> {
   }
 
   private func acknowledge() {
-    guard let handled = handled.take() else { return }
-    // A cursor that could not be moved moves with the next message, or this one comes again.
-    try? reader.cursor?.advance(to: handled)
+    if let handled = handled.take() { reader.acknowledge(handled) }
   }
 }

@@ -131,8 +131,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     }
     guard let handler else { return false }
     if senders.include(message) { handler(message) }
-    // A cursor that could not be moved moves with the next message, or this one comes again.
-    try? reader.cursor?.advance(to: message.sequence)
+    reader.acknowledge(message.sequence)
     return true
   }
 

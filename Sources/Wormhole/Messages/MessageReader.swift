@@ -27,7 +27,7 @@ struct MailboxPlace: Sendable {
 struct MessageReader<Value: Codable & Sendable>: Sendable {
   let name: MessageName<Value>
   let mailbox: any Mailbox
-  let cursor: (any MailboxCursor)?
+  private let cursor: (any MailboxCursor)?
 
   /// Behind what has been read.
   private(set) var place: MailboxPlace
@@ -100,6 +100,12 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// Takes the message that was there already.
   mutating func takeInitial() -> Message<Value>? {
     initial.take()
+  }
+
+  /// Notes that all messages up to a number have been handled.
+  func acknowledge(_ number: UInt64) {
+    // A cursor that could not be moved moves with the next message, or this one comes again.
+    try? cursor?.advance(to: number)
   }
 
   /// Returns the next messages, none if there are none.
