@@ -28,6 +28,7 @@ def list_peers(folder, swift_folder, python):
     ours = [("c-inline", "inline"), ("c-thread", "thread"), ("c-loop", "loop")]
     return [
         Peer(YARDSTICK, (str(c / "peer-sd-bus"),)),
+        Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body")),
         *(Peer(name, (str(c / "peer-darwin"), kind), is_ours=True) for name, kind in ours),
         *(Peer(f"swift-{kind}", (str(swift / "peer-swift"), kind), is_ours=True)
           for kind in ("closure", "sequence")),
