@@ -1,5 +1,6 @@
 /* A connection is lost while the bus lives: what sd-bus had not written yet is not lost with it. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -22,6 +23,16 @@ static bool is_service_thread(void)
 
         return pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
                strcmp(name, "dn-service") == 0;
+}
+
+/* Stands before that of libc: the socket is full for the service thread, when it is armed. */
+ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
+{
+        if (is_armed && is_service_thread()) {
+                errno = EAGAIN;
+                return -1;
+        }
+        return sendto(fd, bytes, n_bytes, flags, NULL, 0);
 }
 
 /* Stands before that of libsystemd: fails once on the service thread, when it is armed. */

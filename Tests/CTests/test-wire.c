@@ -31,6 +31,22 @@ TEST(postIsOneSignalOfTheDocumentedForm)
         test_bus_stop(bus);
 }
 
+TEST(nameOfAnyLengthArrivesWhole)
+{
+        char name[DN_NAME_MAX_BYTES + 1] = "";
+        test_signal seen;
+
+        prepare();
+        for (size_t n = 1; n <= DN_NAME_MAX_BYTES; n++) {
+                name[n - 1] = n % 7 ? 'a' : '-';
+                post_ok(dn_center_darwin(), name);
+                test_peer_next(peer, &seen);
+                CHECK_STREQ(seen.name, name);
+                CHECK_STREQ(seen.signature, "stt");
+        }
+        test_bus_stop(bus);
+}
+
 TEST(interfaceIsTheEncodedName)
 {
         static const char *const pairs[][2] = {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
+#include "bus/marshal.h"
 #include "bus/name.h"
 
 /* Path and interface, with their keys; dbus-daemon and dbus-broker refuse more than 1024. */
@@ -58,6 +60,16 @@ void dn__connection_close(dn__connection *connection)
         *connection = (dn__connection){ 0 };
 }
 
+/* Between processes of one machine a short message is one piece for the kernel. */
+static bool takes_whole(sd_bus *bus)
+{
+        int domain = 0;
+        socklen_t n_bytes = sizeof(domain);
+
+        return getsockopt(sd_bus_get_fd(bus), SOL_SOCKET, SO_DOMAIN, &domain, &n_bytes) == 0 &&
+               domain == AF_UNIX;
+}
+
 /* Returns 1 when the bus has said hello just now. */
 static int greet(dn__connection *connection)
 {
@@ -73,6 +85,7 @@ static int greet(dn__connection *connection)
         connection->unique_name = strdup(name);
         if (!connection->unique_name)
                 return -ENOMEM;
+        connection->takes_whole = takes_whole(connection->bus);
         /* A bus that hangs for a while answers afterwards: to give up a question before would
          * leave a rule that the bus has, but we do not know of. */
         (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);
@@ -139,6 +152,21 @@ bool dn__connection_is_read(dn__connection *connection)
         return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
 }
 
+/* Writes a post past sd-bus, which has nothing to write at the moment. Returns whether it did: what
+ * the socket does not take sd-bus can queue, and an error it finds itself. */
+static bool write_post(dn__connection *connection, const char *name, size_t n_name_bytes,
+                       uint64_t generation, uint64_t region)
+{
+        char bytes[DN__MARSHAL_BYTES];
+        size_t n_bytes;
+
+        /* The serials of sd-bus begin at 1. */
+        n_bytes = dn__marshal_post(name, n_name_bytes, generation, region,
+                                   UINT32_C(1) << 31 | connection->n_written++, bytes);
+        return send(sd_bus_get_fd(connection->bus), bytes, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+               (ssize_t)n_bytes;
+}
+
 int dn__connection_send_post(dn__connection *connection, const char *name, size_t n_name_bytes,
                              uint64_t generation, uint64_t region)
 {
@@ -146,7 +174,10 @@ int dn__connection_send_post(dn__connection *connection, const char *name, size_
         sd_bus_message *message = NULL;
         int r;
 
-        dn__name_to_interface(name, n_name_bytes, interface);
+        if (connection->takes_whole &&
+            write_post(connection, name, n_name_bytes, generation, region))
+                return 0;
+        (void)dn__name_to_interface(name, n_name_bytes, interface);
         r = sd_bus_message_new_signal(connection->bus, &message, DN__WIRE_PATH, interface,
                                       DN__WIRE_MEMBER);
         if (r >= 0)
@@ -191,7 +222,7 @@ bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *
             !read_body(message, &signal))
                 return false;
         /* The interface brought it here, but the name decides: they have to agree. */
-        dn__name_to_interface(signal.name, signal.n_name_bytes, interface);
+        (void)dn__name_to_interface(signal.name, signal.n_name_bytes, interface);
         if (!is_equal(sd_bus_message_get_interface(message), interface))
                 return false;
         signal.sender = sd_bus_message_get_sender(message);

@@ -19,7 +19,9 @@
 typedef struct dn__connection {
         sd_bus *bus;
         char *unique_name; /* set once the bus has said hello */
-        bool is_broken;    /* what had to be sent could not be: to begin anew is the way out */
+        bool is_broken;     /* what had to be sent could not be: to begin anew is the way out */
+        bool takes_whole;   /* its socket takes a message of ours whole, or not at all */
+        uint32_t n_written; /* messages that were written past sd-bus */
         dn__fork_guard *fork_guard;
 } dn__connection;
 

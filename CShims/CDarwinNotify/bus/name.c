@@ -91,8 +91,8 @@ static size_t write_hash(const char *name, size_t n_bytes, char *out)
         return 34;
 }
 
-void dn__name_to_interface(const char *name, size_t n_bytes,
-                           char ret_interface[DN__WIRE_INTERFACE_BYTES])
+size_t dn__name_to_interface(const char *name, size_t n_bytes,
+                             char ret_interface[DN__WIRE_INTERFACE_BYTES])
 {
         char *out = ret_interface + N_PREFIX_BYTES;
         size_t n;
@@ -102,4 +102,5 @@ void dn__name_to_interface(const char *name, size_t n_bytes,
         if (!n)
                 n = write_hash(name, n_bytes, out);
         out[n] = '\0';
+        return N_PREFIX_BYTES + n;
 }

@@ -18,7 +18,8 @@ bool dn__name_is_local(const char *name);
  * that leaves the process, -ENAMETOOLONG. */
 int dn__name_check(const char *name, size_t *ret_n_bytes);
 
-/* Writes the interface of a checked name, NUL-terminated. Distinct names have distinct
- * interfaces, but for those that are too long to be written out and whose hashes are equal. */
-void dn__name_to_interface(const char *name, size_t n_bytes,
-                           char ret_interface[DN__WIRE_INTERFACE_BYTES]);
+/* Writes the interface of a checked name, NUL-terminated, and returns its length. Distinct names
+ * have distinct interfaces, but for those that are too long to be written out and whose hashes are
+ * equal. */
+size_t dn__name_to_interface(const char *name, size_t n_bytes,
+                             char ret_interface[DN__WIRE_INTERFACE_BYTES]);

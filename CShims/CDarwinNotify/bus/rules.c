@@ -101,10 +101,8 @@ int dn__rules_add(dn__rules *rules, const char *name, size_t n_name_bytes, dn__r
 {
         char interface[DN__WIRE_INTERFACE_BYTES];
         dn__rule *rule;
-        size_t n_bytes;
+        size_t n_bytes = dn__name_to_interface(name, n_name_bytes, interface);
 
-        dn__name_to_interface(name, n_name_bytes, interface);
-        n_bytes = strlen(interface);
         rule = calloc(1, sizeof(*rule) + n_bytes + 1);
         if (!rule)
                 return -ENOMEM;
