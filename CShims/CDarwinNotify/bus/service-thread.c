@@ -274,12 +274,13 @@ void dn__service_main(void *context)
         current = service;
         while (!is_over(service)) {
                 connect_if_due(service);
+                wait_for_work(service);
+                /* What has come is next after the wait: somebody waits for it. */
                 receive(service);
                 dn__service_handle_decided(service);
                 run_works(service);
                 send_pending(service);
                 call_when_due(service);
-                wait_for_work(service);
         }
         current = NULL;
         dn__service_free(service);
