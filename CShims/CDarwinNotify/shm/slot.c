@@ -28,12 +28,13 @@ typedef struct words {
         size_t n_bytes;
 } words;
 
-static words words_of(const char *name, size_t n_name_bytes)
+/* Not all is cleared, only the rest of the last word: most names are short. */
+static void set_words(words *words, const char *name, size_t n_name_bytes)
 {
-        words words = { .n_words = (n_name_bytes + 7) / 8, .n_bytes = n_name_bytes };
-
-        memcpy(words.word, name, n_name_bytes);
-        return words;
+        words->n_words = (n_name_bytes + 7) / 8;
+        words->n_bytes = n_name_bytes;
+        words->word[words->n_words - 1] = 0;
+        memcpy(words->word, name, n_name_bytes);
 }
 
 /* 0 is the free slot. */
@@ -79,7 +80,7 @@ dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char 
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++) {
                 if (atomic_load_explicit(&region->table->tags[i], memory_order_relaxed) ==
                     tag_of(hash)) {
-                        words = words_of(name, n_name_bytes);
+                        set_words(&words, name, n_name_bytes);
                         return find(region, hash, &words);
                 }
         }
@@ -177,7 +178,8 @@ static bool slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
 
         atomic_store(tag, 0);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
-                atomic_store_explicit(&slot->name[i], name->word[i], memory_order_relaxed);
+                atomic_store_explicit(&slot->name[i], i < name->n_words ? name->word[i] : 0,
+                                      memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
         atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
         /* The count goes on where the last name left it: 0 alone means "not counted". */
@@ -189,10 +191,11 @@ static bool slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
-        words words = words_of(name, n_name_bytes);
         size_t set = dn__shm_set_of(hash), index;
         dn__shm_slot *slot;
+        words words;
 
+        set_words(&words, name, n_name_bytes);
         if (!set_acquire(region, set))
                 return NULL;
         slot = find(region, hash, &words);
