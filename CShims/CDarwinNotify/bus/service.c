@@ -121,18 +121,30 @@ uint64_t dn__service_deadline_us(void)
         return dn__clock_after_us(ANSWER_TIMEOUT_US);
 }
 
-static void await_first_attempt(dn__service *service, uint64_t deadline_us)
+/* Waits for something to change; returns false when the time is over. */
+static bool wait_for_change(dn__service *service, uint64_t *deadline_us)
+        DN__REQUIRES(&service->lock)
+{
+        if (!*deadline_us)
+                *deadline_us = dn__service_deadline_us();
+        if (dn__clock_now_us() >= *deadline_us)
+                return false;
+        (void)dn__condition_wait(&service->changed, &service->lock, *deadline_us);
+        return true;
+}
+
+static void await_first_attempt(dn__service *service, uint64_t *deadline_us)
         DN__REQUIRES(&service->lock)
 {
         if (!service->address.address || dn__service_is_current(service))
                 return;
-        while (!service->is_tried && dn__clock_now_us() < deadline_us)
-                (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
+        while (!service->is_tried && wait_for_change(service, deadline_us))
+                continue;
         /* Who comes next does not wait again for a bus that did not answer this time. */
         service->is_tried = true;
 }
 
-int dn__service_ensure(dn__service *service, uint64_t deadline_us)
+int dn__service_ensure(dn__service *service, uint64_t *deadline_us)
 {
         int r;
 
@@ -251,19 +263,16 @@ int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_b
         return r;
 }
 
-int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t deadline_us)
+int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t *deadline_us)
 {
         bool may_wait = !dn__service_is_current(service);
         int r;
 
         dn__lock_acquire(&service->lock);
-        for (;;) {
+        do
                 r = dn__rules_get_state(&service->rules, rule);
-                if (r != 0 || report(service) < 0 || !may_wait ||
-                    dn__clock_now_us() >= deadline_us)
-                        break;
-                (void)dn__condition_wait(&service->changed, &service->lock, deadline_us);
-        }
+        while (r == 0 && report(service) == 0 && may_wait &&
+               wait_for_change(service, deadline_us));
         /* Who goes on without the answer is told later of what was posted until it comes. */
         if (r == 0) {
                 service->has_unasked = true;

@@ -48,12 +48,13 @@ void dn__service_close(dn__service *service);
 /* Tells whether the caller is the service thread, where waiting for the bus means for ever. */
 bool dn__service_is_current(const dn__service *service);
 
-/* Returns until when a call that begins now may wait for a bus that does not answer. */
+/* Returns until when a call that begins to wait now may wait for a bus that does not answer. */
 uint64_t dn__service_deadline_us(void);
 
 /* Starts the thread and waits for the outcome of the first attempt to connect. Returns 0 when
- * connected, -ENOTCONN, or -ENOMEM. */
-int dn__service_ensure(dn__service *service, uint64_t deadline_us);
+ * connected, -ENOTCONN, or -ENOMEM. The deadline is that of all what a call waits for, 0 before it
+ * has waited: as a rule it never does, and need not know the time. */
+int dn__service_ensure(dn__service *service, uint64_t *deadline_us);
 
 /* Tells whether there ever was a connection: a bus that was there comes back by itself, and is sent
  * what waits for it. */
@@ -70,8 +71,8 @@ int dn__service_add_rule(dn__service *service, const char *name, size_t n_name_b
                          dn__rule **ret_rule);
 
 /* Waits, but not on the service thread, until the bus delivers the posts of the name. Returns 0;
- * -ENOTCONN: it does not yet, but will; -ENOBUFS: it never will. */
-int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t deadline_us);
+ * -ENOTCONN: it does not yet, but will; -ENOBUFS: it never will. The deadline is as above. */
+int dn__service_await_rule(dn__service *service, const dn__rule *rule, uint64_t *deadline_us);
 
 void dn__service_remove_rule(dn__service *service, dn__rule *rule);
 

@@ -220,13 +220,13 @@ static uint64_t post_inside(dn__engine *engine, uint64_t hash, const char *name,
 
 int dn__engine_post(dn__engine *engine, const char *name, size_t n_name_bytes, bool may_merge)
 {
-        uint64_t hash = dn__hash64(name, n_name_bytes), generation;
+        uint64_t hash = dn__hash64(name, n_name_bytes), deadline_us = 0, generation;
         int r = 0;
 
         if (dn__access_is_reserved(name) && !dn__access_may_post(name, geteuid()))
                 return 0;
         if (!dn__name_is_local(name)) {
-                r = dn__service_ensure(engine->service, dn__service_deadline_us());
+                r = dn__service_ensure(engine->service, &deadline_us);
                 if (r == -ENOMEM)
                         return r;
         }

@@ -62,19 +62,19 @@ int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes,
                     dn__topic **ret_topic)
 {
         bool is_local = engine->center->is_local || dn__name_is_local(name);
-        uint64_t deadline_us = dn__service_deadline_us();
+        uint64_t deadline_us = 0;
         int r;
 
         if (is_local)
                 return dn__topic_hold(engine, name, n_name_bytes, true, ret_topic);
         if (dn__access_is_reserved(name) && !dn__access_may_observe(name, geteuid()))
                 return -EACCES;
-        if (dn__service_ensure(engine->service, deadline_us) == -ENOMEM)
+        if (dn__service_ensure(engine->service, &deadline_us) == -ENOMEM)
                 return -ENOMEM;
         r = dn__topic_hold(engine, name, n_name_bytes, false, ret_topic);
         if (r < 0)
                 return r;
-        r = dn__service_await_rule(engine->service, (*ret_topic)->rule, deadline_us);
+        r = dn__service_await_rule(engine->service, (*ret_topic)->rule, &deadline_us);
         if (r == -ENOBUFS)
                 dn__topic_refuse(*ret_topic);
         return r;

@@ -131,23 +131,18 @@ static int prepare(dn__topic *topic)
 }
 
 /* One caller prepares, the others wait for it. Returns whether it is the caller. */
-static bool begin_to_prepare(dn__topic *topic)
+static bool begin_to_prepare(dn__engine *engine, dn__topic *topic) DN__REQUIRES(&engine->lock)
 {
-        dn__engine *engine = topic->engine;
-        bool is_ours;
-
-        dn__lock_acquire(&engine->lock);
         while (topic->is_preparing)
                 (void)dn__condition_wait(&engine->changed, &engine->lock, DN__NEVER);
-        is_ours = !topic->rule || (!topic->slot && engine->region);
-        topic->is_preparing = is_ours;
-        dn__lock_release(&engine->lock);
-        return is_ours;
+        topic->is_preparing = !topic->rule || (!topic->slot && engine->region);
+        return topic->is_preparing;
 }
 
 int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bool is_local,
                    dn__topic **ret_topic)
 {
+        bool is_to_prepare = false;
         dn__topic *topic;
         int r = 0;
 
@@ -159,11 +154,12 @@ int dn__topic_hold(dn__engine *engine, const char *name, size_t n_name_bytes, bo
                         dn__list_remove(&topic->linger_link);
                         engine->n_lingering--;
                 }
+                is_to_prepare = !is_local && begin_to_prepare(engine, topic);
         }
         dn__lock_release(&engine->lock);
         if (!topic)
                 return -ENOMEM;
-        if (!is_local && begin_to_prepare(topic))
+        if (is_to_prepare)
                 r = prepare(topic);
         if (r == 0) {
                 *ret_topic = topic;
