@@ -11,7 +11,7 @@ final class NotificationsStorage: Sendable {
 
   /// Returns the next event, or `nil` once the iteration is over.
   func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
-    await withCheckedContinuation(isolation: isolation) { continuation in
+    await withUnsafeContinuation(isolation: isolation) { continuation in
       perform(state.withLock { $0.next(continuation) })
     }
   }
