@@ -29,6 +29,7 @@ def parse_arguments():
     parser.add_argument("--swift", type=Path, required=True, help="folder of the Swift programs")
     parser.add_argument("--python", type=Path, required=True, help="a Python with dbus-fast")
     parser.add_argument("--notify", type=Path, help="the program notify-figures")
+    parser.add_argument("--messages", type=Path, help="the program wormhole-figures")
     parser.add_argument("--output", type=Path, required=True, help="folder for the results")
     parser.add_argument("--peer", action="append", help="only this one and the yardstick")
     parser.add_argument("--measure", action="append", help="only this one")
@@ -146,6 +147,7 @@ class Comparison:
 
 def main():
     arguments = parse_arguments()
+    arguments.output.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
     # In memory: the boards are files, and nothing is to wait for a disk.

@@ -5,6 +5,7 @@ import time
 
 import charts
 import machine
+import messages
 from tables import TABLES
 from targets import judge
 
@@ -15,23 +16,31 @@ def write(comparison, arguments):
     results = comparison.results
     kinds = comparison.dbus_kinds()
     notify = machine.run_notify_figures(arguments.notify, kinds) if arguments.notify else {}
-    targets = judge(results, kinds, notify)
+    message_tables = measure_messages(comparison, arguments, kinds)
+    targets = [*judge(results, kinds, notify), *messages.judge(message_tables)]
     described = {"mode": arguments.mode, "date": time.strftime("%Y-%m-%d", time.gmtime()),
                  "machine": machine.describe(), "versions": machine.list_versions(arguments.python),
                  "bytes": machine.list_sizes(arguments.programs, arguments.swift)}
-    arguments.output.mkdir(parents=True, exist_ok=True)
     text = "\n".join([*describe(described), *format_targets(targets),
                       *format_notify(notify), *format_tables(comparison),
-                      *format_skipped(comparison)])
+                      *format_messages(message_tables), *format_skipped(comparison)])
     (arguments.output / "report.md").write_text(text + "\n")
     (arguments.output / "figures.json").write_text(json.dumps({
         "version": 1, **described, "results": results.to_json(),
         "reasons": results.reasons_to_json(), "notify": notify,
+        "messages": messages.to_json(message_tables),
         "targets": [dict(zip(("title", "broker", "limit", "value", "holds"), row))
                     for row in targets],
     }, indent=1, ensure_ascii=False) + "\n")
     print(text)
-    charts.draw(comparison, arguments.output)
+    charts.draw(comparison, message_tables, arguments.output)
+
+
+def measure_messages(comparison, arguments, kinds):
+    """They have no contender but what one would write by hand, so they are left out with it."""
+    if not arguments.messages:
+        return []
+    return messages.measure(arguments.messages, kinds, arguments.mode, arguments.output)
 
 
 # ---- parts of the text ---------------------------------------------------------------------------
@@ -95,6 +104,17 @@ def format_table(table, comparison):
         yield from ["", table.note]
     if notes:
         yield from ["", f"Why there is “{NONE}”:", "", *dict.fromkeys(notes)]
+
+
+def format_messages(tables):
+    for same in messages.by_title(tables):
+        figures = same[0].figures
+        yield from ["", f"## {same[0].title}", ""]
+        if figures and charts.can_draw():
+            yield from [f"![{same[0].title}]({same[0].key}.svg)", ""]
+        yield from align([["", "broker", *same[0].columns[1:]],
+                          *([row[0], table.kind, *row[1:]] for table in same
+                            for row in table.rows)])
 
 
 def format_skipped(comparison):

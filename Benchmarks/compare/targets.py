@@ -19,6 +19,10 @@ def to_yardstick(figure, peer):
     return lambda results, kind: results.ratio_to_yardstick(figure, kind, peer)
 
 
+def to_same_signal(results, kind):
+    return results.ratio("latency", kind, "c-inline", to_peer="sd-bus with body")
+
+
 def many_names(results, kind):
     return results.ratio("names_10000", kind, "c-inline", "names_1", kind, "c-inline")
 
@@ -42,6 +46,7 @@ def wakeups(results, kind):
 
 TARGETS = [
     Target("post to C callback, inline, to sd-bus", 1.05, to_yardstick("latency", "c-inline")),
+    Target("post to C callback, inline, to sd-bus with the same body", 1.05, to_same_signal),
     Target("post to C callback, delivery thread, to sd-bus", 1.4,
            to_yardstick("latency", "c-thread")),
     Target("post to Swift closure on a queue, to sd-bus", 1.6,

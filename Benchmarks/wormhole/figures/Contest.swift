@@ -7,10 +7,16 @@ enum Target {
   case atMost(Double)
   case atLeast(Double)
 
+  var limit: Double {
+    switch self {
+    case .atMost(let limit), .atLeast(let limit): limit
+    }
+  }
+
   var text: String {
     switch self {
-    case .atMost(let limit): "<= \(limit)"
-    case .atLeast(let limit): ">= \(limit)"
+    case .atMost: "<= \(limit)"
+    case .atLeast: ">= \(limit)"
     }
   }
 
@@ -39,12 +45,25 @@ struct Contest {
   enum Unit {
     case microseconds, milliseconds, perSecond
 
-    func text(_ nanoseconds: Double) -> String {
+    var symbol: String {
       switch self {
-      case .microseconds: Table.number(nanoseconds / 1e3, digits: 1) + " us"
-      case .milliseconds: Table.number(nanoseconds / 1e6, digits: 1) + " ms"
-      case .perSecond: Table.number(1e9 / nanoseconds, digits: 0) + " /s"
+      case .microseconds: "us"
+      case .milliseconds: "ms"
+      case .perSecond: "/s"
       }
+    }
+
+    func number(_ nanoseconds: Double) -> Double {
+      switch self {
+      case .microseconds: nanoseconds / 1e3
+      case .milliseconds: nanoseconds / 1e6
+      case .perSecond: 1e9 / nanoseconds
+      }
+    }
+
+    func text(_ nanoseconds: Double) -> String {
+      let digits = if case .perSecond = self { 0 } else { 1 }
+      return Table.number(number(nanoseconds), digits: digits) + " \(symbol)"
     }
 
     /// The ratio of a figure to another: of the times, or of their inverses.
@@ -60,11 +79,12 @@ struct Contest {
   let unit: Unit
   let contenders: [Contender]
 
-  /// Prints a row for each contender.
-  func print(turns: Int, patience: Double, count: Int) throws {
+  /// Shows a row for each contender.
+  func show(on output: Output, turns: Int, patience: Double, count: Int) throws {
     let turns = try measure(turns: turns, patience: patience, count: count)
     let all = contenders.indices.map { index in Samples(turns.flatMap { $0[index] }) }
     var table = Table(columns: [title, "median", "99 %", "ratio", "half of all turns", "target"])
+    var rows: [ContestFigures.Row] = []
     for (index, contender) in contenders.enumerated() {
       let ratio = unit.ratio(all[index].median, to: all[0].median)
       let ratios = Samples(
@@ -78,8 +98,15 @@ struct Contest {
         Table.number(ratio, digits: 2), index == 0 ? "" : spread.joined(separator: " to "),
         target ?? "",
       ])
+      rows.append(
+        ContestFigures.Row(
+          title: contender.title, median: unit.number(all[index].median),
+          p99: unit.number(all[index].quantile(0.99)), ratio: ratio,
+          limit: contender.target?.limit, holds: contender.target?.isMet(by: ratio)))
     }
-    table.print()
+    let isMoreBetter = if case .perSecond = unit { true } else { false }
+    try output.show(
+      table, of: ContestFigures(unit: unit.symbol, isMoreBetter: isMoreBetter, rows: rows))
   }
 
   /// Returns what each contender took in each turn.

@@ -34,19 +34,23 @@ struct Extent {
 /// The whole benchmark, on a bus and in a directory of its own.
 struct Figures {
   private let extent: Extent
+  private let output: Output
 
-  init(_ extent: Extent) {
+  init(_ extent: Extent, on output: Output) {
     self.extent = extent
+    self.output = output
   }
 
-  func print() throws {
+  func run() throws {
     let bus = test_bus_begin()
     defer { _ = test_bus_stop(bus) }
     setenv("XDG_DATA_HOME", Place.path("data"), 1)
-    Swift.print("bus: \(test_bus_is_broker(bus) ? "dbus-broker" : "dbus-daemon")")
-    Swift.print("files: \(Place.path(""))\n")
-    try LatencyFigures(extent).print()
-    try LargeFigures(extent).print()
-    try RateFigures(extent).print()
+    if case .text = output {
+      print("bus: \(test_bus_is_broker(bus) ? "dbus-broker" : "dbus-daemon")")
+      print("files: \(Place.path(""))\n")
+    }
+    try LatencyFigures(extent, on: output).run()
+    try LargeFigures(extent, on: output).run()
+    try RateFigures(extent, on: output).run()
   }
 }

@@ -7,6 +7,7 @@ import WormholeBaseline
 /// The time from a pass to the callback that has seen all bytes, and what that took of the kernel.
 struct LargeFigures {
   private let extent: Extent
+  private let output: Output
   private let bus = baseline_bus_open()
   private let wormhole: Wormhole
   private let bytes = Data((0..<size / 8).flatMap { _ in [1, 2, 3, 4, 5, 6, 7, 8] as [UInt8] })
@@ -19,23 +20,24 @@ struct LargeFigures {
     var rows: [[String]] = []
   }
 
-  init(_ extent: Extent) throws {
+  init(_ extent: Extent, on output: Output) throws {
     self.extent = extent
+    self.output = output
     wormhole = try Place.openWormhole()
   }
 
-  func print() throws {
+  func run() throws {
     let contest = Contest(
       title: "64 MiB to a callback that looks at all of it", unit: .milliseconds,
       contenders: [byHand(), pass()])
-    try contest.print(turns: extent.largePasses, patience: 0, count: 1)
+    try contest.show(on: output, turns: extent.largePasses, patience: 0, count: 1)
     var table = Table(columns: [
       "64 MiB, in bytes for each byte", "written", "read", "sender's memory", "receiver's memory",
       "receiver's map", "sender's page faults", "receiver's page faults",
     ])
     for row in tally.rows.suffix(contest.contenders.count) { table.add(row) }
     table.add(["target of a pass", "<= 1.01", "<= 0.01", "<= 0.01", "<= 0.01", "<= 1.01", "", ""])
-    table.print()
+    try output.show(table)
   }
 
   private func byHand() -> Contender {

@@ -8,38 +8,48 @@ import WormholeBaseline
 /// The time from a pass to the callback in another process, one at a time.
 struct LatencyFigures {
   private let extent: Extent
+  private let output: Output
   private let bus = baseline_bus_open()
   private let wormhole: Wormhole
-  private let bytes = Data((0..<100).map { UInt8($0) })
 
-  init(_ extent: Extent) throws {
+  init(_ extent: Extent, on output: Output) throws {
     self.extent = extent
+    self.output = output
     wormhole = try Place.openWormhole()
   }
 
-  func print() throws {
-    try Contest(
-      title: "100 bytes to a callback elsewhere", unit: .microseconds,
-      contenders: [
-        byHand(),
-        passBytes(on: "direct"), passBytes(on: "queue"),
+  func run() throws {
+    try show(
+      "100 bytes to a callback elsewhere",
+      [
+        byHand(100),
+        pass(100, on: "direct", target: .atMost(1.5)), pass(100, on: "queue", target: .atMost(1.5)),
         passReading(on: "direct"), passReading(on: "queue"),
-      ]
-    ).print(turns: extent.turns, patience: extent.patience, count: extent.passesPerTurn)
-    try Contest(
-      title: "the bell alone", unit: .microseconds, contenders: [signal(), notification()]
-    ).print(turns: extent.turns, patience: extent.patience, count: extent.passesPerTurn)
+      ])
+    try show(
+      "64 KiB to a callback elsewhere",
+      [byHand(64 << 10), pass(64 << 10, on: "direct"), pass(64 << 10, on: "queue")])
+    try show("the bell alone", [signal(), notification()])
+  }
+
+  private func show(_ title: String, _ contenders: [Contender]) throws {
+    try Contest(title: title, unit: .microseconds, contenders: contenders)
+      .show(
+        on: output, turns: extent.turns, patience: extent.patience, count: extent.passesPerTurn)
+  }
+
+  private func bytes(_ count: Int) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
   }
 
   // MARK: - By hand
 
-  private func byHand() -> Contender {
-    let path = Place.path("by-hand")
-    return contender(
-      "write, rename, signal, read", Child(["baseline", "by-hand", path, "4096", "-"])
-    ) {
+  private func byHand(_ count: Int) -> Contender {
+    let (path, bytes) = (Place.path("by-hand-\(count)"), bytes(count))
+    let child = Child(["baseline", "by-hand-\(count)", path, "\(count + 4096)", "-"])
+    return contender("write, rename, signal, read", child) {
       bytes.withUnsafeBytes { baseline_file_replace(path, $0.baseAddress, $0.count) }
-      baseline_bus_ring(bus, "by-hand")
+      baseline_bus_ring(bus, "by-hand-\(count)")
     }
   }
 
@@ -51,10 +61,10 @@ struct LatencyFigures {
 
   // MARK: - Ours
 
-  private func passBytes(on delivery: String) -> Contender {
-    let name = MessageName<Data>("bytes.\(delivery)")
+  private func pass(_ count: Int, on delivery: String, target: Target? = nil) -> Contender {
+    let (name, bytes) = (MessageName<Data>("bytes.\(count).\(delivery)"), bytes(count))
     let child = Child(["bytes", name.rawValue, delivery, "-"])
-    return contender("pass Data, .\(delivery)", child, target: .atMost(1.5)) {
+    return contender("pass Data, .\(delivery)", child, target: target) {
       try wormhole.pass(bytes, to: name)
     }
   }

@@ -8,6 +8,7 @@ import WormholeBaseline
 /// Passes that nobody waits for, beside rows that are put into a table by hand.
 struct RateFigures {
   private let extent: Extent
+  private let output: Output
   private let bus = baseline_bus_open()
   private let wormhole: Wormhole
   private let silent: Wormhole
@@ -17,25 +18,26 @@ struct RateFigures {
   /// again: as long as the file grows, waiting for the disk takes longer.
   private static let rowsOfFullLog = 1200
 
-  init(_ extent: Extent) throws {
+  init(_ extent: Extent, on output: Output) throws {
     self.extent = extent
+    self.output = output
     wormhole = try Place.openWormhole()
     silent = try Place.openWormhole(center: DarwinNotificationCenter(bus: .none))
   }
 
-  func print() throws {
-    try printFiles()
-    try printDefaults()
+  func run() throws {
+    try runFiles()
+    try runDefaults()
     for isDurable in [false, true] {
       for isHeard in [false, true] {
-        try printLog(isDurable: isDurable, isHeard: isHeard)
+        try runLog(isDurable: isDurable, isHeard: isHeard)
       }
     }
   }
 
   // MARK: - Files
 
-  private func printFiles() throws {
+  private func runFiles() throws {
     let path = Place.path("by-hand-rate")
     try Contest(
       title: "files, nobody listens", unit: .perSecond,
@@ -47,7 +49,8 @@ struct RateFigures {
         passes("pass Data, .file", to: "rate"),
         passes("pass Data, .file, no bus", to: "silent rate", of: silent),
       ]
-    ).print(turns: extent.turns, patience: extent.patience, count: extent.waitingRowsPerTurn)
+    ).show(
+      on: output, turns: extent.turns, patience: extent.patience, count: extent.waitingRowsPerTurn)
   }
 
   private func passes(
@@ -59,7 +62,7 @@ struct RateFigures {
 
   // MARK: - Defaults
 
-  private func printDefaults() throws {
+  private func runDefaults() throws {
     let log = openLog("by-hand-defaults", isDurable: false)
     defer { _ = baseline_log_close(log) }
     let defaults = try wormhole.group.defaults
@@ -70,12 +73,12 @@ struct RateFigures {
         contender("INSERT") { insert(into: log) },
         contender("transaction of one change") { try defaults.update(key) { $0 += 1 } },
       ]
-    ).print(turns: extent.turns, patience: extent.patience, count: extent.rowsPerTurn)
+    ).show(on: output, turns: extent.turns, patience: extent.patience, count: extent.rowsPerTurn)
   }
 
   // MARK: - Logs
 
-  private func printLog(isDurable: Bool, isHeard: Bool) throws {
+  private func runLog(isDurable: Bool, isHeard: Bool) throws {
     let variant = "\(isDurable ? "durable" : "plain")\(isHeard ? ", heard" : "")"
     let logs = ["alone", "with signal"].map { openLog("\(variant), \($0)", isDurable: isDurable) }
     defer { logs.forEach { _ = baseline_log_close($0) } }
@@ -93,8 +96,8 @@ struct RateFigures {
         isHeard ? heardPasses(to: name) : passesToLog(name),
         passes("pass Data, .log, no bus", to: silentName, of: silent),
       ]
-    ).print(
-      turns: extent.turns, patience: extent.patience,
+    ).show(
+      on: output, turns: extent.turns, patience: extent.patience,
       count: isDurable ? extent.waitingRowsPerTurn : extent.rowsPerTurn)
   }
 

@@ -4,10 +4,11 @@ import Foundation
 
 /// Rows of text. The first column stands left, the others right.
 struct Table {
-  private var rows: [[String]]
+  let columns: [String]
+  private(set) var rows: [[String]] = []
 
   init(columns: [String]) {
-    rows = [columns]
+    self.columns = columns
   }
 
   mutating func add(_ row: [String]) {
@@ -15,10 +16,11 @@ struct Table {
   }
 
   func print() {
-    let widths = rows[0].indices.map { column in
-      rows.map { $0[column].count }.max() ?? 0
+    let lines = [columns] + rows
+    let widths = columns.indices.map { column in
+      lines.map { $0[column].count }.max() ?? 0
     }
-    for row in rows {
+    for row in lines {
       let cells = row.indices.map { column in
         let blanks = String(repeating: " ", count: widths[column] - row[column].count)
         return column == 0 ? row[column] + blanks : blanks + row[column]

@@ -2,6 +2,7 @@
 //
 //     wormhole-figures            everything: some minutes
 //     wormhole-figures --smoke    everything once, quickly
+//     wormhole-figures --json     for programs: an object a line for each table
 //
 // The bus is a private one of the kind that DN_TEST_BROKER says: daemon (the default) or broker.
 // The files are below the directory that DN_TEST_DIRECTORY says, by default /tmp. A figure that
@@ -9,14 +10,15 @@
 
 import Glibc
 
-switch Array(CommandLine.arguments.dropFirst()) {
-case let arguments where arguments.first == "--role":
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "--role" {
   try Role.run(Array(arguments.dropFirst()))
-case []:
-  try Figures(.thorough).print()
-case ["--smoke"]:
-  try Figures(.smoke).print()
-default:
-  print("usage: wormhole-figures [--smoke]")
+} else if arguments.allSatisfy(["--smoke", "--json"].contains) {
+  try Figures(
+    arguments.contains("--smoke") ? .smoke : .thorough,
+    on: arguments.contains("--json") ? .json : .text
+  ).run()
+} else {
+  print("usage: wormhole-figures [--smoke] [--json]")
   exit(64)
 }
