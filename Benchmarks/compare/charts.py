@@ -3,7 +3,6 @@
 import sys
 
 import messages
-import peers
 from tables import TABLES
 
 OURS, OTHERS, YARDSTICK = "#1f6fb5", "#b8bcc2", "#6b7078"
@@ -58,7 +57,7 @@ def find_bars(table, comparison, kinds):
 
 
 def color(peer):
-    return OURS if peer.is_ours else YARDSTICK if peer.name == peers.YARDSTICK else OTHERS
+    return OURS if peer.is_ours else YARDSTICK if peer.is_yardstick else OTHERS
 
 
 def draw_bars(title, is_more_better, bars, path):

@@ -90,6 +90,9 @@ class Comparison:
     def run_measure(self, measure, number):
         start, buses = time.monotonic(), {}
         shift = number * 5 % len(self.pairs)
+        processors = os.sched_getaffinity(0)
+        if measure.is_pinned:
+            os.sched_setaffinity(0, {max(processors)})
         try:
             if measure.is_together:
                 self.run_together(measure, number, buses)
@@ -99,6 +102,7 @@ class Comparison:
         finally:
             for bus in buses.values():
                 bus.stop()
+            os.sched_setaffinity(0, processors)
         print(f"round {number + 1}, {measure.key}: {time.monotonic() - start:.1f} s",
               file=sys.stderr)
 

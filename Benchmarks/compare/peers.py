@@ -16,6 +16,7 @@ class Peer:
     command: tuple
     kinds: tuple = DBUS
     is_ours: bool = False
+    is_yardstick: bool = False
 
     def is_built(self):
         return all(os.path.exists(word) for word in self.command if os.sep in str(word))
@@ -27,8 +28,8 @@ def list_peers(folder, swift_folder, python):
     here = Path(__file__).resolve().parent.parent / "peers"
     ours = [("c-inline", "inline"), ("c-thread", "thread"), ("c-loop", "loop")]
     return [
-        Peer(YARDSTICK, (str(c / "peer-sd-bus"),)),
-        Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body")),
+        Peer(YARDSTICK, (str(c / "peer-sd-bus"),), is_yardstick=True),
+        Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body"), is_yardstick=True),
         *(Peer(name, (str(c / "peer-darwin"), kind), is_ours=True) for name, kind in ours),
         *(Peer(f"swift-{kind}", (str(swift / "peer-swift"), kind), is_ours=True)
           for kind in ("closure", "sequence")),

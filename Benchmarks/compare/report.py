@@ -22,7 +22,8 @@ def write(comparison, arguments):
                  "machine": machine.describe(), "versions": machine.list_versions(arguments.python),
                  "bytes": machine.list_sizes(arguments.programs, arguments.swift)}
     text = "\n".join([*describe(described), *format_targets(targets),
-                      *format_notify(notify), *format_tables(comparison),
+                      *format_rivals(comparison), *format_notify(notify),
+                      *format_tables(comparison),
                       *format_messages(message_tables), *format_skipped(comparison)])
     (arguments.output / "report.md").write_text(text + "\n")
     (arguments.output / "figures.json").write_text(json.dumps({
@@ -65,6 +66,30 @@ def format_targets(rows):
     cells += [[title, kind, limit, number(value), "holds" if holds else "**missed**"]
               for title, kind, limit, value, holds in rows]
     return ["", "## Targets", "", *align(cells)]
+
+
+def format_rivals(comparison):
+    """Who over D-Bus has a better figure than the best of ours: the design wants nobody."""
+    cells = [["measure", "broker", "ahead", "its figure", "our best"]]
+    for table in TABLES:
+        for kind in comparison.dbus_kinds():
+            cells += find_rivals(table, kind, comparison)
+    if len(cells) == 1:
+        return []
+    return ["", "## Contenders over D-Bus that are ahead", "", *align(cells)]
+
+
+def find_rivals(table, kind, comparison):
+    values = {peer: value for peer, its_kind in comparison.pairs if its_kind == kind
+              if (value := table.columns[0].value(comparison.results, kind, peer.name))}
+    ours = [value for peer, value in values.items() if peer.is_ours]
+    if not ours:
+        return
+    best = max(ours) if table.is_more_better else min(ours)
+    for peer, value in values.items():
+        if not peer.is_ours and not peer.is_yardstick and value != best and (
+                value > best) == table.is_more_better:
+            yield [table.title, kind, peer.name, number(value), number(best)]
 
 
 def format_notify(notify):

@@ -74,7 +74,9 @@ name_bytes = growths("names", "_heap", NAMES)
 
 TABLES = [
     Table("latency", "A post at rest until another process has heard it, µs",
-          (median("latency"), tail("latency"), ratio("latency"))),
+          (median("latency"), tail("latency"), ratio("latency"),
+           median("latency_pinned", "on one processor"), ratio("latency_pinned")),
+          measures=("latency", "latency_pinned")),
     Table("round_trip", "Ping to another process until its pong, µs",
           (median("round_trip"), tail("round_trip"), ratio("round_trip"))),
     Table("flood_16", "Sustained posts per second, 16 names in turn, each sent by itself",
@@ -87,7 +89,7 @@ TABLES = [
     Table("cpu", "Processor time of a post, one each millisecond, µs",
           (median("cpu", "all"), ratio("cpu"), median("cpu_poster", "poster"),
            median("cpu_bus", "broker"), median("cpu_receiver", "receiver"))),
-    Table("names", "A post until it is heard where many names are observed, µs",
+    Table("names", "A post until it is heard where many names are observed, on one processor, µs",
           (*(median(f"names_{n}", f"{n:,}") for n in reversed(NAMES)),
            ratio(*(f"names_{n}" for n in reversed(NAMES)))),
           measures=tuple(f"names_{n}" for n in NAMES)),

@@ -19,8 +19,9 @@ def to_yardstick(figure, peer):
     return lambda results, kind: results.ratio_to_yardstick(figure, kind, peer)
 
 
-def to_same_signal(results, kind):
-    return results.ratio("latency", kind, "c-inline", to_peer="sd-bus with body")
+def to_same_signal(figure):
+    return lambda results, kind: results.ratio(figure, kind, "c-inline",
+                                               to_peer="sd-bus with body")
 
 
 def many_names(results, kind):
@@ -45,12 +46,16 @@ def wakeups(results, kind):
 
 
 TARGETS = [
-    Target("post to C callback, inline, to sd-bus", 1.05, to_yardstick("latency", "c-inline")),
-    Target("post to C callback, inline, to sd-bus with the same body", 1.05, to_same_signal),
-    Target("post to C callback, delivery thread, to sd-bus", 1.4,
-           to_yardstick("latency", "c-thread")),
-    Target("post to Swift closure on a queue, to sd-bus", 1.6,
-           to_yardstick("latency", "swift-closure")),
+    *(target for figure, where in (("latency", ""), ("latency_pinned", ", on one processor"))
+      for target in (
+          Target(f"post to C callback, inline, to sd-bus{where}", 1.05,
+                 to_yardstick(figure, "c-inline")),
+          Target(f"post to C callback, inline, to sd-bus with the same body{where}", 1.05,
+                 to_same_signal(figure)),
+          Target(f"post to C callback, delivery thread, to sd-bus{where}", 1.4,
+                 to_yardstick(figure, "c-thread")),
+          Target(f"post to Swift closure on a queue, to sd-bus{where}", 1.6,
+                 to_yardstick(figure, "swift-closure")))),
     Target("posts per second, 16 names in turn, each sent, to sd-bus", 0.95,
            to_yardstick("flood_16", "c-inline"), is_least=True),
     Target("posts per second to a stalled bus, to the sustained rate of sd-bus", 20,

@@ -151,6 +151,8 @@ static void receive(dn__service *service)
                 dn__service_handle(service, message);
                 run_works(service);
         }
+        if (!message)
+                return;
         dn__lock_acquire(&service->lock);
         (void)sd_bus_message_unref(message);
         dn__lock_release(&service->lock);
