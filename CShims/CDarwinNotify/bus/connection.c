@@ -152,19 +152,24 @@ bool dn__connection_is_read(dn__connection *connection)
         return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
 }
 
-/* Writes a post past sd-bus, which has nothing to write at the moment. Returns whether it did: what
- * the socket does not take sd-bus can queue, and an error it finds itself. */
-static bool write_post(dn__connection *connection, const char *name, size_t n_name_bytes,
-                       uint64_t generation, uint64_t region)
+/* Writes a post past sd-bus, which has nothing to write at the moment. Returns 0 or -EAGAIN. */
+static int write_post(dn__connection *connection, const char *name, size_t n_name_bytes,
+                      uint64_t generation, uint64_t region)
 {
         char bytes[DN__MARSHAL_BYTES];
-        size_t n_bytes;
+        ssize_t n_bytes, n_taken;
 
+        if (!connection->takes_whole)
+                return -EAGAIN;
         /* The serials of sd-bus begin at 1. */
-        n_bytes = dn__marshal_post(name, n_name_bytes, generation, region,
-                                   UINT32_C(1) << 31 | connection->n_written++, bytes);
-        return send(sd_bus_get_fd(connection->bus), bytes, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-               (ssize_t)n_bytes;
+        n_bytes = (ssize_t)dn__marshal_post(name, n_name_bytes, generation, region,
+                                            UINT32_C(1) << 31 | connection->n_written++, bytes);
+        n_taken = send(sd_bus_get_fd(connection->bus), bytes, (size_t)n_bytes,
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
+        /* Behind a part of it nothing else can be sent. */
+        if (n_taken > 0 && n_taken < n_bytes)
+                connection->is_broken = true;
+        return n_taken == n_bytes ? 0 : -EAGAIN;
 }
 
 int dn__connection_send_post(dn__connection *connection, const char *name, size_t n_name_bytes,
@@ -174,9 +179,10 @@ int dn__connection_send_post(dn__connection *connection, const char *name, size_
         sd_bus_message *message = NULL;
         int r;
 
-        if (connection->takes_whole &&
-            write_post(connection, name, n_name_bytes, generation, region))
-                return 0;
+        r = write_post(connection, name, n_name_bytes, generation, region);
+        if (r == 0 || connection->is_broken)
+                return r;
+        /* What the socket does not take sd-bus queues, and an error it finds itself. */
         (void)dn__name_to_interface(name, n_name_bytes, interface);
         r = sd_bus_message_new_signal(connection->bus, &message, DN__WIRE_PATH, interface,
                                       DN__WIRE_MEMBER);
