@@ -105,19 +105,31 @@ struct FileMailbox: Mailbox {
   // MARK: - Reading
 
   func letters(after number: UInt64, limit: Int) throws(WormholeError) -> LetterBatch {
+    let first: ReadableMessage?
+    do throws(WormholeError) {
+      first = try readableMessage(after: number)
+    } catch {
+      return try whileNobodyWrites { (state) throws(WormholeError) in
+        try letters(after: number, limit: limit, nil, state)
+      }
+    }
     // As a rule the next letter is a message: whether there is more is found out behind it.
-    let first = try? readableMessage(after: number)
     if let first, first.letter.number == number &+ 1 {
       return LetterBatch([first.letter], hasMore: true, identity: first.identity)
     }
     // The state, then the message: one that has later letters behind it is in the file by then.
-    let state = try readState()
+    return try letters(after: number, limit: limit, first?.letter, try readState())
+  }
+
+  private func letters(
+    after number: UInt64, limit: Int, _ first: NumberedLetter?, _ state: MailboxState?
+  ) throws(WormholeError) -> LetterBatch {
     let floor = max(number, state?.cleared.number ?? 0)
     let newest =
-      if let first, first.letter.number >= state?.message.number ?? .max {
-        first.letter
+      if let first, first.number >= state?.message.number ?? .max {
+        first
       } else {
-        try newestMessage(after: floor)
+        try newestMessage(after: floor, state)
       }
     let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), newest]
     let news = letters.compactMap(\.self).filter { $0.number > number }
@@ -127,19 +139,24 @@ struct FileMailbox: Mailbox {
   }
 
   func lastMessage() throws(WormholeError) -> NumberedLetter? {
-    guard isCoordinated, let lock = try lockForReading() else {
-      return try newestMessage(after: try readState()?.cleared.number ?? 0)
+    if isCoordinated, let lock = try lockForReading() { return try newestMessage(holding: lock) }
+    let cleared = try readState()?.cleared.number ?? 0
+    do throws(WormholeError) {
+      return try readableMessage(after: cleared)?.letter
+    } catch {
+      return try whileNobodyWrites { (state) throws(WormholeError) in
+        try newestMessage(after: state?.cleared.number ?? 0, state)
+      }
     }
-    return try newestMessage(holding: lock)
   }
 
   /// What somebody is about to put in does not count yet, though it has its number already.
   func lastNumber() throws(WormholeError) -> UInt64 {
     let state = try readState()
     if let number = visibleNumber() { return lastNumber(state, ofMessage: number) }
-    guard let lock = try lockForReading() else { return 0 }
-    let settled = MailboxState(descriptor: lock.descriptor)
-    return lastNumber(settled, ofMessage: visibleNumber() ?? settled?.message.number ?? 0)
+    return try whileNobodyWrites { (state) throws(WormholeError) in
+      lastNumber(state, ofMessage: visibleNumber() ?? state?.message.number ?? 0)
+    }
   }
 
   private func lastNumber(_ state: MailboxState?, ofMessage number: UInt64) -> UInt64 {
@@ -160,10 +177,31 @@ struct FileMailbox: Mailbox {
     }
   }
 
-  /// Waits for those who are about to write. Where nobody has ever written there is no lock.
-  private func lockForReading() throws(WormholeError) -> FileLock? {
+  /// Reads what cannot be read in passing: a message that is damaged does not say its number. It
+  /// has the one that was given out last, unless that belongs to a message which is about to take
+  /// its place.
+  ///
+  /// Who is about to write for longer makes the reader busy: that looks again later.
+  private func whileNobodyWrites<Result>(
+    _ body: (MailboxState?) throws(WormholeError) -> Result
+  ) throws(WormholeError) -> Result {
+    let lock: FileLock?
     do throws(WormholeError) {
-      return try FileLock(.shared, statePath)
+      lock = try lockForReading(timeout: .milliseconds(100))
+    } catch .foreign {
+      // Nobody can write.
+      return try body(try readState())
+    }
+    guard let lock else { return try body(nil) }
+    return try body(MailboxState(descriptor: lock.descriptor))
+  }
+
+  /// Waits for those who are about to write. Where nobody has ever written there is no lock.
+  private func lockForReading(
+    timeout: Duration = FileLock.patience
+  ) throws(WormholeError) -> FileLock? {
+    do throws(WormholeError) {
+      return try FileLock(.shared, statePath, timeout: timeout)
     } catch .system(code: ENOENT, path: statePath) {
       return nil
     }
@@ -187,19 +225,6 @@ struct FileMailbox: Mailbox {
   }
 
   /// Returns the message in the file, if its number is behind another.
-  ///
-  /// One that cannot be read has the number that was given out last, unless that belongs to a
-  /// message that is about to take its place: who puts it there is waited for.
-  private func newestMessage(after number: UInt64) throws(WormholeError) -> NumberedLetter? {
-    do throws(WormholeError) {
-      return try readableMessage(after: number)?.letter
-    } catch {
-      guard let lock = try lockForReading() else { return try newestMessage(after: number, nil) }
-      return try newestMessage(after: number, MailboxState(descriptor: lock.descriptor))
-    }
-  }
-
-  /// Returns the message in the file, if its number is behind another. Nobody may write meanwhile.
   private func newestMessage(
     after number: UInt64, _ state: MailboxState?
   ) throws(WormholeError) -> NumberedLetter? {
