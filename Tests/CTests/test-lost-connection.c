@@ -16,6 +16,7 @@ static test_peer *peer;
 static int library_fd; /* the library's connection to the bus */
 static unsigned n_posted;
 static _Atomic bool is_armed, has_failed;
+static _Atomic bool is_to_halve; /* the next message is written in part */
 
 static bool is_service_thread(void)
 {
@@ -28,6 +29,10 @@ static bool is_service_thread(void)
 /* Stands before that of libc: the socket is full for the service thread, when it is armed. */
 ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
 {
+        if (is_to_halve) {
+                is_to_halve = false;
+                n_bytes /= 2;
+        }
         if (is_armed && is_service_thread()) {
                 errno = EAGAIN;
                 return -1;
@@ -137,6 +142,22 @@ TEST(postThatIsWrittenInPartOutlivesTheConnection)
         test_bus_resume(bus);
         check_that_peer_hears(n_posted - 1);
         CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        end();
+}
+
+TEST(postOfWhichTheSocketTookAPartIsSentAgainOnAnotherConnection)
+{
+        uint64_t n_connects = 0;
+
+        prepare();
+        is_to_halve = true;
+        post_next();
+        check_that_peer_hears(n_posted - 1);
+        CHECK(!is_to_halve);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
+                 0);
+        CHECK_EQ(n_connects, 2);
         end();
 }
 

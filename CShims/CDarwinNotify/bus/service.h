@@ -52,8 +52,8 @@ bool dn__service_is_current(const dn__service *service);
 uint64_t dn__service_deadline_us(void);
 
 /* Starts the thread and waits for the outcome of the first attempt to connect. Returns 0 when
- * connected, -ENOTCONN, or -ENOMEM. The deadline is that of all what a call waits for, 0 before it
- * has waited: as a rule it never does, and need not know the time. */
+ * connected, -ENOTCONN, or -ENOMEM. The deadline is for all that a call waits for the bus, 0 before
+ * it has waited: as a rule it never does, and need not know the time. */
 int dn__service_ensure(dn__service *service, uint64_t *deadline_us);
 
 /* Tells whether there ever was a connection: a bus that was there comes back by itself, and is sent
