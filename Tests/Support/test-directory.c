@@ -1,5 +1,6 @@
 /* Private directories that vanish with the test. */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "test.h"
 #include "test-private.h"
 
-static char own_directory[64];
+static char own_directory[PATH_MAX];
 static pid_t own_pid; /* a forked child leaves the directory to its parent */
 
 void test_directory_forget(void)
