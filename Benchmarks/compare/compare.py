@@ -141,7 +141,8 @@ class Comparison:
     def note_failure(self, measure, kind, name, number, failure):
         reason, *partial = failure.args if isinstance(failure, Failure) else (str(failure),)
         # A report can be shown elsewhere: programs go by their names.
-        reason = reason.replace(f"{self.arguments.programs}/", "")
+        for path in (self.arguments.programs, self.arguments.swift, self.arguments.python.parent):
+            reason = reason.replace(f"{path}/", "")
         self.results.give_reason(measure.key, kind, name, reason)
         for figures in partial:
             self.results.add(kind, name, number, figures)

@@ -34,7 +34,7 @@ def describe():
     return {
         "processor": model.group(1) if model else platform.machine(),
         "processors": len(os.sched_getaffinity(0)),
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],
         "load": round(os.getloadavg()[0], 2),
     }
 

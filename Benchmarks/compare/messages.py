@@ -6,6 +6,8 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from processes import Failure
+
 
 @dataclass(frozen=True)
 class MessageTable:
@@ -25,15 +27,15 @@ class MessageTable:
         return "messages_" + re.sub(r"[^a-z0-9]+", "_", self.title.lower())
 
 
-def measure(program, kinds, mode, folder):
-    """Runs the program on each broker, with its files in the folder."""
+def measure(program, kind, mode, folder):
+    """Runs the program on a broker, with its files in the folder."""
     words = [program, "--json"] + (["--smoke"] if mode != "full" else [])
-    tables = []
-    for kind in kinds:
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, timeout=900,
-                              env=dict(os.environ, DN_TEST_BROKER=kind, DN_TEST_DIRECTORY=folder))
-        tables += [MessageTable(kind, **json.loads(line)) for line in done.stdout.splitlines()]
-    return tables
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False,
+                          env=dict(os.environ, DN_TEST_BROKER=kind,
+                                   DN_TEST_DIRECTORY=str(folder.resolve())))
+    if done.returncode != 0:
+        raise Failure(f"ended with status {done.returncode}")
+    return [MessageTable(kind, **json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def by_title(tables):
@@ -55,8 +57,8 @@ def judge(tables):
 
 def bars_of(same):
     """What a chart of a contest shows: label, value, broker, whether it is ours."""
-    return [(f"{row['title']}, {table.kind}", row["median"], table.kind, number > 0)
-            for table in same for number, row in enumerate(table.figures["rows"])]
+    return [(f"{row['title']}, {table.kind}", row["median"], table.kind, row["isOurs"])
+            for table in same for row in table.figures["rows"]]
 
 
 def to_json(tables):

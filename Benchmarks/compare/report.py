@@ -6,6 +6,7 @@ import time
 import charts
 import machine
 import messages
+from processes import Failure
 from tables import TABLES
 from targets import judge
 
@@ -41,7 +42,13 @@ def measure_messages(comparison, arguments, kinds):
     """They have no contender but what one would write by hand, so they are left out with it."""
     if not arguments.messages:
         return []
-    return messages.measure(arguments.messages, kinds, arguments.mode, arguments.output)
+    tables = []
+    for kind in kinds:
+        try:
+            tables += messages.measure(arguments.messages, kind, arguments.mode, arguments.output)
+        except (Failure, OSError) as failure:
+            comparison.skipped.append(f"messages on {kind}: {failure}")
+    return tables
 
 
 # ---- parts of the text ---------------------------------------------------------------------------
@@ -72,16 +79,17 @@ def format_rivals(comparison):
     """Who over D-Bus has a better figure than the best of ours: the design wants nobody."""
     cells = [["measure", "broker", "ahead", "its figure", "our best"]]
     for table in TABLES:
-        for kind in comparison.dbus_kinds():
-            cells += find_rivals(table, kind, comparison)
+        for column in table.columns:
+            for kind in comparison.dbus_kinds() if column.is_judged else []:
+                cells += find_rivals(table, column, kind, comparison)
     if len(cells) == 1:
         return []
     return ["", "## Contenders over D-Bus that are ahead", "", *align(cells)]
 
 
-def find_rivals(table, kind, comparison):
+def find_rivals(table, column, kind, comparison):
     values = {peer: value for peer, its_kind in comparison.pairs if its_kind == kind
-              if (value := table.columns[0].value(comparison.results, kind, peer.name))}
+              if (value := column.value(comparison.results, kind, peer.name)) is not None}
     ours = [value for peer, value in values.items() if peer.is_ours]
     if not ours:
         return
@@ -89,7 +97,7 @@ def find_rivals(table, kind, comparison):
     for peer, value in values.items():
         if not peer.is_ours and not peer.is_yardstick and value != best and (
                 value > best) == table.is_more_better:
-            yield [table.title, kind, peer.name, number(value), number(best)]
+            yield [f"{table.title} ({column.title})", kind, peer.name, number(value), number(best)]
 
 
 def format_notify(notify):

@@ -11,6 +11,7 @@ class Column:
 
     title: str
     value: object
+    is_judged: bool = False  # whether to be ahead in it counts
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class Table:
     is_more_better: bool = False
 
 
-def median(figure, title=None):
-    return Column(title or "median", lambda results, *who: results.median(figure, *who))
+def median(figure, title=None, is_judged=True):
+    return Column(title or "median", lambda results, *who: results.median(figure, *who),
+                  is_judged)
 
 
 def tail(figure):
@@ -59,8 +61,8 @@ def first_of(*values):
 
 
 def flood_columns(key):
-    return (median(key, "posts/s"), ratio(key), median(f"{key}_calls", "calls/s"),
-            median(f"{key}_lost", "lost %"))
+    return (median(key, "posts/s"), ratio(key), median(f"{key}_calls", "calls/s", False),
+            median(f"{key}_lost", "lost %", False))
 
 
 def growths(prefix, suffix, amounts):
@@ -102,14 +104,15 @@ TABLES = [
     Table("observers", "A post until many observers in one process have heard it, µs",
           (*(median(f"observers_{n}", f"{n:,}") for n in reversed(OBSERVERS)),
            ratio(*(f"observers_{n}" for n in reversed(OBSERVERS))),
-           Column("each one more", observer_us)),
+           Column("each one more", observer_us, True)),
           measures=tuple(f"observers_{n}" for n in OBSERVERS)),
     Table("stalled", "Posts per second of one name while the broker is stopped",
           (median("stalled", "posts/s taken"), ratio("stalled"),
-           median("stalled_memory", "memory grows by MiB")), is_more_better=True),
+           median("stalled_memory", "memory grows by MiB", False)), is_more_better=True),
     Table("memory", "Memory, when idle",
           (median("observers_1_pss", "process KiB"), ratio("observers_1_pss"),
-           Column("each observer, bytes", observer_bytes), Column("each name, bytes", name_bytes),
+           Column("each observer, bytes", observer_bytes, True),
+           Column("each name, bytes", name_bytes, True),
            median("wakeups", "wake-ups a minute")),
           "Proportional set size. Wake-ups: with 1,000 observers.",
           ("observers", "names", "wakeups")),

@@ -31,6 +31,9 @@ enum Target {
 /// A way to do it.
 struct Contender {
   let title: String
+
+  /// Whether it is a way of the library, not one by hand.
+  let isOurs: Bool
   var target: Target?
 
   /// Does it a number of times. Returns the nanoseconds of one time, measured once or more.
@@ -100,7 +103,7 @@ struct Contest {
       ])
       rows.append(
         ContestFigures.Row(
-          title: contender.title, median: unit.number(all[index].median),
+          title: contender.title, isOurs: contender.isOurs, median: unit.number(all[index].median),
           p99: unit.number(all[index].quantile(0.99)), ratio: ratio,
           limit: contender.target?.limit, holds: contender.target?.isMet(by: ratio)))
     }

@@ -4,7 +4,10 @@
 struct ContestFigures: Encodable {
   struct Row: Encodable {
     let title: String
+    let isOurs: Bool
     let median: Double
+
+    /// Of the times; where the unit is a rate, the rate of that time.
     let p99: Double
 
     /// To the first row.

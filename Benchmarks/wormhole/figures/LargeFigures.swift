@@ -43,7 +43,7 @@ struct LargeFigures {
   private func byHand() -> Contender {
     let path = Place.path("by-hand-large")
     let child = Child(["baseline", "large", path, "\(Self.size + 4096)", "holds"])
-    return contender("write, rename, signal, read", child) {
+    return contender("write, rename, signal, read", isOurs: false, child) {
       bytes.withUnsafeBytes { baseline_file_replace(path, $0.baseAddress, $0.count) }
       baseline_bus_ring(bus, "large")
     }
@@ -57,10 +57,10 @@ struct LargeFigures {
   }
 
   private func contender(
-    _ title: String, _ child: Child, _ pass: @escaping () throws -> Void
+    _ title: String, isOurs: Bool = true, _ child: Child, _ pass: @escaping () throws -> Void
   ) -> Contender {
     let idleReceiver = ProcessCounters(of: child.identifier)
-    return Contender(title: title) { count in
+    return Contender(title: title, isOurs: isOurs) { count in
       try (0..<count).map { _ in
         let senderBefore = ProcessCounters(of: getpid())
         let receiverBefore = ProcessCounters(of: child.identifier)

@@ -47,14 +47,14 @@ struct LatencyFigures {
   private func byHand(_ count: Int) -> Contender {
     let (path, bytes) = (Place.path("by-hand-\(count)"), bytes(count))
     let child = Child(["baseline", "by-hand-\(count)", path, "\(count + 4096)", "-"])
-    return contender("write, rename, signal, read", child) {
+    return contender("write, rename, signal, read", isOurs: false, child) {
       bytes.withUnsafeBytes { baseline_file_replace(path, $0.baseAddress, $0.count) }
       baseline_bus_ring(bus, "by-hand-\(count)")
     }
   }
 
   private func signal() -> Contender {
-    contender("signal of sd-bus", Child(["baseline", "signal", "", "0", "-"])) {
+    contender("signal of sd-bus", isOurs: false, Child(["baseline", "signal", "", "0", "-"])) {
       baseline_bus_ring(bus, "signal")
     }
   }
@@ -85,9 +85,10 @@ struct LatencyFigures {
   }
 
   private func contender(
-    _ title: String, _ child: Child, target: Target? = nil, _ pass: @escaping () throws -> Void
+    _ title: String, isOurs: Bool = true, _ child: Child, target: Target? = nil,
+    _ pass: @escaping () throws -> Void
   ) -> Contender {
-    Contender(title: title, target: target) { count in
+    Contender(title: title, isOurs: isOurs, target: target) { count in
       try (0..<count).map { _ in
         let start = baseline_now_ns()
         try pass()

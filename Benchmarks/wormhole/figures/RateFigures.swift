@@ -42,7 +42,7 @@ struct RateFigures {
     try Contest(
       title: "files, nobody listens", unit: .perSecond,
       contenders: [
-        contender("write, rename, signal") {
+        contender("write, rename, signal", isOurs: false) {
           bytes.withUnsafeBytes { baseline_file_replace(path, $0.baseAddress, $0.count) }
           baseline_bus_ring(bus, "rate")
         },
@@ -70,7 +70,7 @@ struct RateFigures {
     try Contest(
       title: "defaults, nobody listens", unit: .perSecond,
       contenders: [
-        contender("INSERT") { insert(into: log) },
+        contender("INSERT", isOurs: false) { insert(into: log) },
         contender("transaction of one change") { try defaults.update(key) { $0 += 1 } },
       ]
     ).show(on: output, turns: extent.turns, patience: extent.patience, count: extent.rowsPerTurn)
@@ -88,8 +88,8 @@ struct RateFigures {
       title: "log, synchronous \(isDurable ? "FULL" : "NORMAL")\(isHeard ? ", one listens" : "")",
       unit: .perSecond,
       contenders: [
-        contender("INSERT") { insert(into: logs[0]) },
-        contender("INSERT, signal") {
+        contender("INSERT", isOurs: false) { insert(into: logs[0]) },
+        contender("INSERT, signal", isOurs: false) {
           insert(into: logs[1])
           baseline_bus_ring(bus, "log")
         },
@@ -136,10 +136,11 @@ struct RateFigures {
   }
 
   private func contender(
-    _ title: String, target: Target? = nil, _ pass: @escaping () throws -> Void,
+    _ title: String, isOurs: Bool = true, target: Target? = nil,
+    _ pass: @escaping () throws -> Void,
     after: @escaping () throws -> Void = {}
   ) -> Contender {
-    Contender(title: title, target: target) { count in
+    Contender(title: title, isOurs: isOurs, target: target) { count in
       let start = baseline_now_ns()
       for _ in 0..<count { try pass() }
       let end = baseline_now_ns()
