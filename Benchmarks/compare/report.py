@@ -45,7 +45,7 @@ def measure_messages(comparison, arguments, kinds):
     tables = []
     for kind in kinds:
         try:
-            tables += messages.measure(arguments.messages, kind, arguments.mode, arguments.output)
+            tables += messages.measure(arguments.messages, kind, arguments.mode)
         except (Failure, OSError) as failure:
             comparison.skipped.append(f"messages on {kind}: {failure}")
     return tables
