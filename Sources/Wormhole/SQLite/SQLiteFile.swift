@@ -66,12 +66,17 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  private func open() throws(WormholeError) -> SQLiteConnection {
-    // SQLite keeps a list of the locks of the process, which are not those of a child.
+  /// Refuses the child of a process that has used SQLite: that keeps a list of the locks of the
+  /// process, which are not those of a child.
+  static func refuseForkedChild() throws(WormholeError) {
     guard getpid() == ownProcess else {
       throw .database(
         code: SQLITE_MISUSE, message: "this process was forked from one that has used SQLite")
     }
+  }
+
+  private func open() throws(WormholeError) -> SQLiteConnection {
+    try Self.refuseForkedChild()
     // Directories above may be symbolic links, which SQLite would refuse as it does the file.
     guard let real = realpath(directory, nil) else {
       throw .system(code: errno, path: directory)

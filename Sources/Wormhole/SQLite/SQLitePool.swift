@@ -35,6 +35,7 @@ final class SQLitePool: Sendable {
   func use<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
+    try SQLiteFile.refuseForkedChild()
     var connection = try borrow()
     defer { giveBack(connection) }
     if connection?.hasMoved != false {

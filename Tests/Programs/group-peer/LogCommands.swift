@@ -22,10 +22,29 @@ func runLogCommand(
     try cursor.advance(to: 7)
     say("ready")
     while true { pause() }
+  case "log-fork":  // NAME: succeeds if a forked child is told that it cannot append
+    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
+    _ = try mailbox.append(Letter(.message(payload("parent"))))
+    let isTold = isToldInAForkedChild { _ = try mailbox.append(Letter(.message(payload("child")))) }
+    exit(isTold ? 0 : 3)
   default:
     return false
   }
   return true
+}
+
+/// Tells whether SQLite is refused to a forked child. There must be no other thread: it could hold a
+/// lock of the runtime, for which the child would wait for ever.
+private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
+  let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+  let process = fork()
+  if process == 0 {
+    do { try append() } catch WormholeError.database(21, _) { _exit(0) } catch {}
+    _exit(1)
+  }
+  var status: Int32 = -1
+  waitpid(process, &status, 0)
+  return status == 0
 }
 
 func say(_ text: String) {
