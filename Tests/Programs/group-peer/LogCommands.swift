@@ -33,8 +33,8 @@ func runLogCommand(
   return true
 }
 
-/// Tells whether SQLite is refused to a forked child. There must be no other thread: it could hold a
-/// lock of the runtime, for which the child would wait for ever.
+/// Tells whether SQLite is refused to a forked child. There must be no other thread: it could hold
+/// a lock of the runtime, for which the child would wait for ever.
 private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let process = fork()
