@@ -29,6 +29,29 @@ struct MailboxRaceTests {
     #expect(reader.skipped == [])
   }
 
+  /// The number of a message is given out before the message is there. Meanwhile a damaged one may
+  /// turn up in its place at any step of a reader.
+  @Test func aDamagedMessageIsNotTakenForTheOneThatTakesItsPlace() throws {
+    let site = try Site(.file)
+    let mailbox = FileMailbox(
+      MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
+    let payload = try MessageName.number.encode(7)
+    var number = try mailbox.append(Letter(.message(payload)))
+    let path = try site.messageFile()
+    let reader = TightReader(mailbox)
+    defer { reader.stop() }
+    let start = ContinuousClock.now
+    for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
+      while reader.place < number {
+        try #require(ContinuousClock.now < start + .seconds(20 * slowness), "no \(number)")
+        sched_yield()
+      }
+      try edit(path) { $0 = Data("text".utf8) }
+      number = try mailbox.append(Letter(.message(payload)))
+    }
+    #expect(reader.unreadable == [])
+  }
+
   @Test(arguments: TransitKind.kinds)
   func aFloodLeavesOthersTheirTurnOnTheSameQueue(_ kind: TransitKind) async throws {
     let site = try Site(kind)
@@ -88,6 +111,7 @@ private final class TightReader: Sendable {
   private let seen = Atomic<UInt64>(0)
   private let isToStop = Atomic<Bool>(false)
   private let left = Log<UInt64>()
+  private let broken = Log<UInt64>()
 
   init(_ mailbox: FileMailbox) {
     Thread.detachNewThread { [self] in
@@ -95,6 +119,7 @@ private final class TightReader: Sendable {
       while !isToStop.load(ordering: .acquiring) {
         for letter in (try? mailbox.letters(after: place, limit: 16))?.letters ?? [] {
           if letter.number != place + 1 { left.append(letter.number - 1) }
+          if case .unreadable = letter.letter.content { broken.append(letter.number) }
           place = letter.number
         }
         seen.store(place, ordering: .releasing)
@@ -107,6 +132,9 @@ private final class TightReader: Sendable {
 
   /// The numbers that were left out, of several in a row the last.
   var skipped: [UInt64] { left.entries }
+
+  /// The numbers of the letters that could not be read.
+  var unreadable: [UInt64] { broken.entries }
 
   func stop() { isToStop.store(true, ordering: .releasing) }
 }

@@ -321,14 +321,6 @@ struct MessageFileTests {
   }
 }
 
-/// Writes a file again, as another file, so that who has mapped it sees no change.
-private func edit(_ path: String, _ body: (inout Data) -> Void) throws {
-  var data = try Data(contentsOf: URL(fileURLWithPath: path))
-  body(&data)
-  unlink(path)
-  try data.write(to: URL(fileURLWithPath: path))
-}
-
 private func replace(_ path: String, _ make: (String) -> CInt) throws {
   try #require(unlink(path) == 0 && make(path) == 0)
 }

@@ -105,33 +105,40 @@ struct FileMailbox: Mailbox {
   // MARK: - Reading
 
   func letters(after number: UInt64, limit: Int) throws(WormholeError) -> LetterBatch {
-    let first: ReadableMessage?
     do throws(WormholeError) {
-      first = try readableMessage(after: number)
+      return try lettersInPassing(after: number, limit: limit)
     } catch {
       return try whileNobodyWrites { (state) throws(WormholeError) in
-        try letters(after: number, limit: limit, nil, state)
+        let newest = try newestMessage(after: number, state)
+        return batch(of: newest, state, after: number, limit: limit)
       }
     }
-    // As a rule the next letter is a message: whether there is more is found out behind it.
-    if let first, first.letter.number == number &+ 1 {
-      return LetterBatch([first.letter], hasMore: true, identity: first.identity)
-    }
-    // The state, then the message: one that has later letters behind it is in the file by then.
-    return try letters(after: number, limit: limit, first?.letter, try readState())
   }
 
-  private func letters(
-    after number: UInt64, limit: Int, _ first: NumberedLetter?, _ state: MailboxState?
+  /// Throws what is wrong with the message, too.
+  private func lettersInPassing(
+    after number: UInt64, limit: Int
   ) throws(WormholeError) -> LetterBatch {
-    let floor = max(number, state?.cleared.number ?? 0)
-    let newest =
-      if let first, first.number >= state?.message.number ?? .max {
-        first
-      } else {
-        try newestMessage(after: floor, state)
-      }
-    let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), newest]
+    var newest = try readableMessage(after: number)
+    // As a rule the next letter is a message: whether there is more is found out behind it.
+    if let newest, newest.letter.number == number &+ 1 {
+      return LetterBatch([newest.letter], hasMore: true, identity: newest.identity)
+    }
+    // The state, then the message: one that has later letters behind it is in the file by then.
+    let state = try readState()
+    if newest?.letter.number ?? 0 < state?.message.number ?? .max {
+      newest = try readableMessage(after: number)
+    }
+    return batch(of: newest?.letter, state, after: number, limit: limit)
+  }
+
+  /// Returns what there is behind a number.
+  private func batch(
+    of newest: NumberedLetter?, _ state: MailboxState?, after number: UInt64, limit: Int
+  ) -> LetterBatch {
+    let cleared = state?.cleared.number ?? 0
+    let message = newest.flatMap { $0.number > cleared ? $0 : nil }
+    let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), message]
     let news = letters.compactMap(\.self).filter { $0.number > number }
       .sorted { $0.number < $1.number }
     return LetterBatch(
