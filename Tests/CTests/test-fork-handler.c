@@ -67,7 +67,7 @@ TEST(childHandlerOfTheHostMayCallTheLibrary)
                 CHECK_EQ(pthread_create(&threads[i], NULL, post_all_the_time, "busy"), 0);
         is_armed = true;
         for (int i = 0; i < N_FORKS; i++) {
-                pid_t pid = fork();
+                pid_t pid = test_fork();
                 if (pid == 0)
                         be_child();
                 CHECK_EQ(test_wait_for(pid), 0);
@@ -108,7 +108,7 @@ TEST(childKeepsNoConnectionToTheSecondOfTwoAddresses)
         WAIT_UNTIL_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK_EQ(dn_flush(5000000), 0);
         CHECK_EQ(n_bus_sockets(), 1);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0)
                 _exit((int)n_bus_sockets());
         CHECK_EQ(test_wait_for(pid), 0);

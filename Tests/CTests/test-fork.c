@@ -35,7 +35,7 @@ TEST(childPostsOnAConnectionOfItsOwn)
         prepare();
         post_ok(dn_center_darwin(), "parent");
         WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 post_ok(dn_center_darwin(), "parent");
                 exit(0);
@@ -49,7 +49,7 @@ TEST(childPostsOnAConnectionOfItsOwn)
 TEST(childObservesOnAConnectionOfItsOwn)
 {
         prepare();
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 tally in_child = {0};
                 tally_observe(dn_center_darwin(), "child", &in_child);
@@ -68,7 +68,7 @@ TEST(childObservesOnAConnectionOfItsOwn)
 TEST(observersOfTheParentAreSilentInTheChild)
 {
         prepare();
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 post_ok(dn_center_darwin(), "parent");
                 fence_executor();
@@ -93,7 +93,7 @@ TEST(handlesOfTheParentMayBeCancelledInTheChild)
 
         prepare();
         dn_observer *observer = tally_observe(dn_center_darwin(), "parent", &extra);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 tally_drop(observer);
                 exit(0);
@@ -110,7 +110,7 @@ TEST(childThatDoesNothingLeavesTheParentAlone)
 {
         prepare();
         for (int i = 0; i < 20; i++) {
-                pid_t pid = fork();
+                pid_t pid = test_fork();
                 if (pid == 0) {
                         if (i % 2)
                                 exit(0);
@@ -128,7 +128,7 @@ TEST(localCenterWorksInBothProcesses)
 
         prepare();
         tally_observe(dn_center_local(), "L", &local);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 tally fresh = {0};
                 tally_observe(dn_center_local(), "L", &fresh);
@@ -180,7 +180,7 @@ TEST(forkBesideBusyThreadsDoesNotDeadlock)
                 CHECK_EQ(pthread_create(&threads[i], NULL, work, &numbers[i]), 0);
         }
         for (int i = 0; i < 50; i++) {
-                pid_t pid = fork();
+                pid_t pid = test_fork();
                 if (pid == 0) {
                         CHECK(is_done(dn_center_post(dn_center_darwin(), "parent", NULL, NULL, 0)));
                         WAIT_UNTIL(dn_flush(5000000) == 0);
@@ -221,7 +221,7 @@ TEST_NO_BUS(workOfTheParentDoesNothingInTheChild)
         CHECK_EQ(dn_center_observe(center, "N", tally_handler(&seen), &executor, NULL), -ENOTCONN);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), -ENOTCONN);
         WAIT_UNTIL(is_kept);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 kept_work(kept_argument);
                 CHECK_EQ(seen.n_calls, 0);
@@ -247,7 +247,7 @@ TEST_NO_BUS(forkHandlerOfTheHostMayCallTheLibrary)
         CHECK_EQ(pthread_atfork(flush_before_fork, NULL, NULL), 0);
         CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), -ENOTCONN);
         alarm(10 * test_slowness()); /* a deadlock ends the case */
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0)
                 _exit(0);
         alarm(0);

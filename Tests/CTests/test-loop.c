@@ -188,7 +188,7 @@ TEST_NO_BUS(forkedChildProcessesNothingOfTheParentsLoop)
         dn_loop *loop = new_loop();
         static tally seen = {0};
         dn_center *center = prepare_to_fork(loop, &seen);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
 
         if (pid == 0) {
                 CHECK_EQ(dn_loop_process(loop), 0);
@@ -204,7 +204,7 @@ TEST_NO_BUS(loopOfTheParentMayBeClosedInAForkedChild)
         dn_loop *loop = new_loop();
         static tally seen = {0};
         dn_center *center = prepare_to_fork(loop, &seen);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
 
         if (pid == 0) {
                 CHECK(!dn_loop_close(loop));
@@ -246,7 +246,7 @@ TEST_NO_BUS(loopOfTheParentRefusesWhatAForkedChildEnqueues)
                 SKIP("the thread sanitizer allows no threads in a forked child");
         CHECK(dn_loop_process(loop) > 0);
         CHECK(!is_readable(loop, 0));
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 observe_in_child(loop, center);
                 CHECK_EQ(seen.n_calls, 1);

@@ -112,7 +112,7 @@ static void run_as_user(void (*run)(test_peer *peer))
         if (base)
                 CHECK_EQ(chmod(base, 0711), 0);
         CHECK_EQ(chown(test_directory(), USER, USER), 0);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 if (setresgid(USER, USER, USER) < 0 || setresuid(USER, USER, USER) < 0)
                         _exit(1);

@@ -448,7 +448,7 @@ TEST_NO_BUS(aForkedChildWatchesForItself)
         put("f", 0, "text");
         put("g", 0, "text");
         watch = watch_as(0, "f", 0);
-        pid = fork();
+        pid = test_fork();
         if (pid == 0) {
                 CHECK_EQ(n_inotify_watches(), 0);
                 CHECK(dn__file_watch_free(watch) == NULL);

@@ -54,7 +54,7 @@ static void check_parent(uint64_t n_before)
 /* Runs a part of a test in a child that ends in an orderly way. */
 static void in_child(void (*run)(void))
 {
-        pid_t pid = fork();
+        pid_t pid = test_fork();
 
         if (pid == 0) {
                 run();
@@ -124,7 +124,7 @@ TEST(childHearsThePostsOfItsParent)
         static tally own;
 
         prepare();
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 add_callback("child", &own);
                 post("N"); /* says that it is ready */
@@ -140,7 +140,7 @@ TEST(childHearsThePostsOfItsParent)
 TEST(reusedDescriptorOfTheParentIsRefused)
 {
         prepare();
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 int token = 77, reused = fd;
                 CHECK_EQ(notify_register_file_descriptor("N", &reused, NOTIFY_REUSE, &token),
@@ -226,7 +226,7 @@ ROLE(useAll)
 TEST(childThatExecsWorks)
 {
         prepare();
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 post("other"); /* the library has been used in the child before */
                 execl("/proc/self/exe", "again", "--role", "useAll", (char *)NULL);
@@ -245,7 +245,7 @@ ROLE(leaveChildBehind)
 
         CHECK_EQ(notify_register_check("left", &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_set_state(token, 5), NOTIFY_STATUS_OK);
-        if (fork() == 0)
+        if (test_fork() == 0)
                 _exit(read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1);
         printf("left\n");
         pause();

@@ -277,7 +277,7 @@ static pid_t fork_as(uid_t user, int input, int (*run)(void))
         snprintf(directory, sizeof directory, "%s/of-%u", test_directory(), (unsigned)user);
         if (mkdir(directory, 0700) == 0)
                 CHECK_EQ(chown(directory, user, user), 0);
-        pid_t pid = fork();
+        pid_t pid = test_fork();
         if (pid == 0) {
                 setenv("XDG_RUNTIME_DIR", directory, 1);
                 dup2(input, STDIN_FILENO);

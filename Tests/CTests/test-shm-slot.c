@@ -138,7 +138,7 @@ TEST_NO_BUS(whatADeadProcessHeldIsGivenBack)
         dn__region *region = open_region("key");
         char name[64];
         int status;
-        pid_t pid = fork();
+        pid_t pid = test_fork();
 
         if (pid == 0) {
                 dn__region *child = open_region("key");
@@ -191,7 +191,7 @@ TEST_NO_BUS(aForkedChildDoesNotKeepItsParentAlive)
         pid_t pid;
 
         CHECK_EQ(pipe(ready), 0);
-        pid = fork();
+        pid = test_fork();
         if (pid == 0) {
                 CHECK_EQ(write(ready[1], "", 1), 1);
                 for (;;)

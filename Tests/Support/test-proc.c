@@ -41,37 +41,65 @@ uint64_t test_resident_bytes(void)
         return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint64_t switches_of(const char *task)
+/* What the others do, all together. */
+typedef struct tasks {
+        uint64_t n_switches;
+        bool are_asleep;
+} tasks;
+
+static void add_task(tasks *others, const char *task)
 {
-        char path[300], line[200];
+        char path[300], line[200], state;
         unsigned long n;
-        uint64_t sum = 0;
         FILE *f;
 
         snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
         f = fopen(path, "re");
-        while (f && fgets(line, sizeof line, f))
+        while (f && fgets(line, sizeof line, f)) {
                 if (sscanf(line, "voluntary_ctxt_switches: %lu", &n) == 1 ||
                     sscanf(line, "nonvoluntary_ctxt_switches: %lu", &n) == 1)
-                        sum += n;
+                        others->n_switches += n;
+                if (sscanf(line, "State: %c", &state) == 1 && state != 'S')
+                        others->are_asleep = false;
+        }
         if (f)
                 fclose(f);
-        return sum;
 }
 
-uint64_t test_n_switches_of_others(void)
+static tasks look_at_others(void)
 {
         DIR *d = opendir("/proc/self/task");
+        tasks others = {.are_asleep = true};
         struct dirent *entry;
-        uint64_t sum = 0;
 
         if (!d)
                 test_broken("cannot read /proc/self/task");
         while ((entry = readdir(d)))
                 if (entry->d_name[0] != '.' && atoi(entry->d_name) != gettid())
-                        sum += switches_of(entry->d_name);
+                        add_task(&others, entry->d_name);
         closedir(d);
-        return sum;
+        return others;
+}
+
+uint64_t test_n_switches_of_others(void)
+{
+        return look_at_others().n_switches;
+}
+
+static bool others_rest(void)
+{
+        tasks before = look_at_others(), after;
+
+        test_let_pass_ms(20);
+        after = look_at_others();
+        return before.are_asleep && after.are_asleep && after.n_switches == before.n_switches;
+}
+
+pid_t test_fork(void)
+{
+        if (TEST_HAS_SANITIZER)
+                WAIT_UNTIL(others_rest());
+        return fork();
 }
 
 uint64_t test_cpu_us(void)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #define TEST_STATUS_SKIPPED 77
 
@@ -155,6 +156,9 @@ unsigned test_n_threads(void);
 uint64_t test_resident_bytes(void);
 /* Context switches so far of all threads but the calling one. */
 uint64_t test_n_switches_of_others(void);
+/* As fork(). Under a sanitizer it waits until the other threads rest: its allocator has locks, and
+ * one that a thread holds at that moment stays locked in the child. */
+pid_t test_fork(void);
 /* Processor time so far of the whole process. */
 uint64_t test_cpu_us(void);
 
