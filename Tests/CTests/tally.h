@@ -102,11 +102,12 @@ static inline void fence_bus(test_peer *peer)
 
         snprintf(mark, sizeof mark, "fence.mark%u", n_fences);
         snprintf(name, sizeof name, "fence.end%u", n_fences++);
-        dn_observer *observer = tally_observe(center, name, &end);
         post_ok(center, mark);
         do
                 test_peer_next(peer, &seen);
         while (strcmp(seen.name, mark) != 0);
+        /* Not before: behind a flood the bus answers later than a call waits. */
+        dn_observer *observer = tally_observe(center, name, &end);
         test_peer_post(peer, name);
         WAIT_UNTIL_EQ(end.n_calls, 1);
         tally_drop(observer);
