@@ -18,7 +18,7 @@
  * and while a message is read, unless only one thread knows that message. All zero is closed. */
 typedef struct dn__connection {
         sd_bus *bus;
-        char *unique_name; /* set once the bus has said hello */
+        char *unique_name;  /* set once the bus has said hello */
         bool is_broken;     /* what had to be sent could not be: to begin anew is the way out */
         bool takes_whole;   /* its socket takes a message of ours whole, or not at all */
         uint32_t n_written; /* messages that were written past sd-bus */
