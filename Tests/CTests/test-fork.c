@@ -157,9 +157,7 @@ static void *work(void *argument)
 
         snprintf(name, sizeof name, "work.%d", *(int *)argument);
         while (!stop) {
-                dn_observer *observer = NULL;
-                CHECK(is_done(dn_center_observe(dn_center_darwin(), name, tally_handler(&own), NULL,
-                                                &observer)));
+                dn_observer *observer = tally_observe_under_load(dn_center_darwin(), name, &own);
                 post_ok(dn_center_darwin(), name);
                 dn_observer_cancel_wait(observer);
                 dn_observer_unref(observer);
