@@ -54,17 +54,21 @@ TEST(blockedCallbackDoesNotCostTheConnection)
         test_bus *bus = start_small_bus();
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_signal own;
-        static tally slow = {.holds = true}, quick = {0};
+        static tally slow = {.holds = true}, quick = {0}, fence = {0};
         dn_executor inline_executor = dn_executor_inline();
 
         test_peer_watch(peer, "type='signal',arg0='who'");
         tally_observe(dn_center_darwin(), "N", &slow);
         tally_observe_on(dn_center_darwin(), "N", &quick, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "fence", &fence, &inline_executor);
         post_ok(dn_center_darwin(), "who");
         test_peer_next(peer, &own);
         for (unsigned i = 1; i <= 20; i++) { /* in all more than the limit */
                 post_elsewhere("N", N_SLOW_POSTS / 20, "return");
                 WAIT_UNTIL_EQ(quick.n_posts, N_SLOW_POSTS / 20 * i);
+                /* All are counted, from the table; their signals may still be on their way. */
+                test_peer_post(peer, "fence");
+                WAIT_UNTIL_EQ(fence.n_posts, i);
         }
         CHECK(test_peer_sees(peer, own.sender));
         slow.holds = false;
