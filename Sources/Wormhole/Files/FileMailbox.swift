@@ -126,7 +126,7 @@ struct FileMailbox: Mailbox {
     }
     // The state, then the message: one that has later letters behind it is in the file by then.
     let state = try readState()
-    if newest?.letter.number ?? 0 < state?.message.number ?? .max {
+    if newest?.letter.number ?? number < state?.message.number ?? .max {
       newest = try readableMessage(after: number)
     }
     return batch(of: newest?.letter, state, after: number, limit: limit)
