@@ -11,8 +11,7 @@ import Testing
 struct MailboxRaceTests {
   @Test func aMessageWithAPingRightBehindItIsTold() throws {
     let site = try Site(.file)
-    let mailbox = FileMailbox(
-      MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
+    let mailbox = numberMailbox(of: site)
     let reader = TightReader(mailbox)
     defer { reader.stop() }
     let payload = try MessageName.number.encode(7)
@@ -21,10 +20,7 @@ struct MailboxRaceTests {
       _ = try mailbox.append(Letter(.message(payload)))
       let ping = try mailbox.append(Letter(.ping))
       // Until then the message is the newest one: it is there for who looks.
-      while reader.place < ping {
-        try #require(ContinuousClock.now < start + .seconds(20 * slowness), "no ping \(ping)")
-        sched_yield()
-      }
+      try reader.wait(for: ping, until: start + .seconds(20 * slowness))
     }
     #expect(reader.skipped == [])
   }
@@ -33,8 +29,7 @@ struct MailboxRaceTests {
   /// turn up in its place at any step of a reader.
   @Test func aDamagedMessageIsNotTakenForTheOneThatTakesItsPlace() throws {
     let site = try Site(.file)
-    let mailbox = FileMailbox(
-      MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
+    let mailbox = numberMailbox(of: site)
     let payload = try MessageName.number.encode(7)
     var number = try mailbox.append(Letter(.message(payload)))
     let path = try site.messageFile()
@@ -42,10 +37,7 @@ struct MailboxRaceTests {
     defer { reader.stop() }
     let start = ContinuousClock.now
     for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
-      while reader.place < number {
-        try #require(ContinuousClock.now < start + .seconds(20 * slowness), "no \(number)")
-        sched_yield()
-      }
+      try reader.wait(for: number, until: start + .seconds(20 * slowness))
       try edit(path) { $0 = Data("text".utf8) }
       number = try mailbox.append(Letter(.message(payload)))
     }
@@ -106,6 +98,11 @@ struct MailboxRaceTests {
   }
 }
 
+/// The mailbox of a message name, without its wormhole.
+private func numberMailbox(of site: Site) -> FileMailbox {
+  FileMailbox(MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
+}
+
 /// Looks for letters without a pause, in a thread of its own.
 private final class TightReader: Sendable {
   private let seen = Atomic<UInt64>(0)
@@ -127,8 +124,13 @@ private final class TightReader: Sendable {
     }
   }
 
-  /// The number of the last letter that was read.
-  var place: UInt64 { seen.load(ordering: .acquiring) }
+  /// Returns when the letter of a number has been read.
+  func wait(for number: UInt64, until deadline: ContinuousClock.Instant) throws {
+    while seen.load(ordering: .acquiring) < number {
+      try #require(ContinuousClock.now < deadline, "no letter \(number)")
+      sched_yield()
+    }
+  }
 
   /// The numbers that were left out, of several in a row the last.
   var skipped: [UInt64] { left.entries }
