@@ -61,10 +61,9 @@ static inline dn_observer *tally_observe(dn_center *center, const char *name, ta
         return tally_observe_on(center, name, self, NULL);
 }
 
-/* Where others keep the bus so busy that it may answer later than the call waits. What is posted
- * until then is heard all the same. */
-static inline dn_observer *tally_observe_under_load(dn_center *center, const char *name,
-                                                    tally *self)
+/* At once, or as soon as the bus answers, which may be later than the call waits: the bus is busy,
+ * or gone. What is posted until then is heard all the same. */
+static inline dn_observer *tally_observe_soon(dn_center *center, const char *name, tally *self)
 {
         dn_observer *observer = NULL;
         int r = dn_center_observe(center, name, tally_handler(self), NULL, &observer);
@@ -83,6 +82,14 @@ static inline dn_observer *tally_drop(dn_observer *observer)
 static inline void post_ok(dn_center *center, const char *name)
 {
         CHECK_EQ(dn_center_post(center, name, NULL, NULL, 0), 0);
+}
+
+/* At once, or as soon as there is a bus that takes it. */
+static inline void post_soon(dn_center *center, const char *name)
+{
+        int r = dn_center_post(center, name, NULL, NULL, 0);
+
+        CHECK(r == 0 || dn_is_offline(r));
 }
 
 /* Returns when all that was posted by this process so far has been through the delivery thread. */

@@ -61,7 +61,7 @@ TEST(endlessPostsLeaveRoomForNewObservers)
         static tally seen = {0};
 
         begin();
-        dn_observer *observer = tally_observe_under_load(dn_center_darwin(), "new", &seen);
+        dn_observer *observer = tally_observe_soon(dn_center_darwin(), "new", &seen);
         post_elsewhere("new", 1, "return");
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         tally_drop(observer);

@@ -194,8 +194,7 @@ TEST(flushBesideCentersThatComeAndGoIsSafe)
         for (int i = 0; i < N_CENTERS; i++) {
                 dn_center *center = NULL;
                 CHECK_EQ(dn_center_open(i % 2 ? "session" : "none", &center), 0);
-                int r = dn_center_post(center, "N", NULL, NULL, 0);
-                CHECK(r == 0 || dn_is_offline(r));
+                post_soon(center, "N");
                 dn_center_unref(center);
         }
         stop = true;
