@@ -238,7 +238,7 @@ struct WormholeProcessTests {
     let site = try Site(.coordinatedFile)
     try site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
-    await writer.waitForLine("holding")
+    await writer.waitUntilStopped()
     let waiting = Task.detached { try site.hole.message(.number) }
     #expect(try site.hole.pass(1, to: .other) == 1)
     kill(writer.processIdentifier, SIGKILL)
@@ -250,7 +250,7 @@ struct WormholeProcessTests {
     let site = try Site(.coordinatedFile)
     try site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
-    await writer.waitForLine("holding")
+    await writer.waitUntilStopped()
     let passing = Task.detached { try site.hole.pass(100, to: .number) }
     kill(writer.processIdentifier, SIGCONT)
     await writer.waitForSuccess()

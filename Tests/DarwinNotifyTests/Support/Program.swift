@@ -81,6 +81,12 @@ final class Program: Sendable {
     }
   }
 
+  func waitUntilStopped(sourceLocation: SourceLocation = #_sourceLocation) async {
+    await eventually("the program did not stop", sourceLocation: sourceLocation) {
+      self.process.isStopped
+    }
+  }
+
   func waitForSuccess(sourceLocation: SourceLocation = #_sourceLocation) async {
     let outcome = await end(sourceLocation: sourceLocation)
     #expect(outcome.status == 0, "\(outcome)", sourceLocation: sourceLocation)

@@ -45,6 +45,13 @@ struct SpawnedProcess: Sendable {
     while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
   }
 
+  /// Whether it has been stopped by a signal, and not gone on.
+  var isStopped: Bool {
+    var information = siginfo_t()
+    return waitid(P_PID, id_t(identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0
+      && information.si_signo == SIGCHLD
+  }
+
   /// The exit status of a process that has ended, or the number of the signal that ended it.
   func reap() -> Int32 {
     var status: Int32 = 0

@@ -39,7 +39,6 @@ let commands: [String: Command] = [
 /// Adds one to the stored number, but stops in the middle.
 @Sendable private func hold(_ role: Role, _ words: [String]) throws {
   try role.hole.update(role.number) { value in
-    say("holding")
     raise(SIGSTOP)
     value = (value ?? 0) + 1
   }
