@@ -32,12 +32,23 @@ let examples = ["swift-listener", "swift-poster"]
 let lights = ["light-switch", "light-label"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
+/// They have no main program but that of libFuzzer: Scripts/fuzz alone builds them.
+let fuzzers: [Target] =
+  Context.environment["DARWIN_NOTIFY_FUZZ"] == nil
+  ? []
+  : [
+    .target(name: "FuzzSupport", path: "Tests/Fuzz/support", swiftSettings: strictSwift),
+    program("fuzz-message-file", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
+    program("fuzz-database-file", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
+  ]
+
 let package = Package(
   name: "DarwinNotify",
   products: [
     .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
+    .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
   ],
   targets: [
@@ -48,34 +59,45 @@ let package = Package(
       name: "CDarwinNotify", dependencies: ["CSystemd"], path: "CShims/CDarwinNotify",
       publicHeadersPath: "include",
       cSettings: [.headerSearchPath(".")] + strictC),
+    // Not just "Support": SwiftPM refuses two targets of one name among all packages of a program.
+    .target(name: "DarwinNotifySupport", path: "Sources/Support", swiftSettings: strictSwift),
     .target(
-      name: "DarwinNotify", dependencies: ["CDarwinNotify"], swiftSettings: strictSwift),
+      name: "DarwinNotify", dependencies: ["CDarwinNotify", "DarwinNotifySupport"],
+      swiftSettings: strictSwift),
     .systemLibrary(
       name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux", path: "CShims/CLinux"),
     .target(
-      name: "Wormhole", dependencies: ["DarwinNotify", "CSQLite", "CLinux"],
+      name: "Wormhole", dependencies: ["DarwinNotify", "DarwinNotifySupport", "CSQLite", "CLinux"],
+      swiftSettings: strictSwift),
+    .target(
+      name: "WormholeFoundation",
+      dependencies: ["DarwinNotify", "DarwinNotifySupport", "Wormhole"],
       swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),
     .target(
-      name: "WormholeBaseline", dependencies: ["CSystemd", "CSQLite"],
-      path: "Benchmarks/wormhole/baseline", publicHeadersPath: "include", cSettings: strictC),
-    .executableTarget(
-      name: "wormhole-figures", dependencies: ["Wormhole", "TestSupport", "WormholeBaseline"],
-      path: "Benchmarks/wormhole/figures", swiftSettings: strictSwift),
+      name: "TestTools", dependencies: ["DarwinNotifySupport"], path: "Tests/Tools",
+      swiftSettings: strictSwift),
     .target(
       name: "BenchmarkSupport", path: "Benchmarks/peers/common", publicHeadersPath: "include",
       cSettings: strictC),
     program(
       "peer-swift", in: "Benchmarks/peers", dependencies: ["DarwinNotify", "BenchmarkSupport"]),
+    program(
+      "peer-wormhole", in: "Benchmarks/peers",
+      dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),
     .testTarget(
       name: "DarwinNotifyTests",
-      dependencies: ["DarwinNotify", "Wormhole", "TestSupport", "group-peer", "wormhole-peer"]
+      dependencies: [
+        "DarwinNotify", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools", "group-peer",
+        "wormhole-peer",
+      ]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
-      path: "Tests", exclude: ["CTests", "Programs", "Support"],
+      path: "Tests",
+      exclude: ["Client", "CTests", "Fuzz", "Programs", "Support", "Tools"],
       sources: ["DarwinNotifyTests", "WormholeTests"],
       swiftSettings: strictSwift),
     .target(
@@ -95,7 +117,7 @@ let package = Package(
     }
     + mainThreadShapes.map {
       program($0, in: "Tests/Programs", dependencies: ["DarwinNotify", "ShapeSupport"])
-    },
+    } + fuzzers,
   swiftLanguageModes: [.v6],
   cLanguageStandard: .gnu17
 )

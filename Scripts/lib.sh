@@ -5,6 +5,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 exec </dev/null
 unset DARWIN_NOTIFY_BUS
+export WERROR=1 # in each make: what our own compilers warn of is not released
 
 # ---- toolchain -----------------------------------------------------------------------------------
 
@@ -65,6 +66,21 @@ conclude() {
 die() {
   echo "${0##*/}: $*" >&2
   exit 1
+}
+
+# Writes the whole programs of README.md, the blocks that begin with an include or an import, to
+# FOLDER/1.c, FOLDER/2.c... (or .swift): readme_programs LANGUAGE FOLDER
+readme_programs() {
+  mkdir -p "$2"
+  awk -v language="$1" -v folder="$2" '
+    $0 == "```" { file = "" }
+    file { print > file }
+    previous == "```" language && /^(import |#include )/ {
+      file = folder "/" ++n "." language
+      print > file
+    }
+    { previous = $0 }
+    END { exit n == 0 }' README.md || die "README.md has no program in $1"
 }
 
 # ---- processes and temporary files, gone with the script -----------------------------------------

@@ -1,8 +1,10 @@
-/* Observes a name from a poll() loop that also reads standard input: no thread calls back.
+/* Observes names from a poll() loop that also reads standard input: no thread calls back.
  *
- *     poll-observer NAME [COUNT]     ends after COUNT notifications, else with the line "quit"
- */
+ *     poll-observer [-n COUNT] NAME...
+ *
+ * Ends after COUNT notifications, else with the line "quit". */
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,27 +35,43 @@ static void run(dn_loop *loop, const uint64_t *n_seen, uint64_t n_wanted)
         }
 }
 
+/* Also without a bus an observer is there: the library looks for one. */
+static dn_observer *observe(const char *name, const dn_executor *executor, uint64_t *n_seen)
+{
+        dn_handler handler = {.invoke = changed, .context = n_seen};
+        dn_observer *observer = NULL;
+        int r = dn_center_observe(dn_center_darwin(), name, handler, executor, &observer);
+
+        if (r < 0)
+                fprintf(stderr, "%s: %s\n", name,
+                        dn_is_offline(r) ? "no bus yet" : strerror(-r));
+        return observer;
+}
+
 int main(int argc, char **argv)
 {
-        uint64_t n_seen = 0;
-        dn_handler handler = {.invoke = changed, .context = &n_seen};
-        dn_observer *observer = NULL;
-        dn_executor executor;
+        bool is_counted = argc > 2 && strcmp(argv[1], "-n") == 0;
+        uint64_t n_wanted = is_counted ? (uint64_t)atoi(argv[2]) : 0, n_seen = 0;
+        int first = is_counted ? 3 : 1, n_observers = 0;
+        dn_observer *observers[16];
         dn_loop *loop;
 
-        if (argc < 2 || dn_loop_new(&loop) < 0)
+        if (first >= argc || dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        executor = dn_loop_executor(loop);
-        int r = dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (r < 0)
-                fprintf(stderr, "%s\n", dn_is_offline(r) ? "no bus yet" : strerror(-r));
-        if (observer) { /* also without a bus: the library looks for it */
+        dn_executor executor = dn_loop_executor(loop); /* one for all of them */
+        for (int i = first; i < argc && n_observers < 16; i++) {
+                observers[n_observers] = observe(argv[i], &executor, &n_seen);
+                n_observers += observers[n_observers] != NULL;
+        }
+        if (n_observers > 0) {
                 puts("ready");
                 fflush(stdout);
-                run(loop, &n_seen, argc > 2 ? (uint64_t)atoi(argv[2]) : 0);
+                run(loop, &n_seen, n_wanted);
         }
-        dn_observer_cancel(observer);
-        dn_observer_unref(observer);
+        for (int i = 0; i < n_observers; i++) {
+                dn_observer_cancel(observers[i]);
+                dn_observer_unref(observers[i]);
+        }
         dn_loop_close(loop);
-        return observer ? EXIT_SUCCESS : EXIT_FAILURE;
+        return n_observers > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

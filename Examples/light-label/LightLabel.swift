@@ -1,7 +1,6 @@
 // Shows the light that light-switch switches.
 //
 //     swift run light-label [number of lines to show]
-import DarwinNotify
 import Glibc
 import LightsKit
 import Wormhole
@@ -16,10 +15,10 @@ struct LightLabel {
     let database = try group.choices()
 
     // A named listener: told at once what is stored, or that nothing is; then all that is passed.
-    let listener = Listener<Message<Bool>>("label") { message in
+    let listener = Listener<Wormhole.Message<Bool>>("label") { message in
       label.yield("light: \(message.text { $0 ? "on" : "off" })")
     }
-    try hole.bind(listener, to: .lightState)
+    try hole.bind(listener, to: .lightState, starting: .lastOrAbsent)
 
     // Sequences: registered before they are returned. The levels come from a log, all of them.
     let levels = try hole.messages(.lightLevel)
@@ -62,7 +61,7 @@ func choices(in database: SharedDatabase) async throws -> String {
   return list.isEmpty ? "none" : list.joined(separator: ", ")
 }
 
-extension Message {
+extension Wormhole.Message {
   /// What the message is, and who passed it.
   func text(_ describe: (Value) -> String) -> String {
     switch content {
@@ -75,7 +74,7 @@ extension Message {
   }
 }
 
-func by(_ sender: Sender?) -> String {
+func by(_ sender: Wormhole.Sender?) -> String {
   sender.map { ", by \($0.pid)" } ?? ""
 }
 

@@ -13,8 +13,8 @@ struct SwiftListener {
     let center = DarwinNotificationCenter.shared
 
     // Named listeners: bound once more under its name, one is replaced, never doubled.
-    try center.bind(Listener("greeter") { _ in say("never seen") }, to: name, on: .main)
-    try center.bind(Listener("greeter") { say("heard \($0.name)") }, to: name, on: .main)
+    try center.bind(Listener("greeter") { _ in say("never seen") }, to: name)
+    try center.bind(Listener("greeter") { say("heard \($0.name)") }, to: name)
 
     // A sequence: registered before it is returned.
     let notifications = try center.notifications(named: name)

@@ -11,7 +11,7 @@ extension DarwinNotificationCenter {
     /// The bus of the machine.
     case system
 
-    /// No bus: what is posted stays inside the process.
+    /// No bus: posts reach those processes of the user that chose none, too, by shared memory.
     case none
 
     /// A bus with a D-Bus address, such as `unix:path=/run/user/1000/bus`.

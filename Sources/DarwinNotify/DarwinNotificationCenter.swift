@@ -13,7 +13,7 @@ public final class DarwinNotificationCenter: Sendable {
   nonisolated(unsafe) let center: OpaquePointer
   // The pointer never changes. C accepts it on any thread.
 
-  let listeners = ListenerTable<NotificationName, Observation>()
+  let listeners = ListenerTable<NotificationName, NotificationObservation>()
 
   /// The center of the process.
   ///
@@ -57,8 +57,8 @@ public final class DarwinNotificationCenter: Sendable {
   /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for a
   ///   name that cannot be posted, ``DarwinNotifyError/outOfMemory``,
   ///   ``DarwinNotifyError/limitReached``, ``DarwinNotifyError/notConnected``. The last is a
-  ///   report, not a refusal: the post has reached the handlers of this process, it is sent when
-  ///   a bus appears.
+  ///   report, not a refusal: there is no bus, nor shared memory to reach other processes by; the
+  ///   post has reached the handlers of this process, and is sent when a bus appears.
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ name: NotificationName) throws(DarwinNotifyError) {
@@ -96,16 +96,16 @@ public final class DarwinNotificationCenter: Sendable {
   /// The corresponding C function is `dn_center_observe`.
   public func observe(
     _ name: NotificationName,
-    on delivery: Delivery = .main,
+    on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> Observation {
+  ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
     try withCString(name.rawValue) { (cName) throws(DarwinNotifyError) in
-      var executor = delivery.makeExecutor()
       let handler = dn_handler(for: name, handler)
-      try checkRegistration(dn_center_observe(center, cName, handler, &executor, &observer))
+      try checkRegistration(
+        delivery.withExecutor { dn_center_observe(center, cName, handler, $0, &observer) })
     }
-    return Observation(adoptingRegistered: observer)
+    return NotificationObservation(adoptingRegistered: observer)
   }
 
   /// Returns the notifications of a name as a sequence.
@@ -115,7 +115,7 @@ public final class DarwinNotificationCenter: Sendable {
   ///
   /// - Parameter name: the name to listen for.
   /// - Returns: the sequence, which ends with the task that iterates over it.
-  /// - Throws: what ``observe(_:on:_:)`` throws.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
   ///
   /// The corresponding C function is `dn_center_observe`.
   public func notifications(
@@ -123,6 +123,15 @@ public final class DarwinNotificationCenter: Sendable {
   ) throws(DarwinNotifyError) -> Notifications {
     try Notifications(of: name, from: self)
   }
+
+  /// Whether the center is connected to its bus at the moment.
+  ///
+  /// Then every program on the bus sees its posts. Without a bus, the programs of the user that use
+  /// this library reach one another all the same. The first use of a center waits for the
+  /// connection, for at most a second.
+  ///
+  /// The corresponding C function is `dn_center_is_on_bus`.
+  public var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
 
   /// Waits until every post of this process, on all centers, has been handed to its bus.
   ///

@@ -7,12 +7,15 @@ do throws(Ending) {
   arguments = try Arguments(parsing: try CommandLine.words)
 } catch {
   error.tell()
-  exit(error.status)
 }
-arguments.settings.apply()
-for note in arguments.notes { Output.complain(note) }
+let settings = arguments.settings
+let bus = BusChoice(settings.bus)
+let failures = Failures(bus: bus)
+settings.apply()
 
-let watch = Watch(printing: arguments.settings.printing)
-Runner(settings: arguments.settings, watch: watch).run(arguments.commands)
+let watch = Watch(settings: settings, failures: failures)
+if let timeout = settings.timeout { watch.end(after: timeout) }
+if settings.waitsForBus, !bus.addresses.isEmpty { watch.waitForBus() }
+Runner(settings: settings, watch: watch, failures: failures).run(arguments.commands)
 watch.exitWhenDone()
 while true { pause() }

@@ -1,4 +1,4 @@
-/* The names that are in use on a bus, copied. */
+/* A copy of the names in use on a bus. */
 #ifndef DN_LISTING_H
 #define DN_LISTING_H
 
@@ -9,7 +9,7 @@
 #include "shm/slot.h"
 #include "util/hash.h"
 
-#define NOWHERE "unix:path=/nonexistent/bus" /* a table needs no more than an address */
+#define NOWHERE "unix:path=/nonexistent/bus" /* a table needs only an address */
 #define MAX_NAMES 64
 
 typedef struct listing {

@@ -1,4 +1,4 @@
-/* Tokens of every kind, with what the tests of <notify.h> ask of them. */
+/* Tokens of every kind, with helpers for the tests of <notify.h>. */
 #ifndef DN_NOTIFY_TALLY_H
 #define DN_NOTIFY_TALLY_H
 
@@ -15,7 +15,7 @@
 /* A number that no call sets. */
 #define UNTOUCHED 0x7ead
 
-/* `n_posts` has the token of the last call. */
+/* `n_posts` receives the token of the last call. */
 static inline void count_call(int token, void *context)
 {
         tally *self = context;
@@ -79,7 +79,7 @@ static inline void cancel(int token)
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
-/* Every call says that this is no token, and writes nothing. */
+/* Every function reports an invalid token and writes nothing. */
 static inline void check_invalid(int token)
 {
         static char path[] = "/";
@@ -103,7 +103,7 @@ static inline void check_invalid(int token)
 
 static inline uint32_t try_signal(const char *name, int *ret_token)
 {
-        return notify_register_signal(name, SIGURG, ret_token); /* ignored, if nobody catches it */
+        return notify_register_signal(name, SIGURG, ret_token); /* ignored if nobody handles it */
 }
 
 static inline uint32_t try_descriptor(const char *name, int *ret_token)
@@ -148,7 +148,7 @@ static inline int add_kind(int kind, const char *name)
 
 /* ---- another process ------------------------------------------------------------------------- */
 
-/* Arguments: names. Posts each of them once for each line, then answers. */
+/* Arguments: names. For each line, posts each of them once, then answers. */
 ROLE(notifyPoster)
 {
         char line[64];

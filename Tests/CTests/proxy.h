@@ -1,4 +1,4 @@
-/* A bus that does not tell which users its connections belong to. */
+/* A proxy for a bus that does not reveal the users of its connections. */
 #ifndef DN_PROXY_H
 #define DN_PROXY_H
 
@@ -17,11 +17,11 @@
 #define PROXY_QUESTION "GetConnectionUnixUser"
 #define PROXY_MAX_BYTES (1 << 20)
 
-/* Stands between one connection after the other and the bus; runs to the end of the process. */
+/* Relays one connection after another to the bus; runs until the process exits. */
 typedef struct proxy {
         const test_bus *bus;
         int listener;
-        _Atomic bool swallows; /* the questions do not reach the bus */
+        _Atomic bool swallows; /* questions do not reach the bus */
         _Atomic unsigned n_questions;
 } proxy;
 
@@ -57,14 +57,15 @@ static inline bool proxy_write(int fd, const void *bytes, size_t n_bytes)
         return true;
 }
 
-/* One byte of the authentication, which ends with BEGIN and a newline; false if it is lost. */
+/* Relays one byte of the authentication, which ends with BEGIN and a newline; false if the
+ * connection is lost. */
 static inline bool proxy_pass_byte(int from, int to, char last[6])
 {
         memmove(last, last + 1, 5);
         return proxy_read(from, last + 5, 1) && proxy_write(to, last + 5, 1);
 }
 
-/* One whole message of the library; false if it is lost. */
+/* Relays one whole message of the library; false if the connection is lost. */
 static inline bool proxy_pass_message(proxy *self, int from, int to)
 {
         static uint8_t bytes[PROXY_MAX_BYTES];
@@ -73,7 +74,7 @@ static inline bool proxy_pass_message(proxy *self, int from, int to)
 
         if (!proxy_read(from, bytes, 16))
                 return false;
-        memcpy(&body_bytes, bytes + 4, 4); /* in the order of the machine that both run on */
+        memcpy(&body_bytes, bytes + 4, 4); /* native byte order: both ends run on this machine */
         memcpy(&fields_bytes, bytes + 12, 4);
         n_bytes = 16 + (((size_t)fields_bytes + 7) & ~(size_t)7) + body_bytes;
         CHECK(n_bytes <= sizeof bytes);

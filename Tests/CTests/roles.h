@@ -1,4 +1,4 @@
-/* What many tests need besides their own process: others that observe or post, a silent bus. */
+/* Helpers shared by many tests: other processes that observe or post, a silent bus. */
 #ifndef DN_ROLES_H
 #define DN_ROLES_H
 
@@ -16,7 +16,7 @@
 
 #define ROLE_MAX_NAMES 32
 
-/* Arguments: names. Says "ready", then answers the number of a name with "CALLS POSTS". */
+/* Arguments: names. Says "ready", then answers each index of a name with "CALLS POSTS". */
 ROLE(observe)
 {
         static tally tallies[ROLE_MAX_NAMES];
@@ -37,7 +37,7 @@ ROLE(observe)
         return 0;
 }
 
-/* Arguments: name, how often, the way out: "return", "exit" or "_exit" (which flushes first). */
+/* Arguments: name, count, how to exit: "return", "exit" or "_exit" (which flushes first). */
 ROLE(post)
 {
         unsigned long n = strtoul(args[1], NULL, 10);
@@ -82,7 +82,7 @@ static inline uint64_t child_posts(test_child *child, unsigned index)
         return strtoull(second, NULL, 10);
 }
 
-/* Posts from another process; returns when that has ended. */
+/* Posts from another process; returns when that has exited. */
 static inline void post_elsewhere(const char *name, unsigned long n, const char *way_out)
 {
         char count[24];
@@ -91,7 +91,7 @@ static inline void post_elsewhere(const char *name, unsigned long n, const char 
         CHECK_EQ(test_child_wait(test_spawn_role("post", name, count, way_out, NULL)), 0);
 }
 
-/* Runs a role that posts the name of each tally once: each hears that, and nothing else. */
+/* Runs a role that posts each tally's name once: each must hear that and nothing else. */
 static inline void check_each_hears_one(const char *role, tally *seen, size_t n, test_peer *peer)
 {
         CHECK_EQ(test_child_wait(test_spawn_role(role, NULL)), 0);
@@ -113,7 +113,7 @@ static inline test_peer *begin_to_fork(test_bus **ret_bus)
         return peer;
 }
 
-/* The bus of this process takes connections from now on, and never says a word. Returns its socket,
+/* Makes this process's bus one that accepts connections but never answers. Returns its socket,
  * which the caller closes. */
 static inline int use_silent_bus(void)
 {

@@ -1,5 +1,6 @@
 /* A table in the private directory of the test. */
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "shm/slot.h"
 #include "test.h"
@@ -13,4 +14,13 @@ static inline dn__region *open_region(const char *key)
         CHECK_EQ(dn__fork_init(), 0);
         CHECK_EQ(dn__region_open(key, &region), 0);
         return region;
+}
+
+/* After this, neither this process nor its children can create a table; they can use an existing
+ * one. */
+static inline void forbid_tables(void)
+{
+        struct rlimit limit = { 1 << 20, 1 << 20 };
+
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

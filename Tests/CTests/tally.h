@@ -1,4 +1,4 @@
-/* An observer that counts what it is told. */
+/* An observer that counts its calls. */
 #ifndef DN_TALLY_H
 #define DN_TALLY_H
 
@@ -61,8 +61,8 @@ static inline dn_observer *tally_observe(dn_center *center, const char *name, ta
         return tally_observe_on(center, name, self, NULL);
 }
 
-/* At once, or as soon as the bus answers, which may be later than the call waits: the bus is busy,
- * or gone. What is posted until then is heard all the same. */
+/* Registers now, or as soon as the bus answers, which may take longer than a call waits if the bus
+ * is busy or gone. Posts made meanwhile are still received. */
 static inline dn_observer *tally_observe_soon(dn_center *center, const char *name, tally *self)
 {
         dn_observer *observer = NULL;
@@ -84,7 +84,7 @@ static inline void post_ok(dn_center *center, const char *name)
         CHECK_EQ(dn_center_post(center, name, NULL, NULL, 0), 0);
 }
 
-/* At once, or as soon as there is a bus that takes it. */
+/* Posts now, or as soon as there is a bus that accepts it. */
 static inline void post_soon(dn_center *center, const char *name)
 {
         int r = dn_center_post(center, name, NULL, NULL, 0);
@@ -92,7 +92,7 @@ static inline void post_soon(dn_center *center, const char *name)
         CHECK(r == 0 || dn_is_offline(r));
 }
 
-/* Returns when all that was posted by this process so far has been through the delivery thread. */
+/* Returns when everything this process has posted so far has passed through the delivery thread. */
 static inline void fence_executor(void)
 {
         static _Atomic unsigned n_fences;
@@ -109,8 +109,8 @@ static inline void fence_executor(void)
         WAIT_UNTIL_EQ(end.n_destroyed, 1);
 }
 
-/* Returns when all that `peer` has sent so far, as well as the echo of this process's own posts,
- * has been through the bus, the service thread and the delivery thread. `peer` has to watch
+/* Returns when everything `peer` has sent so far, and the echo of this process's own posts, has
+ * passed through the bus, the service thread and the delivery thread. `peer` must watch
  * TEST_WIRE_RULE. */
 static inline void fence_bus(test_peer *peer)
 {
@@ -126,7 +126,7 @@ static inline void fence_bus(test_peer *peer)
         do
                 test_peer_next(peer, &seen);
         while (strcmp(seen.name, mark) != 0);
-        /* Not before: behind a flood the bus answers later than a call waits. */
+        /* Not earlier: during a flood the bus answers later than a call waits. */
         dn_observer *observer = tally_observe(center, name, &end);
         test_peer_post(peer, name);
         WAIT_UNTIL_EQ(end.n_calls, 1);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "test.h"
 
@@ -21,6 +22,9 @@ typedef struct record {
         char program[64]; /* empty: NULL */
         uint64_t generation;
         uint64_t region;
+        char object[64];     /* empty: NULL */
+        char user_info[128]; /* as JSON; empty: NULL */
+        uint64_t number;
 } record;
 
 /* The records belong to the thread until it has counted them. */
@@ -57,6 +61,11 @@ static inline int on_post(const dn_post_record *post, void *context)
         snprintf(copy->name, sizeof copy->name, "%s", post->name);
         snprintf(copy->sender, sizeof copy->sender, "%s", post->sender);
         snprintf(copy->program, sizeof copy->program, "%s", post->program ? post->program : "");
+        char *json = dn_dict_copy_json(post->user_info);
+        snprintf(copy->object, sizeof copy->object, "%s", post->object ? post->object : "");
+        snprintf(copy->user_info, sizeof copy->user_info, "%s", json ? json : "");
+        copy->number = post->number;
+        free(json);
         self->n_records++;
         WAIT_UNTIL(!self->holds);
         return strcmp(post->name, "end") == 0 ? ENDED : 0;
@@ -96,7 +105,7 @@ static inline const char *own_program(void)
         return program_invocation_short_name;
 }
 
-/* A post of a process that runs this program. */
+/* Checks a post by a process that runs this program. */
 static inline void check_from(const record *found, const char *name, pid_t pid)
 {
         CHECK_STREQ(found->name, name);

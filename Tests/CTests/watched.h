@@ -1,4 +1,4 @@
-/* Files that are watched, and what was heard of them. */
+/* Watched files, and the changes reported for them. */
 #ifndef DN_WATCHED_H
 #define DN_WATCHED_H
 
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "notify/file-watch.h"
+#include "filewatch/watch.h"
 #include "test.h"
 
-/* Tokens are indices here. */
+/* Tokens are used as indices. */
 #define N_TOKENS 64
 #define FENCE (N_TOKENS - 1)
 static _Atomic unsigned n_calls[N_TOKENS];
@@ -22,7 +22,7 @@ static inline void count(int token)
         n_calls[token]++;
 }
 
-/* A path in the directory of the case, valid for a while. */
+/* Returns a path in the test's directory, valid for a while. */
 static inline const char *at(const char *name)
 {
         static _Thread_local char paths[8][512];
@@ -56,14 +56,14 @@ static inline dn__file_watch *watch_as(int token, const char *name, unsigned fla
         return watch;
 }
 
-/* Waits until the token has had more calls. */
+/* Waits until the token has been called again. */
 static inline void expect_call(int token, unsigned n_before)
 {
         WAIT_UNTIL(n_calls[token] > n_before);
 }
 
-/* Returns when whatever happened to files before has been looked at: looks come in the order of
- * the changes. */
+/* Returns when all earlier file changes have been processed: files are looked at in the order of
+ * their changes. */
 static inline void fence(void)
 {
         dn__file_watch *watch;
@@ -76,7 +76,7 @@ static inline void fence(void)
         dn__file_watch_free(watch);
 }
 
-/* What inotify of this process watches, as the kernel tells it. */
+/* Counts this process's inotify watches, as reported by the kernel. */
 static inline unsigned n_inotify_watches(void)
 {
         unsigned n = 0;

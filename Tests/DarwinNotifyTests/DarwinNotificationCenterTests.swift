@@ -75,13 +75,29 @@ struct DarwinNotificationCenterTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test func withoutABusItWorksInsideTheProcess() async throws {
-    let center = try DarwinNotificationCenter(bus: .address("unix:path=/nonexistent/bus"))
+  @Test func worksWithoutABus() async throws {
+    let bus = DarwinNotificationCenter.Bus.address("unix:path=/nonexistent/bus")
+    let center = try DarwinNotificationCenter(bus: bus)
+    let other = try DarwinNotificationCenter(bus: bus)
     let seen = Recorder()
     let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    #expect(throws: DarwinNotifyError.notConnected) { try center.post(name) }
+    try center.post(name)
     await eventually { seen.posts == 1 }
+    try other.post(name)
+    await eventually { seen.posts == 2 }
+    #expect(!center.isOnBus)
     withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: BusKind.installed)
+  func saysWhetherThereIsABus(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try bus.makeCenter()
+    #expect(center.isOnBus)
+    bus.kill()
+    await eventually { !center.isOnBus }
+    bus.startAgain()
+    await eventually { center.isOnBus }
   }
 
   @Test(arguments: ["", "unix:path=/tmp/a\0b"])
@@ -111,7 +127,7 @@ struct DarwinNotificationCenterTests {
     let bus = try PrivateBus(kind)
     let peer = try bus.makePeer()
     var center: DarwinNotificationCenter? = try bus.makeCenter()
-    try center?.bind(Listener("a") { _ in }, to: name, on: .thread)
+    try center?.bind(Listener("a", on: .thread) { _ in }, to: name)
     #expect(peer.countConnections() == 1)
     center = nil
     await eventually("the connection is still there") { peer.countConnections() == 0 }
@@ -139,7 +155,9 @@ struct DarwinNotificationCenterTests {
   /// The only reference to the center is in the handler, which gives it up when it is called.
   private func bindListenerThatKeepsItsCenter(on bus: PrivateBus) throws {
     let center = try bus.makeCenter()
-    let listener = Listener<NotificationEvent>("last") { center.unbind("last", from: $0.name) }
-    try center.bind(listener, to: name, on: .direct)
+    let listener = Listener<NotificationEvent>("last", on: .direct) {
+      center.unbind("last", from: $0.name)
+    }
+    try center.bind(listener, to: name)
   }
 }

@@ -79,7 +79,7 @@ struct DeliveryTests {
     let thread = try center.observe(name, on: .thread) { _ in log.append(currentThreadName()) }
     try bus.makePeer().post(name)
     await eventually { log.entries.count == 2 }
-    #expect(Set(log.entries) == ["dn-service", "dn-delivery"])
+    #expect(Set(log.entries) == ["dn-direct", "dn-delivery"])
     withExtendedLifetime((direct, thread)) {}
   }
 
@@ -124,7 +124,7 @@ struct DeliveryTests {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let census = Census()
-    func observeInALoop() throws -> Observation {
+    func observeInALoop() throws -> NotificationObservation {
       let canary = census.makeCanary()
       return try center.observe(
         name,
@@ -148,7 +148,7 @@ struct DeliveryTests {
     let observations = try deliveries.map { delivery in
       try center.observe(name, on: delivery) { event in seen.record(event) }
     }
-    try center.bind(Listener("label") { event in seen.record(event) }, to: name, on: .direct)
+    try center.bind(Listener("label", on: .direct) { event in seen.record(event) }, to: name)
     try bus.makePeer().post(name)
     await eventually { seen.posts == 5 }
     withExtendedLifetime(observations) {}

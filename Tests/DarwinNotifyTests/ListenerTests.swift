@@ -8,7 +8,7 @@ struct ListenerTests {
 
   @Test func hasANameBesideItsAction() {
     let log = Log<String>()
-    let listener = Listener<String>("label") { log.append($0) }
+    let listener = Listener<String>("label", on: .direct) { log.append($0) }
     listener.action("message of another module")
     #expect(listener.name == "label")
     #expect(log.entries == ["message of another module"])
@@ -21,11 +21,13 @@ struct ListenerTests {
     let (peer, log, census) = (try bus.makePeer(), Log<Int>(), Census())
     for round in 1...100 {
       let canary = census.makeCanary()
-      let listener = Listener<NotificationEvent>("label") { _ in
+      let listener = Listener<NotificationEvent>(
+        "label", on: round.isMultiple(of: 2) ? .thread : .direct
+      ) { _ in
         canary.sing()
         log.append(round)
       }
-      try center.bind(listener, to: name, on: round.isMultiple(of: 2) ? .thread : .direct)
+      try center.bind(listener, to: name)
     }
     peer.post(name)
     await eventually { !log.entries.isEmpty }
@@ -43,7 +45,7 @@ struct ListenerTests {
     let seen = Recorder()
     let posts = 200
     for _ in 1...posts {
-      try center.bind(Listener("label") { seen.record($0) }, to: name, on: .thread)
+      try center.bind(Listener("label", on: .thread) { seen.record($0) }, to: name)
       try poster.post(name)
     }
     await eventually { seen.posts >= posts }
@@ -57,7 +59,7 @@ struct ListenerTests {
     let center = try bus.makeCenter()
     let log = Log<String>()
     for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
-      try center.bind(Listener(label) { _ in log.append(label) }, to: name, on: .thread)
+      try center.bind(Listener(label, on: .thread) { _ in log.append(label) }, to: name)
     }
     try bus.makePeer().post(name)
     await eventually { log.entries.count == 4 }
@@ -70,7 +72,7 @@ struct ListenerTests {
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let log = Log<String>()
     for label in ["a", "b", "c"] {
-      try center.bind(Listener(label) { _ in log.append(label) }, to: name, on: .thread)
+      try center.bind(Listener(label, on: .thread) { _ in log.append(label) }, to: name)
     }
     center.unbind("a", from: name)
     center.unbind("a", from: name)
@@ -93,11 +95,11 @@ struct ListenerTests {
       for round in 1...rounds {
         let canary = census.makeCanary()
         group.addTask {
-          let listener = Listener<NotificationEvent>("label") { _ in
+          let listener = Listener<NotificationEvent>("label", on: .thread) { _ in
             canary.sing()
             log.append(round)
           }
-          try? center.bind(listener, to: "com.example.changed", on: .thread)
+          try? center.bind(listener, to: "com.example.changed")
         }
       }
     }
@@ -115,7 +117,7 @@ struct ListenerTests {
     do {
       let center = try bus.makeCenter()
       let canary = census.makeCanary()
-      try center.bind(Listener("label") { _ in canary.sing() }, to: name, on: .thread)
+      try center.bind(Listener("label", on: .thread) { _ in canary.sing() }, to: name)
     }
     await eventually("the closure lives") { census.deaths == 1 }
   }
@@ -125,11 +127,11 @@ struct ListenerTests {
     let bus = try PrivateBus(kind)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let seen = Recorder()
-    let listener = Listener<NotificationEvent>("once") { [weak center] event in
+    let listener = Listener<NotificationEvent>("once", on: .thread) { [weak center] event in
       seen.record(event)
       center?.unbind("once", from: event.name)
     }
-    try center.bind(listener, to: name, on: .thread)
+    try center.bind(listener, to: name)
     for _ in 1...3 { peer.post(name) }
     await eventually { seen.posts > 0 }
     try await drain(center, behind: peer, on: .thread)

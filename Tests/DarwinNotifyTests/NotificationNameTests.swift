@@ -47,7 +47,7 @@ struct NotificationNameTests {
       _ = try center.observe(name, on: .direct) { _ in canary.sing() }
     }
     #expect(throws: DarwinNotifyError.invalidArgument) {
-      try center.bind(Listener("a") { _ in canary.sing() }, to: name, on: .direct)
+      try center.bind(Listener("a", on: .direct) { _ in canary.sing() }, to: name)
     }
     #expect(throws: DarwinNotifyError.invalidArgument) {
       _ = try center.notifications(named: name)

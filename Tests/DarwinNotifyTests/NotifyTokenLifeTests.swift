@@ -110,9 +110,16 @@ struct NotifyTokenLifeTests {
     #expect(census.deaths == 0)
   }
 
-  @Test func needsABus() async {
+  @Test func needsABusOrATable() async {
     await #expect(processExitsWith: .success) {
       setenv("DARWIN_NOTIFY_BUS", "none", 1)
+      // A directory without a table, and too little room to make one.
+      var directory = Array("/tmp/dn-no-table-XXXXXX".utf8CString)
+      mkdtemp(&directory)
+      defer { rmdir(directory) }
+      setenv("XDG_RUNTIME_DIR", directory, 1)
+      var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+      setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name) }
       #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name, on: .thread) { _ in } }
       #expect(throws: NotifyError.serverNotFound) { try NotifyToken.post(name) }

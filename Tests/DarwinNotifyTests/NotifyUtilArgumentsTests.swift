@@ -17,94 +17,121 @@ struct NotifyUtilArgumentsTests {
     var testDescription: String { line.joined(separator: " ") }
   }
 
-  private static let noInteger = "value following -s name must be a 64-bit integer\n"
+  /// A line that is refused, in one line, with a hint; nothing is run.
+  private static func mistake(_ line: [String], _ complaint: String) -> Golden {
+    let hint = "usage: notifyutil [option ...] command ...  (notifyutil --help lists them)"
+    return Golden(line, status: 1, errors: "notifyutil: \(complaint)\n\(hint)\n")
+  }
 
-  private static let refusals: [Golden] = [
-    Golden([]),
+  private static func invalidState(_ value: String) -> Golden {
+    mistake(
+      ["-g", "self.a", "-s", "self.a", value],
+      "-s name \(value) is invalid: the value is a decimal or 0x number of 64 bits")
+  }
+
+  private static func invalidPause(_ value: String) -> Golden {
+    mistake(["-z", value], "-z \(value) is invalid: timer value must be an integer")
+  }
+
+  private static func invalidSignal(_ option: String, _ value: String) -> Golden {
+    mistake(
+      [option, value, "-g", "self.a"],
+      "-signal \(value) is invalid: signals are numbers from 1 to 64")
+  }
+
+  private static func invalidCount(_ option: String) -> Golden {
+    mistake(
+      ["-g", "self.a", option, "self.a"],
+      "\(option) is invalid: the number of notifications is positive")
+  }
+
+  private static func invalidTimeout(_ value: String) -> Golden {
+    mistake(
+      ["--timeout", value, "-g", "self.a"],
+      "--timeout \(value) is invalid: it is a positive number of seconds")
+  }
+
+  private static func invalidReady(_ value: String) -> Golden {
+    mistake(
+      ["--ready=\(value)", "-1", "self.a", "-p", "self.a"],
+      "--ready=\(value) is invalid: it is not an open descriptor")
+  }
+
+  private static let help: [Golden] = [
+    Golden([], status: 1, errors: "USAGE"),
     Golden(["-h"], errors: "USAGE"),
     Golden(["-help"], errors: "USAGE"),
     Golden(["--help"], errors: "USAGE"),
     Golden(["-h", "-x"], errors: "USAGE"),
-    Golden(["-p"], status: 1, errors: "name required following -p\nUSAGE"),
-    Golden(["-w"], status: 1, errors: "name required following -w\nUSAGE"),
-    Golden(["-g"], status: 1, errors: "name required following -g\nUSAGE"),
-    Golden(["-s"], status: 1, errors: "name required following -s\nUSAGE"),
-    Golden(["-s", "a"], status: 1, errors: "value required following -s name\nUSAGE"),
-    Golden(["-1"], status: 1, errors: "name required following -1\nUSAGE"),
-    Golden(["-12x"], status: 1, errors: "name required following -12x\nUSAGE"),
-    Golden(["-x"], status: 1, errors: "unrecognized option: -x\nUSAGE"),
-    Golden(["a"], status: 1, errors: "unrecognized option: a\nUSAGE"),
-    Golden(["-"], status: 1, errors: "unrecognized option: -\nUSAGE"),
-    Golden([""], status: 1, errors: "unrecognized option: \nUSAGE"),
-    Golden(["--lists"], status: 1, errors: "unrecognized option: --lists\nUSAGE"),
-    Golden(["-g", "self.a", "-x"], status: 1, errors: "unrecognized option: -x\nUSAGE"),
-    Golden(["-z"], status: 1, errors: "timer value must be supplied following -z\nUSAGE"),
-    Golden(
-      ["-z", "xx"], status: 1, errors: "-z xx is invalid\ntimer value must be an integer\n"),
-    Golden(
-      ["-z", "5x"], status: 1, errors: "-z 5x is invalid\ntimer value must be an integer\n"),
-    Golden(
-      ["-z", "-5"], status: 1, errors: "-z -5 is invalid\ntimer value must be an integer\n"),
-    Golden(["-z", ""], status: 1, errors: "-z  is invalid\ntimer value must be an integer\n"),
-    Golden(
-      ["-signal", "USR1"], status: 1,
-      errors: "-signal USR1 is invalid\nsignals must be specified as integer values\n"),
-    Golden(
-      ["-sig", "self.a"], status: 1,
-      errors: "-signal self.a is invalid\nsignals must be specified as integer values\n"),
-    Golden(
-      ["-port", "-w", "a"], status: 1,
-      errors: """
-        -port is not possible: Linux has no Mach ports
-        use -dispatch, -file, -signal, -check or -plain
-
-        """),
-    Golden(["--bus"], status: 1, errors: "address required following --bus\nUSAGE"),
-    Golden(
-      ["--bus", "", "-g", "self.a"], status: 1,
-      errors: "address required following --bus\nUSAGE"),
     Golden(["--version"], output: "notifyutil 1.0.0\n"),
-    Golden(["-s", "a", "x", "-h"], errors: noInteger + "USAGE"),
-    Golden(["-h", "-s", "a", "x"], errors: "USAGE"),
-    Golden(["-s", "a", "x", "--version"], output: "notifyutil 1.0.0\n", errors: noInteger),
-    Golden(
-      ["-s", "a", "x", "-p"], status: 1, errors: noInteger + "name required following -p\nUSAGE"),
   ]
+
+  private static let mistakes: [Golden] =
+    [
+      mistake(["-q"], "there is no command on the line"),
+      mistake(["-z", "5", "--json", "-file", "-check"], "there is no command on the line"),
+      mistake(["-p"], "name required following -p"),
+      mistake(["-w"], "name required following -w"),
+      mistake(["-g"], "name required following -g"),
+      mistake(["-s"], "name required following -s"),
+      mistake(["-s", "a"], "value required following -s name"),
+      mistake(["-1"], "name required following -1"),
+      mistake(["-x"], "unrecognized option: -x"),
+      mistake(["a"], "unrecognized option: a"),
+      mistake(["-"], "unrecognized option: -"),
+      mistake([""], "unrecognized option: "),
+      mistake(["--lists"], "unrecognized option: --lists"),
+      mistake(["-g", "self.a", "-x"], "unrecognized option: -x"),
+      mistake(["-z"], "timer value must be supplied following -z"),
+      mistake(["--bus"], "address required following --bus"),
+      mistake(["--bus", "", "-g", "self.a"], "address required following --bus"),
+      mistake(["--bus=", "-g", "self.a"], "address required following --bus"),
+      mistake(["--timeout"], "number of seconds required following --timeout"),
+      mistake(["-w", "a", "--exec"], "command required following --exec"),
+      mistake(["--json=yes", "-g", "self.a"], "--json takes no value"),
+      mistake(["--list="], "--list takes no value"),
+      mistake(["--exec", "true", "-g", "self.a"], "--exec needs -w or -#"),
+      mistake(["--ready", "-g", "self.a"], "--ready needs -w, -# or --monitor"),
+      mistake(
+        ["-port", "-w", "a"],
+        "-port is not possible, Linux has no Mach ports: "
+          + "use -dispatch, -file, -signal, -check or -plain"),
+    ]
+    + ["5x", "x", "1e3", "0xg", "0x", "", " 5", "--5", "1.0", "٣", "18446744073709551616"]
+    .map(invalidState)
+    + ["-9223372036854775809", "0x10000000000000000"].map(invalidState)
+    + ["xx", "5x", "a5", "-5", "", "4294967296", "99999999999999999999"].map(invalidPause)
+    + ["USR1", "1x", "self.a", "0", "65", "99999999999999999999"].map { invalidSignal("-sig", $0) }
+    + [invalidSignal("-signal", "1x")]
+    + ["-0", "-00", "-2abc", "-1.5", "-99999999999999999999"].map(invalidCount)
+    + ["0", "x", "1s", "-1", ".", "1.", "0x1", "inf", "99999999999"].map(invalidTimeout)
+    + ["x", "77", "-1", ""].map(invalidReady)
 
   /// Names that begin with `self.` need no bus.
   private static let runs: [Golden] = [
-    Golden(["-z", "a5", "-q", "-v", "-M", "-R", "--json", "-file", "-check"]),
     Golden(["-g", "self.a"], output: "self.a 0\n"),
-    Golden(["-q", "-g", "self.a"], output: "self.a 0\n"),
-    Golden(["-g", ""], output: ": Failed with code 1\n"),
-    Golden(["-q", "-p", ""], output: ": Failed with code 1\n"),
-    Golden(["-w", ""], output: ": Failed with code 1\n"),
-    Golden(["-s", "", "1"], output: ": Failed with code 1\n"),
-    Golden(["-signal", "99", "-w", "self.a"], output: "self.a: Failed with code 5\n"),
-    Golden(["-signal", "9", "-w", "self.a"], output: "self.a: Failed with code 5\n"),
-    Golden(
+    Golden(["-q", "-z", "5", "-v", "-M", "-R", "-g", "self.a"], output: "self.a 0\n"),
+    Golden(["--json", "-g", "self.a\""], output: #"{"name":"self.a\"","state":"0"}"# + "\n"),
+    Golden(["--bus=none", "-g", "self.a"], output: "self.a 0\n"),
+    failure(["-g", ""], #"-g "": \#(invalidName)"#),
+    failure(["-q", "-p", ""], #"-p "": \#(invalidName)"#),
+    failure(["-w", ""], #"-w "": \#(invalidName)"#),
+    failure(["-3", ""], #"-3 "": \#(invalidName)"#),
+    failure(["-s", "", "1"], #"-s "": \#(invalidName)"#),
+    failure(["-signal", "9", "-w", "self.a"], "-w self.a: this signal cannot be caught"),
+    failure(["-signal", "32", "-w", "self.a"], "-w self.a: this signal cannot be caught"),
+    failure(
       ["-signal", "19", "-1", "self.a", "-sig", "12", "-1", "self.b", "-p", "self.b"],
-      output: "self.a: Failed with code 5\nSIGNAL 12\nself.b\n"),
+      "-1 self.a: this signal cannot be caught", output: "SIGNAL 12\nself.b\n"),
     Golden(["-s", "self.a", "5", "-g", "self.a"], output: "self.a 0\n"),
     Golden(["-1", "self.a", "-p", "self.a"], output: "self.a\n"),
-    Golden(["-0", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-1", "self.a", "-q", "-p", "self.a"]),
     Golden(
-      ["-2abc", "self.a", "-p", "self.a", "-p", "self.a"], output: "self.a\nself.a\n"),
+      ["-02", "self.a", "-p", "self.a", "-p", "self.a"], output: "self.a\nself.a\n"),
     Golden(
       ["-1", "self.a", "-2", "self.b"]
         + ["-p", "self.a", "-p", "self.b", "-p", "self.a", "-p", "self.b"],
       output: "self.a\nself.b\nself.b\n"),
-    Golden(
-      ["-1", "self.a", "-s", "self.a", "-1", "-g", "self.a", "-p", "self.a"],
-      output: "self.a 18446744073709551615\nself.a\n"),
-    Golden(
-      ["-1", "self.a", "-s", "self.a", "9223372036854775808", "-g", "self.a", "-p", "self.a"],
-      output: "self.a 9223372036854775807\nself.a\n"),
-    Golden(
-      ["-1", "self.a", "-s", "self.a", "7", "-s", "self.a", "x", "-g", "self.a", "-p", "self.a"],
-      output: "self.a 0\nself.a\n",
-      errors: noInteger),
     Golden(["-file", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-check", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(["-plain", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
@@ -125,7 +152,29 @@ struct NotifyUtilArgumentsTests {
       output: "SIGNAL 12\nself.a\nSIGNAL 12\nself.b\n"),
   ]
 
-  @Test(arguments: refusals + runs)
+  private static let invalidName = "the name is not 1 to 511 bytes without a NUL"
+
+  /// A run of which a command fails.
+  private static func failure(
+    _ line: [String], _ complaint: String, output: String = ""
+  ) -> Golden {
+    Golden(line, status: 2, output: output, errors: "notifyutil: \(complaint)\n")
+  }
+
+  @Test(arguments: [
+    ("-1", "18446744073709551615"), ("0", "0"), ("010", "10"), ("7", "7"), ("0xff", "255"),
+    ("0XfF", "255"), ("9223372036854775808", "9223372036854775808"),
+    ("18446744073709551615", "18446744073709551615"),
+    ("0xffffffffffffffff", "18446744073709551615"), ("-0x1", "18446744073709551615"),
+    ("-9223372036854775808", "9223372036854775808"),
+  ])
+  func setsWhatAStateCanHold(value: String, state: String) async throws {
+    let line = ["-1", "self.a", "-s", "self.a", value, "-g", "self.a", "-p", "self.a"]
+    let outcome = try await runNotifyUtil(line, on: nil)
+    #expect(outcome == Outcome(output: "self.a \(state)\nself.a\n"))
+  }
+
+  @Test(arguments: help + mistakes + runs)
   func comesToWhatIsWritten(golden: Golden) async throws {
     let usage = try await runNotifyUtil(["-h"], on: nil).errors
     var expected = golden.outcome
@@ -138,7 +187,8 @@ struct NotifyUtilArgumentsTests {
     #expect(usage.hasPrefix("usage: notifyutil [-q] [-v] [-z msec] [-M] [-R]"))
     let options = [
       "-q", "-v", "-z msec", "-M", "-R", "--bus ADDRESS", "--json", "--version", "-h, -help",
-      "--help", "-port", "-file", "-check", "-plain", "-dispatch", "-signal [n]", "-sig [n]",
+      "--help", "--wait-for-bus", "--timeout SECONDS", "--ready[=FD]", "--exec COMMAND", "-port",
+      "-file", "-check", "-plain", "-dispatch", "-signal [n]", "-sig [n]",
       "-p key", "-w key", "-# key", "-g key", "-s key val", "--list", "--monitor [prefix]",
     ]
     for option in options {
@@ -165,7 +215,6 @@ struct NotifyUtilArgumentsTests {
     let script = #"exec "$0" -g self.a -p "$(printf 'a\377')""#
     let outcome = try await Program.run(
       "/bin/sh", ["-c", script, Program.path(of: "notifyutil")], on: nil)
-    let errors = "notifyutil: an argument is not UTF-8: a\u{FFFD}\n"
-    #expect(outcome == Outcome(status: 1, errors: errors))
+    #expect(outcome == Self.mistake([], "an argument is not UTF-8: a\u{FFFD}").outcome)
   }
 }

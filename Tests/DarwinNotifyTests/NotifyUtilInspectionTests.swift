@@ -12,16 +12,27 @@ struct NotifyUtilInspectionTests {
     let bus = try PrivateBus(kind)
     #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome())
     let listener = try await startNotifyUtil(
-      ["-w", "com.example.b", "-w", "com.example.a", "-s", "com.example.a", "9223372036854775807"],
+      ["-w", "com.example.b", "-w", "com.example.a", "-w", #"com "x" \ y"#]
+        + ["-s", "com.example.a", "9223372036854775807"],
       on: bus)
     let outcome = try await runNotifyUtil(["--list"], on: bus)
     let lines = outcome.output.split(separator: "\n")
-    let pid = listener.processIdentifier
-    try #require(lines.count == 2, "\(outcome)")
-    #expect(lines[0].contains(#/^com\.example\.a generation [0-9]+ state [0-9]+ pids [0-9]+$/#))
-    #expect(lines[0].hasSuffix(" state 9223372036854775807 pids \(pid)"))
-    #expect(lines[1].hasPrefix("com.example.b "))
-    #expect(lines[1].hasSuffix(" state 0 pids \(pid)"))
+    let process = "notifyutil(\(listener.processIdentifier))"
+    try #require(lines.count == 4, "\(outcome)")
+    let columns = lines.map { $0.split(separator: #/  +/#).map(String.init) }
+    #expect(columns[0] == ["NAME", "GENERATION", "STATE", "PROCESSES"])
+    #expect(columns[1][0] == #""com \"x\" \\ y""#)
+    #expect(columns[2][0] == "com.example.a")
+    #expect(columns[2][2...] == ["9223372036854775807", process])
+    #expect(columns[3][0] == "com.example.b")
+    #expect(columns[3][2...] == ["0", process])
+    for column in columns[0] {
+      let place = try #require(lines[0].range(of: column)?.lowerBound)
+      let offset = lines[0].distance(from: lines[0].startIndex, to: place)
+      for line in lines.dropFirst() where offset > 0 {
+        #expect(Array(line)[offset - 1] == " " && Array(line)[offset] != " ", "\(line)")
+      }
+    }
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
 
@@ -34,7 +45,8 @@ struct NotifyUtilInspectionTests {
     let outcome = try await runNotifyUtil(["--json", "--list"], on: bus)
     let array = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     let entry = try #require((array as? [[String: Any]])?.first)
-    #expect(Set(entry.keys) == ["name", "generation", "state", "pids"])
+    #expect(Set(entry.keys) == ["name", "generation", "state", "pids", "programs"])
+    #expect(entry["programs"] as? [String] == ["notifyutil"])
     #expect(entry["name"] as? String == name)
     #expect(entry["state"] as? String == "18446744073709551615")
     #expect(entry["generation"] as? UInt64 != nil)
@@ -65,9 +77,12 @@ struct NotifyUtilInspectionTests {
     let monitor = try await startNotifyUtil(["--json", "--monitor"], on: bus)
     try bus.makePeer().post(Self.oddName)
     await eventually { monitor.lines.count == 2 }
-    let line = try #require(monitor.lines.last)
-    let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
-    let post = try #require(object as? [String: Any])
+    // That it was ready is heard through the table, perhaps before its signal.
+    let posts = try monitor.lines.map {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+    }
+    let found = posts.first { $0?["name"] as? String == Self.oddName.rawValue }
+    let post = try #require(found ?? nil)
     let time = try #require(post["time"] as? Double)
     #expect(abs(time - Date().timeIntervalSince1970) < Double(60 * slowness))
     #expect(post["center"] as? String == "darwin")
@@ -99,7 +114,7 @@ struct NotifyUtilInspectionTests {
     ]
     let listener = try await startNotifyUtil(names.flatMap { ["-w", $0] }, on: bus)
     let outcome = try await runNotifyUtil(["--list"], on: bus)
-    let listed = outcome.output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+    let listed = outcome.output.split(separator: "\n").dropFirst().map { $0.prefix { $0 != " " } }
     let expected = [
       #"a\\u{1}"#, #"a\u{1}"#, #"a\u{2028}b"#, #"a\u{2029}b"#, #"a\u{202e}b"#, #"a\u{2066}b"#,
       #"a\u{61c}b"#, #"a\u{200b}b"#, "a\u{E9}\u{1F600}",
@@ -114,7 +129,7 @@ struct NotifyUtilInspectionTests {
     let monitor = try await startNotifyUtil(["--monitor"], on: bus)
     bus.kill()
     let outcome = await monitor.end()
-    #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("notifyutil: no D-Bus message bus can be reached\n"))
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.hasPrefix("notifyutil: --monitor: there is no message bus\n"))
   }
 }

@@ -12,7 +12,9 @@ struct ObservationTests {
     let bus = try PrivateBus(kind)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let seen = Recorder()
-    var observation: Observation? = try center.observe(name, on: .thread) { seen.record($0) }
+    var observation: NotificationObservation? = try center.observe(name, on: .thread) {
+      seen.record($0)
+    }
     peer.post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
@@ -99,7 +101,7 @@ struct ObservationTests {
   func mayBeCancelledByItsOwnHandler(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
-    let (seen, held) = (Recorder(), Log<Observation>())
+    let (seen, held) = (Recorder(), Log<NotificationObservation>())
     let observation = try center.observe(name, on: .thread) { event in
       seen.record(event)
       held.entries.first?.cancelAndWait()
@@ -156,7 +158,7 @@ struct ObservationTests {
   /// The handler holds the only reference to the canary that is not weak.
   private func observeWithCanary(
     _ center: DarwinNotificationCenter, _ census: Census
-  ) throws -> (Observation, WeakCanary) {
+  ) throws -> (NotificationObservation, WeakCanary) {
     let canary = census.makeCanary()
     let observation = try center.observe(name, on: .main) { _ in canary.sing() }
     return (observation, WeakCanary(canary))

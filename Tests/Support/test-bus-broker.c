@@ -1,7 +1,7 @@
 /* A private dbus-broker, with this process as its controller.
  *
- * Its usual launcher needs systemd. The broker itself needs only a socket to its controller, who
- * hands it a listening socket with the policy for those who connect there. */
+ * Its usual launcher needs systemd. The broker itself needs only a socket to its controller, which
+ * passes it a listening socket and the policy for its clients. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int listen_at(const char *path)
         return fd;
 }
 
-/* Everything is allowed to everybody: one batch for all users (uid -1). */
+/* Allows everything to everyone: one batch for all users (uid -1). */
 static void append_policy(sd_bus_message *m)
 {
         const uint64_t first = 1, any = UINT64_MAX;
@@ -48,7 +48,7 @@ static void append_policy(sd_bus_message *m)
         must(sd_bus_message_append(m, "u", UINT32_MAX), "policy");
         must(sd_bus_message_open_container(m, 'r', BATCH), "policy");
         must(sd_bus_message_append(m, BATCH, 1, first,           /* may connect */
-                                   1, 1, first, 1, "",           /* may own every name */
+                                   1, 1, first, 1, "",           /* may own any name */
                                    1, 1, first, "", "", "", "", 0, 0, UINT64_C(0), any,
                                    1, 1, first, "", "", "", "", 0, 0, UINT64_C(0), any),
              "policy");

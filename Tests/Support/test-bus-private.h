@@ -1,4 +1,4 @@
-/* What the two kinds of bus have in common. */
+/* The interface of the two kinds of bus. */
 #ifndef DN_TEST_BUS_PRIVATE_H
 #define DN_TEST_BUS_PRIVATE_H
 
@@ -6,7 +6,7 @@
 
 typedef struct test_bus_ops {
         const char *kind;
-        /* Listens at bus->path, sets bus->pid; returns when the bus takes connections. */
+        /* Listens at bus->path and sets bus->pid; returns when the bus accepts connections. */
         void (*start)(test_bus *bus);
 } test_bus_ops;
 

@@ -15,6 +15,13 @@
 static const test_bus_limits generous = {.max_match_rules = 500000,
                                          .max_outgoing_bytes = 1000000000};
 
+static void start_nothing(test_bus *bus)
+{
+        (void)bus;
+}
+
+static const test_bus_ops none_ops = {.kind = "none", .start = start_nothing};
+
 static const test_bus_ops *find_ops(const char *kind)
 {
         if (!kind)
@@ -23,6 +30,8 @@ static const test_bus_ops *find_ops(const char *kind)
                 return &test_bus_daemon_ops;
         if (strcmp(kind, test_bus_broker_ops.kind) == 0)
                 return &test_bus_broker_ops;
+        if (strcmp(kind, none_ops.kind) == 0)
+                return &none_ops;
         test_broken("there is no bus of kind %s", kind);
 }
 
@@ -94,11 +103,19 @@ bool test_bus_is_broker(const test_bus *bus)
         return bus->ops == &test_bus_broker_ops;
 }
 
+bool test_bus_is_none(const test_bus *bus)
+{
+        return bus->ops == &none_ops;
+}
+
 void test_bus_use(const test_bus *bus)
 {
         setenv("DBUS_SESSION_BUS_ADDRESS", bus->address, 1);
         setenv("XDG_RUNTIME_DIR", bus->directory, 1);
-        unsetenv("DARWIN_NOTIFY_BUS");
+        if (test_bus_is_none(bus))
+                setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        else
+                unsetenv("DARWIN_NOTIFY_BUS");
 }
 
 void test_bus_kill(test_bus *bus)

@@ -1,4 +1,4 @@
-/* What a failed expectation does to the process. */
+/* Ends the process when an expectation fails. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "test.h"
 #include "test-private.h"
 
-/* _exit(), so that no exit handler of the library under test hangs in the state just refused. */
+/* Uses _exit(), so that no exit handler of the library under test hangs in the failed state. */
 __attribute__((noreturn)) static void leave(int status)
 {
         fflush(stdout);

@@ -1,4 +1,4 @@
-/* Talking to child processes. */
+/* Communicates with child processes. */
 #include "test-child.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ struct test_child {
         pid_t pid;
         int to;
         int from;
-        size_t n_read; /* bytes of `text` that are filled */
-        size_t n_used; /* bytes of `text` that were handed out */
+        size_t n_read; /* bytes filled in `text` */
+        size_t n_used; /* bytes of `text` already returned */
         char text[LINE_BYTES];
 };
 
@@ -50,7 +50,7 @@ test_child *test_spawn_role(const char *role, ...)
         char exe[4096];
         va_list values;
 
-        /* In the child /proc/self/exe is still this program, but its name helps in `ps`. */
+        /* /proc/self/exe would work in the child too, but its real name helps in `ps`. */
         ssize_t exe_bytes = readlink("/proc/self/exe", exe, sizeof exe - 1);
         if (exe_bytes > 0) {
                 exe[exe_bytes] = '\0';
@@ -92,7 +92,7 @@ static bool child_fill(test_child *child, uint64_t deadline_us)
         return n > 0;
 }
 
-/* A line that has been read already, or NULL. */
+/* Returns a line already read, or NULL. */
 static char *child_take_line(test_child *child)
 {
         char *start = child->text + child->n_used;

@@ -1,4 +1,4 @@
-/* Private directories that vanish with the test. */
+/* Private directories that are removed with the test. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ void test_directory_forget(void)
 
 static void directory_make(void)
 {
-        const char *base = getenv("DN_TEST_DIRECTORY"); /* of run-tests, which sweeps it */
+        const char *base = getenv("DN_TEST_DIRECTORY"); /* set by run-tests, which cleans it up */
 
         snprintf(own_directory, sizeof own_directory, "%s/dn-test-XXXXXX", base ? base : "/tmp");
         if (!mkdtemp(own_directory))

@@ -1,4 +1,4 @@
-/* What the two halves of the foreign peer share. */
+/* Shared internals of the two halves of the foreign peer. */
 #ifndef DN_TEST_PEER_PRIVATE_H
 #define DN_TEST_PEER_PRIVATE_H
 

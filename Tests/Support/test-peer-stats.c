@@ -1,4 +1,4 @@
-/* What the bus says about the connections it has. */
+/* What the bus reports about its connections. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

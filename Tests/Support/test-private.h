@@ -1,4 +1,4 @@
-/* What the files of the support library share with each other alone. */
+/* Internal functions of the support library. */
 #ifndef DN_TEST_PRIVATE_H
 #define DN_TEST_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* What the kernel says about the process under test. */
+/* Kernel statistics of the process under test. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ uint64_t test_resident_bytes(void)
         return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What the others do, all together. */
+/* Totals of all other threads. */
 typedef struct tasks {
         uint64_t n_switches;
         bool are_asleep;

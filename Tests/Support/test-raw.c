@@ -1,4 +1,4 @@
-/* D-Bus by hand. */
+/* A hand-written D-Bus client. */
 #include "test-raw.h"
 
 #include <errno.h>
@@ -52,7 +52,8 @@ static void put_padding(buffer *b, size_t alignment)
 static void put_u32(buffer *b, uint32_t value)
 {
         put_padding(b, 4);
-        put(b, &value, sizeof value); /* host order, as the first byte of the message tells */
+        put(b, &value, sizeof value); /* native byte order, as the first byte of the message
+                                       * declares */
 }
 
 static void put_field(buffer *b, uint8_t code, char type, const char *text)
@@ -150,7 +151,7 @@ static bool read_bytes(int fd, void *ret, size_t n_bytes)
         return true;
 }
 
-/* One line of the authentication; its answer is read, not judged. */
+/* Sends one line of the authentication; reads its answer without checking it. */
 static void say(int fd, const char *line)
 {
         char c = 0;
@@ -180,7 +181,7 @@ static void authenticate(int fd)
                 test_broken("authentication: %s", strerror(errno));
 }
 
-/* Reads one message; its type, or 0 if the bus has hung up. */
+/* Reads one message and returns its type, or 0 if the bus has disconnected. */
 static uint8_t read_message(int fd, uint32_t *ret_reply_to)
 {
         uint8_t head[16], *rest;

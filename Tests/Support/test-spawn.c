@@ -1,7 +1,7 @@
-/* Starting processes that do not outlive this one.
+/* Starts processes that do not outlive this one.
  *
- * PR_SET_PDEATHSIG fires when the *thread* that forked ends, so one thread that never ends does
- * all the forking: a test may run on a thread that is gone a moment later. */
+ * PR_SET_PDEATHSIG fires when the *thread* that forked ends, so one thread that never ends does all
+ * the forking: a test may run on a thread that ends a moment later. */
 #include "test-spawn.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ typedef struct request {
 static struct {
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        struct request *next; /* what the thread is to do next */
-        pid_t owner; /* a forked child has no such thread and makes its own */
+        struct request *next; /* the thread's next job */
+        pid_t owner; /* a forked child does not have this thread and starts its own */
 } spawner = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void child_arrange_fds(const test_spawn_plan *plan)
@@ -46,7 +46,7 @@ static void child_arrange_fds(const test_spawn_plan *plan)
         close_range((unsigned)plan->n_fds, ~0U, 0);
 }
 
-/* Only async-signal-safe calls from here: other threads may hold any lock. */
+/* Only async-signal-safe calls from here on: other threads may hold any lock. */
 __attribute__((noreturn)) static void child_run(const test_spawn_plan *plan, pid_t parent)
 {
         sigset_t none;

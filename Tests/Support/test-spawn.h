@@ -1,4 +1,4 @@
-/* How the support library starts a process. */
+/* Starts a process for the support library. */
 #ifndef DN_TEST_SPAWN_H
 #define DN_TEST_SPAWN_H
 
@@ -13,9 +13,10 @@ typedef struct test_spawn_plan {
         size_t n_fds;                /* at least 3; everything else is closed */
 } test_spawn_plan;
 
-/* The child gets SIGKILL when this process ends, whichever of its threads asked for it. */
+/* The child gets SIGKILL when this process ends, whichever thread started it. */
 pid_t test_spawn(const test_spawn_plan *plan);
-/* Waits for its end: exit status, or 128 + signal; -1 after the deadline, and it goes on. */
+/* Waits for its end and returns its exit status, or 128 + signal; -1 at the deadline, leaving it
+ * running. */
 int test_reap(pid_t pid);
 void test_kill_and_reap(pid_t pid);
 void test_stop_process(pid_t pid); /* SIGSTOP; returns when it has stopped */

@@ -1,4 +1,4 @@
-/* Time as the tests count it. */
+/* Time for the tests. */
 #include <stdlib.h>
 #include <time.h>
 

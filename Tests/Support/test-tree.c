@@ -1,4 +1,4 @@
-/* Removing a directory with all that is in it. */
+/* Removes a directory tree. */
 #include <ftw.h>
 #include <stdio.h>
 

@@ -23,7 +23,7 @@ struct DamagedFilesTests {
     let group = try TemporaryGroup()
     let hole = try open(group)
     try hole.pass(1, to: name)
-    try ForeignProgram.run("UPDATE letters SET number = \(Int64.max)", on: log(group))
+    try ForeignProgram.run("UPDATE records SET number = \(Int64.max)", on: log(group))
     let error = WormholeError.damaged(path: log(group))
     #expect(throws: error) { try hole.pass(2, to: name) }
     #expect(throws: error) { try hole.ping(name) }
@@ -36,27 +36,27 @@ struct DamagedFilesTests {
     let group = try TemporaryGroup()
     let hole = try open(group, .log(count: .max))
     try hole.pass(1, to: name)
-    try ForeignProgram.run("UPDATE letters SET number = -1025", on: log(group))
+    try ForeignProgram.run("UPDATE records SET number = -1025", on: log(group))
     #expect(try hole.pass(2, to: name) == 1)
     #expect(try hole.history(name).map(\.value) == [2])
   }
 
-  @Test func lettersThatHaveNoNumbersAreAnError() throws {
+  @Test func recordsWithoutNumbersAreAnError() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
     try ForeignProgram.run(
       """
       PRAGMA application_id = 0x574c4f47; PRAGMA user_version = 1;
-      CREATE TABLE letters(
-        number, kind, time, pid, uid, message, codec, type, version, payload);
-      INSERT INTO letters VALUES('x', 1, 1, 1, 1, NULL, 'json', 'Int', 0, x'31');
-      INSERT INTO letters SELECT * FROM letters;
+      CREATE TABLE records(
+        number, kind, time, pid, uid, process, message, codec, type, version, payload);
+      INSERT INTO records VALUES('x', 1, 1, 1, 1, 1, NULL, 'json', 'Int', 0, x'31');
+      INSERT INTO records SELECT * FROM records;
       CREATE TABLE meta(name, identity); CREATE TABLE cursors(name, number);
       """, on: log(group))
     chmod(log(group), 0o600)
     let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
     #expect(throws: WormholeError.damaged(path: log(group))) {
-      try mailbox.letters(after: 0, limit: 10)
+      try mailbox.records(after: 0, limit: 10)
     }
     #expect(try mailbox.lastNumber() == 0)
   }
@@ -69,11 +69,11 @@ struct DamagedFilesTests {
       for byte in 0..<2 { bytes.swapAt(page + 10 + byte, page + 14 + byte) }
     }
     let mailbox = try LogTransit().openMailbox(for: "name", in: open(group).directory)
-    let batch = try mailbox.letters(after: 0, limit: 10)
-    #expect(batch.letters.map(\.number) == [1, 4])
+    let batch = try mailbox.records(after: 0, limit: 10)
+    #expect(batch.records.map(\.number) == [1, 4])
     #expect(batch.hasMore)
     for start in UInt64(0)...5 {
-      let numbers = (try? mailbox.letters(after: start, limit: 10))?.letters.map(\.number) ?? []
+      let numbers = (try? mailbox.records(after: start, limit: 10))?.records.map(\.number) ?? []
       #expect(zip([start] + numbers, numbers).allSatisfy(<))
     }
   }
@@ -89,7 +89,7 @@ struct DamagedFilesTests {
       let page = found.lowerBound / 1024 * 1024
       bytes.replaceSubrange(page..<page + 1024, with: Data(repeating: 0xff, count: 1024))
     }
-    var messages = try open(group).messages(name, replay: .all).makeAsyncIterator()
+    var messages = try open(group).messages(name, starting: .all).makeAsyncIterator()
     for value in UInt8(1)...5 { #expect(await messages.next()?.value?.first == value) }
     #expect(await messages.next()?.error == .damaged(path: log(group)))
   }
@@ -99,13 +99,13 @@ struct DamagedFilesTests {
     let hole = try open(group)
     try hole.pass(1, to: name)
     try ForeignProgram.run(
-      "UPDATE letters SET type = CAST(zeroblob(70000) AS TEXT)", on: log(group))
+      "UPDATE records SET type = CAST(zeroblob(70000) AS TEXT)", on: log(group))
     #expect(throws: WormholeError.damaged(path: log(group))) { try hole.message(name) }
     let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
     let type = String(repeating: "x", count: 70_000)
-    let payload = Payload(codec: "raw", type: type, version: 0, data: Data())
+    let payload = Wormhole.Payload(codec: "raw", type: type, version: 0, data: Data())
     #expect(throws: WormholeError.tooLarge(bytes: 70_000, limit: 65_535)) {
-      try mailbox.append(Letter(.message(payload)))
+      try mailbox.append(Wormhole.Record(.value(payload)))
     }
   }
 
@@ -143,7 +143,7 @@ struct DamagedFilesTests {
     try ForeignProgram.run(
       """
       UPDATE entries SET pid = 'x' WHERE name = 'odd';
-      INSERT INTO entries VALUES('worse', x'31', 'text', 1, 1, 1)
+      INSERT INTO entries VALUES('worse', x'31', 'text', 1, 1, 1, 1)
       """, on: defaults(group))
     let another = DefaultsKey("another", default: "")
     try shared.set("b", for: another)
@@ -259,5 +259,19 @@ private struct SeededNumbers: RandomNumberGenerator {
     number = (number ^ (number >> 30)) &* 0xbf58_476d_1ce4_e5b9
     number = (number ^ (number >> 27)) &* 0x94d0_49bb_1331_11eb
     return number ^ (number >> 31)
+  }
+}
+
+extension DamagedFilesTests {
+  @Test(arguments: [
+    "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
+    "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",
+  ])
+  func aLogWithAForeignSchemaIsRefused(statements: String) throws {
+    let group = try TemporaryGroup()
+    try open(group).pass(1, to: name)
+    try ForeignProgram.run(statements, on: log(group))
+    #expect(throws: WormholeError.foreign(path: log(group))) { try open(group).pass(2, to: name) }
+    #expect(throws: WormholeError.foreign(path: log(group))) { try open(group).message(name) }
   }
 }

@@ -7,74 +7,74 @@ import Wormhole
 struct LogTransitTests {
   private func open(
     _ group: TemporaryGroup, _ transit: LogTransit = .log, name: String = "name"
-  ) throws -> any Mailbox {
+  ) throws -> any Wormhole.Mailbox {
     try transit.openMailbox(for: name, in: group.group.directory)
   }
 
-  private func message(_ text: String, date: Date = Date()) -> Letter {
+  private func message(_ text: String, date: Date = Date()) -> Wormhole.Record {
     let data = Data(text.utf8)
-    return Letter(
-      .message(Payload(codec: "raw", type: "String", version: 1, data: data)), date: date)
+    return Wormhole.Record(
+      .value(Wormhole.Payload(codec: "raw", type: "String", version: 1, data: data)), date: date)
   }
 
-  @Test func aMailboxWithoutLettersHasNoFile() throws {
+  @Test func aMailboxWithoutRecordsHasNoFile() throws {
     let group = try TemporaryGroup()
     let mailbox = try open(group)
-    #expect(try mailbox.letters(after: 0, limit: 10).letters.isEmpty)
+    #expect(try mailbox.records(after: 0, limit: 10).records.isEmpty)
     #expect(try mailbox.lastMessage() == nil)
     #expect(try mailbox.lastNumber() == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: group.path).isEmpty)
-    #expect(try open(group).append(Letter(.ping)) == 1)
+    #expect(try open(group).append(Wormhole.Record(.ping)) == 1)
     #expect(try mailbox.lastNumber() == 1)
   }
 
-  @Test func lettersComeBackInTheirOrder() throws {
+  @Test func recordsComeBackInTheirOrder() throws {
     let mailbox = try open(try TemporaryGroup())
     let date = Date(timeIntervalSince1970: 1_700_000_000)
     for index in 1...5 {
       #expect(try mailbox.append(message("\(index)", date: date)) == UInt64(index))
     }
-    let letters = try mailbox.letters(after: 2, limit: 2).letters
-    #expect(letters.map(\.number) == [3, 4])
-    #expect(letters.map(\.text) == ["3", "4"])
-    #expect(letters.first?.letter.sender == .current)
-    #expect(letters.first?.letter.date == date)
-    #expect(try mailbox.letters(after: .max, limit: 2).letters.isEmpty)
+    let records = try mailbox.records(after: 2, limit: 2).records
+    #expect(records.map(\.number) == [3, 4])
+    #expect(records.map(\.text) == ["3", "4"])
+    #expect(records.first?.record.sender == .current)
+    #expect(records.first?.record.date == date)
+    #expect(try mailbox.records(after: .max, limit: 2).records.isEmpty)
   }
 
   @Test func aPingLeavesTheMessageAndAClearingTakesItAway() throws {
     let mailbox = try open(try TemporaryGroup())
     _ = try mailbox.append(message("a"))
-    for _ in 1...3 { _ = try mailbox.append(Letter(.ping)) }
+    for _ in 1...3 { _ = try mailbox.append(Wormhole.Record(.ping)) }
     #expect(try mailbox.lastMessage()?.text == "a")
-    #expect(try mailbox.append(Letter(.cleared)) == 5)
+    #expect(try mailbox.append(Wormhole.Record(.cleared)) == 5)
     #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.append(Letter(.ping)) == 6)
+    #expect(try mailbox.append(Wormhole.Record(.ping)) == 6)
     #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.number) == [5, 6])
+    #expect(try mailbox.records(after: 0, limit: 10).records.map(\.number) == [5, 6])
     #expect(try mailbox.append(message("b")) == 7)
     #expect(try mailbox.lastMessage()?.text == "b")
   }
 
-  @Test func onlyTheLastLettersAreKept() throws {
+  @Test func onlyTheLastRecordsAreKept() throws {
     let mailbox = try open(try TemporaryGroup(), .log(count: 3))
     _ = try mailbox.append(message("kept"))
-    for _ in 2...10 { _ = try mailbox.append(Letter(.ping)) }
-    #expect(try mailbox.letters(after: 0, limit: 100).letters.map(\.number) == [1, 8, 9, 10])
+    for _ in 2...10 { _ = try mailbox.append(Wormhole.Record(.ping)) }
+    #expect(try mailbox.records(after: 0, limit: 100).records.map(\.number) == [1, 8, 9, 10])
     #expect(try mailbox.lastMessage()?.text == "kept")
     _ = try mailbox.append(message("new"))
-    #expect(try mailbox.letters(after: 0, limit: 100).letters.map(\.number) == [9, 10, 11])
+    #expect(try mailbox.records(after: 0, limit: 100).records.map(\.number) == [9, 10, 11])
   }
 
   @Test func aSixteenthMoreIsKeptAtMost() throws {
     let mailbox = try open(try TemporaryGroup(), .log(count: 160))
     for _ in 1...1000 { _ = try mailbox.append(message("x")) }
-    let count = try mailbox.letters(after: 0, limit: 1000).letters.count
+    let count = try mailbox.records(after: 0, limit: 1000).records.count
     #expect((160...170).contains(count))
   }
 
   @Test(arguments: [nil, 3600] as [TimeInterval?])
-  func oldLettersAreTakenAway(clockAhead: TimeInterval?) throws {
+  func oldRecordsAreRemoved(clockAhead: TimeInterval?) throws {
     let group = try TemporaryGroup()
     if let clockAhead {
       _ = try open(group).append(message("future", date: Date() + clockAhead))
@@ -83,16 +83,16 @@ struct LogTransitTests {
     let mailbox = try open(group, .log(age: .seconds(3600)))
     _ = try mailbox.append(message("new"))
     _ = try mailbox.append(message("newer"))
-    #expect(try mailbox.letters(after: 0, limit: 10).letters.map(\.text) == ["new", "newer"])
+    #expect(try mailbox.records(after: 0, limit: 10).records.map(\.text) == ["new", "newer"])
   }
 
-  @Test func manyOldLettersAreTakenAwayAtOnce() throws {
+  @Test func manyOldRecordsAreRemovedAtOnce() throws {
     let group = try TemporaryGroup()
-    let letter = message("old", date: Date() - 7200)
+    let record = message("old", date: Date() - 7200)
     let old = try open(group)
-    for _ in 1...3000 { _ = try old.append(letter) }
+    for _ in 1...3000 { _ = try old.append(record) }
     _ = try open(group, .log(age: .seconds(3600))).append(message("new"))
-    #expect(try old.letters(after: 0, limit: 10).letters.map(\.text) == ["new"])
+    #expect(try old.records(after: 0, limit: 10).records.map(\.text) == ["new"])
   }
 
   @Test(
@@ -113,9 +113,9 @@ struct LogTransitTests {
     #expect(try durable.append(message("1")) == 1)
     #expect(try open(group).append(message("2")) == 2)
     #expect(try durable.update { found in message((found?.text ?? "") + "3") } == 3)
-    #expect(try durable.append(Letter(.ping)) == 4)
-    #expect(try open(group).letters(after: 0, limit: 9).letters.map(\.text) == ["23", nil])
-    #expect(try durable.append(Letter(.cleared)) == 5)
+    #expect(try durable.append(Wormhole.Record(.ping)) == 4)
+    #expect(try open(group).records(after: 0, limit: 9).records.map(\.text) == ["23", nil])
+    #expect(try durable.append(Wormhole.Record(.cleared)) == 5)
     #expect(try open(group).lastMessage() == nil)
   }
 
@@ -123,8 +123,8 @@ struct LogTransitTests {
     let mailbox = try open(try TemporaryGroup())
     let text = String(repeating: "x", count: 3 << 20)
     for _ in 1...3 { _ = try mailbox.append(message(text)) }
-    #expect(try mailbox.letters(after: 0, limit: 10).letters.count == 2)
-    #expect(try mailbox.letters(after: 2, limit: 10).letters.map(\.text) == [text])
+    #expect(try mailbox.records(after: 0, limit: 10).records.count == 2)
+    #expect(try mailbox.records(after: 2, limit: 10).records.map(\.text) == [text])
   }
 
   @Test func anUpdateThatThrowsPutsNothingIn() throws {
@@ -153,16 +153,16 @@ struct LogTransitTests {
     let group = try TemporaryGroup()
     let programs = try (0..<4).map { _ in try group.peer("log-append", "name", "500") }
     for program in programs { await program.waitForSuccess() }
-    let letters = try open(group).letters(after: 0, limit: 10_000).letters
-    #expect(letters.map(\.number) == Array(1...2000))
+    let records = try open(group).records(after: 0, limit: 10_000).records
+    #expect(records.map(\.number) == Array(1...2000))
     for program in programs {
-      let own = letters.filter { $0.letter.sender.pid == program.processIdentifier }
+      let own = records.filter { $0.record.sender.pid == program.processIdentifier }
       #expect(own.map(\.text) == (0..<500).map { "\(program.processIdentifier) \($0)" })
     }
   }
 
   @Test(arguments: 0..<4)
-  func aWriterThatIsKilledLeavesWholeLetters(round: Int) async throws {
+  func aWriterThatIsKilledLeavesWholeRecords(round: Int) async throws {
     let group = try TemporaryGroup()
     let program = try group.peer("log-fill", "name")
     let mailbox = try open(group)
@@ -177,7 +177,7 @@ struct LogTransitTests {
   @Test func aForkedChildIsToldThatItCannotUseALog() async throws {
     let group = try TemporaryGroup()
     await (try group.peer("log-fork", "name")).waitForSuccess()
-    #expect(try open(group).letters(after: 0, limit: 10).letters.map(\.text) == ["parent"])
+    #expect(try open(group).records(after: 0, limit: 10).records.map(\.text) == ["parent"])
   }
 
   // MARK: - Names
@@ -186,7 +186,7 @@ struct LogTransitTests {
     let group = try TemporaryGroup()
     let names = ["a", "虫洞/\u{0}'x", String(repeating: "long", count: 100)]
     for name in names { _ = try open(group, name: name).append(message("x")) }
-    _ = try open(group, name: "ping").append(Letter(.ping))
+    _ = try open(group, name: "ping").append(Wormhole.Record(.ping))
     try Data("no log".utf8).write(to: URL(fileURLWithPath: "\(group.path)/foreign.log"))
     #expect(try Set(LogTransit().names(in: group.group.directory)) == Set(names))
     #expect(throws: WormholeError.invalidIdentifier) { try open(group, name: "") }
@@ -215,20 +215,17 @@ struct LogTransitTests {
     "kind = 9", "kind = 'x'", "pid = 99999999999", "uid = -1", "time = 'x'", "codec = x'00'",
     "type = NULL", "version = -1", "payload = 'text'",
   ])
-  func aDamagedLetterConcernsItselfAlone(damage: String) async throws {
+  func aDamagedRecordConcernsItselfAlone(damage: String) throws {
     let group = try TemporaryGroup()
     let mailbox = try open(group)
     for index in 1...3 { _ = try mailbox.append(message("\(index)")) }
-    // Opened as what it is not, which adds tables to it and leaves the others as they are.
-    let database = try group.group.database(
-      "name.log", migrations: ["SELECT 1", "UPDATE letters SET \(damage) WHERE number = 2"])
-    _ = try await database.token
-    try await database.write { try $0.run("PRAGMA user_version = 1") }
-    let letters = try mailbox.letters(after: 0, limit: 10).letters
-    #expect(letters.map(\.number) == [1, 2, 3])
-    #expect(letters.map(\.text) == ["1", nil, "3"])
-    guard case .unreadable(.damaged) = letters[1].letter.content else {
-      Issue.record("\(letters[1])")
+    let path = "\(group.path)/name.log"
+    try ForeignProgram.run("UPDATE records SET \(damage) WHERE number = 2", on: path)
+    let records = try mailbox.records(after: 0, limit: 10).records
+    #expect(records.map(\.number) == [1, 2, 3])
+    #expect(records.map(\.text) == ["1", nil, "3"])
+    guard case .unreadable(.damaged) = records[1].record.content else {
+      Issue.record("\(records[1])")
       return
     }
   }
@@ -266,10 +263,10 @@ struct LogTransitTests {
   }
 }
 
-extension NumberedLetter {
+extension Wormhole.NumberedRecord {
   /// The text of a message.
   fileprivate var text: String? {
-    guard case .message(let payload) = letter.content else { return nil }
+    guard case .value(let payload) = record.content else { return nil }
     return String(decoding: payload.data, as: UTF8.self)
   }
 }

@@ -7,7 +7,7 @@ import Wormhole
 
 @Suite(.timeLimit(.minutes(2)))
 struct LostFilesTests {
-  private typealias Mail = Log<Message<Int>>
+  private typealias Mail = Log<Wormhole.Message<Int>>
 
   /// Which directory is moved away.
   enum Moved: CaseIterable, Sendable {
@@ -37,8 +37,8 @@ struct LostFilesTests {
   ) async throws {
     let site = try Site(kind)
     let (first, log) = (site.hole, Mail())
-    let label = Listener<Message<Int>>("label") { log.append($0) }
-    try first.bind(label, to: .number, initial: .none, on: .queue(queue))
+    let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
+    try first.bind(label, to: .number, starting: .new)
     for number in 1...3 { try first.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
     try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
@@ -75,12 +75,12 @@ struct LostFilesTests {
     for number in 1...10 { try hole.pass(number, to: .number) }
     #expect(try hole.history(.number, since: 10).isEmpty)
     try FileManager.default.removeItem(atPath: site.path)
-    let early = try hole.listen(.number, replay: .since(10), on: .queue(queue)) { log.append($0) }
+    let early = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     try hole.pass(100, to: .number)
     await eventually("who listened before is deaf") { log.values == [100] }
-    let late = try hole.listen(.number, replay: .since(10), on: .queue(queue)) { log.append($0) }
+    let late = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     await eventually("who listens now is told nothing") { log.values == [100, 100] }
-    var messages = try hole.messages(.number, replay: .since(10)).makeAsyncIterator()
+    var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
     #expect(await messages.next()?.value == 100)
     try hole.pass(101, to: .number)
     #expect(await messages.next()?.value == 101)
@@ -94,7 +94,7 @@ struct LostFilesTests {
   func laterMessagesAreHeardOnceWhenTheNumbersAreLost(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
-    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     try hole.pass(1, to: .number)
     await eventually { log.values == [1] }
     // The numbers that are given out again are behind those that the listener knows.
@@ -116,7 +116,7 @@ struct LostFilesTests {
     let (hole, log) = (site.hole, Mail())
     for number in 1...50 { try hole.pass(number, to: .other) }
     try hole.pass(1, to: .number)
-    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     let place = "\(site.path)/org.example.number.message"
     try #require(unlink(place) == 0)
     try FileManager.default.copyItem(
@@ -141,7 +141,7 @@ struct LostFilesTests {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     try hole.pass(1, to: .number)
-    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     // The message goes first, then the clearing gets its number.
     try #require(unlink(try site.messageFile()) == 0)
     for hole in [hole, try site.makeOther()] {
@@ -167,7 +167,7 @@ struct LostFilesTests {
     try saved.write(to: URL(fileURLWithPath: path))
     #expect(try hole.message(.number) == 1)
     #expect(try hole.history(.number).map(\.sequence) == [1])
-    let observation = try hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     #expect(try hole.pass(3, to: .number) == 3)
     await eventually { log.values == [3] }
     #expect(log.entries.map(\.missed) == [1])

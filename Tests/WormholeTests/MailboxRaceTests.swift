@@ -17,8 +17,8 @@ struct MailboxRaceTests {
     let payload = try MessageName.number.encode(7)
     let start = ContinuousClock.now
     for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
-      _ = try mailbox.append(Letter(.message(payload)))
-      let ping = try mailbox.append(Letter(.ping))
+      _ = try mailbox.append(Wormhole.Record(.value(payload)))
+      let ping = try mailbox.append(Wormhole.Record(.ping))
       // Until then the message is the newest one: it is there for who looks.
       try reader.wait(for: ping, until: start + .seconds(20 * slowness))
     }
@@ -31,7 +31,7 @@ struct MailboxRaceTests {
     let site = try Site(.file)
     let mailbox = numberMailbox(of: site)
     let payload = try MessageName.number.encode(7)
-    var number = try mailbox.append(Letter(.message(payload)))
+    var number = try mailbox.append(Wormhole.Record(.value(payload)))
     let path = try site.messageFile()
     let reader = TightReader(mailbox)
     defer { reader.stop() }
@@ -39,7 +39,7 @@ struct MailboxRaceTests {
     for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
       try reader.wait(for: number, until: start + .seconds(20 * slowness))
       try edit(path) { $0 = Data("text".utf8) }
-      number = try mailbox.append(Letter(.message(payload)))
+      number = try mailbox.append(Wormhole.Record(.value(payload)))
     }
     #expect(reader.unreadable == [])
   }
@@ -49,7 +49,7 @@ struct MailboxRaceTests {
     let site = try Site(kind)
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
     let calls = Counter()
-    let observation = try hole.listen(.number, on: .queue(queue)) { [weak hole] _ in
+    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { [weak hole] _ in
       calls.increase()
       // There is something new whenever a call ends.
       for _ in 1...2 { _ = try? hole?.ping(.number) }
@@ -74,8 +74,10 @@ struct MailboxRaceTests {
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
     let (log, over, binders) = (Log<Int>(), Counter(), 4)
     let bind: @Sendable () throws -> Void = {
-      let label = Listener<Message<Int>>("label") { log.append($0.value ?? -1) }
-      try hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+      let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) {
+        log.append($0.value ?? -1)
+      }
+      try hole.bind(label, to: .number, starting: .new)
     }
     try bind()
     for _ in 1...binders {
@@ -103,7 +105,7 @@ private func numberMailbox(of site: Site) -> FileMailbox {
   FileMailbox(MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
 }
 
-/// Looks for letters without a pause, in a thread of its own.
+/// Looks for records without a pause, in a thread of its own.
 private final class TightReader: Sendable {
   private let seen = Atomic<UInt64>(0)
   private let isToStop = Atomic<Bool>(false)
@@ -114,20 +116,20 @@ private final class TightReader: Sendable {
     Thread.detachNewThread { [self] in
       var place: UInt64 = 0
       while !isToStop.load(ordering: .acquiring) {
-        for letter in (try? mailbox.letters(after: place, limit: 16))?.letters ?? [] {
-          if letter.number != place + 1 { left.append(letter.number - 1) }
-          if case .unreadable = letter.letter.content { broken.append(letter.number) }
-          place = letter.number
+        for record in (try? mailbox.records(after: place, limit: 16))?.records ?? [] {
+          if record.number != place + 1 { left.append(record.number - 1) }
+          if case .unreadable = record.record.content { broken.append(record.number) }
+          place = record.number
         }
         seen.store(place, ordering: .releasing)
       }
     }
   }
 
-  /// Returns when the letter of a number has been read.
+  /// Returns when the record of a number has been read.
   func wait(for number: UInt64, until deadline: ContinuousClock.Instant) throws {
     while seen.load(ordering: .acquiring) < number {
-      try #require(ContinuousClock.now < deadline, "no letter \(number)")
+      try #require(ContinuousClock.now < deadline, "no record \(number)")
       sched_yield()
     }
   }
@@ -135,7 +137,7 @@ private final class TightReader: Sendable {
   /// The numbers that were left out, of several in a row the last.
   var skipped: [UInt64] { left.entries }
 
-  /// The numbers of the letters that could not be read.
+  /// The numbers of the records that could not be read.
   var unreadable: [UInt64] { broken.entries }
 
   func stop() { isToStop.store(true, ordering: .releasing) }

@@ -67,9 +67,9 @@ struct MessageFileTests {
 
     #expect(throws: error) { try hole.message(.number) }
     #expect(try hole.history(.number).map(\.error) == [error])
-    let log = Log<Message<Int>>()
-    let label = Listener<Message<Int>>("label") { log.append($0) }
-    try hole.bind(label, to: .number, on: .queue(queue))
+    let log = Log<Wormhole.Message<Int>>()
+    let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
+    try hole.bind(label, to: .number, starting: .lastOrAbsent)
     try await site.settle(queue)
     #expect(log.entries.map(\.error) == [error])
     #expect(log.entries.first?.isInitial == true)
@@ -94,11 +94,11 @@ struct MessageFileTests {
   @Test(arguments: TransitKind.files)
   func doesNotCostTheMessageThatTakesItsPlace(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Log<Message<Int>>())
+    let (hole, log) = (site.hole, Log<Wormhole.Message<Int>>())
     try hole.pass(0, to: .number)
     let path = try site.messageFile()
-    let label = Listener<Message<Int>>("label") { log.append($0) }
-    try hole.bind(label, to: .number, initial: .none, on: .thread)
+    let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
+    try hole.bind(label, to: .number, starting: .new)
     let ringing = Task.detached {
       while !Task.isCancelled {
         try? hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
@@ -121,10 +121,10 @@ struct MessageFileTests {
     let path = try site.messageFile()
     for number in 1...20 {
       try edit(path) { $0 = Data("text".utf8) }
-      let log = Log<Message<Int>>()
+      let log = Log<Wormhole.Message<Int>>()
       let writer = Task.detached { try site.hole.pass(number, to: .number) }
-      let label = Listener<Message<Int>>("label") { log.append($0) }
-      try site.hole.bind(label, to: .number, initial: .fireIfPresent, on: .thread)
+      let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
+      try site.hole.bind(label, to: .number, starting: .last)
       _ = try await writer.value
       await eventually("\(number) is not heard") { log.values == [number] }
       site.hole.unbindAll(from: .number)
@@ -191,13 +191,13 @@ struct MessageFileTests {
     let site = try Site(kind)
     let text = "org.example.number"
     try site.hole.pass(7, to: MessageName<Int>(text, version: 2))
-    #expect(throws: WormholeError.codecMismatch(expected: "plist", found: "json")) {
+    #expect(throws: WormholeError.codecMismatch(name: text, expected: "plist", found: "json")) {
       try site.hole.message(MessageName<Int>(text, codec: .propertyList, version: 2))
     }
-    #expect(throws: WormholeError.typeMismatch(expected: "String", found: "Int")) {
+    #expect(throws: WormholeError.typeMismatch(name: text, expected: "String", found: "Int")) {
       try site.hole.message(MessageName<String>(text, version: 2))
     }
-    #expect(throws: WormholeError.versionMismatch(expected: 1, found: 2)) {
+    #expect(throws: WormholeError.versionMismatch(name: text, expected: 1, found: 2)) {
       try site.hole.message(.number)
     }
     #expect(throws: WormholeError.self) {
@@ -205,7 +205,7 @@ struct MessageFileTests {
     }
     #expect(
       try site.hole.history(.number).map(\.error) == [
-        .versionMismatch(expected: 1, found: 2)
+        .versionMismatch(name: text, expected: 1, found: 2)
       ])
     #expect(try site.hole.message(MessageName<Int>(text, version: 2)) == 7)
   }
@@ -248,9 +248,9 @@ struct MessageFileTests {
   @Test(arguments: [Data(), Data("text".utf8), Data(count: 112), nil])
   func goesOnCountingFromTheMessageWhenTheNumbersAreLost(_ contents: Data?) async throws {
     let site = try Site()
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     for number in 1...3 { try site.hole.pass(number, to: .number) }
-    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     let state = "\(site.path)/org.example.number.mailbox"
     if let contents { try contents.write(to: URL(fileURLWithPath: state)) } else { unlink(state) }
     #expect(try site.hole.message(.number) == 3)
@@ -290,6 +290,33 @@ struct MessageFileTests {
     #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.number) }
     await (try site.start("pass", "org.example.number", [8, 1])).waitForSuccess()
     #expect(try site.hole.message(.number) == 8)
+  }
+
+  @Test func passesNothingThatNobodyCouldReadBehindTheGreatestNumber() throws {
+    let site = try Site()
+    let header = MessageHeader(
+      number: .max - 1, time: 0, sender: .current, payloadBytes: 1,
+      payloadChecksum: Data("7".utf8).withUnsafeBytes { checksum($0) }, identity: 1, version: 1,
+      codec: "json", type: "Int", name: "org.example.number")
+    let path = "\(site.path)/org.example.number"
+    try Data(try header.encoded() + "7".utf8).write(to: URL(fileURLWithPath: "\(path).message"))
+    #expect(throws: WormholeError.damaged(path: "\(path).mailbox")) {
+      try site.hole.pass(8, to: .number)
+    }
+    #expect(try site.hole.message(.number) == 7)
+  }
+
+  @Test func numbersThatContradictEachOtherAreLost() throws {
+    let site = try Site()
+    try site.hole.pass(1, to: .number)
+    try edit("\(site.path)/org.example.number.mailbox") { bytes in
+      bytes[72] = 200  // the last clearing, as if it were yet to come
+      let sum = bytes.prefix(96).withUnsafeBytes { checksum($0) }
+      withUnsafeBytes(of: sum.littleEndian) { bytes.replaceSubrange(96..<104, with: $0) }
+    }
+    #expect(try site.hole.message(.number) == 1)
+    #expect(try site.hole.pass(2, to: .number) == 2)
+    #expect(try site.hole.message(.number) == 2)
   }
 
   // MARK: - Locks

@@ -3,6 +3,7 @@ import DarwinNotify
 import Foundation
 import Testing
 import Wormhole
+import WormholeFoundation
 
 @Suite(.timeLimit(.minutes(2)))
 struct MessageForwardingTests {
@@ -13,7 +14,7 @@ struct MessageForwardingTests {
   func readersOfOneTextAsTwoTypesBothGetTheirMessages(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let target = NotificationCenter()
-    let (heardNumbers, heardTexts) = (Log<Message<Int>>(), Log<Message<String>>())
+    let (heardNumbers, heardTexts) = (Log<Wormhole.Message<Int>>(), Log<Wormhole.Message<String>>())
     let token = target.addObserver(
       forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
     ) { [numbers, texts] notification in
@@ -28,12 +29,17 @@ struct MessageForwardingTests {
     await eventually { heardNumbers.entries.count == 1 && heardTexts.entries.count == 1 }
     #expect(heardNumbers.values == [7])
     #expect(
-      heardTexts.entries.map(\.error) == [.typeMismatch(expected: "String", found: "Int")])
+      heardTexts.entries.map(\.error) == [
+        .typeMismatch(
+          name: texts.rawValue, expected: "String", found: "Int")
+      ])
     try site.hole.pass("seven", to: texts)
     await eventually { heardNumbers.entries.count == 2 && heardTexts.entries.count == 2 }
     #expect(heardTexts.entries.compactMap(\.value) == ["seven"])
     #expect(
-      heardNumbers.entries.last?.error == .typeMismatch(expected: "Int", found: "String"))
+      heardNumbers.entries.last?.error
+        == .typeMismatch(
+          name: texts.rawValue, expected: "Int", found: "String"))
 
     first.cancel()
     try site.hole.pass("eight", to: texts)
@@ -45,7 +51,7 @@ struct MessageForwardingTests {
   @Test(arguments: TransitKind.kinds)
   func aMessageIsPostedOnceHoweverManyWormholesForwardIt(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (target, log) = (NotificationCenter(), Log<Message<Int>>())
+    let (target, log) = (NotificationCenter(), Log<Wormhole.Message<Int>>())
     let token = target.addObserver(
       forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
     ) { [numbers] notification in

@@ -24,10 +24,10 @@ struct MessageObservationTests {
   @Test(arguments: TransitKind.kinds, End.allCases)
   func itsEndLetsGoOfTheHandler(_ kind: TransitKind, _ end: End) async throws {
     let site = try Site(kind)
-    let (log, census) = (Log<Message<Int>>(), Census())
+    let (log, census) = (Log<Wormhole.Message<Int>>(), Census())
     let observations = try (1...3).map { _ in
       let canary = census.makeCanary()
-      return try site.hole.listen(.number, on: .queue(queue)) { message in
+      return try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
         canary.sing()
         log.append(message)
       }
@@ -44,7 +44,8 @@ struct MessageObservationTests {
     let site = try Site()
     let census = Census()
     let canary = census.makeCanary()
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { [canary] _ in
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) {
+      [canary] _ in
       canary.sing()
     }
     // Calls that are on their way keep nothing either.
@@ -65,7 +66,7 @@ struct MessageObservationTests {
     let held = Locked<MessageObservation?>(nil)
     do {
       let canary = census.makeCanary()
-      let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in
+      let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
         canary.sing()
         if let observation = held.withLock({ $0 }) { end(observation) }
         log.append(census.deaths == 0)
@@ -83,8 +84,8 @@ struct MessageObservationTests {
     let census = Census()
     do {
       let canary = census.makeCanary()
-      let label = Listener<Message<Int>>("label") { _ in canary.sing() }
-      try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+      let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { _ in canary.sing() }
+      try site.hole.bind(label, to: .number, starting: .new)
     }
     queue.suspend()
     try site.hole.pass(1, to: .number)

@@ -9,7 +9,7 @@ struct MessagesTests {
   @Test(arguments: BusKind.installed, TransitKind.kinds)
   func isRegisteredBeforeItIsReturned(on bus: BusKind, over kind: TransitKind) async throws {
     let site = try Site(kind, on: bus)
-    let messages = try site.hole.messages(.number, replay: .none)
+    let messages = try site.hole.messages(.number, starting: .new)
     try site.makeOther().pass(7, to: .number)
     for await message in messages {
       #expect(message.value == 7)
@@ -22,12 +22,12 @@ struct MessagesTests {
     let site = try Site(kind)
     for number in 1...5 { try site.hole.pass(number, to: .number) }
     let all = kind.keepsAll
-    let expected: [(Replay, [UInt64])] = [
-      (.none, [6]), (.last, [5, 6]), (.all, all ? [1, 2, 3, 4, 5, 6] : [5, 6]),
+    let expected: [(Wormhole.Start, [UInt64])] = [
+      (.new, [6]), (.last, [5, 6]), (.all, all ? [1, 2, 3, 4, 5, 6] : [5, 6]),
       (.since(3), all ? [4, 5, 6] : [5, 6]), (.since(5), [6]),
     ]
     var iterators = try expected.map {
-      (try site.hole.messages(.number, replay: $0.0).makeAsyncIterator(), $0)
+      (try site.hole.messages(.number, starting: $0.0).makeAsyncIterator(), $0)
     }
     for index in iterators.indices {
       for number in iterators[index].1.1 where number < 6 {
@@ -44,14 +44,16 @@ struct MessagesTests {
   @Test(arguments: TransitKind.kinds)
   func givesEveryIteratorEveryMessage(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let messages = try site.hole.messages(.number, replay: .none)
+    let messages = try site.hole.messages(.number, starting: .new)
     var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
     for number in 1...50 { try site.hole.pass(number, to: .number) }
     #expect(await total(50, of: &first) == 50)
     #expect(await total(50, of: &second) == 50)
   }
 
-  private func total(_ count: UInt64, of iterator: inout Messages<Int>.Iterator) async -> UInt64 {
+  private func total(_ count: UInt64, of iterator: inout Wormhole.Messages<Int>.Iterator) async
+    -> UInt64
+  {
     var total: UInt64 = 0
     while total < count, let message = await iterator.next() { total += 1 + message.missed }
     return total
@@ -59,7 +61,7 @@ struct MessagesTests {
 
   @Test func losesNothingToASlowConsumerOfALog() async throws {
     let site = try Site(.log)
-    let messages = try site.hole.messages(.number, replay: .none)
+    let messages = try site.hole.messages(.number, starting: .new)
     for number in 1...1000 { try site.hole.pass(number, to: .number) }
     var values: [Int] = []
     for await message in messages {
@@ -73,11 +75,13 @@ struct MessagesTests {
   func saysWhatIsNoValue(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let text = MessageName<String>("org.example.number")
-    var iterator = try site.hole.messages(.number, replay: .none).makeAsyncIterator()
+    var iterator = try site.hole.messages(.number, starting: .new).makeAsyncIterator()
     try site.hole.ping(.number)
     #expect(await iterator.next().map { "\($0.content)" } == "ping")
     try site.hole.pass("text", to: text)
-    #expect(await iterator.next()?.error == .typeMismatch(expected: "Int", found: "String"))
+    #expect(
+      await iterator.next()?.error
+        == .typeMismatch(name: text.rawValue, expected: "Int", found: "String"))
     try site.hole.clear(.number)
     #expect(await iterator.next().map { "\($0.content)" } == "cleared")
     try site.hole.pass(7, to: .number)
@@ -87,9 +91,9 @@ struct MessagesTests {
   @Test(arguments: TransitKind.kinds)
   func endsWithItsTask(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (log, hole) = (Log<Message<Int>>(), site.hole)
+    let (log, hole) = (Log<Wormhole.Message<Int>>(), site.hole)
     let task = Task {
-      for await message in try hole.messages(.number, replay: .none) { log.append(message) }
+      for await message in try hole.messages(.number, starting: .new) { log.append(message) }
       return "ended"
     }
     while log.entries.isEmpty {
@@ -112,25 +116,65 @@ struct MessagesTests {
     #expect(await task.value)
   }
 
-  @Test func notesAMessageAsHandledWhenTheNextIsAskedFor() async throws {
+  /// Reads messages with a cursor until there are some. Leaves the loop as told.
+  private func read(
+    _ count: Int, in site: Site,
+    leaving: @Sendable (Wormhole.Message<Int>) throws -> Void = { _ in }
+  ) async throws -> [Int] {
+    var values: [Int] = []
+    for await message in try site.hole.messages(.number, starting: .cursor("place")) {
+      values += message.value.map { [$0] } ?? []
+      guard values.count == count else { continue }
+      try leaving(message)
+      break
+    }
+    return values
+  }
+
+  @Test func acknowledgesAMessageWhenTheNextIsAskedFor() async throws {
     let site = try Site(.log)
     for number in 1...4 { try site.hole.pass(number, to: .number) }
-    var heard: [[Int]] = []
-    for count in [1, 2, 1] {
-      var values: [Int] = []
-      for await message in try site.hole.messages(.number, replay: .cursor("place")) {
-        values += message.value.map { [$0] } ?? []
-        if values.count == count { break }
+    #expect(try await read(1, in: site) == [1])
+    #expect(try await read(3, in: site) == [1, 2, 3])
+    #expect(try await read(2, in: site) == [3, 4])
+  }
+
+  @Test func acknowledgesNothingWhenTheLoopIsLeftByAnError() async throws {
+    struct Failure: Error {}
+    let site = try Site(.log)
+    for number in 1...2 { try site.hole.pass(number, to: .number) }
+    let leave: @Sendable (Wormhole.Message<Int>) throws -> Void = { _ in throw Failure() }
+    await #expect(throws: Failure.self) { try await read(1, in: site, leaving: leave) }
+    #expect(try await read(2, in: site) == [1, 2])
+  }
+
+  @Test func acknowledgesNothingWhenTheTaskIsCancelled() async throws {
+    let site = try Site(.log)
+    for number in 1...2 { try site.hole.pass(number, to: .number) }
+    let task = Task {
+      var values: [Int?] = []
+      for await message in try site.hole.messages(.number, starting: .cursor("place")) {
+        values.append(message.value)
+        withUnsafeCurrentTask { $0?.cancel() }
       }
-      heard.append(values)
+      return values
     }
-    #expect(heard == [[1], [2, 3], [4]])
+    #expect(try await task.value == [1])
+    #expect(try await read(1, in: site) == [1])
+  }
+
+  @Test func acknowledgesAMessageWhenItIsToldTo() async throws {
+    let site = try Site(.log)
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    let values = try await read(2, in: site) { try $0.acknowledge() }
+    #expect(values == [1, 2])
+    #expect(try await read(1, in: site) == [3])
   }
 
   @Test func hasOneIterationAtATimeWithACursor() async throws {
     let site = try Site(.log)
     try site.hole.pass(1, to: .number)
-    let messages = try site.hole.messages(.number, replay: .cursor("place"))
+    let messages = try site.hole.messages(.number, starting: .cursor("place"))
     var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
     #expect(await second.next() == nil)
     #expect(await first.next()?.value == 1)
@@ -140,10 +184,10 @@ struct MessagesTests {
   func refusesACursorWhereNoneIsKept(_ kind: TransitKind) throws {
     let site = try Site(kind)
     #expect(throws: WormholeError.noCursors) {
-      try site.hole.messages(.number, replay: .cursor("place"))
+      try site.hole.messages(.number, starting: .cursor("place"))
     }
     #expect(throws: WormholeError.noCursors) {
-      try site.hole.listen(.number, replay: .cursor("place")) { _ in }
+      try site.hole.listen(.number, starting: .cursor("place")) { _ in }
     }
   }
 }

@@ -93,7 +93,8 @@ struct SQLiteTests {
     await #expect(throws: error) {
       try await database.write { try $0.run("SELECT 1;\u{0}DELETE FROM item") }
     }
-    #expect(throws: error) {
+    let migration = "migration 1: a NUL in a statement"
+    #expect(throws: WormholeError.database(code: 21, message: migration)) {
       try group.group.database("others", migrations: ["SELECT 1;\u{0}DELETE FROM item"])
     }
   }
@@ -130,11 +131,12 @@ struct SQLiteTests {
   }
 
   @Test(arguments: [
-    "", "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
+    "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
   ])
   func namesThatAreTakenAreRefused(name: String) throws {
     let group = try TemporaryGroup()
-    #expect(throws: WormholeError.invalidIdentifier) { try group.group.database(name) }
+    #expect(throws: WormholeError.reservedName(name)) { try group.group.database(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try group.group.database("") }
   }
 
   @Test func aDirectoryThatWasRemovedIsMadeAgain() async throws {

@@ -86,6 +86,8 @@ struct SharedDefaultsTests {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
+    // The connections are open by then: a file with such a trigger would be refused.
+    #expect(try defaults[.count] == 1)
     try ForeignProgram.run(
       """
       CREATE TRIGGER full BEFORE INSERT ON entries WHEN NEW.name = 'theme'

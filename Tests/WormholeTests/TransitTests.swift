@@ -37,7 +37,9 @@ struct TransitTests {
     #expect(throws: WormholeError.invalidIdentifier) { try site.hole.ping(name) }
     #expect(throws: WormholeError.invalidIdentifier) { try site.hole.message(name) }
     #expect(throws: WormholeError.invalidIdentifier) { try site.hole.clear(name) }
-    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.listen(name) { _ in } }
+    #expect(throws: WormholeError.invalidIdentifier) {
+      try site.hole.listen(name, starting: .new) { _ in }
+    }
     #expect(throws: WormholeError.invalidIdentifier) { try site.hole.messages(name) }
     #expect(site.files.isEmpty)
   }
@@ -76,9 +78,9 @@ struct TransitTests {
   func isHeardByThoseWhoListen(on bus: BusKind, over kind: TransitKind) async throws {
     let site = try Site(kind, on: bus)
     let other = try site.makeOther()
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try site.hole.bind(
-      Listener("label") { log.append($0) }, to: .number, initial: .none, on: .thread)
+      Listener("label", on: .thread) { log.append($0) }, to: .number, starting: .new)
     for number in 1...3 {
       try other.pass(number, to: .number)
       await eventually { log.values.last == number }
@@ -89,50 +91,52 @@ struct TransitTests {
   // MARK: - Mailboxes
 
   @Test(arguments: TransitKind.allCases)
-  func numbersLettersOfAllKinds(_ kind: TransitKind) throws {
+  func numbersRecordsOfAllKinds(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
     #expect(try mailbox.lastNumber() == 0)
     #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.letters(after: 0, limit: 9).letters.isEmpty)
-    let payload = Payload(codec: "c", type: "t", version: 7, data: Data([1, 2, 3]))
-    let contents: [Letter.Content] = [.message(payload), .ping, .message(payload), .ping]
+    #expect(try mailbox.records(after: 0, limit: 9).records.isEmpty)
+    let payload = Wormhole.Payload(codec: "c", type: "t", version: 7, data: Data([1, 2, 3]))
+    let contents: [Wormhole.Content<Wormhole.Payload>] = [
+      .value(payload), .ping, .value(payload), .ping,
+    ]
     for (index, content) in contents.enumerated() {
-      #expect(try mailbox.append(Letter(content)) == UInt64(index + 1))
+      #expect(try mailbox.append(Wormhole.Record(content)) == UInt64(index + 1))
       #expect(try mailbox.lastNumber() == UInt64(index + 1))
     }
     #expect(try mailbox.lastMessage()?.number == 3)
     for limit in [1, 9] {
       var numbers: [UInt64] = []
-      var batch = LetterBatch([], hasMore: true)
+      var batch = Wormhole.RecordBatch([], hasMore: true)
       while batch.hasMore {
-        batch = try mailbox.letters(after: numbers.last ?? 2, limit: limit)
-        numbers += batch.letters.map(\.number)
+        batch = try mailbox.records(after: numbers.last ?? 2, limit: limit)
+        numbers += batch.records.map(\.number)
       }
       #expect(numbers == [3, 4])
     }
-    #expect(try mailbox.letters(after: 4, limit: 9).letters.isEmpty)
-    #expect(try mailbox.append(Letter(.cleared)) == 5)
+    #expect(try mailbox.records(after: 4, limit: 9).records.isEmpty)
+    #expect(try mailbox.append(Wormhole.Record(.cleared)) == 5)
     #expect(try mailbox.lastMessage() == nil)
     #expect(try mailbox.lastNumber() == 5)
   }
 
   @Test(arguments: TransitKind.allCases)
-  func keepsALetterAsItWas(_ kind: TransitKind) throws {
+  func keepsARecordAsItWas(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
-    let payload = Payload(codec: "c\0", type: "t虫", version: .max, data: Data([0, 255]))
+    let payload = Wormhole.Payload(codec: "c\0", type: "t虫", version: .max, data: Data([0, 255]))
     let date = Date(timeIntervalSince1970: 1_234_567_890.5)
-    let sender = Sender(pid: 4711, uid: 12345)
-    _ = try mailbox.append(Letter(.message(payload), date: date, sender: sender))
-    let letter = try #require(try mailbox.lastMessage()).letter
-    guard case .message(let found) = letter.content else {
-      Issue.record("\(letter.content)")
+    let sender = Wormhole.Sender(pid: 4711, uid: 12345)
+    _ = try mailbox.append(Wormhole.Record(.value(payload), date: date, sender: sender))
+    let record = try #require(try mailbox.lastMessage()).record
+    guard case .value(let found) = record.content else {
+      Issue.record("\(record.content)")
       return
     }
     #expect(found == payload)
-    #expect(letter.date == date)
-    #expect(letter.sender == sender)
+    #expect(record.date == date)
+    #expect(record.sender == sender)
   }
 
   @Test(arguments: TransitKind.allCases)
@@ -140,7 +144,7 @@ struct TransitTests {
     let site = try Site(kind)
     let mailbox = try kind.transit.openMailbox(for: "n", in: site.hole.directory)
     #expect(throws: WormholeError.self) {
-      try mailbox.append(Letter(.unreadable(.damaged(path: "x"))))
+      try mailbox.append(Wormhole.Record(.unreadable(.damaged(path: "x"))))
     }
     #expect(try mailbox.lastMessage() == nil)
   }

@@ -13,14 +13,16 @@ struct UnreadableMessagesTests {
 
   // MARK: - Trouble that passes
 
-  @Test(arguments: [TransitKind.file, .coordinatedFile], [Senders.all, .others])
+  @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
   func whatPreventsReadingIsToldOnceAndTheMessageThenComesByItself(
-    _ kind: TransitKind, _ senders: Senders
+    _ kind: TransitKind, _ senders: Wormhole.Senders
   ) async throws {
     let site = try Site(kind)
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(1, to: .number)
-    let observation = try site.hole.listen(.number, from: senders, on: .queue(queue)) {
+    let observation = try site.hole.listen(
+      .number, from: senders, starting: .new, on: .queue(queue)
+    ) {
       log.append($0)
     }
     try await site.settle(queue)
@@ -32,7 +34,7 @@ struct UnreadableMessagesTests {
     }
     let path = "\(site.path)/org.example.number.mailbox"
     #expect(log.entries.map(\.error) == [.system(code: ENOTDIR, path: path)])
-    #expect(log.entries.first?.sender == Sender(pid: 0, uid: 0))
+    #expect(log.entries.first?.sender == Wormhole.Sender(pid: 0, uid: 0))
     try obstacle.remove()
     await eventually("\(log.texts)") { log.values == [42] }
     #expect(log.entries.last?.missed == 0)
@@ -49,13 +51,13 @@ struct UnreadableMessagesTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: [TransitKind.file, .coordinatedFile], [Senders.all, .others])
+  @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
   func aSequenceSaysOnceWhatPreventsReadingAndGoesOnByItself(
-    _ kind: TransitKind, _ senders: Senders
+    _ kind: TransitKind, _ senders: Wormhole.Senders
   ) async throws {
     let site = try Site(kind)
     try site.hole.pass(1, to: .number)
-    var messages = try site.hole.messages(.number, from: senders, replay: .none)
+    var messages = try site.hole.messages(.number, from: senders, starting: .new)
       .makeAsyncIterator()
     try await store(42, for: senders, in: site)
     let obstacle = try Obstacle(site.path)
@@ -71,7 +73,7 @@ struct UnreadableMessagesTests {
   }
 
   /// Stores a message without a ring that is heard here.
-  private func store(_ number: Int, for senders: Senders, in site: Site) async throws {
+  private func store(_ number: Int, for senders: Wormhole.Senders, in site: Site) async throws {
     if senders == .others {
       _ = try await site.run("pass", MessageName.number.rawValue, [number, 1])
     } else {
@@ -128,13 +130,13 @@ struct UnreadableMessagesTests {
     let site = try Site(kind)
     let name = MessageName<[Int]>("org.example.list", codec: .propertyList)
     let mailbox = try kind.transit.openMailbox(for: name.rawValue, in: site.hole.directory)
-    let payload = Payload(
+    let payload = Wormhole.Payload(
       codec: "plist", type: "Array<Int>", version: 1, data: Data(Self.foreignLists[index].utf8))
-    #expect(try mailbox.append(Letter(.message(payload))) == 1)
+    #expect(try mailbox.append(Wormhole.Record(.value(payload))) == 1)
     let error = WormholeError.decoding("not a binary property list")
     #expect(throws: error) { try site.hole.message(name) }
     let log = Log<WormholeError?>()
-    let observation = try site.hole.listen(name, replay: .last, on: .queue(queue)) {
+    let observation = try site.hole.listen(name, starting: .last, on: .queue(queue)) {
       log.append($0.error)
     }
     await eventually { log.entries == [error] }

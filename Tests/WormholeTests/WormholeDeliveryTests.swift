@@ -9,7 +9,7 @@ import Wormhole
 struct WormholeDeliveryTests {
   @Test(arguments: BusKind.installed)
   func onMainIsTheMainQueueAndTheMainActor(on bus: BusKind) async throws {
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try await check(on: bus, delivery: .main, log) { message in
       dispatchPrecondition(condition: .onQueue(.main))
       MainActor.assumeIsolated { log.append(message) }
@@ -18,7 +18,7 @@ struct WormholeDeliveryTests {
 
   @Test(arguments: BusKind.installed)
   func onAQueueIsOnThatQueue(on bus: BusKind) async throws {
-    let (log, queue) = (Log<Message<Int>>(), DispatchQueue(label: "com.example.queue"))
+    let (log, queue) = (Log<Wormhole.Message<Int>>(), DispatchQueue(label: "com.example.queue"))
     try await check(on: bus, delivery: .queue(queue), log) { message in
       dispatchPrecondition(condition: .onQueue(queue))
       log.append(message)
@@ -27,7 +27,7 @@ struct WormholeDeliveryTests {
 
   @Test(arguments: BusKind.installed)
   func onAnExecutorIsInTheIsolationOfItsActors(on bus: BusKind) async throws {
-    let (log, executor) = (Log<Message<Int>>(), QueueExecutor())
+    let (log, executor) = (Log<Wormhole.Message<Int>>(), QueueExecutor())
     let resident = Resident(executor)
     try await check(on: bus, delivery: .executor(executor), log) { message in
       dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -39,8 +39,8 @@ struct WormholeDeliveryTests {
 
   @Test(arguments: BusKind.installed)
   func onTheThreadsOfTheLibraryItIsOffMain(on bus: BusKind) async throws {
-    for (delivery, thread) in [(Delivery.thread, "dn-delivery"), (.direct, "dn-service")] {
-      let (log, threads) = (Log<Message<Int>>(), Log<String>())
+    for (delivery, thread) in [(Delivery.thread, "dn-delivery"), (.direct, "dn-direct")] {
+      let (log, threads) = (Log<Wormhole.Message<Int>>(), Log<String>())
       try await check(on: bus, delivery: delivery, log) { message in
         if !message.isInitial { threads.append(threadName()) }
         log.append(message)
@@ -51,7 +51,7 @@ struct WormholeDeliveryTests {
 
   @Test(arguments: BusKind.installed)
   func inALoopTheHostRunsTheWork(on bus: BusKind) async throws {
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     let loop = DispatchQueue(label: "com.example.loop")
     let works = Log<Int>()
     let delivery = Delivery.loop { work in
@@ -67,13 +67,14 @@ struct WormholeDeliveryTests {
 
   /// A handler that checks where it runs hears what is stored, then all that is passed, in order.
   private func check(
-    on bus: BusKind, delivery: Delivery, _ log: Log<Message<Int>>,
-    _ handler: @escaping @Sendable (Message<Int>) -> Void
+    on bus: BusKind, delivery: Delivery, _ log: Log<Wormhole.Message<Int>>,
+    _ handler: @escaping @Sendable (Wormhole.Message<Int>) -> Void
   ) async throws {
     let site = try Site(.log, on: bus)
     let other = try site.makeOther()
     try other.pass(1, to: .number)
-    try site.hole.bind(Listener("label", handler), to: .number, on: delivery)
+    try site.hole.bind(
+      Listener("label", on: delivery, handler), to: .number, starting: .lastOrAbsent)
     for number in 2...100 { try other.pass(number, to: .number) }
     await eventually { log.values.count == 100 }
     #expect(log.values == Array(1...100))
@@ -85,7 +86,7 @@ struct WormholeDeliveryTests {
     let site = try Site(.log, on: bus)
     let (other, log) = (try site.makeOther(), Log<String>())
     let queue = DispatchQueue(label: "com.example.queue", attributes: .concurrent)
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
       log.append("begin")
       sched_yield()
       log.append("end")
@@ -99,12 +100,18 @@ struct WormholeDeliveryTests {
   @Test(arguments: BusKind.installed)
   func aSlowHandlerDoesNotDelayOthers(on bus: BusKind) async throws {
     let site = try Site(on: bus)
-    let (blocked, goOn, log) = (Log<Int>(), DispatchSemaphore(value: 0), Log<Message<Int>>())
-    let slow = try site.hole.listen(.number, on: .queue(DispatchQueue(label: "slow"))) { _ in
+    let (blocked, goOn, log) = (
+      Log<Int>(), DispatchSemaphore(value: 0), Log<Wormhole.Message<Int>>()
+    )
+    let slow = try site.hole.listen(
+      .number, starting: .new, on: .queue(DispatchQueue(label: "slow"))
+    ) { _ in
       goOn.wait()
       blocked.append(1)
     }
-    let quick = try site.hole.listen(.number, on: .queue(DispatchQueue(label: "quick"))) {
+    let quick = try site.hole.listen(
+      .number, starting: .new, on: .queue(DispatchQueue(label: "quick"))
+    ) {
       log.append($0)
     }
     try site.hole.pass(7, to: .number)
@@ -118,8 +125,9 @@ struct WormholeDeliveryTests {
   @Test func aHandlerMayPassMessagesItself() async throws {
     for delivery in [Delivery.direct, .thread, .main] {
       let site = try Site(.log)
-      let (log, hole) = (Log<Message<Int>>(), site.hole)
-      let observation = try hole.listen(.number, on: delivery) { [weak hole] message in
+      let (log, hole) = (Log<Wormhole.Message<Int>>(), site.hole)
+      let observation = try hole.listen(.number, starting: .new, on: delivery) {
+        [weak hole] message in
         log.append(message)
         guard let value = message.value, value < 100 else { return }
         _ = try? hole?.pass(value + 1, to: .number)

@@ -8,12 +8,14 @@ import Wormhole
 
 @Suite(.timeLimit(.minutes(5)))
 struct WormholeListenerTests {
-  private typealias Mail = Log<Message<Int>>
+  private typealias Mail = Log<Wormhole.Message<Int>>
 
   private let queue = DispatchQueue(label: "com.example.queue")
 
-  private func listener(_ name: String, _ log: Mail) -> Listener<Message<Int>> {
-    Listener(name) { log.append($0) }
+  private func listener(
+    _ name: String, _ log: Mail, on delivery: Delivery = .main
+  ) -> Listener<Wormhole.Message<Int>> {
+    Listener(name, on: delivery) { log.append($0) }
   }
 
   // MARK: - Binding
@@ -24,11 +26,11 @@ struct WormholeListenerTests {
     let (other, log, census) = (try site.makeOther(), Log<Int>(), Census())
     for round in 1...100 {
       let canary = census.makeCanary()
-      let label = Listener<Message<Int>>("label") { _ in
+      let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { _ in
         canary.sing()
         log.append(round)
       }
-      try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+      try site.hole.bind(label, to: .number, starting: .new)
     }
     try other.pass(1, to: .number)
     await eventually { !log.entries.isEmpty }
@@ -45,7 +47,7 @@ struct WormholeListenerTests {
     let (other, log) = (try site.makeOther(), Mail())
     for number in 1...200 {
       try site.hole.bind(
-        listener("label", log), to: .number, initial: .none, on: .queue(queue))
+        listener("label", log, on: .queue(queue)), to: .number, starting: .new)
       try other.pass(number, to: .number)
     }
     await eventually { log.values.count >= 200 }
@@ -56,11 +58,11 @@ struct WormholeListenerTests {
   @Test func getsWhatItsPredecessorDidNotWhateverItIsToldFirst() async throws {
     let site = try Site(.log)
     let (old, new) = (Mail(), Mail())
-    try site.hole.bind(listener("label", old), to: .number, initial: .none, on: .queue(queue))
+    try site.hole.bind(listener("label", old, on: .queue(queue)), to: .number, starting: .new)
     queue.suspend()
     for number in 1...3 { try site.hole.pass(number, to: .number) }
     try site.hole.bind(
-      listener("label", new), to: .number, initial: .fireIfPresent, on: .queue(queue))
+      listener("label", new, on: .queue(queue)), to: .number, starting: .last)
     queue.resume()
     try await site.settle(queue)
     #expect(Set(old.values + new.values) == [1, 2, 3])
@@ -76,7 +78,7 @@ struct WormholeListenerTests {
         let log = Mail()
         logs.withLock { $0.append(log) }
         try site.hole.bind(
-          self.listener("label", log), to: .number, initial: .fireIfPresent, on: .direct)
+          self.listener("label", log, on: .direct), to: .number, starting: .last)
       }
     }
     for number in 1...rounds { try site.hole.pass(number, to: .number) }
@@ -91,8 +93,8 @@ struct WormholeListenerTests {
     let site = try Site(kind)
     let log = Log<String>()
     for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
-      let listener = Listener<Message<Int>>(label) { _ in log.append(label) }
-      try site.hole.bind(listener, to: .number, initial: .none, on: .queue(queue))
+      let listener = Listener<Wormhole.Message<Int>>(label) { _ in log.append(label) }
+      try site.hole.bind(listener, to: .number, starting: .new)
     }
     try site.hole.pass(1, to: .number)
     await eventually { log.entries.count == 4 }
@@ -103,7 +105,9 @@ struct WormholeListenerTests {
     try site.hole.pass(2, to: .number)
     await eventually { log.entries.count == 7 }
     #expect(log.entries.dropFirst(4).map { Array($0.utf8).count }.sorted() == [1, 5, 6])
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in log.append("o") }
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
+      log.append("o")
+    }
     site.hole.unbindAll(from: .number)
     try site.hole.pass(3, to: .number)
     await eventually { log.entries.count == 8 }
@@ -115,7 +119,7 @@ struct WormholeListenerTests {
     let site = try Site()
     let log = Mail()
     for name in [.number, .other] as [MessageName<Int>] {
-      try site.hole.bind(listener("label", log), to: name, initial: .none, on: .queue(queue))
+      try site.hole.bind(listener("label", log, on: .queue(queue)), to: name, starting: .new)
     }
     try site.hole.pass(1, to: .number)
     try site.hole.pass(2, to: "org.example.third")
@@ -134,7 +138,7 @@ struct WormholeListenerTests {
     ]
     let logs = holes.map { _ in Mail() }
     for (hole, log) in zip(holes, logs) {
-      try hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+      try hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     }
     try holes[0].pass(1, to: .number)
     await eventually { logs.allSatisfy { $0.values == [1] } }
@@ -148,13 +152,13 @@ struct WormholeListenerTests {
 
   // MARK: - What it is told first
 
-  @Test(arguments: TransitKind.kinds, [Initial.none, .fireIfPresent, .fireAlways])
-  func isToldFirstWhatItAskedFor(_ kind: TransitKind, _ initial: Initial) async throws {
+  @Test(arguments: TransitKind.kinds, [Wormhole.Start.new, .last, .lastOrAbsent])
+  func isToldFirstWhatItAskedFor(_ kind: TransitKind, _ initial: Wormhole.Start) async throws {
     let site = try Site(kind)
     let (before, after) = (Mail(), Mail())
     let bind = { (name: String, log: Mail) in
       try site.hole.bind(
-        self.listener(name, log), to: .number, initial: initial, on: .queue(queue))
+        self.listener(name, log, on: .queue(queue)), to: .number, starting: initial)
     }
     try bind("before", before)
     try await site.settle(queue)
@@ -163,10 +167,10 @@ struct WormholeListenerTests {
     try bind("after", after)
     try site.hole.pass(2, to: .number)
     await eventually { before.values.last == 2 && after.values.last == 2 }
-    #expect(before.texts.first == (initial == .fireAlways ? "absent" : "value(1)"))
+    #expect(before.texts.first == (initial == .lastOrAbsent ? "absent" : "value(1)"))
     #expect(before.entries.map(\.isInitial) == before.texts.map { $0 == "absent" })
     #expect(after.values.last == 2)
-    #expect(after.entries.first?.isInitial == (initial != .none))
+    #expect(after.entries.first?.isInitial == (initial != .new))
     #expect(Set(after.entries.map(\.sequence)).count == after.entries.count)
   }
 
@@ -176,11 +180,11 @@ struct WormholeListenerTests {
     let (log, queue) = (Mail(), queue)
     try site.hole.pass(7, to: .number)
     queue.suspend()
-    let label = Listener<Message<Int>>("label") { message in
+    let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { message in
       dispatchPrecondition(condition: .onQueue(queue))
       log.append(message)
     }
-    try site.hole.bind(label, to: .number, on: .queue(queue))
+    try site.hole.bind(label, to: .number, starting: .lastOrAbsent)
     #expect(log.entries.isEmpty)
     queue.resume()
     await eventually { log.values == [7] }
@@ -191,7 +195,7 @@ struct WormholeListenerTests {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.pass(7, to: .number)
-    try site.hole.bind(listener("label", log), to: .number, on: .direct)
+    try site.hole.bind(listener("label", log, on: .direct), to: .number, starting: .lastOrAbsent)
     #expect(log.values == [7])
   }
 
@@ -203,7 +207,7 @@ struct WormholeListenerTests {
       let log = Mail()
       let passing = Task.detached { try site.hole.pass(round, to: name) }
       try site.hole.bind(
-        listener("label", log), to: name, initial: .fireAlways, on: .queue(queue))
+        listener("label", log, on: .queue(queue)), to: name, starting: .lastOrAbsent)
       _ = try await passing.value
       await eventually("\(log.texts) in round \(round)") { log.values == [round] }
       guard log.values == [round] else { return }
@@ -219,12 +223,12 @@ struct WormholeListenerTests {
     let site = try Site(.log)
     let log = Mail()
     let hole = site.hole
-    let label = Listener<Message<Int>>("once") { [weak hole] message in
+    let label = Listener<Wormhole.Message<Int>>("once", on: .queue(queue)) { [weak hole] message in
       log.append(message)
       hole?.unbind("once", from: .number)
     }
     queue.suspend()
-    try site.hole.bind(label, to: .number, initial: .none, on: .queue(queue))
+    try site.hole.bind(label, to: .number, starting: .new)
     for number in 1...3 { try site.hole.pass(number, to: .number) }
     queue.resume()
     try await site.settle(queue)
@@ -234,7 +238,9 @@ struct WormholeListenerTests {
   @Test func makesNoCallOnceCancelledOnItsOwnQueue() async throws {
     let site = try Site(.log)
     let log = Mail()
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) {
+      log.append($0)
+    }
     try await site.settle(queue)
     queue.suspend()
     queue.async { observation.cancel() }
@@ -250,7 +256,8 @@ struct WormholeListenerTests {
     let writer = Writer(site.hole, to: .number)
     for _ in 1...100 {
       let (over, late) = (Flag(), Log<Int>())
-      let observation = try site.hole.listen(.number, on: .queue(.global())) { message in
+      let observation = try site.hole.listen(.number, starting: .new, on: .queue(.global())) {
+        message in
         if over.isSet { late.append(message.value ?? 0) }
       }
       observation.cancelAndWait()
@@ -264,7 +271,7 @@ struct WormholeListenerTests {
   @Test func waitsForARunningCallIfAskedTo() async throws {
     let site = try Site()
     let (log, goOn) = (Log<String>(), DispatchSemaphore(value: 0))
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { _ in
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
       log.append("begin")
       goOn.wait()
       log.append("end")
@@ -283,7 +290,7 @@ struct WormholeListenerTests {
   @Test func doesNotWaitForItself() async throws {
     let site = try Site()
     let (log, held) = (Mail(), Locked<MessageObservation?>(nil))
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { message in
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
       held.withLock { $0 }?.cancelAndWait()
       log.append(message)
     }
@@ -301,7 +308,7 @@ struct WormholeListenerTests {
     var observation: MessageObservation?
     do {
       let canary = census.makeCanary()
-      observation = try site.hole.listen(.number, on: .queue(queue)) { message in
+      observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
         canary.sing()
         log.append(message)
       }
@@ -334,8 +341,8 @@ struct WormholeListenerTests {
     for round in 1...rounds {
       let canary = census.makeCanary()
       let hole = try Wormhole(group: site.temporary.group)
-      let label = Listener<Message<Int>>("label") { _ in canary.sing() }
-      try hole.bind(label, to: .number, initial: .none, on: .thread)
+      let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { _ in canary.sing() }
+      try hole.bind(label, to: .number, starting: .new)
       if round.isMultiple(of: 100) { try hole.pass(round, to: .number) }
       await Task.yield()
     }
@@ -347,10 +354,10 @@ struct WormholeListenerTests {
     let site = try Site(kind)
     for number in 1...50 {
       try site.hole.pass(number, to: .number)
-      let observation = try site.hole.listen(.number, replay: .all, on: .direct) { _ in }
+      let observation = try site.hole.listen(.number, starting: .all, on: .direct) { _ in }
       observation.cancel()
       #expect(throws: (any Error).self) {
-        try site.hole.bind(self.listener("x", Mail()), to: "", on: .direct)
+        try site.hole.bind(self.listener("x", Mail(), on: .direct), to: "", starting: .lastOrAbsent)
       }
     }
     // The file with the numbers may stay open for the next writer, once.
@@ -365,7 +372,7 @@ struct WormholeListenerTests {
   ) async throws {
     let site = try Site(kind)
     let log = Mail()
-    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     for number in 0..<passedBefore {
       try site.hole.pass(number, to: .number)
       await eventually { log.values.last == number }
@@ -384,13 +391,13 @@ struct WormholeListenerTests {
   func hearsNothingTwiceWhenItIsReplacedAfterwards(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Mail()
-    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     for number in 1...5 { try site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 5 }
     try FileManager.default.removeItem(atPath: site.temporary.path)
     try site.hole.pass(6, to: .number)
     await eventually { log.values.last == 6 }
-    try site.hole.bind(listener("label", log), to: .number, initial: .none, on: .queue(queue))
+    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     try site.hole.ping(.number)
     await eventually { log.texts.last == "ping" }
     #expect(log.values.count { $0 == 6 } == 1)

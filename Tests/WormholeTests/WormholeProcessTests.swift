@@ -14,10 +14,10 @@ struct WormholeProcessTests {
   @Test(arguments: BusKind.installed, TransitKind.kinds)
   func aListenerMayHearOtherProcessesOnly(on bus: BusKind, over kind: TransitKind) async throws {
     let site = try Site(kind, on: bus)
-    let log = Log<Message<Int>>()
-    let label = Listener<Message<Int>>("label") { log.append($0) }
-    try site.hole.bind(label, to: .number, from: .others, initial: .none, on: .thread)
-    let all = try site.hole.messages(.number, from: .others, replay: .none)
+    let log = Log<Wormhole.Message<Int>>()
+    let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
+    try site.hole.bind(label, to: .number, from: .others, starting: .new)
+    let all = try site.hole.messages(.number, from: .others, starting: .new)
     try site.hole.pass(1, to: .number)
     _ = try await site.run("pass", "org.example.number", [2, 1])
     await eventually { log.values == [2] }
@@ -126,8 +126,9 @@ struct WormholeProcessTests {
     _ = try await site.run("pass", name, [1, 20])
     #expect(try await site.run("print", name) == ["20"])
     #expect(try site.hole.message(.number) == 20)
-    let log = Log<Message<Int>>()
-    try site.hole.bind(Listener("label") { log.append($0) }, to: .number, on: .direct)
+    let log = Log<Wormhole.Message<Int>>()
+    try site.hole.bind(
+      Listener("label", on: .direct) { log.append($0) }, to: .number, starting: .lastOrAbsent)
     #expect(log.values == [20])
     let numbers = try site.hole.history(.number).compactMap(\.value)
     #expect(numbers == (kind.keepsAll ? Array(1...20) : [20]))
@@ -167,8 +168,8 @@ struct WormholeProcessTests {
       "org.example.group", in: URL(fileURLWithPath: temporary.parent),
       center: DarwinNotificationCenter(bus: .address("unix:path=/nowhere/bus")))
     let hole = try Wormhole(group: group, transit: kind.transit)
-    let log = Log<Message<Int>>()
-    let observation = try hole.listen(.number, on: .thread) { log.append($0) }
+    let log = Log<Wormhole.Message<Int>>()
+    let observation = try hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     #expect(try hole.pass(7, to: .number) == 1)
     await eventually { log.values == [7] }
     #expect(try Wormhole(group: try temporary.make(), transit: kind.transit).message(.number) == 7)
@@ -188,8 +189,8 @@ struct WormholeProcessTests {
   @Test(arguments: BusKind.installed)
   func whoRingsFromOutsideDoesNoHarm(on bus: BusKind) async throws {
     let site = try Site(on: bus)
-    let log = Log<Message<Int>>()
-    let observation = try site.hole.listen(.number, on: .direct) { log.append($0) }
+    let log = Log<Wormhole.Message<Int>>()
+    let observation = try site.hole.listen(.number, starting: .new, on: .direct) { log.append($0) }
     let peer = try #require(site.bus).makePeer()
     for _ in 1...100 { peer.post("wormhole.org.example.group.wormhole.org.example.number") }
     try await drain(site.hole.group.center, behind: peer, on: .direct)
@@ -296,15 +297,15 @@ struct WormholeProcessTests {
     let reader = try site.start("listen", name, ["place", 0])
     await reader.waitForLine("ready")
     #expect(throws: WormholeError.cursorInUse("place")) {
-      try site.hole.listen(.number, replay: .cursor("place")) { _ in }
+      try site.hole.listen(.number, starting: .cursor("place")) { _ in }
     }
     #expect(throws: WormholeError.cursorInUse("place")) {
-      try site.hole.messages(.number, replay: .cursor("place"))
+      try site.hole.messages(.number, starting: .cursor("place"))
     }
-    _ = try site.hole.messages(.number, replay: .cursor("another place"))
+    _ = try site.hole.messages(.number, starting: .cursor("another place"))
     await reader.waitForLine("1 1 0 \(getpid()) \(geteuid())")
     kill(reader.processIdentifier, SIGKILL)
     _ = await reader.end()
-    _ = try site.hole.messages(.number, replay: .cursor("place"))
+    _ = try site.hole.messages(.number, starting: .cursor("place"))
   }
 }

@@ -108,10 +108,10 @@ struct WormholeTests {
     for bus in BusKind.installed {
       let site = try Site(kind, on: bus)
       let other = try site.makeOther()
-      let log = Log<Message<Int>>()
+      let log = Log<Wormhole.Message<Int>>()
       let names = strangeNames.map { MessageName<Int>($0) }
       let observations = try names.map { name in
-        try site.hole.listen(name, on: .thread) { log.append($0) }
+        try site.hole.listen(name, starting: .new, on: .thread) { log.append($0) }
       }
       for (index, name) in names.enumerated() { try other.pass(index, to: name) }
       await eventually { log.entries.count == strangeNames.count }
@@ -168,9 +168,9 @@ struct WormholeTests {
   @Test(arguments: TransitKind.kinds)
   func leavesTheValueAloneWhenItIsPinged(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(7, to: .number)
-    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     try site.hole.ping(.number)
     await eventually { log.entries.count == 1 }
     #expect(log.texts == ["ping"])
@@ -189,7 +189,7 @@ struct WormholeTests {
     let before = Date()
     try site.hole.pass(7, to: .number)
     let message = try #require(try site.hole.history(.number).first)
-    #expect(message.sender == Sender(pid: getpid(), uid: geteuid()))
+    #expect(message.sender == .current)
     #expect(abs(message.date.timeIntervalSince(before)) < 3600)
     #expect(message.name == "org.example.number")
     #expect(message.sequence == 1 && message.missed == 0 && !message.isInitial)
@@ -230,9 +230,9 @@ struct WormholeTests {
   @Test(arguments: TransitKind.kinds)
   func tellsThatAMessageWasTakenAway(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(7, to: .number)
-    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     try site.hole.clear(.number)
     await eventually { log.entries.count == 1 }
     #expect(log.texts == ["cleared"])
@@ -247,14 +247,14 @@ struct WormholeTests {
   @Test(arguments: TransitKind.kinds)
   func clearsOnlyWhatIsOurs(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Message<Int>>()
+    let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(1, to: .number)
     try site.hole.pass(1, to: .other)
     let strangers = ["notes.txt", "a.message", "org.example.number.message.new", "x.log"]
     for name in strangers { try Data("text".utf8).write(to: url(site, name)) }
     try #require(symlink("/etc/passwd", "\(site.path)/link.message") == 0)
     try #require(mkdir("\(site.path)/directory.message", 0o700) == 0)
-    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     try site.hole.clearAll()
     await eventually { log.texts == ["cleared"] }
     for name in strangers { #expect(try Data(contentsOf: url(site, name)) == Data("text".utf8)) }
@@ -273,8 +273,8 @@ struct WormholeTests {
   @Test(arguments: TransitKind.coordinated)
   func changesTheValueThatIsStored(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Message<Int>>()
-    let observation = try site.hole.listen(.number, on: .thread) { log.append($0) }
+    let log = Log<Wormhole.Message<Int>>()
+    let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     let first = try site.hole.update(.number) { value in
       #expect(value == nil)
       value = 1
@@ -324,7 +324,8 @@ struct WormholeTests {
     let site = try Site(kind)
     let text = MessageName<String>("org.example.number")
     try site.hole.pass("text", to: text)
-    let error = WormholeError.typeMismatch(expected: "Int", found: "String")
+    let error = WormholeError.typeMismatch(
+      name: text.rawValue, expected: "Int", found: "String")
     #expect(throws: error) { try site.hole.message(.number) }
     #expect(throws: error) { try site.hole.update(.number) { $0 = 1 } }
     try site.hole.pass(1, to: .number)

@@ -92,6 +92,12 @@ static void settle(void)
                 bench_need(bench_used->settle(), "settle");
 }
 
+static void prepare(const char *name)
+{
+        if (bench_used->prepare)
+                bench_need(bench_used->prepare(name), "prepare");
+}
+
 static void process_forever(void)
 {
         for (;;) {
@@ -161,6 +167,7 @@ static int latency(char **args)
         char name[BENCH_NAME_BYTES];
 
         snprintf(name, sizeof name, "%s.n0", args[4]);
+        prepare(name);
         bench_begin();
         for (unsigned n = 0; n < N_WARM_UP + n_posts; n++) {
                 for (size_t i = 0; i < n_slots; i++)
@@ -230,8 +237,10 @@ static int flood(char **args)
         int (*pace)(void) = has_each ? bench_used->pace_each : bench_used->pace;
         char(*names)[BENCH_NAME_BYTES] = malloc(n_names * BENCH_NAME_BYTES);
 
-        for (unsigned long i = 0; i < n_names; i++)
+        for (unsigned long i = 0; i < n_names; i++) {
                 snprintf(names[i], BENCH_NAME_BYTES, "%s.n%lu", args[4], i);
+                prepare(names[i]);
+        }
         bench_begin();
         start_ns = bench_now_ns();
         do {

@@ -1,4 +1,5 @@
-// DarwinNotify in Swift; the first argument says who hears: a closure on a queue or a sequence.
+// DarwinNotify in Swift; the first argument says who hears: a closure, which is called directly
+// (direct) or on a queue (closure), or a sequence.
 //
 // A sequence keeps what its task has not taken yet as one event that counts the posts.
 
@@ -25,10 +26,11 @@ struct Heard: Sendable {
 }
 
 /// What the observers that live until the process ends are kept in; used by the main thread alone.
-nonisolated(unsafe) var observations: [Observation] = []
+nonisolated(unsafe) var observations: [NotificationObservation] = []
 // The commands register one after the other, before they wait.
 
-let queue = DispatchQueue(label: "org.example.bench")
+let kind = CommandLine.arguments.dropFirst().first
+let delivery = kind == "direct" ? Delivery.direct : .queue(DispatchQueue(label: "bench"))
 
 /// Runs what may throw; tells C of it by a number.
 func guarded(_ work: () throws -> Void) -> Int32 {
@@ -51,7 +53,7 @@ func observeWithClosure(
   guarded {
     let heard = Heard(function, context)
     let center = DarwinNotificationCenter.shared
-    observations.append(try center.observe(name(text), on: .queue(queue)) { heard($0) })
+    observations.append(try center.observe(name(text), on: delivery) { heard($0) })
   }
 }
 
@@ -89,7 +91,7 @@ enum PeerSwift {
     peer.connect = {
       guarded { try DarwinNotificationCenter.shared.post("org.example.bench.hello") }
     }
-    if CommandLine.arguments.dropFirst().first == "sequence" {
+    if kind == "sequence" {
       peer.observe = observeWithSequence
     } else {
       peer.observe = observeWithClosure

@@ -1,4 +1,4 @@
-/* What can be read of a name without a lock: how often it was posted, and its state. */
+/* Data about a name that can be read without a lock: its post count and state. */
 #pragma once
 
 #include <stdatomic.h>
@@ -6,17 +6,16 @@
 
 #include "shm/slot.h"
 
-/* A counter is never freed, but used again for another name: whoever reads one finds out afterwards
- * whether it still was the one that was meant. It counts on where it was, never back. */
+/* A counter is never freed, only reused for another name: readers check afterwards whether it still
+ * belongs to the right name. It continues from its old value and never decreases. */
 typedef struct dn__counter {
         _Atomic(dn__shm_slot *) slot;  /* NULL: the name is not in shared memory */
-        _Atomic uint64_t n_uncounted;  /* posts that the slot does not count */
-        _Atomic uint64_t state;        /* of a name that is not in shared memory */
-        struct dn__counter *next_free; /* guarded by the lock of the engine */
+        _Atomic uint64_t n_uncounted;  /* posts not counted by the slot */
+        _Atomic uint64_t state;        /* of a name not in shared memory */
+        struct dn__counter *next_free; /* protected by the hub's lock */
 } dn__counter;
 
-/* A number that is another one after each post. Async-signal-safe, as long as the table stays
- * mapped. */
+/* Returns a number that changes with each post. Async-signal-safe while the table stays mapped. */
 static inline uint64_t dn__counter_get_posts(const dn__counter *counter)
 {
         const dn__shm_slot *slot = atomic_load(&counter->slot);
@@ -36,7 +35,7 @@ static inline uint64_t dn__counter_get_state(dn__counter *counter)
         return atomic_load(dn__counter_state_at(counter));
 }
 
-/* The name may get its slot meanwhile. */
+/* The name may get its slot concurrently. */
 static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
 {
         _Atomic uint64_t *at;
@@ -47,7 +46,7 @@ static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
         } while (at != dn__counter_state_at(counter));
 }
 
-/* A name that gets its slot late brings the state along that it had without, if there is none. */
+/* A name that gets its slot late copies its previous state into it, if the slot has none. */
 static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
 {
         uint64_t state = atomic_exchange(&counter->state, 0);

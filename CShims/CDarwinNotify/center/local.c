@@ -1,28 +1,37 @@
-/* Posting on the local center: on the thread of the poster, before the post returns. */
-#include "center/engine.h"
+/* The local center: delivers inside the process, on the poster's thread, before the post
+ * returns. */
+#include "center/delivery.h"
+#include "center/hub.h"
+#include "center/inbox.h"
 #include "center/topic.h"
-#include "util/hash.h"
 
-/* A delivery walks two lists at a time, the observers of the name and those of all names, always
- * on the side of the one that was registered first. */
+static const dn__center_ops local_ops;
+
+dn_center *dn_center_local(void)
+{
+        static dn_center center = { .ops = &local_ops, .n_refs = 1 };
+
+        return &center;
+}
+
+/* A delivery walks two lists together, the observers of the name and those of all names, always
+ * taking the one registered first. */
 typedef struct walk {
         dn__cursor by_name;
         dn__cursor by_all;
-        uint64_t last_id;    /* of all observers, when the post began */
-        uint64_t invoked_id; /* the last one; a replacement has the id of what it replaces */
+        uint64_t last_id;    /* the newest observer when the post began */
+        uint64_t invoked_id; /* the last one; a replacement inherits its ID */
 } walk;
 
-static void walk_init(dn__engine *engine, dn__cursor *cursor, const char *name,
-                      size_t n_name_bytes) DN__REQUIRES(&engine->lock)
+static void walk_init(dn__hub *hub, dn__cursor *cursor, const dn__name *name) DN__HUB_LOCKED
 {
-        dn__topic *topic = dn__topic_find(engine, dn__hash64(name, n_name_bytes), name,
-                                          n_name_bytes);
-        dn__group *group = topic ? dn__topic_find_group(topic, NULL) : NULL;
+        dn__topic *topic = dn__topic_find(hub, name);
+        dn__inbox *inbox = topic ? dn__inbox_find(topic, NULL) : NULL;
 
-        if (!group)
+        if (!inbox)
                 return;
-        dn__group_ref(group);
-        dn__cursor_init(cursor, group);
+        dn__inbox_ref(inbox);
+        dn__cursor_init(cursor, inbox);
 }
 
 static dn__cursor *walk_next(walk *walk)
@@ -36,51 +45,59 @@ static dn__cursor *walk_next(walk *walk)
 
 static void walk_deinit(walk *walk)
 {
-        if (walk->by_name.group)
-                dn__group_unref(walk->by_name.group);
-        if (walk->by_all.group)
-                dn__group_unref(walk->by_all.group);
+        if (walk->by_name.inbox)
+                dn__inbox_unref(walk->by_name.inbox);
+        if (walk->by_all.inbox)
+                dn__inbox_unref(walk->by_all.inbox);
 }
 
-/* An observer that was added after the post began is not called, nor is one that has replaced an
- * observer that was called. */
-static bool matches(const walk *walk, const dn_observer *observer, const void *object)
+/* Skips an observer added after the post began, or one that replaced an observer already called. */
+static bool is_addressed(const walk *walk, const dn_observer *observer, const dn__post *post)
+        DN__HUB_LOCKED
 {
         return !observer->is_cancelled && observer->id <= walk->last_id &&
                observer->id > walk->invoked_id &&
-               (!observer->object || observer->object == object);
+               (!observer->object || observer->object == post->body.object);
 }
 
-static void visit(dn__engine *engine, walk *walk, dn__cursor *cursor, const dn_event *event)
-        DN__REQUIRES(&engine->lock)
+static int post_local(dn__hub *hub, dn__post *post)
 {
-        dn__remains remains = { 0 };
-
-        if (matches(walk, cursor->at, event->object)) {
-                walk->invoked_id = cursor->at->id;
-                dn__group_invoke(engine, cursor->at, event);
-        }
-        dn__cursor_advance(cursor, &remains);
-        if (!remains.observer)
-                return;
-        dn__lock_release(&engine->lock);
-        dn__remains_dispose(&remains);
-        dn__lock_acquire(&engine->lock);
-}
-
-void dn__engine_post_local(dn__engine *engine, const char *name, size_t n_name_bytes,
-                           const void *object, const dn_dict *user_info)
-{
-        dn_event event = { engine->center, name, object, user_info, 1 };
+        dn_event event = {
+                .center = hub->center,
+                .name = post->name.text,
+                .object = post->body.object,
+                .user_info = post->body.user_info,
+                .n_posts = 1,
+        };
         dn__cursor *cursor;
         walk walk = { 0 };
 
-        dn__lock_acquire(&engine->lock);
-        walk.last_id = engine->last_observer_id;
-        walk_init(engine, &walk.by_name, name, n_name_bytes);
-        walk_init(engine, &walk.by_all, "", 0);
-        while ((cursor = walk_next(&walk)))
-                visit(engine, &walk, cursor, &event);
-        dn__lock_release(&engine->lock);
+        dn__hub_lock(hub);
+        walk.last_id = hub->last_observer_id;
+        walk_init(hub, &walk.by_name, &post->name);
+        walk_init(hub, &walk.by_all, &dn__name_any);
+        for (; (cursor = walk_next(&walk)); dn__cursor_advance(cursor)) {
+                if (!is_addressed(&walk, cursor->at, post))
+                        continue;
+                walk.invoked_id = cursor->at->id;
+                dn__delivery_invoke(cursor->at, &event);
+        }
+        dn__hub_unlock(hub);
         walk_deinit(&walk);
+        return 0;
 }
+
+/* The local center needs neither a table nor carriers. */
+static int open_local(dn__hub *hub)
+{
+        (void)hub;
+        return 0;
+}
+
+static const dn__center_ops local_ops = {
+        .reach = DN__REACH_PROCESS,
+        .objects = DN__OBJECTS_POINTERS,
+        .open = open_local,
+        .close = dn__hub_unref,
+        .post = post_local,
+};

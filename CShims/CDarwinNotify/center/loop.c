@@ -1,4 +1,4 @@
-/* The executor that runs callbacks in an event loop of the host. */
+/* The executor that runs callbacks in the host's event loop. */
 #include "darwinnotify/loop.h"
 
 #include <errno.h>
@@ -9,13 +9,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "util/cancel.h"
 #include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
 
 struct dn_loop {
-        uint64_t fork_id;        /* of the process that made it */
-        _Atomic unsigned n_refs; /* one of the owner, one of each executor value */
+        uint64_t fork_id;        /* of the process that created it */
+        _Atomic unsigned n_refs; /* one for the owner and one for each enqueuer */
         int fd;                  /* an eventfd: readable while there is work */
         dn__lock lock;
         dn__queue works DN__GUARDED_BY(&lock);
@@ -24,6 +25,7 @@ struct dn_loop {
 
 int dn_loop_new(dn_loop **ret_loop)
 {
+        DN__UNCANCELLED();
         dn_loop *loop;
 
         if (!ret_loop)
@@ -43,6 +45,13 @@ int dn_loop_new(dn_loop **ret_loop)
         dn__lock_init(&loop->lock);
         *ret_loop = loop;
         return 0;
+}
+
+static void loop_ref(void *context)
+{
+        dn_loop *loop = context;
+
+        atomic_fetch_add_explicit(&loop->n_refs, 1, memory_order_relaxed);
 }
 
 static void loop_unref(void *context)
@@ -80,11 +89,10 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
 
 dn_executor dn_loop_executor(dn_loop *loop)
 {
-        atomic_fetch_add_explicit(&loop->n_refs, 1, memory_order_relaxed);
-        return (dn_executor){ enqueue, loop, loop_unref };
+        return loop ? (dn_executor){ enqueue, loop, loop_ref, loop_unref } : (dn_executor){ 0 };
 }
 
-/* Takes all that waits; what is added from now on makes the descriptor readable again. */
+/* Takes all waiting works; any added later make the descriptor readable again. */
 static dn__queue take_works(dn_loop *loop)
 {
         dn__queue works;
@@ -100,6 +108,7 @@ static dn__queue take_works(dn_loop *loop)
 
 int dn_loop_process(dn_loop *loop)
 {
+        DN__UNCANCELLED();
         dn__queue works;
         dn__work work;
         int n = 0;
@@ -119,6 +128,7 @@ int dn_loop_process(dn_loop *loop)
 
 dn_loop *dn_loop_close(dn_loop *loop)
 {
+        DN__UNCANCELLED();
         if (!loop || loop->fork_id != dn__fork_id())
                 return NULL;
         dn__lock_acquire(&loop->lock);

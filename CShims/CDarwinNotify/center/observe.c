@@ -1,154 +1,173 @@
-/* Registration of observers. */
+/* Registers observers. */
+#include "center/observe.h"
+
+#include <assert.h>
 #include <errno.h>
-#include <unistd.h>
 
-#include "bus/access.h"
-#include "bus/name.h"
-#include "center/engine.h"
-#include "center/topic.h"
+#include "center/delivery.h"
+#include "center/fanout.h"
+#include "center/hold.h"
+#include "center/prefix.h"
+#include "center/works.h"
+#include "util/cancel.h"
 
-/* Links a new observer into the group of its executor, which is made if need be: in the place of
- * `old`, where that is in the same group, else as the last one. The caller gets a reference. Under
- * the lock. */
-static int link_observer(dn__topic *topic, const void *object, dn_handler handler,
-                         dn__executor *executor, dn_observer *old, dn_observer **ret_observer)
-        DN__TSA(no_thread_safety_analysis)
+/* Finds or creates the inbox of an executor. The caller gets a reference. */
+static int get_inbox(dn__topic *topic, dn__executor *executor, dn__inbox **ret_inbox)
+        DN__HUB_LOCKED
 {
-        dn__group *group = dn__topic_find_group(topic, executor);
+        dn__inbox *inbox = dn__inbox_find(topic, executor);
+
+        if (!inbox)
+                return dn__inbox_new(topic, executor, ret_inbox);
+        dn__inbox_ref(inbox);
+        *ret_inbox = inbox;
+        return 0;
+}
+
+/* Links a new observer into the inbox of its executor: in place of `old` if that is in the same
+ * inbox, otherwise last. The caller gets a reference. */
+static int link_observer(dn__topic *topic, const dn__observer_spec *spec, dn_observer *old,
+                         dn_observer **ret_observer) DN__HUB_LOCKED
+{
         dn_observer *observer;
+        dn__inbox *inbox;
+        bool is_in_place;
         int r;
 
-        if (group)
-                dn__group_ref(group);
-        else if ((r = dn__group_new(topic, executor, &group)) < 0)
+        r = get_inbox(topic, spec->executor, &inbox);
+        if (r < 0)
                 return r;
-        r = dn__observer_new(group, object, handler, &observer);
+        r = dn__observer_new(inbox, spec->object, spec->handler, &observer);
         if (r == 0) {
-                bool is_in_place = old && old->group == group;
-
-                observer->id = is_in_place ? old->id : ++topic->engine->last_observer_id;
+                is_in_place = old && old->inbox == inbox;
+                observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
                 observer->seen = old ? old->seen : topic->sequence;
-                dn__group_add(group, observer,
-                              is_in_place ? &old->link : group->observers.previous);
+                observer->n_suspends = spec->is_suspended;
+                observer->backlog = spec->backlog;
+                dn__observer_link(observer,
+                                  is_in_place ? &old->link : inbox->observers.previous);
                 *ret_observer = observer;
         }
-        dn__group_unref(group);
+        dn__inbox_unref(inbox);
         return r;
 }
 
-int dn__topic_observe(dn__topic *topic, const void *object, dn_handler handler,
-                      dn__executor *executor, bool is_suspended, dn_observer **ret_observer)
+int dn__observe_topic(dn__topic *topic, const dn__observer_spec *spec, dn_observer **ret_observer)
 {
-        dn__engine *engine = topic->engine;
         dn_observer *observer = NULL;
         dn__batch batch = { 0 };
         int r;
 
-        dn__lock_acquire(&engine->lock);
-        /* The observers that are there are told first of what was posted before. */
-        dn__topic_catch_up(topic, &batch);
-        r = link_observer(topic, object, handler, executor, NULL, &observer);
-        if (r == 0)
-                observer->n_suspends = is_suspended;
+        assert(spec->handler.invoke);
+        dn__hub_lock(topic->hub);
+        assert(topic->n_holds > 0);
+        /* Earlier posts go only to the existing observers. */
+        dn__fanout_missed(topic, &batch);
+        r = link_observer(topic, spec, NULL, &observer);
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
-        dn__lock_release(&engine->lock);
+        dn__hub_unlock(topic->hub);
         dn__batch_run(&batch);
         (void)dn_observer_unref(observer);
         return r;
 }
 
-int dn__engine_hold(dn__engine *engine, const char *name, size_t n_name_bytes,
-                    dn__topic **ret_topic)
-{
-        bool is_local = engine->center->is_local || dn__name_is_local(name);
-        uint64_t deadline_us = 0;
-        int r;
-
-        if (is_local)
-                return dn__topic_hold(engine, name, n_name_bytes, true, ret_topic);
-        if (dn__access_is_reserved(name) && !dn__access_may_observe(name, geteuid()))
-                return -EACCES;
-        if (dn__service_ensure(engine->service, &deadline_us) == -ENOMEM)
-                return -ENOMEM;
-        r = dn__topic_hold(engine, name, n_name_bytes, false, ret_topic);
-        if (r < 0)
-                return r;
-        r = dn__service_await_rule(engine->service, (*ret_topic)->rule, &deadline_us);
-        if (r == -ENOBUFS)
-                dn__topic_refuse(*ret_topic);
-        return r;
-}
-
-int dn__engine_observe(dn__engine *engine, const char *name, size_t n_name_bytes,
-                       const void *object, dn_handler handler, dn__executor *executor,
-                       dn_observer **ret_observer)
+int dn__observe_name(dn__hub *hub, const dn__name *name, const dn__observer_spec *spec,
+                     dn_observer **ret_observer)
 {
         dn__topic *topic;
         int r, added = 0;
 
-        r = dn__engine_hold(engine, name, n_name_bytes, &topic);
+        r = dn__hold_name(hub, name, &topic);
+        if ((r == 0 || r == -ENOTCONN) && name->is_prefix)
+                dn__prefix_begin(hub, name);
         if (r == 0 || r == -ENOTCONN) {
-                added = dn__topic_observe(topic, object, handler, executor, false,
-                                          ret_observer);
+                added = dn__observe_topic(topic, spec, ret_observer);
                 dn__topic_give_back(topic);
         }
         if (added < 0)
                 r = added;
         if (r < 0 && r != -ENOTCONN)
-                dn__handler_destroy(handler);
-        (void)dn__executor_unref(executor);
+                dn__handler_destroy(spec->handler);
+        (void)dn__executor_unref(spec->executor);
         return r;
 }
 
-static int replace(dn__engine *engine, dn_observer *old, dn_handler handler,
-                   dn__executor *executor, dn_observer **ret_observer)
+/* --- Replacing ------------------------------------------------------------------------------ */
+
+/* Posts the old observer has not seen are passed to the new one, unless they already wait in the
+ * same inbox. */
+static void hand_over(dn_observer *old, dn_observer *new, dn__batch *batch) DN__HUB_LOCKED
 {
-        dn__topic *topic = old->group->topic;
+        uint64_t sequence = old->inbox->topic->sequence;
+
+        if (new->backlog)
+                dn__backlog_move(old->backlog, new->backlog);
+        else if (new->inbox != old->inbox)
+                dn__inbox_push(new->inbox, old->seen, sequence - old->seen, batch);
+}
+
+static int replace(dn_observer *old, const dn__observer_spec *spec, dn_observer **ret_observer)
+{
+        dn__topic *topic = old->inbox->topic;
         dn_observer *observer = NULL;
-        dn__remains remains = { 0 };
+        dn__unlinked unlinked = { 0 };
         dn__batch batch = { 0 };
+        dn__crowd works = { 0 };
         int r = -EINVAL;
 
-        dn__lock_acquire(&engine->lock);
+        dn__hub_lock(topic->hub);
         if (!old->is_cancelled)
-                r = link_observer(topic, old->object, handler, executor, old, &observer);
+                r = link_observer(topic, spec, old, &observer);
         if (r == 0) {
-                /* What the old one was not told of waits for the new one, where that is not
-                 * waiting in the same group already. */
-                if (observer->group != old->group)
-                        dn__group_push(observer->group, old->seen, topic->sequence - old->seen,
-                                       &batch);
+                hand_over(old, observer, &batch);
+                if (observer->backlog)
+                        dn__works_add(&works, observer);
                 if (ret_observer)
                         *ret_observer = dn_observer_ref(observer);
-                dn__group_remove(old, &remains);
+                dn__observer_mark_cancelled(old, &unlinked);
         }
-        dn__lock_release(&engine->lock);
+        dn__hub_unlock(topic->hub);
         dn__batch_run(&batch);
-        dn__remains_dispose(&remains);
+        dn__works_run(&works);
+        dn__unlinked_dispose(&unlinked);
         (void)dn_observer_unref(observer);
         return r;
+}
+
+/* Gives the new observer an empty backlog with the same selection. */
+static int copy_backlog(const dn__backlog *backlog, dn__observer_spec *spec)
+{
+        if (!backlog)
+                return 0;
+        spec->backlog = dn__backlog_new(backlog->behavior, spec->object);
+        if (!spec->backlog)
+                return -ENOMEM;
+        if (spec->object)
+                spec->object = spec->backlog->object;
+        return 0;
 }
 
 int dn_observer_replace(dn_observer *observer, dn_handler handler, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
-        dn__engine *engine = observer ? observer->group->topic->engine : NULL;
-        dn__executor *shared = NULL;
+        DN__UNCANCELLED();
+        dn__hub *hub = observer ? observer->inbox->topic->hub : NULL;
+        dn__observer_spec spec = { .handler = handler };
         int r = -EINVAL;
 
-        if (engine && dn__engine_is_current(engine) && handler.invoke &&
-            !(engine->center->is_local && executor)) {
-                r = engine->center->is_local
-                            ? 0
-                            : dn__executor_new(executor, engine->service, &shared);
-                if (r == 0)
-                        r = replace(engine, observer, handler, shared, ret_observer);
-        } else {
-                dn__executor_consume(executor);
+        if (hub && dn__hub_is_current(hub) && handler.invoke)
+                r = dn__hub_make_executor(hub, executor, &spec.executor);
+        if (r == 0) {
+                spec.object = observer->object;
+                r = copy_backlog(observer->backlog, &spec);
         }
+        if (r == 0)
+                r = replace(observer, &spec, ret_observer);
+        if (r < 0)
+                dn__backlog_free(spec.backlog);
         if (r < 0)
                 dn__handler_destroy(handler);
-        (void)dn__executor_unref(shared);
+        (void)dn__executor_unref(spec.executor);
         return r;
 }

@@ -1,22 +1,13 @@
-/* One observer: a handler, and how far it has been told of the posts of its name. */
+/* An observer: creation, linking into its inbox, unlinking. */
 #include "center/observer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "center/engine.h"
-#include "center/group.h"
-#include "center/topic.h"
+#include "util/cancel.h"
 
-/* The invocations that this thread is inside of, innermost first. */
-typedef struct frame {
-        const dn_observer *observer;
-        struct frame *outer;
-} frame;
-
-static _Thread_local frame *frames;
-
-int dn__observer_new(dn__group *group, const void *object, dn_handler handler,
+int dn__observer_new(dn__inbox *inbox, const void *object, dn_handler handler,
                      dn_observer **ret_observer)
 {
         dn_observer *observer = calloc(1, sizeof(*observer));
@@ -24,36 +15,12 @@ int dn__observer_new(dn__group *group, const void *object, dn_handler handler,
         if (!observer)
                 return -ENOMEM;
         atomic_init(&observer->n_refs, 1);
-        observer->group = group;
+        observer->inbox = inbox;
         observer->object = object;
         observer->handler = handler;
-        dn__group_ref(group);
+        dn__inbox_ref(inbox);
         *ret_observer = observer;
         return 0;
-}
-
-void dn__handler_destroy(dn_handler handler)
-{
-        if (handler.destroy)
-                handler.destroy(handler.context);
-}
-
-void dn__observer_invoke(dn_observer *observer, const dn_event *event)
-{
-        frame frame = { observer, frames };
-
-        frames = &frame;
-        observer->handler.invoke(event, observer->handler.context);
-        frames = frame.outer;
-}
-
-static unsigned n_own_frames(const dn_observer *observer)
-{
-        unsigned n = 0;
-
-        for (const frame *frame = frames; frame; frame = frame->outer)
-                n += frame->observer == observer;
-        return n;
 }
 
 dn_observer *dn_observer_ref(dn_observer *observer)
@@ -65,89 +32,86 @@ dn_observer *dn_observer_ref(dn_observer *observer)
 
 dn_observer *dn_observer_unref(dn_observer *observer)
 {
+        DN__UNCANCELLED();
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        dn__group_unref(observer->group);
+        dn__backlog_free(observer->backlog);
+        dn__inbox_unref(observer->inbox);
         free(observer);
         return NULL;
 }
 
-/* Returns NULL for an observer of the parent process, which is silent here already. */
-static dn__engine *engine_of(const dn_observer *observer)
+int dn__observer_compare(const void *left, const void *right)
 {
-        dn__engine *engine = observer ? observer->group->topic->engine : NULL;
+        const dn_observer *a = *(dn_observer *const *)left, *b = *(dn_observer *const *)right;
 
-        return engine && dn__engine_is_current(engine) ? engine : NULL;
+        return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* All that it has not seen, or the last post once more, is one delivery. */
-static void deliver_once(dn_observer *observer, dn__batch *batch)
+void dn__handler_destroy(dn_handler handler)
 {
-        dn__group *group = observer->group;
-
-        observer->seen = group->topic->sequence - 1;
-        if (!observer->n_suspends)
-                dn__group_push(group, observer->seen, 1, batch);
+        if (handler.destroy)
+                handler.destroy(handler.context);
 }
 
-void dn__observer_suspend(dn_observer *observer)
-{
-        dn__engine *engine = observer->group->topic->engine;
+/* --- The inbox's list ---------------------------------------------------------------------- */
 
-        dn__lock_acquire(&engine->lock);
-        observer->n_suspends++;
-        dn__lock_release(&engine->lock);
+void dn__observer_link(dn_observer *observer, dn__link *behind)
+{
+        dn__inbox *inbox = observer->inbox;
+        dn__topic *topic = inbox->topic;
+
+        assert(!dn__link_is_linked(&observer->link));
+        if (dn__list_is_empty(&inbox->observers)) {
+                dn__list_append(&topic->inboxes, &inbox->link);
+                topic->n_holds++;
+        }
+        topic->hub->n_observers++;
+        dn__center_retain(topic->hub->center);
+        dn__list_insert(behind, &dn_observer_ref(observer)->link);
 }
 
-void dn__observer_resume(dn_observer *observer)
+void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked)
 {
-        dn__engine *engine = observer->group->topic->engine;
-        dn__batch batch = { 0 };
+        dn__inbox *inbox = observer->inbox;
 
-        dn__lock_acquire(&engine->lock);
-        if (observer->n_suspends && --observer->n_suspends == 0 && !observer->is_cancelled &&
-            observer->seen < observer->group->topic->sequence)
-                deliver_once(observer, &batch);
-        dn__lock_release(&engine->lock);
-        dn__batch_run(&batch);
-}
-
-void dn__observer_tell(dn_observer *observer)
-{
-        dn__engine *engine = observer->group->topic->engine;
-        dn__batch batch = { 0 };
-
-        dn__lock_acquire(&engine->lock);
-        /* What waits for it already comes after this call, too. */
-        if (!observer->is_cancelled && observer->seen == observer->group->topic->sequence)
-                deliver_once(observer, &batch);
-        dn__lock_release(&engine->lock);
-        dn__batch_run(&batch);
-}
-
-void dn_observer_cancel(dn_observer *observer)
-{
-        dn__engine *engine = engine_of(observer);
-        dn__remains remains = { 0 };
-
-        if (!engine)
+        assert(observer->n_pins == 0 && dn__link_is_linked(&observer->link));
+        dn__list_remove(&observer->link);
+        inbox->topic->hub->n_observers--;
+        ret_unlinked->observer = observer;
+        if (!dn__list_is_empty(&inbox->observers))
                 return;
-        dn__lock_acquire(&engine->lock);
-        dn__group_remove(observer, &remains);
-        dn__lock_release(&engine->lock);
-        dn__remains_dispose(&remains);
+        dn__list_remove(&inbox->link);
+        ret_unlinked->topic = dn__topic_release(inbox->topic);
 }
 
-void dn_observer_cancel_wait(dn_observer *observer)
+void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
 {
-        dn__engine *engine = engine_of(observer);
-
-        if (!engine)
+        if (observer->is_cancelled)
                 return;
-        dn_observer_cancel(observer);
-        dn__lock_acquire(&engine->lock);
-        while (observer->n_running > n_own_frames(observer))
-                (void)dn__condition_wait(&engine->changed, &engine->lock, DN__NEVER);
-        dn__lock_release(&engine->lock);
+        observer->is_cancelled = true;
+        if (observer->n_pins == 0)
+                dn__observer_unlink(observer, ret_unlinked);
+}
+
+void dn__unlinked_dispose(dn__unlinked *unlinked)
+{
+        dn__hub *hub;
+
+        if (!unlinked->observer)
+                return;
+        hub = unlinked->observer->inbox->topic->hub;
+        dn__hub_ref(hub);
+        if (unlinked->observer->backlog) {
+                dn__hub_lock(hub);
+                dn__backlog_clear(unlinked->observer->backlog);
+                dn__hub_unlock(hub);
+        }
+        dn__topic_retire(unlinked->topic);
+        dn__handler_destroy(unlinked->observer->handler);
+        (void)dn_observer_unref(unlinked->observer);
+        dn__center_release(hub->center);
+        dn__hub_unref(hub);
+        *unlinked = (dn__unlinked){ 0 };
 }

@@ -1,45 +1,58 @@
-/* One observer: a handler, and how far it has been told of the posts of its name. */
+/* An observer: a handler, and which posts of its name it has been given. */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "center/backlog.h"
+#include "center/inbox.h"
 #include "darwinnotify/observer.h"
 #include "util/list.h"
 
-typedef struct dn__group dn__group;
-
-/* All fields but the constant ones are guarded by the lock of the engine. */
 struct dn_observer {
         _Atomic unsigned n_refs;
-        unsigned n_pins;    /* deliveries that stand on it: it stays in its list as long */
-        unsigned n_running; /* invocations */
-        unsigned n_suspends; /* what it has not seen waits meanwhile */
-        bool is_cancelled;
-        uint64_t id;   /* registration order; constant */
-        uint64_t seen; /* sequence of the last post it was told of */
-        dn__link link; /* in the group, which then owns a reference */
-        dn__group *group;   /* constant, owned */
-        const void *object; /* constant */
+        uint64_t id;        /* registration order; constant */
+        dn__inbox *inbox;   /* constant, owned */
+        const void *object; /* constant; if text, points into the backlog */
         dn_handler handler; /* constant */
+
+        unsigned n_pins DN__HUB_GUARDED; /* deliveries positioned on it, which keep it linked */
+        unsigned n_running DN__HUB_GUARDED;  /* invocations in progress */
+        unsigned n_suspends DN__HUB_GUARDED; /* while above 0, what it has not seen waits */
+        bool is_cancelled DN__HUB_GUARDED;
+        dn__backlog *backlog; /* owned; NULL: it receives the posts of its inbox */
+        uint64_t seen DN__HUB_GUARDED; /* sequence of the last post given to it */
+        dn__link link DN__HUB_GUARDED; /* in the inbox, which owns a reference while linked */
 };
 
-/* Returns an observer that is in no list yet, with one reference. Its handler is destroyed when
- * it leaves the list it will be in, not with its last reference. Returns 0 or -ENOMEM. */
-int dn__observer_new(dn__group *group, const void *object, dn_handler handler,
+/* What remains of an unlinked observer, to be disposed of without the lock. All zero: nothing. */
+typedef struct dn__unlinked {
+        dn_observer *observer; /* the list's reference, or NULL */
+        dn__topic *topic;      /* to be retired, or NULL */
+} dn__unlinked;
+
+/* Creates an observer with one reference, not yet in any list. Its handler is destroyed when it
+ * leaves its list, not with its last reference. Returns 0 or -ENOMEM. */
+int dn__observer_new(dn__inbox *inbox, const void *object, dn_handler handler,
                      dn_observer **ret_observer);
 
-/* Runs the destroy hook of a handler: of an observer, or of one that never came to be. */
+/* Orders pointers to observers by their registration, for qsort(). */
+int dn__observer_compare(const void *left, const void *right);
+
+/* Runs the destroy hook of a handler, whether or not an observer was made from it. */
 void dn__handler_destroy(dn_handler handler);
 
-/* Holds deliveries back until as many calls of dn__observer_resume(), the last of which has all
- * that was posted meanwhile delivered as one. */
-void dn__observer_suspend(dn_observer *observer);
-void dn__observer_resume(dn_observer *observer);
+/* Links an observer after a link of the list, which takes its own reference. */
+void dn__observer_link(dn_observer *observer, dn__link *behind) DN__HUB_LOCKED;
 
-/* Has one delivery made to this observer alone. */
-void dn__observer_tell(dn_observer *observer);
+/* Unlinks an observer that no delivery is positioned on. */
+void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked) DN__HUB_LOCKED;
 
-/* Calls the handler. No lock may be held. */
-void dn__observer_invoke(dn_observer *observer, const dn_event *event);
+/* Marks an observer cancelled and unlinks it now, or when the last delivery leaves it. Does nothing
+ * if already cancelled. */
+void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
+        DN__HUB_LOCKED;
+
+/* Releases and empties what remains. Call without any lock held. */
+void dn__unlinked_dispose(dn__unlinked *unlinked);

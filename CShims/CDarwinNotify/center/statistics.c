@@ -1,36 +1,32 @@
-/* The counters of a center. */
+/* The statistics of a center. */
 #include "darwinnotify/statistics.h"
 
 #include <errno.h>
 
-#include "center/engine.h"
+#include "center/carriers.h"
+#include "center/hub.h"
+#include "util/cancel.h"
 
-static uint64_t n_names(dn__engine *engine)
+static uint64_t n_names(dn__hub *hub)
 {
-        uint64_t n;
+        DN__HUB_HOLD(hub);
 
-        dn__lock_acquire(&engine->lock);
-        n = engine->topics.n_entries;
-        dn__lock_release(&engine->lock);
-        return n;
+        return hub->topics.n_entries;
 }
 
-static int read_statistic(dn__engine *engine, int statistic, uint64_t *ret_value)
+static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
-        dn__service_counts counts = { 0 };
+        dn__carrier_counts counts = dn__carriers_get_counts(hub);
         uint64_t values[] = {
-                [DN_STATISTIC_OBSERVERS] = atomic_load(&engine->n_observers),
-                [DN_STATISTIC_NAMES] = n_names(engine),
-                [DN_STATISTIC_CONNECTS] = 0,
+                [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
+                [DN_STATISTIC_NAMES] = n_names(hub),
+                [DN_STATISTIC_NAMES_WAITING] = counts.n_waiting,
+                [DN_STATISTIC_SIGNALS_SENT] = counts.n_sent,
+                [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
+                [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
+                [DN_STATISTIC_CONNECTS] = counts.n_connects,
         };
 
-        if (engine->service)
-                counts = dn__service_get_counts(engine->service);
-        values[DN_STATISTIC_NAMES_WAITING] = counts.n_waiting;
-        values[DN_STATISTIC_SIGNALS_SENT] = counts.n_sent;
-        values[DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received;
-        values[DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored;
-        values[DN_STATISTIC_CONNECTS] = counts.n_connects;
         if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_CONNECTS)
                 return -EINVAL;
         *ret_value = values[statistic];
@@ -39,15 +35,16 @@ static int read_statistic(dn__engine *engine, int statistic, uint64_t *ret_value
 
 int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value)
 {
-        dn__engine *engine;
+        DN__UNCANCELLED();
+        dn__hub *hub;
         int r;
 
         if (!center || !ret_value)
                 return -EINVAL;
-        engine = dn__engine_get(center);
-        if (!engine)
+        hub = dn__hub_get(center);
+        if (!hub)
                 return -ENOMEM;
-        r = read_statistic(engine, statistic, ret_value);
-        dn__engine_unref(engine);
+        r = read_statistic(hub, statistic, ret_value);
+        dn__hub_unref(hub);
         return r;
 }

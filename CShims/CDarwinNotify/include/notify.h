@@ -3,43 +3,43 @@
  * Source that was written for macOS or iOS compiles against this header. The names, signatures
  * and status codes are Apple's; where the behaviour differs, the function says so under "Apple:".
  *
- * Status codes. Besides those that they list, posts, registrations and states return
- * NOTIFY_STATUS_OPT_DISABLE while the library is disabled (notify_set_options() in
- * notify_private.h), but for names that begin with `self.`; posts and registrations return
- * NOTIFY_STATUS_FAILED if memory, a thread or a descriptor cannot be had.
+ * Status codes. In addition to the codes that each function lists, posts, registrations and states
+ * return NOTIFY_STATUS_OPT_DISABLE while the library is disabled (notify_set_options() in
+ * notify_private.h), except for names that begin with `self.`; posts and registrations return
+ * NOTIFY_STATUS_FAILED if there is no memory, thread or descriptor left.
  *
  * Names. NUL-terminated UTF-8 of 1 to 511 bytes. Names that begin with `self.` never leave the
- * process, have no length limit, and work without a bus. Any other name is refused alike by all
- * functions, with NOTIFY_STATUS_INVALID_NAME. (Apple cuts a longer name, so that two names may
+ * process, have no length limit, and work without a bus. All functions refuse a name that breaks
+ * these rules with NOTIFY_STATUS_INVALID_NAME. (Apple truncates longer names, so that two may
  * become one, and accepts any bytes.)
  *
- * Who may do what, decided by the effective user:
+ * The effective user decides who may do what:
  *
  *   user.uid.N, user.uid.N.*   only user N and root register, post and set states
  *   user.uid.*                 any other name below it: only root
  *   com.apple.system.*         everybody registers and reads, only root posts and sets states
  *
- * A registration that is refused returns NOTIFY_STATUS_NOT_AUTHORIZED, which is Apple's answer of
- * notify_register_check() only. A post or state that is refused returns NOTIFY_STATUS_OK and does
- * nothing, as Apple's does. Receivers ask the bus for the user, too, and ignore the others. So a
- * process of another user that posts such a name has to stay for a moment; leaving it by exit() or
- * a return from main() waits up to 100 ms for that, _exit() does not. The rules keep users apart,
- * not the processes of one user, who own their table together.
+ * A refused registration returns NOTIFY_STATUS_NOT_AUTHORIZED, as Apple's notify_register_check()
+ * does. A refused post or state returns NOTIFY_STATUS_OK and does nothing, as Apple's does.
+ * Receivers also ask the bus who posted a reserved name and ignore anyone else. A process of
+ * another user that posts such a name therefore has to stay for a moment: exit() and a return from
+ * main() wait up to 100 ms for that, _exit() does not. These rules separate users, not the
+ * processes of one user, which share their table.
  *
  * Order. A post, and a state that was set before it, are visible to every notify_check() and
  * notify_get_state() of the user's processes when notify_post() returns; nothing has to run for
  * that.
  *
- * Without the table in shared memory (no private directory to be had, or its part for the name is
- * full) everything works over the bus alone: states then belong to the process, and notify_check()
- * knows of the posts that have arrived.
+ * Without the table in shared memory (there is no private directory, or the part of the table that
+ * the name belongs to is full) everything works over the bus alone: states then belong to the
+ * process, and notify_check() counts the posts that have arrived.
  *
- * Forked children. The tokens of the parent are not valid in a child (NOTIFY_STATUS_INVALID_TOKEN);
- * everything else works there, with a connection of its own. (Apple's library is disabled in a
+ * Forked children. The parent's tokens are not valid in a child (NOTIFY_STATUS_INVALID_TOKEN);
+ * everything else works there, over the child's own connection. (Apple's library is disabled in a
  * child.) A child that is forked inside a handler must exec or `_exit`.
  *
- * Threads: all functions may be called on any thread at any time, notify_check() and
- * notify_is_valid_token() from signal handlers too. */
+ * Threads: any function may be called on any thread at any time, notify_check() and
+ * notify_is_valid_token() also in signal handlers. */
 #ifndef DARWINNOTIFY_NOTIFY_H
 #define DARWINNOTIFY_NOTIFY_H
 
@@ -50,21 +50,21 @@
 
 #define NOTIFY_STATUS_OK 0               /**< done */
 #define NOTIFY_STATUS_INVALID_NAME 1     /**< the name is NULL or malformed */
-#define NOTIFY_STATUS_INVALID_TOKEN 2    /**< there is no such token, or no more */
-#define NOTIFY_STATUS_INVALID_PORT 3     /**< never: there are no Mach ports */
+#define NOTIFY_STATUS_INVALID_TOKEN 2    /**< there is no such token, or no longer */
+#define NOTIFY_STATUS_INVALID_PORT 3     /**< never returned: there are no Mach ports */
 #define NOTIFY_STATUS_INVALID_FILE 4     /**< not a descriptor of this library */
-#define NOTIFY_STATUS_INVALID_SIGNAL 5   /**< not the number of a signal */
-#define NOTIFY_STATUS_INVALID_REQUEST 6  /**< not possible with such a token, or at all */
+#define NOTIFY_STATUS_INVALID_SIGNAL 5   /**< not a signal number */
+#define NOTIFY_STATUS_INVALID_REQUEST 6  /**< not possible with this token, or at all */
 #define NOTIFY_STATUS_NOT_AUTHORIZED 7   /**< the name belongs to another user */
 #define NOTIFY_STATUS_OPT_DISABLE 8      /**< the library is disabled */
 #define NOTIFY_STATUS_SERVER_NOT_FOUND 9 /**< no bus has been found yet */
 #define NOTIFY_STATUS_NULL_INPUT 10      /**< a pointer is NULL */
-#define NOTIFY_STATUS_FAILED 1000000     /**< memory, a thread or a descriptor cannot be had */
+#define NOTIFY_STATUS_FAILED 1000000     /**< out of memory, threads or descriptors */
 
 /** The token that is never valid. */
 #define NOTIFY_TOKEN_INVALID -1
 
-/** A flag of notify_register_file_descriptor(): use a descriptor of an earlier registration. */
+/** A flag of notify_register_file_descriptor(): reuse the descriptor of an earlier registration. */
 #define NOTIFY_REUSE 0x00000001
 
 DN_BEGIN_DECLS
@@ -72,8 +72,8 @@ DN_BEGIN_DECLS
 /**
  * Posts a notification to every process that has registered for the name, this one included.
  *
- * Never waits for a receiver. The first use in a process waits for its connection, at most a
- * second. Nobody needs to be registered.
+ * Never waits for a receiver. The first use in a process waits for its connection, for at most a
+ * second. There need not be any registration.
  *
  * @param name  borrowed.
  *
@@ -101,11 +101,11 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
 /**
  * Registers a signal that is sent to the process for each post.
  *
- * It is a signal to the process, as of kill(getpid(), sig), without a value: the handler asks
- * notify_check() which of its tokens it is for. Ask it once after registering, too, since its
- * first answer is always true. Standard signals that are pending already merge. The library's
- * threads have all signals blocked but SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS, which
- * sigwait() in a thread of the host therefore does not get.
+ * The signal goes to the process, as if by kill(getpid(), sig), and carries no value: the handler
+ * calls notify_check() to find out which of its tokens was posted. Call it once after registering,
+ * too, since its first answer is always true. Pending standard signals merge. The library's threads
+ * block all signals except SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS; sigwait() in a
+ * thread of the host does not receive those.
  *
  * @param name       copied.
  * @param sig        the number of a signal, as Linux numbers them.
@@ -119,11 +119,10 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
 DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_token);
 
 /**
- * Registers a descriptor that becomes readable with each post: it then has 4 bytes more, the token
- * in network byte order.
+ * Registers a descriptor that receives 4 bytes for each post: the token in network byte order.
  *
- * What is not read stays in the pipe; when that is full, further posts write nothing until it has
- * been read, and notify_check() still tells of them.
+ * Unread tokens stay in the pipe. While it is full further posts write nothing; notify_check()
+ * still reports them.
  *
  * @param name       copied.
  * @param notify_fd  without NOTIFY_REUSE set on success to the read end of a new pipe; with it, the
@@ -137,7 +136,7 @@ DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_to
  *           NOTIFY_REUSE, not such a descriptor, _NULL_INPUT if `out_token` is NULL,
  *           _NOT_AUTHORIZED, _SERVER_NOT_FOUND, _FAILED.
  * Threads:  any. Returns after the bus has confirmed.
- * Apple:    the descriptor stays open over exec; a pipe that was full once stays silent there.
+ * Apple:    the descriptor stays open across exec; a pipe that was once full stays silent.
  */
 DN_EXPORT uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                                    int *out_token);
@@ -152,11 +151,12 @@ uint32_t notify_register_mach_port(const char *name, uint32_t *notify_port, int 
 #endif
 
 /**
- * Tells whether a name was posted since the token was last asked; the first answer is true.
+ * Reports whether the name was posted since the previous call for this token; the first answer is
+ * true.
  *
- * Each token is asked by itself, of whatever kind it is, whether it is suspended or not, and
- * whether or not what it delivers has been read. A burst of posts is one change. A change that
- * was none is possible, but rare; one that is missed is not.
+ * Works for every kind of token, suspended or not, whether or not its deliveries have been read.
+ * Several posts are one change. It may, rarely, report a change when there was none; it never
+ * misses one.
  *
  * @param token  of any registration.
  * @param check  set on success to 1 or 0.
@@ -169,8 +169,8 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 /**
  * Ends a registration. The token is invalid at once, also inside its own handler.
  *
- * After it has returned where the handler runs, no call of that follows, not even for a post that
- * is on its way; from elsewhere, at most one call that has begun ends. A descriptor is closed with
+ * Called where the handler runs, no call of the handler follows, not even for a post that is on its
+ * way; called elsewhere, at most one that is already running completes. A descriptor is closed with
  * the last token that uses it.
  *
  * Returns:  NOTIFY_STATUS_OK, _INVALID_TOKEN.
@@ -179,9 +179,10 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 DN_EXPORT uint32_t notify_cancel(int token);
 
 /**
- * Holds the deliveries of one token back, until notify_resume() was called as often as this.
+ * Suspends the deliveries of a token until notify_resume() has been called as often as this
+ * function.
  *
- * A delivery that has not begun is held back, too.
+ * Deliveries that have not begun are held back, too.
  *
  * Returns:  NOTIFY_STATUS_OK, also for tokens that deliver nothing; _INVALID_TOKEN.
  * Threads:  any.
@@ -190,7 +191,7 @@ DN_EXPORT uint32_t notify_cancel(int token);
 DN_EXPORT uint32_t notify_suspend(int token);
 
 /**
- * Undoes one notify_suspend(). The last one delivers once, if there were posts meanwhile.
+ * Undoes one notify_suspend(). The last one delivers once if there were posts in between.
  *
  * Returns:  NOTIFY_STATUS_OK, also if the token is not suspended; _INVALID_TOKEN.
  * Threads:  any.
@@ -205,7 +206,7 @@ DN_EXPORT uint32_t notify_resume(int token);
  * the name. A name that begins with `self.` has its own in each process.
  *
  * Returns:  NOTIFY_STATUS_OK, also when it is refused; _INVALID_TOKEN.
- * Threads:  any. Takes no lock, makes no system call (but for the reserved names above).
+ * Threads:  any. Takes no lock, makes no system call (except for the reserved names above).
  * Apple:    also for other users, where access allows it; a user's table is private here.
  */
 DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);
@@ -220,7 +221,7 @@ DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);
  */
 DN_EXPORT uint32_t notify_get_state(int token, uint64_t *state64);
 
-/** Tells whether a token is valid. Threads: any; async-signal-safe. */
+/** Returns whether a token is valid. Threads: any; async-signal-safe. */
 DN_EXPORT bool notify_is_valid_token(int val);
 
 DN_END_DECLS

@@ -2,7 +2,7 @@
 #ifndef DARWINNOTIFY_NOTIFY_KEYS_H
 #define DARWINNOTIFY_NOTIFY_KEYS_H
 
-/* Caches of the directory service are to be dropped. */
+/* The caches of the directory service must be dropped. */
 #define kNotifyDSCacheInvalidation "com.apple.system.DirectoryService.InvalidateCache"
 #define kNotifyDSCacheInvalidationGroup "com.apple.system.DirectoryService.InvalidateCache.group"
 #define kNotifyDSCacheInvalidationHost "com.apple.system.DirectoryService.InvalidateCache.host"

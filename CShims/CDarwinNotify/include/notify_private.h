@@ -1,4 +1,4 @@
-/* The less known half of Apple's notify(3). */
+/* The private half of Apple's notify(3). */
 #ifndef DARWINNOTIFY_NOTIFY_PRIVATE_H
 #define DARWINNOTIFY_NOTIFY_PRIVATE_H
 
@@ -13,15 +13,19 @@
 #define NOTIFY_OPT_ENABLE 0x04000000u   /**< ends NOTIFY_OPT_DISABLE */
 #define NOTIFY_OPT_DISABLE 0x08000000u  /**< see notify_set_options() */
 
+/* Apple: a flag of notify_register_mach_port(), which is not to be had. In the flags of
+ * notify_register_file_descriptor() it has no effect, as there. */
+#define NOTIFY_NO_DISPATCH 0x80000000
+
 /* What notify_monitor_file() looks for. 0 stands for all of them. */
-#define NOTIFY_MONITOR_DELETE 0x0001 /**< it went away, or cannot be reached any more */
+#define NOTIFY_MONITOR_DELETE 0x0001 /**< it was removed, or can no longer be reached */
 #define NOTIFY_MONITOR_WRITE 0x0002  /**< its contents changed */
 #define NOTIFY_MONITOR_EXTEND 0x0004 /**< it grew */
 #define NOTIFY_MONITOR_ATTRIB 0x0008 /**< its mode or owner changed */
 #define NOTIFY_MONITOR_LINK 0x0010   /**< its number of links changed */
-#define NOTIFY_MONITOR_RENAME 0x0020 /**< another file has its place, or it went away */
-#define NOTIFY_MONITOR_REVOKE 0x0040 /**< it cannot be reached any more */
-#define NOTIFY_MONITOR_CREATE 0x0080 /**< it came to be, or can be reached now */
+#define NOTIFY_MONITOR_RENAME 0x0020 /**< another file took its place, or it was removed */
+#define NOTIFY_MONITOR_REVOKE 0x0040 /**< it can no longer be reached */
+#define NOTIFY_MONITOR_CREATE 0x0080 /**< it was created, or can now be reached */
 #define NOTIFY_MONITOR_MTIME 0x0100  /**< its time of modification changed */
 #define NOTIFY_MONITOR_CTIME 0x0200  /**< its time of change changed */
 #define NOTIFY_MONITOR_ALL 0x03ff
@@ -49,9 +53,9 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
 /**
  * Delivers to one token when a file changes, as if its name had been posted to it alone.
  *
- * The path need not exist: what comes to be or goes anywhere on the way to it, symbolic links
- * included, is noticed, but not what is mounted there. Changes within 100 ms are one. The process
- * itself watches (inotify), as the user that it is.
+ * The path need not exist: files and links that appear or disappear anywhere along it are noticed,
+ * mounts are not. Changes within 100 ms are one. The process itself watches with inotify, as its
+ * own user.
  *
  * @param token  not one for a `self.` name; each may monitor one file.
  * @param path   absolute; copied.
@@ -65,7 +69,7 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
 DN_EXPORT uint32_t notify_monitor_file(int token, char *path, int flags);
 
 /**
- * Says that there is no event: events were taken out of Apple's library.
+ * Reports that there is no event: Apple removed events from its library.
  *
  * @param ev   set to 0. NULL is allowed.
  * @param buf  not looked at.
@@ -79,32 +83,44 @@ DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
  * Sets options of the library in this process.
  *
  * NOTIFY_OPT_DISABLE: posts, registrations and states return NOTIFY_STATUS_OPT_DISABLE and do
- * nothing, but for names that begin with `self.`. Tokens stay valid, what other processes post is
- * delivered, and the other functions work.
- * NOTIFY_OPT_ENABLE ends it. Other bits have no effect.
+ * nothing, except for names that begin with `self.`. Tokens stay valid, posts of other processes
+ * are delivered, and the other functions work.
+ * NOTIFY_OPT_ENABLE reverses this. Other bits have no effect.
  *
  * Threads:  any.
  */
 DN_EXPORT void notify_set_options(uint32_t opts);
 
 /**
- * Writes what this process has registered into a file, as text: one line for each token.
+ * Writes the registrations of this process to a text file, one line for each token.
  *
  * @param filepath  created with mode 0600, or emptied; not through a symbolic link.
  *
  * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `filepath` is NULL, _INVALID_FILE if it cannot be
  *           written; _FAILED without memory.
  * Threads:  any.
- * Apple:    notifyd writes what all processes have registered, for root alone; `notifyutil
- *           --list` shows that.
+ * Apple:    notifyd writes the registrations of all processes, for root only; `notifyutil
+ *           --list` shows those.
  */
 DN_EXPORT uint32_t notify_dump_status(const char *filepath);
 
-/** Returns NOTIFY_STATUS_INVALID_REQUEST: no daemon could hold the deliveries of a process back. */
+/** Returns NOTIFY_STATUS_INVALID_REQUEST: there is no daemon that could suspend a process. */
 DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 
 /** Returns NOTIFY_STATUS_INVALID_REQUEST: see notify_suspend_pid(). */
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
+
+/**
+ * Closes the parent's bus connection in a child process.
+ *
+ * Children of fork() do so automatically. Call this in children of _Fork() and clone(), which run
+ * no fork handlers; it does nothing in other processes. The library works in such a child without
+ * it too, but the connection stays open until the child ends.
+ *
+ * Threads:  any; async-signal-safe.
+ * Apple:    called by fork() itself; disables the library in the child.
+ */
+DN_EXPORT void _notify_fork_child(void);
 
 DN_END_DECLS
 

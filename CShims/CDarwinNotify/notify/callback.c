@@ -2,16 +2,16 @@
 #include <notify.h>
 #include <stdlib.h>
 
-#include "center/executor.h"
 #include "darwinnotify/token.h"
 #include "notify/token.h"
+#include "util/cancel.h"
 
 typedef struct callback {
         dn__delivery delivery;
         dn_token_handler handler;
 } callback;
 
-static bool deliver(dn__delivery *delivery)
+static bool callback_deliver(dn__delivery *delivery)
 {
         const callback *callback = (struct callback *)delivery;
 
@@ -25,7 +25,7 @@ static void handler_destroy(dn_token_handler handler)
                 handler.destroy(handler.context);
 }
 
-static void destroy(dn__delivery *delivery)
+static void callback_destroy(dn__delivery *delivery)
 {
         handler_destroy(((struct callback *)delivery)->handler);
         free(delivery);
@@ -33,13 +33,14 @@ static void destroy(dn__delivery *delivery)
 
 static const dn__delivery_ops ops = {
         .kind = "callback",
-        .deliver = deliver,
-        .destroy = destroy,
+        .deliver = callback_deliver,
+        .destroy = callback_destroy,
 };
 
 uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
                                      const dn_executor *executor, int *out_token)
 {
+        DN__UNCANCELLED();
         callback *callback = NULL;
         uint32_t status;
         int token;
@@ -51,7 +52,6 @@ uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
         else
                 status = NOTIFY_STATUS_OK;
         if (status != NOTIFY_STATUS_OK) {
-                dn__executor_consume(executor);
                 handler_destroy(handler);
                 return status;
         }

@@ -1,11 +1,13 @@
-/* Tokens that are asked, and told nothing. */
+/* Tokens that are polled rather than notified. */
 #include <notify_private.h>
 
 #include "notify/registry.h"
 #include "notify/token.h"
+#include "util/cancel.h"
 
 uint32_t notify_register_plain(const char *name, int *out_token)
 {
+        DN__UNCANCELLED();
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
         if (!out_token)
@@ -21,7 +23,7 @@ uint32_t notify_register_check(const char *name, int *out_token)
 }
 
 /* Another thread, or a handler that interrupts this one, may check or cancel the token meanwhile:
- * the word tells. Whoever exchanges it answers "yes" for all posts until then. */
+ * the word shows it. The caller that exchanges the word answers "yes" for all posts so far. */
 uint32_t notify_check(int number, int *check)
 {
         dn__token *token;
@@ -61,7 +63,8 @@ uint32_t notify_peek(int number, uint32_t *val)
         token = dn__registry_find(number);
         if (!token)
                 return NOTIFY_STATUS_INVALID_TOKEN;
-        may_peek = atomic_load(&token->is_local) || !atomic_load(&token->is_delivered);
+        may_peek = atomic_load(&token->reach) == DN__REACH_PROCESS ||
+                   !atomic_load(&token->is_delivered);
         n_posts = dn__token_count_posts(token);
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;

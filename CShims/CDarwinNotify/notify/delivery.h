@@ -1,4 +1,4 @@
-/* How a token hears of posts: one file for each kind. */
+/* How a token is notified of posts; each kind has its own file. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,18 +6,19 @@
 typedef struct dn__delivery dn__delivery;
 
 typedef struct dn__delivery_ops {
-        const char *kind; /* as notify_dump_status() writes it */
-        /* Delivers one post. Returns whether another one at once makes sense. No lock is held. */
+        const char *kind; /* as printed by notify_dump_status() */
+        /* Delivers one post. Returns whether delivering another immediately makes sense. No lock is
+         * held. */
         bool (*deliver)(dn__delivery *delivery);
-        /* Deliveries that stand for several posts are made one by one. */
+        /* A delivery that stands for several posts is repeated for each of them. */
         bool is_counted;
-        /* The token is cancelled; a delivery may still be running. May be NULL. */
+        /* Called when the token is cancelled; a delivery may still be running. May be NULL. */
         void (*cancelled)(dn__delivery *delivery);
-        /* Frees it, after the last delivery, or instead of the first. */
+        /* Frees the delivery after its last use, or unused. */
         void (*destroy)(dn__delivery *delivery);
 } dn__delivery_ops;
 
-/* The first member of each kind. */
+/* The first member of each kind of delivery. */
 struct dn__delivery {
         const dn__delivery_ops *ops;
         int token; /* set before the first delivery */

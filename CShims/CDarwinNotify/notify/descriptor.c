@@ -1,10 +1,11 @@
-/* Delivery into a pipe: the token, 4 bytes in network byte order, for each post. */
+/* Delivery into a pipe: the token as 4 bytes in network byte order for each post. */
 #include <notify.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "notify/pipe.h"
 #include "notify/token.h"
+#include "util/cancel.h"
 
 typedef struct descriptor {
         dn__delivery delivery;
@@ -12,7 +13,7 @@ typedef struct descriptor {
         _Atomic bool is_cancelled;
 } descriptor;
 
-static bool deliver(dn__delivery *delivery)
+static bool descriptor_deliver(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
@@ -20,7 +21,7 @@ static bool deliver(dn__delivery *delivery)
                dn__pipe_write(descriptor->pipe, delivery->token);
 }
 
-static void cancelled(dn__delivery *delivery)
+static void descriptor_cancelled(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
@@ -28,7 +29,7 @@ static void cancelled(dn__delivery *delivery)
         dn__pipe_leave(descriptor->pipe);
 }
 
-static void destroy(dn__delivery *delivery)
+static void descriptor_destroy(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
@@ -40,10 +41,10 @@ static void destroy(dn__delivery *delivery)
 
 static const dn__delivery_ops ops = {
         .kind = "file",
-        .deliver = deliver,
+        .deliver = descriptor_deliver,
         .is_counted = true,
-        .cancelled = cancelled,
-        .destroy = destroy,
+        .cancelled = descriptor_cancelled,
+        .destroy = descriptor_destroy,
 };
 
 static uint32_t get_pipe(const int *notify_fd, int flags, dn__pipe **ret_pipe)
@@ -57,6 +58,7 @@ static uint32_t get_pipe(const int *notify_fd, int flags, dn__pipe **ret_pipe)
 uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                          int *out_token)
 {
+        DN__UNCANCELLED();
         dn_executor executor = dn_executor_inline();
         descriptor *descriptor;
         uint32_t status;

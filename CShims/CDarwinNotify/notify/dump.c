@@ -1,4 +1,4 @@
-/* notify_dump_status(), and what the library has no daemon for. */
+/* notify_dump_status(), and functions that concern Apple's daemon. */
 #include <fcntl.h>
 #include <notify_private.h>
 #include <stdio.h>
@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "notify/registry.h"
+#include "util/cancel.h"
+#include "util/cleanup.h"
 
-/* The text first, since the list of tokens is locked while it is printed. */
+/* Prints to memory first, because the list of tokens is locked meanwhile. */
 static char *print(size_t *ret_n_bytes)
 {
         char *text = NULL;
@@ -37,18 +39,16 @@ static bool write_file(const char *path, const char *text, size_t n_bytes)
 
 uint32_t notify_dump_status(const char *filepath)
 {
+        DN__UNCANCELLED();
+        char *text DN__FREES = NULL;
         size_t n_bytes;
-        char *text;
-        bool is_written;
 
         if (!filepath)
                 return NOTIFY_STATUS_NULL_INPUT;
         text = print(&n_bytes);
         if (!text)
                 return NOTIFY_STATUS_FAILED;
-        is_written = write_file(filepath, text, n_bytes);
-        free(text);
-        return is_written ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_FILE;
+        return write_file(filepath, text, n_bytes) ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_FILE;
 }
 
 uint32_t notify_get_event(int token, int *ev, char *buf, int *len)

@@ -1,9 +1,10 @@
-/* notify_monitor_file(): a token that hears of a file. */
+/* notify_monitor_file(): a token that reports changes of a file. */
 #include <notify_private.h>
 
-#include "center/observer.h"
+#include "center/control.h"
 #include "notify/registry.h"
 #include "notify/token.h"
+#include "util/cancel.h"
 
 static void changed(int number)
 {
@@ -18,12 +19,13 @@ static void changed(int number)
 
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
+        DN__UNCANCELLED();
         dn__token *token = dn__registry_find(number);
         dn__file_watch *watch;
         bool is_local;
         int r;
 
-        is_local = token && atomic_load(&token->is_local);
+        is_local = token && atomic_load(&token->reach) == DN__REACH_PROCESS;
         if (!token || !dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         if (!path || path[0] != '/' || is_local)

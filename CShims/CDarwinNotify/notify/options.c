@@ -1,11 +1,9 @@
-/* The options of the library in this process. */
+/* The library's options in this process. */
 #include "notify/options.h"
 
 #include <notify_private.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-#include "bus/name.h"
 
 static _Atomic bool is_disabled;
 
@@ -17,14 +15,10 @@ void notify_set_options(uint32_t opts)
                 atomic_store(&is_disabled, false);
 }
 
-uint32_t dn__options_check_shared(void)
+uint32_t dn__options_check(dn__reach reach)
 {
-        return atomic_load_explicit(&is_disabled, memory_order_relaxed)
+        return reach != DN__REACH_PROCESS &&
+                               atomic_load_explicit(&is_disabled, memory_order_relaxed)
                        ? NOTIFY_STATUS_OPT_DISABLE
                        : NOTIFY_STATUS_OK;
-}
-
-uint32_t dn__options_check(const char *name)
-{
-        return name && dn__name_is_local(name) ? NOTIFY_STATUS_OK : dn__options_check_shared();
 }

@@ -1,11 +1,10 @@
-/* The options of the library in this process. */
+/* The library's options in this process. */
 #pragma once
 
 #include <stdint.h>
 
-/* Returns NOTIFY_STATUS_OPT_DISABLE if a name, which may be NULL, cannot be used at present; else
- * NOTIFY_STATUS_OK. */
-uint32_t dn__options_check(const char *name);
+#include "post/name.h"
 
-/* The same for a name that leaves the process. */
-uint32_t dn__options_check_shared(void);
+/* Returns NOTIFY_STATUS_OPT_DISABLE if names with this reach are currently disabled, otherwise
+ * NOTIFY_STATUS_OK. */
+uint32_t dn__options_check(dn__reach reach);

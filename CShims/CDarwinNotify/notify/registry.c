@@ -1,11 +1,12 @@
-/* The tokens of this process, found by their numbers without a lock.
+/* The tokens of this process, found by number without a lock.
  *
- * A table is indexed by the low bits of the number. Numbers only go up; one whose place is taken by
- * an older token is left out, so that each token is in its place and nowhere else. A table that is
- * half full is replaced by one of twice the size; the old one stays, because somebody may be
- * reading it. In a forked child the registry is that of the parent: the child makes its own. */
+ * A table is indexed by the low bits of the number. Numbers only increase; a number whose place is
+ * taken by an older token is skipped, so each token has one fixed place. A half-full table is
+ * replaced by one twice its size; the old one is kept, because readers may still be using it. A
+ * forked child leaves its parent's registry alone and creates its own. */
 #include "notify/registry.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,8 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bus/access.h"
-#include "bus/name.h"
+#include "util/cleanup.h"
 
 #define FIRST_N_PLACES 64
 
@@ -29,10 +29,10 @@ _Atomic(dn__token_table *) dn__registry_table;
 
 static _Atomic(dn__per_process *) shared;
 
-/* Of this process and those it was forked from: a child has no number of its parent's. */
+/* Shared with ancestors: a child never reuses a number of its parent. */
 static _Atomic uint32_t last_number;
 
-/* --- Making ------------------------------------------------------------------------------- */
+/* --- Creation ----------------------------------------------------------------------------- */
 
 static dn__per_process *make(void *context)
 {
@@ -45,7 +45,7 @@ static dn__per_process *make(void *context)
         return &registry->process;
 }
 
-static void unmake(dn__per_process *made)
+static void discard(dn__per_process *made)
 {
         registry *registry = DN__CONTAINER(made, struct registry, process);
 
@@ -76,7 +76,7 @@ static dn__token_table *table_new(uint32_t n_places, dn__token_table *before)
         return table;
 }
 
-/* Two tokens have different places in a table, so also in one of twice the size. */
+/* Tokens with different places in a table also have different places in one twice its size. */
 static void copy_tokens(dn__token_table *to, dn__token_table *from)
 {
         for (uint32_t i = 0; i <= from->mask; i++) {
@@ -89,7 +89,8 @@ static void copy_tokens(dn__token_table *to, dn__token_table *from)
         }
 }
 
-/* A child leaves the table of its parent alone; as the one before, a leak checker finds it. */
+/* A child leaves its parent's table alone; like a replaced one, it stays reachable for leak
+ * checkers. */
 static bool make_room(registry *registry) DN__REQUIRES(&registry->lock)
 {
         dn__token_table *old = atomic_load(&dn__registry_table), *new;
@@ -108,7 +109,7 @@ static bool make_room(registry *registry) DN__REQUIRES(&registry->lock)
         return true;
 }
 
-static dn__token *take_memory(registry *registry) DN__REQUIRES(&registry->lock)
+static dn__token *allocate_token(registry *registry) DN__REQUIRES(&registry->lock)
 {
         dn__token *token = registry->free_tokens;
 
@@ -118,7 +119,7 @@ static dn__token *take_memory(registry *registry) DN__REQUIRES(&registry->lock)
         return token;
 }
 
-/* After the last number comes the first one again, which nobody remembers any more. */
+/* Wraps around; by then the first numbers are long out of use. */
 static int next_number(void)
 {
         dn__token_table *table = atomic_load(&dn__registry_table);
@@ -131,41 +132,45 @@ static int next_number(void)
         return (int)number;
 }
 
-int dn__registry_add(dn__registration registration, dn__counter *counter, int *ret_number)
+/* Initializes the token, then makes it visible. */
+static void publish(dn__token *token, int number, const dn__registration *registration,
+                    dn__counter *counter)
 {
-        dn__per_process *found = dn__per_process_get(&shared, make, unmake, NULL);
-        registry *registry = found ? DN__CONTAINER(found, struct registry, process) : NULL;
-        dn__token *token = NULL;
+        const dn__name *name = &registration->topic->name;
 
-        if (!registry)
-                return -ENOMEM;
-        dn__lock_acquire(&registry->lock);
-        if (make_room(registry))
-                token = take_memory(registry);
-        if (token) {
-                const char *name = registration.topic->name;
-
-                *ret_number = next_number();
-                if (registration.delivery)
-                        registration.delivery->token = *ret_number;
-                token->registration = registration;
-                atomic_store(&token->counter, counter);
-                atomic_store(&token->n_alone, 0);
-                atomic_store(&token->is_local, dn__name_is_local(name));
-                atomic_store(&token->is_delivered, registration.observer != NULL);
-                atomic_store(&token->is_reserved, dn__access_is_reserved(name));
-                /* The first check is true: it has seen one post less than there were. */
-                atomic_store(&token->word,
-                             dn__word_make(*ret_number, dn__token_count_posts(token) - 1));
-                atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), *ret_number),
-                             token);
-                registry->n_tokens++;
-        }
-        dn__lock_release(&registry->lock);
-        return token ? 0 : -ENOMEM;
+        if (registration->delivery)
+                registration->delivery->token = number;
+        token->registration = *registration;
+        atomic_store(&token->counter, counter);
+        atomic_store(&token->n_alone, 0);
+        atomic_store(&token->reach, name->reach);
+        atomic_store(&token->is_delivered, registration->observer != NULL);
+        atomic_store(&token->is_reserved, name->is_reserved);
+        /* Makes the first check succeed: the token has seen one post fewer than there were. */
+        atomic_store(&token->word, dn__word_make(number, dn__token_count_posts(token) - 1));
+        atomic_store(dn__token_table_at(atomic_load(&dn__registry_table), number), token);
 }
 
-/* Returns a token, and has the lock then; or NULL, if there is no such token. */
+int dn__registry_add(dn__registration registration, dn__counter *counter, int *ret_number)
+{
+        dn__per_process *found = dn__per_process_get(&shared, make, discard, NULL);
+        registry *registry = found ? DN__CONTAINER(found, struct registry, process) : NULL;
+        dn__token *token;
+
+        assert(registration.topic && counter && !registration.watch);
+        if (!registry)
+                return -ENOMEM;
+        DN__HOLD(&registry->lock);
+        token = make_room(registry) ? allocate_token(registry) : NULL;
+        if (!token)
+                return -ENOMEM;
+        *ret_number = next_number();
+        publish(token, *ret_number, &registration, counter);
+        registry->n_tokens++;
+        return 0;
+}
+
+/* Returns a token with the lock held, or NULL without the lock if there is none. */
 static dn__token *acquire_token(registry *registry, int number)
         DN__TSA(try_acquire_capability(true, &registry->lock))
 {
@@ -200,7 +205,7 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
         return true;
 }
 
-/* --- What a token has --------------------------------------------------------------------- */
+/* --- Access to tokens --------------------------------------------------------------------- */
 
 static bool get_observer(int number, uint32_t n_alone, dn_observer **ret_observer)
 {
@@ -231,6 +236,7 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch)
         dn__token *token = acquire_token(registry, number);
         bool is_set;
 
+        assert(watch);
         if (!token)
                 return false;
         is_set = !token->registration.watch;
@@ -248,14 +254,14 @@ bool dn__registry_may_set_state(int number)
 
         if (!token)
                 return false;
-        may = dn__access_may_post(token->registration.topic->name, geteuid());
+        may = dn__name_may_post(&token->registration.topic->name, geteuid());
         dn__lock_release(&registry->lock);
         return may;
 }
 
-/* --- Looking at them ---------------------------------------------------------------------- */
+/* --- Listing ------------------------------------------------------------------------------ */
 
-/* One line for each token, whatever its name. */
+/* Prints one line per token, whatever characters its name contains. */
 static void print_name(FILE *file, const char *name)
 {
         for (; *name; name++)
@@ -274,7 +280,7 @@ static void print_token(FILE *file, const dn__token *token)
                       dn__word_get_number(atomic_load(&token->word)),
                       delivery ? delivery->ops->kind : "check",
                       dn__counter_get_state(atomic_load(&token->counter)));
-        print_name(file, registration->topic->name);
+        print_name(file, registration->topic->name.text);
         (void)fprintf(file, "%s\n", registration->watch ? " (monitors a file)" : "");
 }
 
@@ -285,7 +291,7 @@ void dn__registry_print(FILE *file)
 
         if (!registry)
                 return;
-        dn__lock_acquire(&registry->lock);
+        DN__HOLD(&registry->lock);
         table = registry->n_tokens ? atomic_load(&dn__registry_table) : NULL;
         for (uint32_t i = 0; table && i <= table->mask; i++) {
                 dn__token *token = atomic_load(&table->tokens[i]);
@@ -293,5 +299,4 @@ void dn__registry_print(FILE *file)
                 if (token)
                         print_token(file, token);
         }
-        dn__lock_release(&registry->lock);
 }

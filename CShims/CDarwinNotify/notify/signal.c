@@ -5,28 +5,33 @@
 #include <unistd.h>
 
 #include "notify/token.h"
+#include "util/cancel.h"
 
 typedef struct by_signal {
         dn__delivery delivery;
         int number;
 } by_signal;
 
-/* All threads of the library have it blocked, so it goes to one of the host; but for the signals
- * of their own faults. */
-static bool deliver(dn__delivery *delivery)
+/* The library's threads block all signals but their own faults, so a thread of the host receives
+ * it. */
+static bool signal_deliver(dn__delivery *delivery)
 {
         (void)kill(getpid(), ((by_signal *)delivery)->number);
         return true;
 }
 
-static void destroy(dn__delivery *delivery)
+static void signal_destroy(dn__delivery *delivery)
 {
         free(delivery);
 }
 
-static const dn__delivery_ops ops = { .kind = "signal", .deliver = deliver, .destroy = destroy };
+static const dn__delivery_ops ops = {
+        .kind = "signal",
+        .deliver = signal_deliver,
+        .destroy = signal_destroy,
+};
 
-/* Those that libc keeps for itself are none of the host's. */
+/* Excludes the signals that libc reserves for itself. */
 static bool is_signal(int number)
 {
         sigset_t set;
@@ -37,6 +42,7 @@ static bool is_signal(int number)
 
 uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 {
+        DN__UNCANCELLED();
         dn_executor executor = dn_executor_inline();
         by_signal *signal;
         uint32_t status;

@@ -1,13 +1,9 @@
-/* The state of a name: 64 bits that all its registrations share. */
+/* The state of a name: 64 bits shared by all its registrations. */
 #include <notify.h>
 
 #include "notify/options.h"
 #include "notify/registry.h"
-
-static uint32_t check_options(const dn__token *token)
-{
-        return atomic_load(&token->is_local) ? NOTIFY_STATUS_OK : dn__options_check_shared();
-}
+#include "util/cancel.h"
 
 uint32_t notify_get_state(int number, uint64_t *state64)
 {
@@ -20,7 +16,7 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         token = dn__registry_find(number);
         if (!token)
                 return NOTIFY_STATUS_INVALID_TOKEN;
-        status = check_options(token);
+        status = dn__options_check(atomic_load(&token->reach));
         state = dn__counter_get_state(atomic_load(&token->counter));
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
@@ -29,7 +25,8 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         return status;
 }
 
-/* The end of the token waits for whoever is setting: the memory may have another name's then. */
+/* Cancelling the token waits for threads setting its state, since the memory may then be reused for
+ * another name. */
 static bool set(dn__token *token, int number, uint64_t state)
 {
         bool is_valid;
@@ -44,13 +41,14 @@ static bool set(dn__token *token, int number, uint64_t state)
 
 uint32_t notify_set_state(int number, uint64_t state64)
 {
+        DN__UNCANCELLED();
         dn__token *token = dn__registry_find(number);
         uint32_t status;
         bool is_reserved;
 
         if (!token)
                 return NOTIFY_STATUS_INVALID_TOKEN;
-        status = check_options(token);
+        status = dn__options_check(atomic_load(&token->reach));
         is_reserved = atomic_load(&token->is_reserved);
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;

@@ -1,14 +1,16 @@
-/* Registering a name for a token. */
+/* Registration of tokens for names. */
 #include "notify/token.h"
 
 #include <errno.h>
 #include <notify.h>
 
-#include "bus/name.h"
-#include "center/engine.h"
-#include "center/observer.h"
+#include "center/carriers.h"
+#include "center/control.h"
+#include "center/hold.h"
+#include "center/observe.h"
 #include "notify/options.h"
 #include "notify/registry.h"
+#include "util/cancel.h"
 
 uint32_t dn__status_of(int error)
 {
@@ -27,9 +29,9 @@ uint32_t dn__status_of(int error)
         }
 }
 
-/* What a pipe holds. More at a time come only from a count in shared memory that was tampered with,
- * which must not occupy the thread. */
-#define MOST_TIMES 16384
+/* The capacity of a pipe. A larger count can only come from tampered shared memory and must not
+ * keep the thread busy. */
+#define MAX_TIMES 16384
 
 /* --- Delivering --------------------------------------------------------------------------- */
 
@@ -38,13 +40,13 @@ static void invoke(const dn_event *event, void *context)
         dn__delivery *delivery = context;
         uint64_t n_times = delivery->ops->is_counted ? event->n_posts : 1;
 
-        if (n_times > MOST_TIMES)
-                n_times = MOST_TIMES;
+        if (n_times > MAX_TIMES)
+                n_times = MAX_TIMES;
         while (n_times > 0 && delivery->ops->deliver(delivery))
                 n_times--;
 }
 
-static void destroy(void *context)
+static void consume(void *context)
 {
         dn__delivery *delivery = context;
 
@@ -54,38 +56,39 @@ static void destroy(void *context)
 
 /* --- Registering -------------------------------------------------------------------------- */
 
-/* Holds the name. Where no bus was ever found, the caller has to know. */
-static int hold(dn__engine *engine, const char *name, size_t n_name_bytes,
-                dn__topic **ret_topic)
+/* Holds the name. Fails if no bus was ever found. */
+static int hold(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
         int r;
 
-        r = dn__engine_hold(engine, name, n_name_bytes, ret_topic);
+        r = dn__hold_name(hub, name, ret_topic);
         if (r != -ENOTCONN)
                 return r;
-        if (dn__service_was_connected(engine->service))
+        if (dn__carriers_get_counts(hub).n_connects > 0)
                 return 0;
         dn__topic_give_back(*ret_topic);
         return r;
 }
 
-/* Suspended, so that it does not deliver for a token that cannot be found yet. */
+/* Starts suspended, so nothing is delivered for a token that cannot be found yet. */
 static int observe(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
                    dn_observer **ret_observer)
 {
-        dn_handler handler = { invoke, delivery, destroy };
-        dn__executor *shared;
+        dn__observer_spec spec = {
+                .handler = { invoke, delivery, consume },
+                .is_suspended = true,
+        };
         int r;
 
-        r = dn__executor_new(executor, topic->engine->service, &shared);
+        r = dn__hub_make_executor(topic->hub, executor, &spec.executor);
         if (r < 0)
                 return r;
-        r = dn__topic_observe(topic, NULL, handler, shared, true, ret_observer);
-        (void)dn__executor_unref(shared);
+        r = dn__observe_topic(topic, &spec, ret_observer);
+        (void)dn__executor_unref(spec.executor);
         return r;
 }
 
-/* Consumes the hold of the topic, the delivery and the executor. */
+/* Consumes the hold on the topic and the delivery. */
 static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
                int *ret_number)
 {
@@ -95,10 +98,8 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
 
         if (r == 0 && delivery)
                 r = observe(topic, delivery, executor, &registration.observer);
-        else
-                dn__executor_consume(executor);
         if (r < 0)
-                destroy(delivery);
+                consume(delivery);
         else
                 r = dn__registry_add(registration, counter, ret_number);
         if (r == 0)
@@ -109,39 +110,30 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
         return r;
 }
 
-static int check_name(const char *name, size_t *ret_n_bytes)
+static int hold_by_name(const dn__name *name, dn__topic **ret_topic)
 {
-        return dn__center_check_name(dn_center_darwin(), name, ret_n_bytes);
-}
-
-static int hold_by_name(const char *name, dn__topic **ret_topic)
-{
-        dn__engine *engine;
-        size_t n_bytes;
+        dn__hub *hub = dn__hub_get(dn_center_darwin());
         int r;
 
-        r = check_name(name, &n_bytes);
-        if (r < 0)
-                return r;
-        engine = dn__engine_get(dn_center_darwin());
-        if (!engine)
+        if (!hub)
                 return -ENOMEM;
-        r = hold(engine, name, n_bytes, ret_topic);
-        dn__engine_unref(engine);
+        r = hold(hub, name, ret_topic);
+        dn__hub_unref(hub);
         return r;
 }
 
 uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
                             int *ret_number)
 {
-        uint32_t status = dn__options_check(name);
+        dn__name checked = { .reach = DN__REACH_BEYOND };
+        int r = dn__name_init(&checked, name, DN__REACH_BEYOND);
+        uint32_t status = dn__options_check(checked.reach);
         dn__topic *topic;
 
         if (status == NOTIFY_STATUS_OK)
-                status = dn__status_of(hold_by_name(name, &topic));
+                status = dn__status_of(r < 0 ? r : hold_by_name(&checked, &topic));
         if (status != NOTIFY_STATUS_OK) {
-                dn__executor_consume(executor);
-                destroy(delivery);
+                consume(delivery);
                 return status;
         }
         return dn__status_of(add(topic, delivery, executor, ret_number));
@@ -161,6 +153,7 @@ bool notify_is_valid_token(int token)
 
 uint32_t notify_cancel(int token)
 {
+        DN__UNCANCELLED();
         dn__registration registration;
 
         if (!dn__registry_remove(token, &registration))
@@ -176,6 +169,7 @@ uint32_t notify_cancel(int token)
 
 uint32_t notify_suspend(int token)
 {
+        DN__UNCANCELLED();
         dn_observer *observer;
 
         if (!dn__registry_get_observer(token, &observer))
@@ -188,6 +182,7 @@ uint32_t notify_suspend(int token)
 
 uint32_t notify_resume(int token)
 {
+        DN__UNCANCELLED();
         dn_observer *observer;
 
         if (!dn__registry_get_observer(token, &observer))

@@ -1,7 +1,7 @@
-/* The names of a table that living processes hold.
+/* Lists the names in a table that living processes hold.
  *
- * A slot may pass to another name while it is read, but not as long as a process holds it: what
- * was read counts if the slot is still that of the name afterwards. */
+ * A slot may pass to another name while it is being read, unless a process holds it: a reading is
+ * valid if the slot still has the name afterwards. */
 #include "shm/census.h"
 
 #include <errno.h>
@@ -13,24 +13,21 @@
 #include "util/hash.h"
 #include "util/utf8.h"
 
-#define NAME_BYTES (DN__SHM_NAME_WORDS * sizeof(uint64_t))
-
-/* How often to read a slot anew that passes to another name meanwhile. */
+/* How often to reread a slot that passes to another name meanwhile. */
 #define N_ATTEMPTS 8
 
 #define N_FIRST_NAMES 64
 
-/* The entries of living processes. To ask for a life is a system call: once for each, not for
- * each slot. */
+/* The entries of living processes, one bit each. Checking a process takes a system call: done once
+ * per process, not per slot. */
 typedef struct living {
-        unsigned processes[DN__SHM_N_PROCESSES];
-        size_t n_processes;
+        uint64_t processes[DN__SHM_HOLDER_WORDS];
 } living;
 
-/* One slot, as it was read. */
+/* A snapshot of one slot. */
 typedef struct reading {
-        char name[NAME_BYTES + 1];
-        size_t n_name_bytes;
+        char text[DN__SLOT_NAME_BYTES];
+        dn__name name;
         uint64_t generation;
         uint64_t state;
         int32_t pids[DN__SHM_N_PROCESSES];
@@ -41,32 +38,17 @@ static void find_living(const dn__region *region, living *ret_living)
 {
         uint64_t n_used = atomic_load(&region->table->n_processes_used);
 
-        ret_living->n_processes = 0;
+        *ret_living = (living){ 0 };
         for (unsigned i = 0; i < n_used && i < DN__SHM_N_PROCESSES; i++)
                 if (i != region->process && dn__region_process_is_alive(region, i))
-                        ret_living->processes[ret_living->n_processes++] = i;
+                        ret_living->processes[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* Returns false if no name can be like that. */
-static bool read_name(const dn__shm_slot *slot, reading *reading)
+/* A process with two centers on one bus has two entries. An unidentified process counts
+ * separately. */
+static void note_holder(reading *reading, const dn__shm_table *table, unsigned process)
 {
-        uint64_t n_bytes = atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed);
-
-        if (n_bytes == 0 || n_bytes >= NAME_BYTES)
-                return false;
-        for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++) {
-                uint64_t word = atomic_load_explicit(&slot->name[i], memory_order_relaxed);
-
-                memcpy(reading->name + i * sizeof(word), &word, sizeof(word));
-        }
-        reading->name[n_bytes] = '\0';
-        reading->n_name_bytes = n_bytes;
-        return strlen(reading->name) == n_bytes && dn__utf8_is_valid(reading->name, n_bytes);
-}
-
-/* A process with two centers on one bus has two entries. Whoever is not known is one more. */
-static void add_holder(reading *reading, uint64_t found)
-{
+        uint64_t found = atomic_load(&table->processes[process].pid);
         int32_t pid = found <= INT32_MAX ? (int32_t)found : 0;
 
         for (size_t i = 0; pid && i < reading->n_holders; i++)
@@ -78,37 +60,38 @@ static void add_holder(reading *reading, uint64_t found)
 static void read_holders(const dn__shm_table *table, size_t index, const living *living,
                          reading *reading)
 {
-        uint64_t bit = UINT64_C(1) << index % 64;
+        const dn__shm_slot *slot = &table->slots[index];
 
         reading->n_holders = 0;
-        for (size_t i = 0; i < living->n_processes; i++) {
-                unsigned process = living->processes[i];
+        for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
+                uint64_t holders = atomic_load(&slot->holders[i]) & living->processes[i];
 
-                if (atomic_load(&table->holders[process][index / 64]) & bit)
-                        add_holder(reading, atomic_load(&table->pids[process]));
+                for (; holders; holders &= holders - 1)
+                        note_holder(reading, table, i * 64 + (unsigned)__builtin_ctzll(holders));
         }
 }
 
-/* Returns whether somebody holds the slot, under a name that it is found by. */
+/* Returns whether the slot is held and can be found by its name. */
 static bool read_slot(const dn__region *region, size_t index, const living *living,
                       reading *reading)
 {
         dn__shm_slot *slot = &region->table->slots[index];
-        uint64_t hash;
+        dn__name *name = &reading->name;
 
         for (int i = 0; i < N_ATTEMPTS; i++) {
-                /* Without a tag there may be no memory behind the slot. */
+                /* A slot without a tag may have no memory behind it. */
                 if (atomic_load(&region->table->tags[index]) == 0)
                         return false;
                 read_holders(region->table, index, living, reading);
                 if (reading->n_holders == 0)
                         return false;
-                if (!read_name(slot, reading))
+                if (!dn__slot_read_name(region, index, reading->text, name) ||
+                    !dn__utf8_is_valid(name->text, name->n_bytes))
                         continue;
                 reading->generation = dn__slot_get_generation(slot);
                 reading->state = atomic_load(&slot->state);
-                hash = dn__hash64(reading->name, reading->n_name_bytes);
-                if (dn__slot_find(region, hash, reading->name, reading->n_name_bytes) == slot)
+                name->hash = dn__hash64(name->text, name->n_bytes);
+                if (dn__slot_find(region, name->hash, name->text, name->n_bytes) == slot)
                         return true;
         }
         return false;
@@ -137,12 +120,12 @@ static int add(dn__census *census, const reading *reading)
 
         if (make_room(census) < 0)
                 return -ENOMEM;
-        pids = malloc(n_pids_bytes + reading->n_name_bytes + 1);
+        pids = malloc(n_pids_bytes + reading->name.n_bytes + 1);
         if (!pids)
                 return -ENOMEM;
         name = (char *)pids + n_pids_bytes;
         memcpy(pids, reading->pids, n_pids_bytes);
-        memcpy(name, reading->name, reading->n_name_bytes + 1);
+        memcpy(name, reading->text, reading->name.n_bytes + 1);
         census->names[census->n_names++] = (dn__census_name){
                 .name = name,
                 .generation = reading->generation,
@@ -155,11 +138,11 @@ static int add(dn__census *census, const reading *reading)
 
 static int compare(const void *a, const void *b)
 {
-        /* strcmp() compares as unsigned bytes. */
+        /* strcmp() compares bytes as unsigned. */
         return strcmp(((const dn__census_name *)a)->name, ((const dn__census_name *)b)->name);
 }
 
-/* While the table is walked a name may be given up and come back in another slot of its set. */
+/* During the scan a name may be released and reappear in another slot of its set. */
 static void drop_repeated(dn__census *census)
 {
         size_t n = 0;
@@ -180,7 +163,7 @@ int dn__census_take(const dn__region *region, dn__census *ret_census)
         living living;
 
         find_living(region, &living);
-        for (size_t i = 0; living.n_processes > 0 && i < DN__SHM_N_SLOTS; i++) {
+        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
                 if (!read_slot(region, i, &living, &reading))
                         continue;
                 if (add(&census, &reading) < 0) {
@@ -198,7 +181,7 @@ int dn__census_take(const dn__region *region, dn__census *ret_census)
 void dn__census_deinit(dn__census *census)
 {
         for (size_t i = 0; i < census->n_names; i++)
-                free(census->names[i].pids); /* the name is behind them */
+                free(census->names[i].pids); /* the name is stored after them */
         free(census->names);
         *census = (dn__census){ 0 };
 }

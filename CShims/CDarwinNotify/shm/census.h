@@ -1,4 +1,4 @@
-/* The names of a table that living processes hold. */
+/* Lists the names in a table that living processes hold. */
 #pragma once
 
 #include <stddef.h>
@@ -10,19 +10,19 @@ typedef struct dn__census_name {
         char *name; /* 1 to 511 bytes of UTF-8, NUL-terminated */
         uint64_t generation;
         uint64_t state;
-        size_t n_holders; /* 1 or more; a process that is known to have two entries is one */
-        int32_t *pids;    /* as each process sees itself; 0: not known */
+        size_t n_holders; /* 1 or more; two entries known to be of one process count once */
+        int32_t *pids;    /* process IDs as each process sees its own; 0: unknown */
 } dn__census_name;
 
-/* All zero is empty. */
+/* All zero: empty. */
 typedef struct dn__census {
-        dn__census_name *names; /* in byte order, each once */
+        dn__census_name *names; /* in byte order, without duplicates */
         size_t n_names;
         size_t n_allocated;
 } dn__census;
 
-/* Looks at all slots, without a lock: each name was as it is told at some moment meanwhile. What
- * a table of this library does not hold is left out. Returns 0 or -ENOMEM. */
+/* Scans all slots without a lock: each name is as it was at some moment during the scan. Entries
+ * that this library would not write are skipped. Returns 0 or -ENOMEM. */
 int dn__census_take(const dn__region *region, dn__census *ret_census);
 
 void dn__census_deinit(dn__census *census);

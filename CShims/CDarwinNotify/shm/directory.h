@@ -1,7 +1,18 @@
-/* The private directory that shared files of the user live in. */
+/* The user's private directory for shared files. */
 #pragma once
 
-/* Opens (and makes, 0700) $XDG_RUNTIME_DIR/darwin-notify; where that variable is unset, or names
- * a directory of somebody else (as after sudo), /dev/shm/darwin-notify-UID. Returns a descriptor,
- * close-on-exec, or -EACCES if what is there is not ours alone, or another negative errno. */
-int dn__directory_open(void);
+#include <limits.h>
+
+/* Opens the directory `darwin-notify`, creating it (mode 0700) if needed. All processes of the user
+ * with the same key get the same directory, as far as their environments allow. It is in the first
+ * of these places that exists and is private:
+ *
+ *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
+ *     can read that directory;
+ *   - $XDG_RUNTIME_DIR;
+ *   - /run/user/UID;
+ *   - /dev/shm, as darwin-notify-UID, or darwin-notify-UID.N if somebody else took that name.
+ *
+ * Returns a close-on-exec descriptor and the path; or a negative errno: -EACCES if the place is not
+ * private to this user, or the error of a system call. */
+int dn__directory_open(const char *key, char ret_path[PATH_MAX]);

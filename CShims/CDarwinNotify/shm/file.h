@@ -1,24 +1,28 @@
-/* The file of a table: made, verified, removed. */
+/* The file of a table: creates, verifies and removes it. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens the file of the table that belongs to `key`, making it if it is not there, and verifies
- * that it is a table of this version. Returns a descriptor, close-on-exec, or a negative errno:
- * -EACCES if the directory or the file is not ours alone, -EPROTO if it is no such table, or what
- * a system call says. */
-int dn__file_open(const char *key);
+/* Opens the table file of `key`, creating it if needed; anything at its path that is not a table of
+ * this version is put aside. Returns a close-on-exec descriptor and the path; or a negative errno:
+ * -EACCES if there is no private directory, -EFBIG if the process's file size limit is too low to
+ * create it, or the error of a system call. */
+int dn__file_open(const char *key, char ret_path[PATH_MAX]);
 
-/* Tells whether the file was removed, so that nobody finds it any more. */
+/* Returns whether the file was removed, so that nobody can find it any more. */
 bool dn__file_is_removed(int fd);
 
-/* Reserves memory for a part of the file. Without it a full file system would show itself as a
- * signal, when the mapping is touched. Returns 0 or a negative errno. */
+/* Returns whether other processes still find this file at its path. */
+bool dn__file_is_in_place(int fd, const char *path);
+
+/* Reserves memory for part of the file. Otherwise a full file system would show up as a signal on
+ * access to the mapping. Returns 0 or a negative errno. */
 int dn__file_reserve(int fd, size_t offset, size_t n_bytes);
 
-/* Tells whether both descriptors are of one file. */
+/* Returns whether both descriptors refer to the same file. */
 bool dn__file_is_same(int a, int b);
 
-/* Removes the file, if it still is what the key stands for. */
-void dn__file_remove(int fd, const char *key);
+/* Removes the file if it is still the one at the path. */
+void dn__file_remove(int fd, const char *path);

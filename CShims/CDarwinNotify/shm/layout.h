@@ -1,19 +1,15 @@
-/* The bytes of the table that the processes of one user share. Version 1.
+/* The memory layout of the table shared by the processes of one user. Version 2.
  *
- *   header     one page, with the number of entries that were ever taken
- *   owners     uint64[N_SETS]                    who is changing a set: the entry of a process
- *                                               plus 1, and above 16 bits a random number, so
- *                                               that the next process of the entry is another
- *                                               owner; 0 is nobody
- *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0 is a free slot
- *   pids       uint64[N_PROCESSES]               the processes, for whoever looks at the table
- *   holders    uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that a process holds
+ *   header     one page, with global state
+ *   owners     uint64[N_SETS]                    which process is changing a set: see below
+ *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0: free slot
+ *   processes  dn__shm_process[N_PROCESSES]      what others tell a process
+ *   marks      uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that was posted
  *   slots      dn__shm_slot[N_SLOTS]
  *
- * All numbers in the machine's byte order; there are no pointers. A name belongs to the set that
- * its hash picks, and to no other, so that it is found by looking at SLOTS_PER_SET tags. The file
- * is sparse: what is never touched takes no memory. The version is part of the file's name:
- * another version is another file, and the two do not meet. */
+ * All numbers are in native byte order; there are no pointers. A name's hash selects its set, so a
+ * lookup checks SLOTS_PER_SET tags. The file is sparse: untouched parts take no memory. The version
+ * is part of the file name: each version has its own file, and two versions never meet. */
 #pragma once
 
 #include <assert.h>
@@ -21,21 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DN__SHM_VERSION 1
+#define DN__SHM_VERSION 2
 #define DN__SHM_MAGIC UINT64_C(0x31454c424154444e) /* "NDTABLE1" */
 
 #define DN__SHM_PAGE_BYTES 4096
+#define DN__SHM_LINE_BYTES 64 /* cache line */
 
-/* 10 000 distinct names fill less than a third; a full set then is one in a million. */
+/* 10 000 distinct names fill less than a third; then one set in a million is full. */
 #define DN__SHM_N_SETS 2048
 #define DN__SHM_SLOTS_PER_SET 16
 #define DN__SHM_N_SLOTS (DN__SHM_N_SETS * DN__SHM_SLOTS_PER_SET)
 
-/* Processes of one user that observe at a time; a further one works over the bus alone. */
+/* Processes of one user that can use a table at once; any more use the bus alone. */
 #define DN__SHM_N_PROCESSES 1024
 
-/* 511 bytes, the longest name, and a NUL that keeps the words whole. */
+/* The longest name, 511 bytes, and a NUL to fill the last word. */
 #define DN__SHM_NAME_WORDS 64
+
+#define DN__SHM_HOLDER_WORDS (DN__SHM_N_PROCESSES / 64)
+#define DN__SHM_MARK_WORDS (DN__SHM_N_SLOTS / 64)
+#define DN__SHM_SUMMARY_WORDS (DN__SHM_MARK_WORDS / 64)
 
 typedef struct dn__shm_header {
         uint64_t magic;
@@ -45,19 +46,34 @@ typedef struct dn__shm_header {
         uint32_t n_processes;
         uint32_t slot_bytes;
         uint32_t reserved;
-        uint64_t region; /* random, never 0: tells this table from another one */
+        uint64_t region; /* random, never 0: identifies this table */
 } dn__shm_header;
 
+/* A post reads only the first line and `holders`, and writes only the count. */
 typedef struct dn__shm_slot {
-        _Atomic uint64_t generation; /* counts the posts of the name; never 0 once named */
+        _Atomic uint64_t generation; /* number of posts of the name; never 0 once named */
         _Atomic uint64_t n_name_bytes;
-        _Atomic uint64_t state; /* of the name, as long as a process holds it */
-        uint64_t reserved[5];
-        _Atomic uint64_t name[DN__SHM_NAME_WORDS]; /* zero-padded */
+        _Atomic uint64_t state; /* of the name, while a process holds it */
+        _Atomic uint64_t posted_ns; /* when it was last posted, by CLOCK_MONOTONIC: for the order */
+        uint64_t reserved[4];
+        _Atomic uint64_t holders[DN__SHM_HOLDER_WORDS]; /* one bit for each process */
+        _Atomic uint64_t name[DN__SHM_NAME_WORDS];      /* zero-padded */
 } dn__shm_slot;
 
-/* The set that a name belongs to. FNV-1a hardly moves its middle bits for names that differ in
- * their last bytes, as numbered names do: Fibonacci hashing lets every bit take part. */
+/* One entry. Its process locks a byte of the file (region.c). Each line has one writer, or is
+ * written at only one moment. */
+typedef struct dn__shm_process {
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint32_t wake; /* a word of util/wake */
+        /* One bit for each nonzero word of the marks. */
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t marked[DN__SHM_SUMMARY_WORDS];
+        /* One bit for each 64 slots of which the process has held any: what the entry's next
+         * process must clear. */
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t held[DN__SHM_SUMMARY_WORDS];
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t pid; /* for diagnostics */
+} dn__shm_process;
+
+/* Returns the set of a name. For names that differ only in their last bytes, such as numbered
+ * names, FNV-1a barely changes its middle bits: Fibonacci hashing uses every bit. */
 static inline size_t dn__shm_set_of(uint64_t hash)
 {
         return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
@@ -65,34 +81,49 @@ static inline size_t dn__shm_set_of(uint64_t hash)
 
 static_assert(DN__SHM_N_SETS == 1 << (64 - 53), "dn__shm_set_of() has as many values");
 
-/* The entry in an owner word; no process has one above DN__SHM_N_PROCESSES. */
-static inline unsigned dn__shm_owner_process(uint64_t owner)
+/* An owner word is 0 or contains, from the lowest bit up: the entry of a process plus 1, in 15
+ * bits; whether others wait; a random number, so that the entry's next process is a different
+ * owner. */
+#define DN__SHM_OWNER_AWAITED UINT64_C(0x8000)
+
+static inline uint64_t dn__shm_owner(uint64_t random, unsigned process)
 {
-        return (unsigned)(owner & 0xffff) - 1;
+        return random << 16 | (process + 1);
 }
 
-#define DN__SHM_HOLDER_WORDS (DN__SHM_N_SLOTS / 64)
+/* Valid entries are below DN__SHM_N_PROCESSES. */
+static inline unsigned dn__shm_owner_process(uint64_t owner)
+{
+        return (unsigned)(owner & (DN__SHM_OWNER_AWAITED - 1)) - 1;
+}
 
 typedef struct dn__shm_table {
         union {
                 struct {
                         dn__shm_header header;
-                        _Atomic uint64_t n_processes_used; /* no entry above was ever taken */
+                        _Atomic uint64_t n_processes_used; /* no entry from here on was ever used */
+                        _Atomic uint64_t moved; /* nonzero: the processes are in another table */
                 };
                 unsigned char header_page[DN__SHM_PAGE_BYTES];
         };
         _Atomic uint64_t owners[DN__SHM_N_SETS];
         _Atomic uint64_t tags[DN__SHM_N_SLOTS];
-        _Atomic uint64_t pids[DN__SHM_N_PROCESSES];
-        _Atomic uint64_t holders[DN__SHM_N_PROCESSES][DN__SHM_HOLDER_WORDS];
+        dn__shm_process processes[DN__SHM_N_PROCESSES];
+        _Atomic uint64_t marks[DN__SHM_N_PROCESSES][DN__SHM_MARK_WORDS];
         dn__shm_slot slots[DN__SHM_N_SLOTS];
 } dn__shm_table;
 
-static_assert(sizeof(dn__shm_slot) == 576, "part of the format");
-static_assert(offsetof(dn__shm_slot, name) == 64, "part of the format");
+static_assert(sizeof(dn__shm_slot) == 704, "part of the format");
+static_assert(offsetof(dn__shm_slot, holders) == 64, "part of the format");
+static_assert(offsetof(dn__shm_slot, name) == 192, "part of the format");
+static_assert(sizeof(dn__shm_process) == 256, "part of the format");
 static_assert(offsetof(dn__shm_table, owners) == 4096, "part of the format");
 static_assert(offsetof(dn__shm_table, tags) == 4096 + 16384, "part of the format");
-static_assert(offsetof(dn__shm_table, pids) == 4096 + 16384 + 262144, "part of the format");
-static_assert(offsetof(dn__shm_table, holders) == 4096 + 16384 + 262144 + 8192,
+static_assert(offsetof(dn__shm_table, processes) == 4096 + 16384 + 262144, "part of the format");
+static_assert(offsetof(dn__shm_table, marks) == 4096 + 16384 + 2 * 262144, "part of the format");
+static_assert(sizeof(((dn__shm_table *)NULL)->marks[0]) == DN__SHM_PAGE_BYTES,
+              "a process that marks another one touches one page");
+static_assert(offsetof(dn__shm_table, slots) == 4096 + 16384 + 2 * 262144 + 4194304,
               "part of the format");
-static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock cannot be shared between processes");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+              "a lock cannot be shared between processes");

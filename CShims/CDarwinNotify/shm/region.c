@@ -2,7 +2,6 @@
 #include "shm/region.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,40 +9,22 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "shm/claim.h"
 #include "shm/file.h"
+#include "util/wake.h"
 
-/* The bytes that stand for the entries lie where the file has none: a lock needs none. */
-#define LOCK_OFFSET ((off_t)1 << 40)
-
-/* A process is alive when it has locked its second byte, too: by then it has cleared what a dead
- * one had left in the entry. */
+/* A process counts as alive once it has locked its second byte too: by then it has cleared what the
+ * entry's previous process left. */
 #define ALIVE_OFFSET DN__SHM_N_PROCESSES
 
-/* A table may be removed by its last user while we open it: then another one is opened. */
+/* A table may be removed by its last user while we open it: then open another. */
 #define N_ATTEMPTS 100
-
-static int lock_entries(int fd, unsigned first, unsigned n, int type, int command,
-                        struct flock *ret_lock)
-{
-        *ret_lock = (struct flock){
-                .l_type = (short)type,
-                .l_whence = SEEK_SET,
-                .l_start = LOCK_OFFSET + first,
-                .l_len = n,
-        };
-        return fcntl(fd, command, ret_lock) < 0 ? -errno : 0;
-}
 
 bool dn__region_process_is_alive(const dn__region *region, unsigned process)
 {
-        struct flock lock;
-
-        if (process == region->process)
-                return true;
-        /* In doubt it is alive: then nothing is taken from it. */
-        return lock_entries(region->fd, ALIVE_OFFSET + process, 1, F_WRLCK, F_OFD_GETLK,
-                            &lock) < 0 ||
-               lock.l_type != F_UNLCK;
+        /* In doubt a process counts as alive: nothing is taken from it. */
+        return process == region->process ||
+               dn__claim_is_taken(region->fd, ALIVE_OFFSET + process);
 }
 
 static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
@@ -54,75 +35,92 @@ static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
                 continue;
 }
 
-/* Clears what a dead process left in our entry: what it held, and the sets it was changing. */
-static int begin_entry(dn__region *region)
+/* Nobody holds a slot without a tag: its holders are cleared when it is named. */
+static void clear_block(dn__shm_table *table, unsigned process, size_t block)
 {
-        dn__shm_table *table = region->table;
-        struct flock lock;
+        for (size_t i = block * 64; i < (block + 1) * 64; i++)
+                if (atomic_load(&table->tags[i]))
+                        atomic_fetch_and(&table->slots[i].holders[process / 64],
+                                         ~(UINT64_C(1) << process % 64));
+}
 
-        for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
-                atomic_store_explicit(&table->holders[region->process][i], 0,
-                                      memory_order_relaxed);
+static void clear_held(dn__shm_table *table, unsigned process)
+{
+        for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++) {
+                _Atomic uint64_t *held = &table->processes[process].held[i];
+                uint64_t blocks = atomic_load(held);
+
+                for (; blocks; blocks &= blocks - 1)
+                        clear_block(table, process, i * 64 + (size_t)__builtin_ctzll(blocks));
+                atomic_store(held, 0);
+        }
+}
+
+/* Marking stopped when the holders were cleared, except by a process in the middle of it: the names
+ * it marks are not ours or have a post that we have not seen. */
+static void clear_marks(dn__shm_table *table, unsigned process)
+{
+        for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
+                atomic_store(&table->processes[process].marked[i], 0);
+        for (size_t i = 0; i < DN__SHM_MARK_WORDS; i++)
+                atomic_store_explicit(&table->marks[process][i], 0, memory_order_relaxed);
+        dn__wake_begin(&table->processes[process].wake);
+}
+
+static void clear_owned_sets(dn__shm_table *table, unsigned process)
+{
         for (size_t i = 0; i < DN__SHM_N_SETS; i++) {
                 uint64_t owner = atomic_load(&table->owners[i]);
 
-                if (dn__shm_owner_process(owner) == region->process)
+                if (dn__shm_owner_process(owner) == process)
                         (void)atomic_compare_exchange_strong(&table->owners[i], &owner, 0);
         }
-        atomic_store(&table->pids[region->process], (uint64_t)getpid());
-        raise_used(&table->n_processes_used, (uint64_t)region->process + 1);
-        return lock_entries(region->fd, ALIVE_OFFSET + region->process, 1, F_WRLCK, F_OFD_SETLK,
-                            &lock);
 }
 
+/* Clears what a dead process left in our entry, then marks the entry as alive. */
+static int begin_entry(dn__region *region)
+{
+        dn__shm_table *table = region->table;
+
+        clear_held(table, region->process);
+        clear_marks(table, region->process);
+        clear_owned_sets(table, region->process);
+        atomic_store(&table->processes[region->process].pid, (uint64_t)getpid());
+        raise_used(&table->n_processes_used, (uint64_t)region->process + 1);
+        return dn__claim_take(region->fd, ALIVE_OFFSET + region->process, 1);
+}
+
+/* Returns -ENOENT if the last user has all entries and is about to remove the file. */
 static int take_entry(dn__region *region)
 {
-        struct flock lock;
-
         for (unsigned i = 0; i < DN__SHM_N_PROCESSES; i++) {
-                if (lock_entries(region->fd, i, 1, F_WRLCK, F_OFD_SETLK, &lock) < 0)
+                if (dn__claim_take(region->fd, i, 1) < 0)
                         continue;
                 region->process = i;
                 return 0;
         }
-        return -ENOSPC;
+        return dn__claim_is_of_one(region->fd, DN__SHM_N_PROCESSES) ? -ENOENT : -EUSERS;
 }
 
-/* Returns -ENOENT if the file went away meanwhile. */
-static int open_entry(dn__region *region)
-{
-        int r;
-
-        region->fd = dn__file_open(region->key);
-        if (region->fd < 0)
-                return region->fd;
-        r = take_entry(region);
-        if (dn__file_is_removed(region->fd))
-                r = -ENOENT;
-        if (r < 0)
-                (void)close(region->fd);
-        return r;
-}
-
-/* A mapping keeps its open file description, and so the locks of that, alive, in forked children
- * too: it has one of its own. While we have an entry the file stays, so it is the same file. */
+/* A mapping keeps its open file description and the claims on it alive, even in forked children: so
+ * it uses its own description. Returns -ENOENT if that refers to another file already. */
 static int map(dn__region *region)
 {
+        char path[PATH_MAX];
         void *memory;
         int fd, r = 0;
 
-        fd = dn__file_open(region->key);
+        fd = dn__file_open(region->key, path);
         if (fd < 0)
                 return fd;
-        if (!dn__file_is_same(fd, region->fd))
-                r = -EPROTO;
-        if (r == 0) {
-                memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                              0);
-                if (memory == MAP_FAILED)
-                        r = -errno;
-                else
-                        region->table = memory;
+        memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (memory == MAP_FAILED) {
+                r = -errno;
+        } else if (!dn__file_is_same(fd, region->fd)) {
+                (void)munmap(memory, sizeof(dn__shm_table));
+                r = -ENOENT;
+        } else {
+                region->table = memory;
         }
         (void)close(fd);
         return r;
@@ -130,52 +128,87 @@ static int map(dn__region *region)
 
 static int reserve_entry(const dn__region *region)
 {
-        size_t n_bytes = sizeof(region->table->holders[0]);
+        const dn__shm_table *table = region->table; /* only for sizeof */
+        int r;
 
-        return dn__file_reserve(region->fd,
-                                offsetof(dn__shm_table, holders) + region->process * n_bytes,
-                                n_bytes);
-}
-
-static int open_and_map(dn__region *region)
-{
-        uint64_t serial = 0;
-        int r, n = 0;
-
-        /* While the last user removes it, all entries are locked. */
-        while (((r = open_entry(region)) == -ENOENT || r == -ENOSPC) && ++n < N_ATTEMPTS)
-                (void)sched_yield();
+        r = dn__file_reserve(region->fd,
+                             offsetof(dn__shm_table, processes) +
+                                     region->process * sizeof(table->processes[0]),
+                             sizeof(table->processes[0]));
         if (r < 0)
                 return r;
-        (void)getrandom(&serial, sizeof(serial), 0);
-        region->owner = serial << 16 | (region->process + 1);
+        return dn__file_reserve(region->fd,
+                                offsetof(dn__shm_table, marks) +
+                                        region->process * sizeof(table->marks[0]),
+                                sizeof(table->marks[0]));
+}
+
+/* Claims an entry of the open file. Returns -ENOENT if the file was removed meanwhile. */
+static int enter(dn__region *region)
+{
+        uint64_t serial = 0;
+        int r;
+
+        r = take_entry(region);
+        if (dn__file_is_removed(region->fd))
+                return -ENOENT;
+        if (r < 0)
+                return r;
+        if (getrandom(&serial, sizeof(serial), 0) != sizeof(serial))
+                return -EIO;
+        region->owner = dn__shm_owner(serial, region->process);
         r = reserve_entry(region);
         if (r == 0)
                 r = map(region);
-        if (r == 0) {
-                r = begin_entry(region);
-                if (r < 0)
-                        (void)munmap(region->table, sizeof(dn__shm_table));
-        }
         if (r < 0)
-                (void)close(region->fd);
+                return r;
+        r = begin_entry(region);
+        if (r < 0)
+                (void)munmap(region->table, sizeof(dn__shm_table));
+        return r;
+}
+
+/* Starts over while the file is removed before we have entered it. */
+static int open_and_enter(dn__region *region, char ret_path[PATH_MAX])
+{
+        int r = -ENOENT;
+
+        for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
+                if (i > 0)
+                        (void)sched_yield();
+                region->fd = dn__file_open(region->key, ret_path);
+                if (region->fd < 0)
+                        return region->fd;
+                r = enter(region);
+                if (r < 0)
+                        (void)close(region->fd);
+        }
         return r;
 }
 
 int dn__region_open(const char *key, dn__region **ret_region)
 {
         dn__region *region = calloc(1, sizeof(*region) + strlen(key) + 1);
+        char path[PATH_MAX];
         int r;
 
         if (!region)
                 return -ENOMEM;
         strcpy(region->key, key);
-        r = open_and_map(region);
+        dn__fork_hold_off();
+        r = open_and_enter(region, path);
+        if (r == 0)
+                region->fork_guard = dn__fork_guard_new(region->fd);
+        dn__fork_let_go();
         if (r < 0) {
                 free(region);
                 return r;
         }
-        region->fork_guard = dn__fork_guard_new(region->fd);
+        region->path = strdup(path);
+        if (!region->path) {
+                (void)dn__region_close(region);
+                return -ENOMEM;
+        }
         *ret_region = region;
         return 0;
 }
@@ -185,8 +218,8 @@ dn__region *dn__region_close(dn__region *region)
         if (!region)
                 return NULL;
         (void)munmap(region->table, sizeof(dn__shm_table));
-        (void)dn__fork_guard_free(region->fork_guard);
-        (void)close(region->fd);
+        (void)dn__fork_guard_close(region->fork_guard, region->fd);
+        free(region->path);
         free(region);
         return NULL;
 }
@@ -194,15 +227,18 @@ dn__region *dn__region_close(dn__region *region)
 void dn__region_remove_if_last(dn__region *region)
 {
         unsigned n_above = DN__SHM_N_PROCESSES - region->process - 1;
-        struct flock lock;
 
-        /* Who holds all entries is alone: nobody else can enter until the file is gone. */
-        if (lock_entries(region->fd, 0, DN__SHM_N_PROCESSES, F_WRLCK, F_OFD_SETLK, &lock) < 0)
+        /* A process that has all entries is alone: nobody can enter before the file is gone. */
+        if (dn__claim_take(region->fd, 0, DN__SHM_N_PROCESSES) < 0)
                 return;
-        dn__file_remove(region->fd, region->key);
+        dn__file_remove(region->fd, region->path);
         if (region->process)
-                (void)lock_entries(region->fd, 0, region->process, F_UNLCK, F_OFD_SETLK, &lock);
+                dn__claim_release(region->fd, 0, region->process);
         if (n_above)
-                (void)lock_entries(region->fd, region->process + 1, n_above, F_UNLCK, F_OFD_SETLK,
-                                   &lock);
+                dn__claim_release(region->fd, region->process + 1, n_above);
+}
+
+bool dn__region_is_in_place(const dn__region *region)
+{
+        return dn__file_is_in_place(region->fd, region->path);
 }

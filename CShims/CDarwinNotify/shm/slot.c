@@ -1,26 +1,34 @@
-/* The slot of a name in the shared table: found, held, counted up.
+/* The slot of a name in the shared table: lookup, holds, counting.
  *
- * Reading takes no lock. A set is changed by one process at a time, which writes its entry into
- * the set's owner word by compare-and-swap; if it dies there, the next one takes the set over. A
- * slot has a name when its tag is not 0: the tag is cleared before the name changes and written
- * after it, so that a process may stop after any instruction and leave a slot that is free, or
- * one that is whole.
+ * Reading takes no lock. Only one process at a time changes a set, after writing its entry into the
+ * set's owner word by compare-and-swap; if it dies, the next process takes the set over. A slot has
+ * a name when its tag is not 0: the tag is cleared before the name changes and set afterwards, so a
+ * process stopped at any instruction leaves a slot that is either free or complete.
  *
- * Slots are not given back when nobody holds them: they are taken by the next name that needs
- * room in their set. Whether somebody holds one is asked only then, because it means to look at
- * the entry of every process, and at its lock. */
+ * Slots are not freed when nobody holds them: the next name that needs room in their set reuses
+ * them. Only then is it checked whether their holders are alive, because each check is a system
+ * call. */
 #include "shm/slot.h"
 
-#include <sched.h>
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "shm/file.h"
 #include "util/clock.h"
 
-/* How long to wait for another process that is changing the set. It needs a microsecond; one
- * that was stopped by a signal in the middle of it may need for ever. */
-#define SET_TIMEOUT_US (10 * DN__US_PER_MS)
+/* How often to check whether a process that is changing a set is alive. A change takes a
+ * microsecond, or a few milliseconds if many processes compete for a CPU. */
+#define LIFE_CHECK_US (10 * DN__US_PER_MS)
+
+/* How long to wait for a live owner: it must have been stopped during the change. No call of the
+ * library waits longer; the name asks for its slot again later. */
+#define STOPPED_TIMEOUT_US (900 * DN__US_PER_MS)
+
+/* How often to look for room: each time, another name took the slot found. */
+#define N_ATTEMPTS 64
 
 typedef struct words {
         uint64_t word[DN__SHM_NAME_WORDS];
@@ -28,7 +36,7 @@ typedef struct words {
         size_t n_bytes;
 } words;
 
-/* Not all is cleared, only the rest of the last word: most names are short. */
+/* Clears only the rest of the last word: most names are short. */
 static void set_words(words *words, const char *name, size_t n_name_bytes)
 {
         words->n_words = (n_name_bytes + 7) / 8;
@@ -37,7 +45,7 @@ static void set_words(words *words, const char *name, size_t n_name_bytes)
         memcpy(words->word, name, n_name_bytes);
 }
 
-/* 0 is the free slot. */
+/* 0 marks a free slot. */
 static uint64_t tag_of(uint64_t hash)
 {
         return hash ? hash : 1;
@@ -58,13 +66,19 @@ static bool slot_has_name(const dn__shm_slot *slot, const words *name)
         return true;
 }
 
+static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t hash)
+{
+        return atomic_load_explicit(&region->table->tags[index_of(region, slot)],
+                                    memory_order_acquire) == tag_of(hash);
+}
+
 static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *name)
 {
         size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
         dn__shm_table *table = region->table;
 
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
-                if (atomic_load_explicit(&table->tags[i], memory_order_acquire) == tag_of(hash) &&
+                if (has_tag(region, &table->slots[i], hash) &&
                     slot_has_name(&table->slots[i], name))
                         return &table->slots[i];
         return NULL;
@@ -76,7 +90,7 @@ dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char 
         size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
         words words;
 
-        /* Most posts are of names that nobody holds: see that before copying the name. */
+        /* Most posts are of names that nobody holds: detect that before copying the name. */
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++) {
                 if (atomic_load_explicit(&region->table->tags[i], memory_order_relaxed) ==
                     tag_of(hash)) {
@@ -87,143 +101,253 @@ dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char 
         return NULL;
 }
 
-uint64_t dn__slot_count_post_of(const dn__region *region, uint64_t hash, const char *name,
-                                size_t n_name_bytes)
+void dn__slot_count_for_others(const dn__region *region, dn__post *post)
 {
-        dn__shm_slot *slot = dn__slot_find(region, hash, name, n_name_bytes);
-        uint64_t generation = slot ? dn__slot_count_post(slot) : 0;
+        const dn__name *name = &post->name;
+        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
+        uint64_t generation;
+        words words;
 
-        /* If it passed to another name meanwhile, nobody held this one, and the number is of no
-         * use; the other name has a post too many, which is allowed. */
-        return slot && dn__slot_find(region, hash, name, n_name_bytes) == slot ? generation : 0;
+        if (!slot)
+                return;
+        set_words(&words, name->text, name->n_bytes);
+        dn__slot_note_time(slot);
+        generation = dn__slot_get_generation(slot);
+        /* A slot's count increases when it passes to another name: so it had this name from the
+         * reading of the generation until the increment. */
+        do {
+                if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, &words))
+                        return;
+        } while (!atomic_compare_exchange_weak(&slot->generation, &generation, generation + 1));
+        post->slot = slot;
+        post->generation = generation + 1;
 }
 
-/* Takes a set from a process that died while it changed it. */
-static bool take_over(dn__region *region, _Atomic uint64_t *owner, uint64_t found)
+bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN__SLOT_NAME_BYTES],
+                        dn__name *ret_name)
 {
-        unsigned process = dn__shm_owner_process(found);
+        const dn__shm_slot *slot = &region->table->slots[index];
+        uint64_t hash = atomic_load(&region->table->tags[index]), n_bytes;
 
-        if (process < DN__SHM_N_PROCESSES && dn__region_process_is_alive(region, process))
+        /* Without a tag there may be no memory behind the slot. */
+        if (hash == 0)
                 return false;
-        return atomic_compare_exchange_strong(owner, &found, region->owner);
+        n_bytes = atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed);
+        if (n_bytes == 0 || n_bytes >= DN__SLOT_NAME_BYTES - 1)
+                return false;
+        for (size_t i = 0; i <= n_bytes / 8; i++) {
+                uint64_t word = atomic_load_explicit(&slot->name[i], memory_order_relaxed);
+
+                memcpy(ret_text + i * sizeof(word), &word, sizeof(word));
+        }
+        ret_text[n_bytes] = '\0';
+        *ret_name = (dn__name){ ret_text, n_bytes, hash, DN__REACH_BEYOND, false, false };
+        return strlen(ret_text) == n_bytes;
+}
+
+/* --- Changing a set ------------------------------------------------------------------------ */
+
+/* The half of an owner word that a process can wait on: a futex has 32 bits. */
+static uint32_t *low_half(_Atomic uint64_t *owner)
+{
+        return (uint32_t *)(void *)owner + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* Sleeps until the set is released, checking periodically whether its owner is alive. */
+static void await_set(_Atomic uint64_t *owner, uint64_t found)
+{
+        struct timespec span = dn__clock_timespec(LIFE_CHECK_US);
+        uint64_t awaited = found | DN__SHM_OWNER_AWAITED;
+
+        if (found == awaited || atomic_compare_exchange_strong(owner, &found, awaited))
+                (void)syscall(SYS_futex, low_half(owner), FUTEX_WAIT, (uint32_t)awaited, &span,
+                              NULL, 0);
+}
+
+static bool owner_is_alive(const dn__region *region, uint64_t owner)
+{
+        unsigned process = dn__shm_owner_process(owner);
+
+        return process < DN__SHM_N_PROCESSES && dn__region_process_is_alive(region, process);
 }
 
 static bool set_acquire(dn__region *region, size_t set)
 {
         _Atomic uint64_t *owner = &region->table->owners[set];
-        uint64_t deadline_us = 0;
+        uint64_t ours = region->owner, deadline_us = 0;
 
         for (;;) {
                 uint64_t found = 0;
 
-                if (atomic_compare_exchange_strong(owner, &found, region->owner))
+                if (atomic_compare_exchange_strong(owner, &found, ours))
+                        return true;
+                /* From now on others may be waiting behind us: see set_release(). */
+                ours = region->owner | DN__SHM_OWNER_AWAITED;
+                if (found && !owner_is_alive(region, found) &&
+                    atomic_compare_exchange_strong(owner, &found, ours))
                         return true;
                 if (!deadline_us)
-                        deadline_us = dn__clock_after_us(SET_TIMEOUT_US);
-                else if (found && take_over(region, owner, found))
-                        return true;
-                else if (dn__clock_now_us() > deadline_us)
+                        deadline_us = dn__clock_after_us(STOPPED_TIMEOUT_US);
+                if (dn__clock_now_us() > deadline_us)
                         return false;
-                (void)sched_yield();
+                if (found)
+                        await_set(owner, found);
         }
 }
 
 static void set_release(dn__region *region, size_t set)
 {
-        atomic_store_explicit(&region->table->owners[set], 0, memory_order_release);
+        _Atomic uint64_t *owner = &region->table->owners[set];
+
+        if (atomic_exchange(owner, 0) & DN__SHM_OWNER_AWAITED)
+                (void)syscall(SYS_futex, low_half(owner), FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static _Atomic uint64_t *holder_word(const dn__region *region, unsigned process, size_t index)
+/* --- Holders ------------------------------------------------------------------------------- */
+
+/* Which processes are alive, as far as checked: each check is a system call. */
+typedef struct lives {
+        uint64_t known[DN__SHM_HOLDER_WORDS];
+        uint64_t alive[DN__SHM_HOLDER_WORDS];
+} lives;
+
+static bool is_alive(const dn__region *region, lives *lives, unsigned process)
 {
-        return &region->table->holders[process][index / 64];
+        uint64_t bit = UINT64_C(1) << process % 64;
+
+        if (!(lives->known[process / 64] & bit)) {
+                lives->known[process / 64] |= bit;
+                if (dn__region_process_is_alive(region, process))
+                        lives->alive[process / 64] |= bit;
+        }
+        return lives->alive[process / 64] & bit;
 }
 
-static bool slot_is_held(const dn__region *region, size_t index)
+static bool slot_is_held(const dn__region *region, const dn__shm_slot *slot, lives *lives)
 {
-        uint64_t n_used = atomic_load(&region->table->n_processes_used);
-        uint64_t bit = UINT64_C(1) << index % 64;
+        for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
+                uint64_t holders = atomic_load(&slot->holders[i]);
 
-        for (unsigned i = 0; i < n_used && i < DN__SHM_N_PROCESSES; i++)
-                if ((atomic_load(holder_word(region, i, index)) & bit) &&
-                    dn__region_process_is_alive(region, i))
-                        return true;
+                for (; holders; holders &= holders - 1) {
+                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(holders);
+
+                        if (is_alive(region, lives, process))
+                                return true;
+                }
+        }
         return false;
 }
 
-/* Finds room in the set: a slot that never had a name, else one whose name nobody holds. */
+/* Records which slots we hold, for the entry's next process to clear. */
+static void add_holder(dn__region *region, dn__shm_slot *slot)
+{
+        dn__shm_process *process = &region->table->processes[region->process];
+        size_t block = index_of(region, slot) / 64;
+
+        atomic_fetch_or(&process->held[block / 64], UINT64_C(1) << block % 64);
+        atomic_fetch_or(&slot->holders[region->process / 64],
+                        UINT64_C(1) << region->process % 64);
+}
+
+/* --- Allocation ---------------------------------------------------------------------------- */
+
+static bool slot_is_free(const dn__region *region, const dn__shm_slot *slot, lives *lives)
+{
+        return atomic_load(&region->table->tags[index_of(region, slot)]) == 0 ||
+               !slot_is_held(region, slot, lives);
+}
+
+/* Finds room in the set: preferably a never used slot, otherwise one whose name nobody holds. */
 static dn__shm_slot *find_room(const dn__region *region, size_t set)
 {
         size_t first = set * DN__SHM_SLOTS_PER_SET, end = first + DN__SHM_SLOTS_PER_SET;
+        lives lives = { 0 };
 
         for (size_t i = first; i < end; i++)
                 if (atomic_load(&region->table->tags[i]) == 0)
                         return &region->table->slots[i];
         for (size_t i = first; i < end; i++)
-                if (!slot_is_held(region, i))
+                if (slot_is_free(region, &region->table->slots[i], &lives))
                         return &region->table->slots[i];
         return NULL;
 }
 
-/* Returns false when there is no memory for the slot. */
-static bool slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
+/* The slot must be free and have memory. */
+static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
                           const words *name)
 {
-        size_t index = index_of(region, slot);
-        _Atomic uint64_t *tag = &region->table->tags[index];
-
-        if (dn__file_reserve(region->fd,
-                             offsetof(dn__shm_table, slots) + index * sizeof(*slot),
-                             sizeof(*slot)) < 0)
-                return false;
+        _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
 
         atomic_store(tag, 0);
+        for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
+                atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
                 atomic_store_explicit(&slot->name[i], i < name->n_words ? name->word[i] : 0,
                                       memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
         atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
-        /* The count goes on where the last name left it: 0 alone means "not counted". */
+        /* The count continues from the previous name's: only 0 means "not counted". */
         (void)dn__slot_count_post(slot);
         atomic_store_explicit(tag, tag_of(hash), memory_order_release);
-        return true;
+}
+
+/* In a set that we own, holds the name's slot, or else names and holds `room`. Returns NULL if
+ * neither is available any more. */
+static dn__shm_slot *hold_in_set(dn__region *region, uint64_t hash, const words *name,
+                                 dn__shm_slot *room)
+{
+        dn__shm_slot *slot = find(region, hash, name);
+        lives lives = { 0 };
+
+        if (slot) {
+                /* The state ended with the last process that held the name. */
+                if (atomic_load(&slot->state) && !slot_is_held(region, slot, &lives))
+                        atomic_store(&slot->state, 0);
+        } else if (room && slot_is_free(region, room, &lives)) {
+                slot = room;
+                slot_set_name(region, slot, hash, name);
+        }
+        if (slot)
+                add_holder(region, slot);
+        return slot;
+}
+
+static int reserve(const dn__region *region, const dn__shm_slot *slot)
+{
+        size_t offset = offsetof(dn__shm_table, slots) + index_of(region, slot) * sizeof(*slot);
+
+        return dn__file_reserve(region->fd, offset, sizeof(*slot));
 }
 
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
-        size_t set = dn__shm_set_of(hash), index;
-        dn__shm_slot *slot;
+        size_t set = dn__shm_set_of(hash);
         words words;
 
         set_words(&words, name, n_name_bytes);
-        if (!set_acquire(region, set))
-                return NULL;
-        slot = find(region, hash, &words);
-        if (slot) {
-                /* The state ended with the last process that held the name. */
-                if (atomic_load(&slot->state) && !slot_is_held(region, index_of(region, slot)))
-                        atomic_store(&slot->state, 0);
-        } else {
-                slot = find_room(region, set);
-                if (slot && !slot_set_name(region, slot, hash, &words))
-                        slot = NULL;
+        for (int i = 0; i < N_ATTEMPTS; i++) {
+                dn__shm_slot *room = NULL, *slot;
+
+                /* Does the slow part before other processes have to wait for it. */
+                if (!find(region, hash, &words)) {
+                        room = find_room(region, set);
+                        if (!room || reserve(region, room) < 0)
+                                return NULL;
+                }
+                if (!set_acquire(region, set))
+                        return NULL;
+                slot = hold_in_set(region, hash, &words, room);
+                set_release(region, set);
+                if (slot)
+                        return slot;
         }
-        if (slot) {
-                index = index_of(region, slot);
-                atomic_fetch_or(holder_word(region, region->process, index),
-                                UINT64_C(1) << index % 64);
-        }
-        set_release(region, set);
-        return slot;
+        return NULL;
 }
 
 void dn__slot_release(dn__region *region, dn__shm_slot *slot)
 {
-        size_t index;
-
-        if (!slot)
-                return;
-        index = index_of(region, slot);
-        atomic_fetch_and(holder_word(region, region->process, index),
-                         ~(UINT64_C(1) << index % 64));
+        if (slot)
+                atomic_fetch_and(&slot->holders[region->process / 64],
+                                 ~(UINT64_C(1) << region->process % 64));
 }

@@ -1,36 +1,53 @@
-/* The slot of a name in the shared table: found, held, counted up. */
+/* The slot of a name in the shared table: lookup, holds, counting. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "post/post.h"
 #include "shm/region.h"
+#include "util/clock.h"
 
-/* Returns the slot of a name that some process holds or held, or NULL. Takes no lock; the slot may
- * pass to another name at any time, unless this process holds it. `hash` is dn__hash64() of the
- * name, which has 1 to 511 bytes. */
+/* Returns the slot of a name that is or was held, or NULL. Takes no lock; the slot may pass to
+ * another name at any time unless this process holds it. `hash` is dn__hash64() of the name, which
+ * has 1 to 511 bytes. */
 dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 
-/* Counts one post of a name that this process does not hold. Returns the generation it has, or 0
- * if there is no slot, or none any more. */
-uint64_t dn__slot_count_post_of(const dn__region *region, uint64_t hash, const char *name,
-                                size_t n_name_bytes);
+/* Counts a post of a name that this process does not hold: sets its generation and its slot, if
+ * there is one. */
+void dn__slot_count_for_others(const dn__region *region, dn__post *post);
 
-/* Claims the slot of a name for this process, which keeps it until dn__slot_release(). A process
- * (a region) holds a name once. The state of a name that no other process holds is 0 then. Returns
- * NULL when its set is full, when there is no memory, or when another process does not finish with
- * the set: the caller then works without a slot. */
+#define DN__SLOT_NAME_BYTES (DN__SHM_NAME_WORDS * sizeof(uint64_t) + 1)
+
+/* Reads the name of a slot. Returns false if it has none, or one that no name is like. It may be
+ * another one by the time it is used, and need not be UTF-8. */
+bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN__SLOT_NAME_BYTES],
+                        dn__name *ret_name);
+
+/* Claims the slot of a name for this process until dn__slot_release(). A process (a region) holds a
+ * name at most once. If no other process holds the name, its state becomes 0. Returns NULL if the
+ * set is full, memory is exhausted, or another process was stopped while changing the set: the
+ * caller then works without a slot and asks again later. */
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 
-/* Gives a slot of dn__slot_hold() back. NULL is allowed. */
+/* Releases a slot of dn__slot_hold(). NULL is allowed. */
 void dn__slot_release(dn__region *region, dn__shm_slot *slot);
 
-/* Counts one post and returns the generation it has. */
+/* Records that the name is posted now, before the post is counted, so that a process that hears of
+ * several names at once can tell which was posted first. */
+static inline void dn__slot_note_time(dn__shm_slot *slot)
+{
+        atomic_store_explicit(&slot->posted_ns, dn__clock_now_ns(), memory_order_relaxed);
+}
+
+/* Counts one post and returns its generation. */
 static inline uint64_t dn__slot_count_post(dn__shm_slot *slot)
 {
-        /* Sequentially consistent: who hears of the post by any road finds it counted. */
+        dn__slot_note_time(slot);
+        /* Sequentially consistent: whoever hears of the post, by any path, finds it counted. */
         return atomic_fetch_add(&slot->generation, 1) + 1;
 }
 

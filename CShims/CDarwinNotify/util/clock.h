@@ -8,7 +8,7 @@
 #define DN__US_PER_SECOND UINT64_C(1000000)
 #define DN__US_PER_MS UINT64_C(1000)
 
-/* The point in time that does not come. sd-bus uses the same value. */
+/* A time that never comes. sd-bus uses the same value. */
 #define DN__NEVER UINT64_MAX
 
 static inline uint64_t dn__clock_now_us(void)
@@ -19,7 +19,15 @@ static inline uint64_t dn__clock_now_us(void)
         return (uint64_t)now.tv_sec * DN__US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Saturates, so that "for ever" may be passed as a span. */
+static inline uint64_t dn__clock_now_ns(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Saturates, so an infinite span may be passed. */
 static inline uint64_t dn__clock_after_us(uint64_t span_us)
 {
         uint64_t now_us = dn__clock_now_us();
@@ -35,7 +43,7 @@ static inline struct timespec dn__clock_timespec(uint64_t us)
         };
 }
 
-/* As poll(), but until a point in time. */
+/* As poll(), but with a deadline instead of a timeout. */
 static inline int dn__clock_poll(struct pollfd *fds, nfds_t n_fds, uint64_t until_us)
 {
         uint64_t now_us = dn__clock_now_us();

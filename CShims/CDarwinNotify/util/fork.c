@@ -1,29 +1,33 @@
-/* Keeping a forked child apart from its parent.
+/* Separates a forked child from its parent.
  *
- * The kernel itself tells a child: a page that it clears there holds the number of the process.
- * Nothing here takes a lock, so that fork() waits for nobody, and nobody for it. So the handlers
- * of the host that run around fork(), before ours or after them, may call the library. Atomic
- * operations are sequentially consistent where they do not say otherwise. */
+ * The kernel marks the child: the process's ID is stored in a page that the kernel clears in a
+ * child. Nothing here takes a lock, and waiting for fork(), or making it wait, is limited in time.
+ * The host's own fork handlers may therefore call the library, whether they run before ours or
+ * after them. Atomic operations are sequentially consistent unless stated otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "util/clock.h"
 
 _Atomic uint64_t *dn__fork_own_id;
 
-/* Not cleared: the numbers of a child are above those of its parent at the time. */
+/* Not cleared: a child's IDs are greater than those of its parent at the time of the fork. */
 static _Atomic uint64_t last_id;
 
-/* Guards are never freed, but used again: a child may walk over them at any moment. */
+/* Guards are never freed, only reused: a child may walk the list at any moment. */
 struct dn__fork_guard {
-        dn__fork_guard *next; /* constant once it is in the list */
-        _Atomic int fd;       /* or one of the two below */
-        uint64_t fork_id;     /* of the process that has it open */
-        dev_t device;         /* what it is open for: the host may have closed it */
+        dn__fork_guard *next; /* constant once in the list */
+        _Atomic int fd;       /* or one of the two constants below */
+        uint64_t fork_id;     /* of the process that opened it */
+        dev_t device;         /* identifies the open file: the host may have closed it */
         ino_t inode;
 };
 
@@ -31,8 +35,8 @@ enum { UNUSED = -1, CHANGING = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
-/* Handlers of the host that ran before may have used the library: what they opened stays. */
-static void after_fork_in_child(void)
+/* The host's earlier fork handlers may have used the library: what they opened stays open. */
+void dn__fork_leave_parent(void)
 {
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
                 int fd = atomic_load(&guard->fd);
@@ -47,6 +51,78 @@ static void after_fork_in_child(void)
         }
 }
 
+/* --- Opening during a fork ------------------------------------------------------------------ */
+
+/* Both opening a descriptor and forking, even a process of many gigabytes, take much less. */
+#define TIMEOUT_US (100 * DN__US_PER_MS)
+#define POLL_US 20
+
+/* Number of threads that are opening something, and of those that are forking. */
+static _Atomic unsigned n_opening, n_forking;
+
+/* This thread's share: a signal handler may fork, a fork handler may open. */
+static _Thread_local unsigned n_own_opening, n_own_forking;
+
+static bool is_too_late(uint64_t until_us)
+{
+        const struct timespec look = dn__clock_timespec(POLL_US);
+
+        if (dn__clock_now_us() >= until_us)
+                return true;
+        (void)nanosleep(&look, NULL);
+        return false;
+}
+
+void dn__fork_hold_off(void)
+{
+        uint64_t until_us;
+
+        if (n_own_opening++ > 0)
+                return;
+        until_us = dn__clock_after_us(TIMEOUT_US);
+        for (;;) {
+                /* At least one of the two threads sees the other. */
+                atomic_fetch_add(&n_opening, 1);
+                if (atomic_load(&n_forking) <= n_own_forking)
+                        return;
+                atomic_fetch_sub(&n_opening, 1);
+                if (is_too_late(until_us))
+                        break;
+        }
+        atomic_fetch_add(&n_opening, 1);
+}
+
+void dn__fork_let_go(void)
+{
+        if (--n_own_opening == 0)
+                atomic_fetch_sub(&n_opening, 1);
+}
+
+static void fork_begins(void)
+{
+        uint64_t until_us = dn__clock_after_us(TIMEOUT_US);
+
+        n_own_forking++;
+        atomic_fetch_add(&n_forking, 1);
+        while (atomic_load(&n_opening) > (n_own_opening > 0) && !is_too_late(until_us))
+                continue;
+}
+
+static void fork_is_over(void)
+{
+        n_own_forking--;
+        atomic_fetch_sub(&n_forking, 1);
+}
+
+/* The other threads do not exist in the child. */
+static void child_begins(void)
+{
+        n_own_forking = 0;
+        atomic_store(&n_forking, 0);
+        atomic_store(&n_opening, n_own_opening > 0);
+        dn__fork_leave_parent();
+}
+
 static int init_result = -ENOMEM;
 
 static void init_once(void)
@@ -58,7 +134,7 @@ static void init_once(void)
         if (page == MAP_FAILED)
                 return;
         if (madvise(page, n_bytes, MADV_WIPEONFORK) < 0 ||
-            pthread_atfork(NULL, NULL, after_fork_in_child) != 0) {
+            pthread_atfork(fork_begins, fork_is_over, child_begins) != 0) {
                 (void)munmap(page, n_bytes);
                 return;
         }
@@ -140,9 +216,18 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
         return NULL;
 }
 
+dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
+{
+        dn__fork_hold_off();
+        guard = dn__fork_guard_free(guard);
+        (void)close(fd);
+        dn__fork_let_go();
+        return guard;
+}
+
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
-                                     void (*unmake)(dn__per_process *made), void *context)
+                                     void (*discard)(dn__per_process *made), void *context)
 {
         dn__per_process *found = atomic_load_explicit(place, memory_order_acquire), *made;
 
@@ -156,7 +241,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                 made->parents = found;
                 if (atomic_compare_exchange_strong(place, &found, made))
                         return made;
-                unmake(made);
+                discard(made);
         }
         return found;
 }

@@ -1,20 +1,20 @@
-/* Keeping a forked child apart from its parent. */
+/* Separates a forked child from its parent. */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Starts telling forks apart; idempotent. Returns 0 or -ENOMEM. */
+/* Starts fork detection; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
 
-/* Where the number of the process is; 0 in a child that has not been asked yet. */
+/* Points to the process's ID; 0 in a child that has not asked for it yet. */
 extern _Atomic uint64_t *dn__fork_own_id;
 
-/* Draws the number of a child. */
+/* Assigns a child its ID. */
 uint64_t dn__fork_draw_id(void);
 
-/* Returns a number that is the same in one process at all times and another one in its forked
- * children, from their first instruction on. After dn__fork_init(). Async-signal-safe; one load. */
+/* Returns an ID that stays the same throughout one process and differs in its forked children from
+ * their first instruction on. Call after dn__fork_init(). Async-signal-safe; one load. */
 static inline uint64_t dn__fork_id(void)
 {
         uint64_t id = atomic_load_explicit(dn__fork_own_id, memory_order_relaxed);
@@ -22,29 +22,41 @@ static inline uint64_t dn__fork_id(void)
         return id ? id : dn__fork_draw_id();
 }
 
-/* A descriptor that a forked child must not keep open: a bus connection would outlive the parent,
- * a lock on an open file description too. The child closes it when it starts. */
+/* Bracket the opening or closing of what a child must not inherit: fork() on another thread waits
+ * until the end, but only for a limited time, so nothing can hang. Calls may be nested. */
+void dn__fork_hold_off(void);
+void dn__fork_let_go(void);
+
+/* A descriptor that a forked child must not keep open: it would keep a bus connection, or a lock on
+ * an open file description, alive after the parent's death. The child closes it when it starts. */
 typedef struct dn__fork_guard dn__fork_guard;
 
-/* Returns NULL, which the other functions accept, if memory cannot be had: then it is not
- * guarded. */
+/* Returns NULL if out of memory: the descriptor is then unguarded. The other functions accept
+ * NULL. */
 dn__fork_guard *dn__fork_guard_new(int fd);
 
-/* The descriptor has become another one, perhaps under the same number. */
+/* Updates the guarded descriptor, which may have the same number as before. */
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
-/* To be called before the descriptor is closed. Returns NULL. */
+/* Closes guarded descriptors that belong to the parent. A child made by fork() has done so on
+ * starting; one made in another way has not. Elsewhere it does nothing. Async-signal-safe. */
+void dn__fork_leave_parent(void);
+
+/* Call before closing the descriptor. Returns NULL. */
 dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
 
-/* The first member of what a process has one of. A forked child finds its parent's, whose locks
- * may be held by threads that the child does not have: it leaves that alone, and makes its own. */
+/* As dn__fork_guard_free(), and closes the descriptor. */
+dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd);
+
+/* The first member of per-process state. A forked child finds its parent's state, whose locks may
+ * be held by threads that do not exist in the child: it leaves that alone and creates its own. */
 typedef struct dn__per_process {
         uint64_t fork_id;
-        struct dn__per_process *parents; /* not to be touched; here a leak checker finds it */
+        struct dn__per_process *parents; /* never accessed; for leak checkers */
 } dn__per_process;
 
-/* Returns the one of this process, making it if need be; or NULL, if `make` returns that. Where
- * two threads make one at a time, `unmake` is called for one of them. */
+/* Returns this process's state, creating it if needed; NULL if `make` returns NULL. If two threads
+ * create it at once, `discard` is called for one of the copies. */
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
-                                     void (*unmake)(dn__per_process *made), void *context);
+                                     void (*discard)(dn__per_process *made), void *context);

@@ -1,5 +1,5 @@
-/* FNV-1a, the hash whose values leave the process: in shared memory (64 bit) and in the D-Bus
- * interface of long names (128 bit). Changing it is a change of both formats. */
+/* FNV-1a, the hash used outside the process: in shared memory (64 bits) and in the D-Bus interface
+ * of long names (128 bits). Changing it changes both formats. */
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ static inline uint64_t dn__hash64(const void *bytes, size_t n_bytes)
 
         for (size_t i = 0; i < n_bytes; i++)
                 hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-        /* FNV leaves the low bits weak, which pick the bucket: fold the high half in. */
+        /* The low bits, which pick the bucket, are weak in FNV: fold the high half in. */
         return hash ^ (hash >> 32);
 }
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A link in an element, or the head of a list. A head links to itself while the list is empty;
- * an element that is in no list has NULL links. */
+/* A link in an element, or the head of a list. The head of an empty list links to itself; an
+ * element in no list has NULL links. */
 typedef struct dn__link {
         struct dn__link *previous;
         struct dn__link *next;
@@ -30,7 +30,7 @@ static inline bool dn__link_is_linked(const dn__link *link)
         return link->next != NULL;
 }
 
-/* Puts an element behind another one, or behind the head, that is in front of all. */
+/* Inserts an element after another one, or after the head, that is at the front. */
 static inline void dn__list_insert(dn__link *behind, dn__link *link)
 {
         link->previous = behind;
@@ -44,7 +44,7 @@ static inline void dn__list_append(dn__link *head, dn__link *link)
         dn__list_insert(head->previous, link);
 }
 
-/* Does nothing for an element that is in no list. */
+/* Does nothing for an element not in a list. */
 static inline void dn__list_remove(dn__link *link)
 {
         if (!link->next)

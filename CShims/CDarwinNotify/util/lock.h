@@ -1,4 +1,4 @@
-/* A mutex that the compiler checks: clang refuses an access to a guarded field without its lock. */
+/* A mutex checked by the compiler: clang rejects access to a guarded field without its lock. */
 #pragma once
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static inline void dn__lock_release(dn__lock *lock) DN__RELEASES(lock)
         (void)pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Deadlines are points of CLOCK_MONOTONIC, so that setting the wall clock moves none of them. */
+/* Deadlines use CLOCK_MONOTONIC, so setting the wall clock does not move them. */
 static inline void dn__condition_init(dn__condition *condition)
 {
         pthread_condattr_t attributes;

@@ -1,11 +1,11 @@
-/* A hash map from byte strings to elements that carry their own link. */
+/* A hash map from byte strings to intrusive entries. */
 #include "util/map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough for the handful of names a usual process observes; a power of two. */
+/* Enough for the few names that a typical process observes; a power of two. */
 #define N_FIRST_BUCKETS 16
 
 static dn__map_entry **bucket_of(const dn__map *map, uint64_t hash)
@@ -55,7 +55,7 @@ int dn__map_add(dn__map *map, dn__map_entry *entry)
 {
         dn__map_entry **bucket;
 
-        /* A map that cannot grow gets slower, not smaller. */
+        /* A map that cannot grow still works, only slower. */
         if (map->n_entries >= map->n_buckets && grow(map) < 0 && !map->n_buckets)
                 return -ENOMEM;
         bucket = bucket_of(map, entry->hash);

@@ -1,10 +1,11 @@
-/* A hash map from byte strings to elements that carry their own link. */
+/* A hash map from byte strings to intrusive entries. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in an element. The key is borrowed and lives as long as the element is in the map. */
+/* Embedded in an element. The key is borrowed and must live as long as the element is in the
+ * map. */
 typedef struct dn__map_entry {
         struct dn__map_entry *next;
         uint64_t hash;
@@ -12,26 +13,27 @@ typedef struct dn__map_entry {
         size_t n_key_bytes;
 } dn__map_entry;
 
-/* All zero is an empty map. */
+/* All zero: an empty map. */
 typedef struct dn__map {
         dn__map_entry **buckets;
         size_t n_buckets; /* a power of two, or 0 */
         size_t n_entries;
 } dn__map;
 
-/* Frees the buckets; the elements are their owners' affair. */
+/* Frees the buckets; the elements belong to their owners. */
 void dn__map_deinit(dn__map *map);
 
-/* Returns the entry of the key, or NULL. `hash` is dn__hash64() of the key. */
+/* Returns the entry of a key, or NULL. `hash` is dn__hash64() of the key. */
 dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, const void *key, size_t n_key_bytes);
 
-/* Adds an entry whose hash, key and n_key_bytes are set and whose key is not in the map yet.
- * Returns 0, or -ENOMEM when not even the first buckets can be had. */
+/* Adds an entry with its hash, key and n_key_bytes set; the key must not be in the map yet. Returns
+ * 0, or -ENOMEM if not even the first buckets can be allocated. */
 int dn__map_add(dn__map *map, dn__map_entry *entry);
 
-/* Takes an entry out that is in the map. */
+/* Removes an entry that is in the map. */
 void dn__map_remove(dn__map *map, dn__map_entry *entry);
 
-/* Walks the map in no particular order: NULL starts, NULL is the end. The map must not change
- * during the walk, but the entry that was returned last may be removed after the next is known. */
+/* Iterates in no particular order: pass NULL to start; returns NULL at the end. The map must not
+ * change during the iteration, except that the previously returned entry may be removed once the
+ * next is known. */
 dn__map_entry *dn__map_next(const dn__map *map, const dn__map_entry *entry);

@@ -1,4 +1,4 @@
-/* A locked list that each process has its own of. */
+/* A locked list, one per process. */
 #include "util/process-list.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static dn__per_process *make(void *context)
         return &list->process;
 }
 
-static void unmake(dn__per_process *made)
+static void discard(dn__per_process *made)
 {
         dn__process_list *list = DN__CONTAINER(made, dn__process_list, process);
 
@@ -25,7 +25,7 @@ static void unmake(dn__per_process *made)
 
 dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place)
 {
-        dn__per_process *found = dn__per_process_get(place, make, unmake, NULL);
+        dn__per_process *found = dn__per_process_get(place, make, discard, NULL);
 
         return found ? DN__CONTAINER(found, dn__process_list, process) : NULL;
 }

@@ -1,4 +1,4 @@
-/* A locked list that each process has its own of. */
+/* A locked list, one per process. */
 #pragma once
 
 #include "util/fork.h"
@@ -11,5 +11,5 @@ typedef struct dn__process_list {
         dn__link head DN__GUARDED_BY(&lock);
 } dn__process_list;
 
-/* Returns the list of this process, making it if need be; or NULL: memory cannot be had. */
+/* Returns this process's list, creating it if needed; NULL if out of memory. */
 dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place);

@@ -1,4 +1,4 @@
-/* A first-in-first-out queue of work, which the executors of the library are made of. */
+/* A first-in, first-out queue of work, used by the library's executors. */
 #include "util/queue.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ void dn__queue_deinit(dn__queue *queue)
         *queue = (dn__queue){ 0 };
 }
 
-static int grow(dn__queue *queue)
+static int grow_ring(dn__queue *queue)
 {
         size_t n_slots = queue->n_slots ? 2 * queue->n_slots : N_FIRST_SLOTS;
         dn__work *ring = malloc(n_slots * sizeof(*ring));
@@ -31,7 +31,7 @@ int dn__queue_push(dn__queue *queue, dn__work work)
         int r;
 
         if (queue->n_works == queue->n_slots) {
-                r = grow(queue);
+                r = grow_ring(queue);
                 if (r < 0)
                         return r;
         }

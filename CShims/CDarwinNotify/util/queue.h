@@ -1,4 +1,4 @@
-/* A first-in-first-out queue of work, which the executors of the library are made of. */
+/* A first-in, first-out queue of work, used by the library's executors. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,11 +11,11 @@ typedef struct dn__work {
         void *argument;
 } dn__work;
 
-/* A ring that grows. All zero is an empty queue. Not locked: its owner has a lock. */
+/* A growing ring buffer. All zero: an empty queue. Not locked: protected by its owner's lock. */
 typedef struct dn__queue {
         dn__work *ring;
         size_t n_slots; /* a power of two, or 0 */
-        size_t head;    /* counts up for ever; the slot is head % n_slots */
+        size_t head;    /* always increases; the slot is head % n_slots */
         size_t n_works;
 } dn__queue;
 

@@ -1,6 +1,10 @@
-/* Threads of the library: named, detached, with every signal left to the host's threads, but for
- * faults of the thread itself: the host's handler of a crash sees those of callbacks too. */
+/* Creates the library's threads: named, detached, with every signal left to the host's threads
+ * except faults of the thread itself: the host's crash handler also sees faults in callbacks. */
 #pragma once
 
-/* Starts a thread. `name` has at most 15 bytes. Returns 0, or -ENOMEM when no thread can be had. */
-int dn__thread_start(const char *name, void (*run)(void *context), void *context);
+#include <pthread.h>
+
+/* Starts a thread, which must be joined or detached. `name` has at most 15 bytes. Returns 0, or
+ * -ENOMEM if no thread can be created. */
+int dn__thread_start(const char *name, void (*run)(void *context), void *context,
+                     pthread_t *ret_thread);

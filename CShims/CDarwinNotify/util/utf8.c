@@ -1,4 +1,4 @@
-/* Which byte strings may be names on a D-Bus. */
+/* Checks which byte strings can be names on a D-Bus. */
 #include "util/utf8.h"
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ static bool is_character(uint32_t code, size_t n_bytes)
                (code & 0xfffe) != 0xfffe;
 }
 
-/* Returns the length of the character at `p`, or 0 if there is none. */
+/* Returns the length of the character at `p`, or 0 if it is invalid. */
 static size_t character_bytes(const unsigned char *p, size_t n_available)
 {
         size_t n = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc0 ? 2 : 0;

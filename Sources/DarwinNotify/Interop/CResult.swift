@@ -13,7 +13,7 @@ func checkRegistration(_ result: CInt) throws(DarwinNotifyError) {
   try check(result)
 }
 
-extension Observation {
+extension NotificationObservation {
   /// Takes over the reference that a C function has returned with its success.
   convenience init(adoptingRegistered observer: OpaquePointer?) {
     guard let observer else { preconditionFailure("C returned success without an observer") }

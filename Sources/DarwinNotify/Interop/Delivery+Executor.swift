@@ -7,15 +7,21 @@ extension Delivery {
   /// The main queue as one object: C recognizes equal executors by their contexts.
   private static let mainQueue = DispatchQueue.main
 
-  /// Makes the C form of the choice, which has to be handed to C: it may own a reference.
-  func makeExecutor() -> dn_executor {
+  /// Calls a function with the C form of the choice, which C retains if it keeps it.
+  func withExecutor<Result>(_ body: (UnsafePointer<dn_executor>) -> Result) -> Result {
+    var executor = makeExecutor()
+    defer { Context.release(executor.context) }
+    return body(&executor)
+  }
+
+  /// Makes the C form of the choice; the caller owns its context.
+  private func makeExecutor() -> dn_executor {
     switch self {
     case .main: dn_executor(queue: Self.mainQueue)
     case .queue(let queue): dn_executor(queue: queue)
     case .thread: dn_executor_delivery_thread()
     case .direct: dn_executor_inline()
-    case .executor(let executor): dn_executor(relay: Relay(to: executor))
-    case .loop(let submit): dn_executor(relay: Relay(to: submit))
+    case .executor, .actor, .loop: dn_executor(lane: DeliveryLane(to: self))
     }
   }
 }
@@ -30,19 +36,22 @@ extension dn_executor {
         return 0
       },
       context: Context.retain(queue),
-      destroy: Context.release
+      retain: Context.retainAgain,
+      release: Context.release
     )
   }
 
   /// An executor that passes work on.
-  fileprivate init(relay: Relay) {
+  fileprivate init(lane: DeliveryLane) {
     self.init(
       enqueue: { context, function, argument in
-        Context.borrow(context, as: Relay.self).enqueue(Work(function, argument))
+        let work = Work(function, argument)
+        Context.borrow(context, as: DeliveryLane.self).enqueue { work.run() }
         return 0
       },
-      context: Context.retain(relay),
-      destroy: Context.release
+      context: Context.retain(lane),
+      retain: Context.retainAgain,
+      release: Context.release
     )
   }
 }

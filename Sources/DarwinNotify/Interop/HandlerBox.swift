@@ -18,7 +18,13 @@ enum Context {
     return Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// The destroy hook of every context.
+  /// The retain hook of every context.
+  static let retainAgain: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+    guard let context else { return }
+    _ = Unmanaged<AnyObject>.fromOpaque(context).retain()
+  }
+
+  /// The destroy and release hook of every context.
   static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
     guard let context else { return }
     Unmanaged<AnyObject>.fromOpaque(context).release()

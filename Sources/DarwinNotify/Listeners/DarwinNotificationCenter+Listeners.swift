@@ -13,21 +13,19 @@ extension DarwinNotificationCenter {
   /// - Parameters:
   ///   - listener: the listener. Names of listeners are compared by their bytes.
   ///   - name: the notification to listen for.
-  ///   - delivery: where the listener runs.
-  /// - Throws: what ``observe(_:on:_:)`` throws.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
   ///
   /// The corresponding C functions are `dn_center_observe`, `dn_observer_replace`.
   public func bind(
     _ listener: Listener<NotificationEvent>,
-    to name: NotificationName,
-    on delivery: Delivery = .main
+    to name: NotificationName
   ) throws(DarwinNotifyError) {
     guard let old = listeners.take(listener.name, from: name) else {
-      let new = try observe(name, on: delivery, listener.action)
+      let new = try observe(name, on: listener.delivery, listener.action)
       return settle(new, for: listener, of: name)
     }
     do throws(DarwinNotifyError) {
-      let new = try old.replace(for: name, on: delivery, listener.action)
+      let new = try old.replace(for: name, on: listener.delivery, listener.action)
       settle(new, for: listener, of: name)
     } catch {
       listeners.putBack(old, for: listener.name, of: name)
@@ -59,7 +57,7 @@ extension DarwinNotificationCenter {
 
   /// Puts a new observation into the table; ends the one that another thread put there meanwhile.
   private func settle(
-    _ observation: Observation,
+    _ observation: NotificationObservation,
     for listener: Listener<NotificationEvent>,
     of name: NotificationName
   ) {
@@ -67,17 +65,17 @@ extension DarwinNotificationCenter {
   }
 }
 
-extension Observation {
+extension NotificationObservation {
   /// Hands the registration over to another handler, at once for every later post.
   fileprivate func replace(
     for name: NotificationName,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> Observation {
-    var executor = delivery.makeExecutor()
+  ) throws(DarwinNotifyError) -> NotificationObservation {
     var successor: OpaquePointer?
     let handler = dn_handler(for: name, handler)
-    try checkRegistration(dn_observer_replace(observer, handler, &executor, &successor))
-    return Observation(adoptingRegistered: successor)
+    try checkRegistration(
+      delivery.withExecutor { dn_observer_replace(observer, handler, $0, &successor) })
+    return NotificationObservation(adoptingRegistered: successor)
   }
 }

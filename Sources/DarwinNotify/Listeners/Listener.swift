@@ -1,23 +1,58 @@
 // Gives a handler a name.
 
+internal import DarwinNotifySupport
+
 /// A handler with a name, by which it is replaced or removed.
 ///
-/// A listener that is bound under a name that is taken replaces the one before: however often the
-/// code that binds it runs, each post is handled once.
-public struct Listener<Event>: Sendable {
-  /// The name of the listener. It matters only among the listeners of one notification.
+/// Binding a listener replaces the one of the same name: however often the code that binds it runs,
+/// each event is handled once.
+///
+///     Listener("label") { event in label.text = "\(event.name)" }
+///     Listener("log", on: .thread) { event in print(event.name) }
+///     Listener("count", on: counter) { counter, event in counter.increase() }
+public struct Listener<Event: Sendable>: Sendable {
+  /// The name of the listener. It matters only among the listeners of one name of events.
   public let name: String
 
-  /// What the listener does.
+  /// The handler. Call it only where ``delivery`` says.
   public let action: @Sendable (Event) -> Void
 
-  /// Makes a listener.
+  /// Where the handler runs.
+  public let delivery: Delivery
+
+  /// Makes a listener that runs on the main actor.
   ///
   /// - Parameters:
   ///   - name: the name of the listener.
-  ///   - action: what the listener does. It runs where the listener is bound to run.
-  public init(_ name: String, _ action: @escaping @Sendable (Event) -> Void) {
+  ///   - action: the handler.
+  public init(_ name: String, _ action: @escaping @MainActor @Sendable (Event) -> Void) {
+    self.init(name, on: .main, onMainActor(action))
+  }
+
+  /// Makes a listener that runs where it is told to.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the listener.
+  ///   - delivery: where the handler runs.
+  ///   - action: the handler.
+  public init(
+    _ name: String, on delivery: Delivery, _ action: @escaping @Sendable (Event) -> Void
+  ) {
     self.name = name
+    self.delivery = delivery
     self.action = action
+  }
+
+  /// Makes a listener that runs in the isolation of an actor.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the listener.
+  ///   - actor: the actor. It lives as long as the listener is bound.
+  ///   - action: the handler, which gets the actor beside the event.
+  public init<Isolation: Actor>(
+    _ name: String, on actor: Isolation,
+    _ action: @escaping @Sendable (isolated Isolation, Event) -> Void
+  ) {
+    self.init(name, on: .actor(actor), isolated(to: actor, action))
   }
 }

@@ -3,7 +3,7 @@
 /// The registration of one iteration, which ends with the last reference.
 final class NotificationsRegistration: Sendable {
   private let storage: NotificationsStorage
-  private let observation: Observation
+  private let observation: NotificationObservation
 
   init(
     of name: NotificationName, from center: DarwinNotificationCenter

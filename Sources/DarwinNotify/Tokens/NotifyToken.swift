@@ -56,14 +56,15 @@ public final class NotifyToken: Sendable {
   /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
   public convenience init(
     _ name: NotificationName,
-    on delivery: Delivery = .main,
+    on delivery: Delivery,
     _ handler: @escaping @Sendable (NotifyToken) -> Void
   ) throws(NotifyError) {
     self.init(unregistered: name)
     try register { name, number in
-      var executor = delivery.makeExecutor()
       let handler = dn_token_handler(for: self, handler)
-      return dn_notify_register_callback(name, handler, &executor, &number)
+      return delivery.withExecutor {
+        dn_notify_register_callback(name, handler, $0, &number)
+      }
     }
   }
 

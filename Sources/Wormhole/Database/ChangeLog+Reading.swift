@@ -1,6 +1,6 @@
 // Reads what has changed in a database.
 
-internal import Foundation
+internal import FoundationEssentials
 
 extension ChangeLog {
   /// Returns the next commit behind a token that has changed one of some tables, whose names are in
@@ -36,24 +36,21 @@ extension ChangeLog {
   private struct Commit {
     let first: Int64
     let last: Int64
-    let sender: Sender?
+    let sender: Wormhole.Sender?
     let date: Date?
   }
 
   private func commit(after token: Int64) throws(WormholeError) -> Commit? {
     try database.rows(
       """
-      SELECT first, last, pid, uid, time FROM wormhole_commits
+      SELECT first, last, time, pid, uid, process FROM wormhole_commits
       WHERE last > ? ORDER BY last LIMIT 1
       """, .integer(token)
     ) { (row) throws(WormholeError) in
       // Somebody else may have written the row.
-      let pid = row.integer(2).flatMap { Int32(exactly: $0) }
-      let uid = row.integer(3).flatMap { UInt32(exactly: $0) }
-      let sender = pid.flatMap { pid in uid.map { Sender(pid: pid, uid: $0) } }
-      return Commit(
-        first: row.integer(0) ?? 0, last: row.integer(1) ?? 0, sender: sender,
-        date: row.integer(4).map { Date(nanoseconds: $0) })
+      Commit(
+        first: row.integer(0) ?? 0, last: row.integer(1) ?? 0, sender: row.sender(from: 3),
+        date: row.integer(2).map { Date(nanoseconds: $0) })
     }.first
   }
 

@@ -1,6 +1,6 @@
 // Puts triggers on the tables of a database.
 
-internal import DarwinNotify
+internal import DarwinNotifySupport
 
 extension ChangeLog {
   /// Sees to it that every table has its triggers, if tables may have come or gone. The rows of a

@@ -1,6 +1,6 @@
 // Records what changes in a database.
 
-internal import Foundation
+internal import FoundationEssentials
 
 /// The tables `wormhole_changes`, `wormhole_commits` and `wormhole_tables`.
 ///
@@ -36,7 +36,8 @@ struct ChangeLog {
           id INTEGER PRIMARY KEY, name TEXT NOT NULL, row INTEGER);
         CREATE TABLE IF NOT EXISTS wormhole_commits(
           last INTEGER PRIMARY KEY, first INTEGER NOT NULL,
-          pid INTEGER NOT NULL, uid INTEGER NOT NULL, time INTEGER NOT NULL);
+          time INTEGER NOT NULL,
+          pid INTEGER NOT NULL, uid INTEGER NOT NULL, process INTEGER NOT NULL);
         CREATE TABLE IF NOT EXISTS wormhole_tables(name TEXT PRIMARY KEY) WITHOUT ROWID;
         INSERT INTO wormhole_changes(id, name)
         SELECT (random() & 0x3fffffff) << 32 | 1, ''
@@ -77,11 +78,11 @@ struct ChangeLog {
   private func sign(after last: Int64) throws(WormholeError) -> Bool {
     let newest = try lastID()
     guard newest > last else { return false }
-    let sender = Sender.current
+    let sender = Wormhole.Sender.current.fields
     try database.run(
-      "INSERT INTO wormhole_commits(last, first, pid, uid, time) VALUES(?, ?, ?, ?, ?)",
-      .integer(newest), .integer(last + 1), .integer(Int64(sender.pid)),
-      .integer(Int64(sender.uid)), .integer(Date().nanoseconds))
+      "INSERT INTO wormhole_commits VALUES(?, ?, ?, ?, ?, ?)",
+      .integer(newest), .integer(last + 1), .integer(Date().nanoseconds), sender[0], sender[1],
+      sender[2])
     let floor = newest - Self.historyLength
     if try firstID() + Self.trimmedLength <= floor {
       try database.run("DELETE FROM wormhole_changes WHERE id <= ?", .integer(floor))

@@ -1,7 +1,7 @@
 // Presents the changes of a database as a sequence.
 
 internal import DarwinNotify
-public import Foundation
+public import FoundationEssentials
 
 extension SharedDatabase {
   /// What one commit has changed.
@@ -18,7 +18,7 @@ extension SharedDatabase {
 
     /// Who made the change; `nil` if it was made without this library, where several commits count
     /// as one.
-    public let sender: Sender?
+    public let sender: Wormhole.Sender?
 
     /// When the change was made, by the clock of its sender.
     public let date: Date?
@@ -44,10 +44,11 @@ extension SharedDatabase {
   public func changes(
     in tables: String..., since token: Int64? = nil
   ) throws(WormholeError) -> Changes {
-    let rings = try center.rings(of: bell)
+    let notifications = try center.notifications(of: changeName)
     let start = if let token { token } else { try tokenNow() }
     return Changes(
-      database: self, tables: Set(tables.map { $0.lowercased() }), rings: rings, start: start)
+      database: self, tables: Set(tables.map { $0.lowercased() }), notifications: notifications,
+      start: start)
   }
 
   /// The changes of a database.
@@ -60,7 +61,7 @@ extension SharedDatabase {
 
     fileprivate let database: SharedDatabase
     fileprivate let tables: Set<String>
-    fileprivate let rings: Notifications
+    fileprivate let notifications: Notifications
     fileprivate let start: Int64
 
     /// Begins an iteration, which sees all that has changed since the sequence was made.
@@ -68,14 +69,15 @@ extension SharedDatabase {
     /// - Returns: an iterator, for one task.
     public func makeAsyncIterator() -> Iterator {
       Iterator(
-        database: database, tables: tables, rings: rings.makeAsyncIterator(), token: start)
+        database: database, tables: tables, notifications: notifications.makeAsyncIterator(),
+        token: start)
     }
 
     /// An iteration over the changes of a database. It keeps nothing but its place.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let database: SharedDatabase
       fileprivate let tables: Set<String>
-      fileprivate var rings: Notifications.Iterator
+      fileprivate var notifications: Notifications.Iterator
       fileprivate var token: Int64
 
       /// Waits for the next change.
@@ -90,7 +92,7 @@ extension SharedDatabase {
           let found = try await database.change(after: token, in: tables)
           token = found.token
           if let change = found.change { return change }
-          guard await rings.next(isolation: actor) != nil else { break }
+          guard await notifications.next(isolation: actor) != nil else { break }
         }
         return nil
       }

@@ -47,10 +47,15 @@ struct Migrations: Sendable {
     }
     guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
     guard version < steps.count else { return true }
-    try database.execute(steps[Int(version)])
+    do throws(WormholeError) {
+      try database.execute(steps[Int(version)])
+    } catch .database(let code, let message) {
+      throw .database(code: code, message: "migration \(version + 1): \(message)")
+    }
     guard try database.rows("PRAGMA main.foreign_key_check", make: { _ in }).isEmpty else {
       throw .database(
-        code: sqliteHasNoParent, message: "migration \(version + 1) leaves rows without a parent")
+        code: sqliteHasNoParent,
+        message: "migration \(version + 1) leaves rows without a parent, in \(database.path)")
     }
     try database.execute("PRAGMA user_version = \(version + 1)")
     return false

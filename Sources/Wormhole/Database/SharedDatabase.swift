@@ -1,16 +1,16 @@
 // Opens a database to all processes of a group.
 
 internal import DarwinNotify
-internal import Foundation
+internal import Glibc
 
 /// A database of SQLite that the processes of a group share, and tell each other of what changes.
 ///
 /// Any number of processes read and write it at the same time. Readers see the database as it was
 /// when they began, and wait for nobody; writers follow each other. What a commit has changed is
 /// recorded in the database, so that ``changes(in:since:)`` also tells of what happened while
-/// nobody was looking. Programs that write without this library are seen as well, if nobody rings
-/// then at the next occasion. A process that was forked from one that has used any log, defaults or
-/// database cannot use it before it calls `exec`.
+/// nobody was looking. Programs that write without this library are seen as well, if nobody
+/// notifications then at the next occasion. A process that was forked from one that has used any
+/// log, defaults or database cannot use it before it calls `exec`.
 ///
 ///     let database = try group.database("lunch", migrations: [
 ///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
@@ -27,24 +27,19 @@ internal import Foundation
 /// triggers are recursive; the new row ids of a `VACUUM` in tables without an
 /// `INTEGER PRIMARY KEY`.
 public final class SharedDatabase: Sendable {
-  let bell: NotificationName
+  let changeName: NotificationName
   let center: DarwinNotificationCenter
   private let store: SQLiteStore
   private let hasMigrated: Locked<Bool>
-  private let writing = WorkQueue("wormhole.database.write", width: 1)
-  private let reading = WorkQueue("wormhole.database.read", width: readers)
-
-  /// How many tasks can read at the same time.
-  private static let readers = 4
 
   fileprivate init(
     of group: AppGroup, name: String, fileName: String, migrations: [String]
   ) throws(WormholeError) {
-    (bell, center) = (group.bell("database", name), group.center)
+    (changeName, center) = (group.changeName("database", name), group.center)
     let hasMigrated = Locked(false)
     self.hasMigrated = hasMigrated
     let file = SQLiteFile(directory: group.container.path, name: fileName)
-    store = SQLiteStore(file, readers: Self.readers) { (database) throws(WormholeError) in
+    store = SQLiteStore(file, readers: 4) { (database) throws(WormholeError) in
       if try Migrations(migrations).run(in: database) { hasMigrated.withLock { $0 = true } }
     }
     try openNow()
@@ -63,7 +58,7 @@ public final class SharedDatabase: Sendable {
   public func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await reading.run { [self] in
+    try await store.readers.run { [self] in
       Result {
         try readNow { (database) throws(WormholeError) in
           try database.transaction(.deferred) { try body(Connection(database)) }
@@ -85,12 +80,12 @@ public final class SharedDatabase: Sendable {
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await writing.run { [self] in
+    try await store.writers.run { [self] in
       Result {
         let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
           try ChangeLog(in: database).record { try body(Connection(database)) }
         }
-        try ring(if: hasChanged)
+        try notify(if: hasChanged)
         return try result.get()
       }
     }.get()
@@ -99,7 +94,7 @@ public final class SharedDatabase: Sendable {
   /// The place of the last change: ``changes(in:since:)`` goes on from there.
   public var token: Int64 {
     get async throws(WormholeError) {
-      try await reading.run { [self] in
+      try await store.readers.run { [self] in
         Result { () throws(WormholeError) in try tokenNow() }
       }.get()
     }
@@ -116,7 +111,7 @@ public final class SharedDatabase: Sendable {
   func change(
     after token: Int64, in tables: Set<String>
   ) async throws(WormholeError) -> (change: Change?, token: Int64) {
-    try await reading.run { [self] in
+    try await store.readers.run { [self] in
       Result { () throws(WormholeError) in
         try readNow { (database) throws(WormholeError) in
           var token = token
@@ -132,16 +127,16 @@ public final class SharedDatabase: Sendable {
   /// Opens the file to write, and makes it if it is missing.
   private func openNow() throws(WormholeError) {
     try store.write { _ in }
-    try ring(if: false)
+    try notify(if: false)
   }
 
   /// Tells those who listen of a change, or of a migration.
-  private func ring(if hasChanged: Bool) throws(WormholeError) {
+  private func notify(if hasChanged: Bool) throws(WormholeError) {
     let hasMigrated = hasMigrated.withLock { hasMigrated in
       defer { hasMigrated = false }
       return hasMigrated
     }
-    if hasChanged || hasMigrated { try center.ring(bell) }
+    if hasChanged || hasMigrated { try center.notify(changeName) }
   }
 
   private func readNow<Value>(
@@ -171,7 +166,8 @@ extension AppGroup {
   ///     and change nothing else. Foreign keys are not enforced meanwhile, so that a table can be
   ///     made anew; one that leaves rows without a parent fails.
   /// - Returns: the database, with connections of its own.
-  /// - Throws: ``WormholeError/invalidIdentifier`` for a name that is taken or empty,
+  /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
+  ///   ``WormholeError/reservedName(_:)``,
   ///   ``WormholeError/newerSchema(found:known:)``, ``WormholeError/foreign(path:)`` if the file
   ///   is no database, ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
   ///   ``WormholeError/notPrivate(path:)``, ``WormholeError/damaged(path:)``,
@@ -183,9 +179,10 @@ extension AppGroup {
   ) throws(WormholeError) -> SharedDatabase {
     let fileName = FileName(for: name).text
     let isTaken =
-      fileName == SharedDefaults.fileName
+      fileName == AppGroup.defaultsFile
       || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
-    guard !name.isEmpty, !isTaken else { throw .invalidIdentifier }
+    guard !name.isEmpty else { throw .invalidIdentifier }
+    guard !isTaken else { throw .reservedName(name) }
     return try SharedDatabase(of: self, name: name, fileName: fileName, migrations: migrations)
   }
 }

@@ -1,7 +1,7 @@
 // Presents the changes of settings as sequences.
 
 internal import DarwinNotify
-public import Foundation
+public import FoundationEssentials
 
 extension SharedDefaults {
   /// What became of a value.
@@ -18,7 +18,7 @@ extension SharedDefaults {
     public let isRemoved: Bool
 
     /// Who changed it last; `nil` if it was never set.
-    public let sender: Sender?
+    public let sender: Wormhole.Sender?
 
     /// When it was changed last; `nil` if it was never set.
     public let date: Date?
@@ -33,7 +33,7 @@ extension SharedDefaults {
     public let isRemoved: Bool
 
     /// Who changed it last.
-    public let sender: Sender
+    public let sender: Wormhole.Sender
 
     /// When it was changed last.
     public let date: Date
@@ -66,9 +66,9 @@ extension SharedDefaults {
 
   /// Listens first, then looks where it stands.
   private func news() throws(WormholeError) -> DefaultsNews {
-    let rings = try center.rings(of: bell)
+    let notifications = try center.notifications(of: changeName)
     let number = try read { (table) throws(WormholeError) in try table.lastNumber() } ?? 0
-    return DefaultsNews(defaults: self, rings: rings, start: number)
+    return DefaultsNews(defaults: self, notifications: notifications, start: number)
   }
 
   /// The changes of a value.

@@ -1,6 +1,6 @@
 // Names a shared value.
 
-internal import DarwinNotify
+internal import DarwinNotifySupport
 
 /// The name of a value in the defaults of a group, with its type and what stands in for it.
 ///

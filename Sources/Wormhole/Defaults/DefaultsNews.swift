@@ -5,17 +5,17 @@ internal import DarwinNotify
 /// The changes behind a number, looked for whenever the bell has rung.
 struct DefaultsNews: Sendable {
   let defaults: SharedDefaults
-  let rings: Notifications
+  let notifications: Notifications
   let start: Int64
 
   func makeIterator() -> Iterator {
-    Iterator(defaults: defaults, rings: rings.makeAsyncIterator(), position: start)
+    Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
   /// One iteration. It keeps nothing but its place: what has happened stands in the file.
   struct Iterator {
     let defaults: SharedDefaults
-    var rings: Notifications.Iterator
+    var notifications: Notifications.Iterator
     var position: Int64
 
     /// Looks, and if there is nothing waits and looks again. Returns what was found, or `nil` once
@@ -39,7 +39,7 @@ struct DefaultsNews: Sendable {
           self.position = place
           return found
         }
-        guard await rings.next(isolation: isolation) != nil else { break }
+        guard await notifications.next(isolation: isolation) != nil else { break }
       }
       return nil
     }

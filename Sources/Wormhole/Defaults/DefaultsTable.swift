@@ -1,6 +1,6 @@
 // Keeps named values in a database.
 
-internal import Foundation
+internal import FoundationEssentials
 
 /// The table `entries`: one row for each name that was ever set.
 ///
@@ -13,7 +13,7 @@ struct DefaultsTable {
     /// The encoded value, `nil` if it was removed.
     let value: Data?
     let number: Int64
-    let sender: Sender
+    let sender: Wormhole.Sender
     let date: Date
   }
 
@@ -29,7 +29,8 @@ struct DefaultsTable {
     script: """
       CREATE TABLE entries(
         name TEXT PRIMARY KEY, value BLOB, number INTEGER NOT NULL UNIQUE,
-        pid INTEGER NOT NULL, uid INTEGER NOT NULL, time INTEGER NOT NULL)
+        time INTEGER NOT NULL,
+        pid INTEGER NOT NULL, uid INTEGER NOT NULL, process INTEGER NOT NULL)
       """)
 
   private let database: SQLiteConnection
@@ -71,15 +72,16 @@ struct DefaultsTable {
     case .failure: break
     case nil: guard value != nil else { return false }
     }
-    let sender = Sender.current
+    let sender = Wormhole.Sender.current.fields
     try database.run(
       """
-      INSERT INTO entries VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(name) DO UPDATE SET
-      value = excluded.value, number = excluded.number,
-      pid = excluded.pid, uid = excluded.uid, time = excluded.time
+      INSERT INTO entries(\(Self.columns)) VALUES(?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT(name) DO UPDATE SET
+      value = excluded.value, number = excluded.number, time = excluded.time,
+      pid = excluded.pid, uid = excluded.uid, process = excluded.process
       """,
       .text(name), value.map { .blob($0) } ?? .null, .integer(try nextNumber()),
-      .integer(Int64(sender.pid)), .integer(Int64(sender.uid)), .integer(Date().nanoseconds))
+      .integer(Date().nanoseconds), sender[0], sender[1], sender[2])
     return true
   }
 
@@ -92,7 +94,7 @@ struct DefaultsTable {
     return last + 1
   }
 
-  private static let columns = "name, value, number, pid, uid, time"
+  private static let columns = "name, value, number, time, pid, uid, process"
 
   /// Somebody else may have written a row with something else for a number.
   private static let isNumbered = "typeof(number) = 'integer'"
@@ -111,12 +113,11 @@ struct DefaultsTable {
     default: return .failure(.damaged(path: database.path))
     }
     guard case .text(let name) = row.field(0), let number = row.integer(2),
-      let pid = row.integer(3).flatMap({ Int32(exactly: $0) }),
-      let uid = row.integer(4).flatMap({ UInt32(exactly: $0) }), let time = row.integer(5)
+      let time = row.integer(3), let sender = row.sender(from: 4)
     else { return .failure(.damaged(path: database.path)) }
     return .success(
       Entry(
-        name: name, value: value, number: number, sender: Sender(pid: pid, uid: uid),
+        name: name, value: value, number: number, sender: sender,
         date: Date(nanoseconds: time)))
   }
 }

@@ -15,18 +15,15 @@ internal import DarwinNotify
 ///     for try await change in try defaults.changes(of: .theme) { apply(try change.value) }
 public final class SharedDefaults: Sendable {
   private let store: SQLiteStore
-  let bell: NotificationName
+  let changeName: NotificationName
   let center: DarwinNotificationCenter
 
-  /// The file in the directory of the group.
-  static let fileName = "defaults.sqlite"
-
   init(of group: AppGroup) throws(WormholeError) {
-    bell = group.bell("defaults")
+    changeName = group.changeName("defaults")
     center = group.center
     store = SQLiteStore(
       SQLiteFile(
-        directory: group.container.path, name: Self.fileName, schema: DefaultsTable.schema))
+        directory: group.container.path, name: AppGroup.defaultsFile, schema: DefaultsTable.schema))
     // What is wrong with the file shall be found out here.
     _ = try read { (table) throws(WormholeError) in try table.lastNumber() }
   }
@@ -122,7 +119,7 @@ public final class SharedDefaults: Sendable {
         return try body(&transaction)
       }
     }
-    if case .success = result, hasChanged { try center.ring(bell) }
+    if case .success = result, hasChanged { try center.notify(changeName) }
     return result
   }
 }
@@ -178,13 +175,7 @@ extension AppGroup {
   ///   ``WormholeError/database(code:message:)``.
   public var defaults: SharedDefaults {
     get throws(WormholeError) {
-      if let defaults = openDefaults.withLock({ $0 }) { return defaults }
-      let defaults = try SharedDefaults(of: self)
-      return openDefaults.withLock { open in
-        let winner = open ?? defaults
-        open = winner
-        return winner
-      }
+      try singleton { () throws(WormholeError) in try SharedDefaults(of: self) }
     }
   }
 }

@@ -1,18 +1,18 @@
 // Keeps the newest message of a name in a file.
 
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// A mailbox of two files: `*.message` for the newest message, `*.mailbox` for the numbers.
-struct FileMailbox: Mailbox {
+struct FileMailbox: Wormhole.Mailbox {
   private let name: String
   private let directory: String
   private let message: MessageFile
   private let statePath: String
+  private let logPath: String
   private let isDurable: Bool
   private let isCoordinated: Bool
   private let keeper = DescriptorKeeper()
-
-  static let messageSuffix = ".message"
 
   init(_ name: String, in directory: String, durable: Bool, coordinated: Bool) {
     self.name = name
@@ -20,24 +20,28 @@ struct FileMailbox: Mailbox {
     isDurable = durable
     isCoordinated = coordinated
     let file = "\(directory)/\(FileName(for: name).text)"
-    message = MessageFile(path: file + Self.messageSuffix)
-    statePath = "\(file).mailbox"
+    message = MessageFile(path: file + FileSuffix.message)
+    statePath = file + FileSuffix.mailbox
+    logPath = file + FileSuffix.log
   }
 
   // MARK: - Writing
 
-  func append(_ letter: Letter) throws(WormholeError) -> UInt64 {
-    try append(letter, holding: try lock())
+  func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 {
+    try append(record, holding: try lock())
   }
 
-  func update(_ body: (NumberedLetter?) throws -> Letter?) throws -> UInt64? {
+  func update(
+    _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
+  ) throws -> UInt64? {
     guard isCoordinated else { throw WormholeError.notCoordinated }
     let lock = try lock()
-    guard let letter = try body(newestMessage(holding: lock)) else { return nil }
-    return try append(letter, holding: lock)
+    guard let record = try body(newestMessage(holding: lock)) else { return nil }
+    return try append(record, holding: lock)
   }
 
   private func lock() throws(WormholeError) -> FileLock {
+    if access(statePath, F_OK) != 0 { try refuseLog() }
     do throws(WormholeError) {
       return try FileLock(.exclusive, statePath, keeper: keeper)
     } catch .system(code: ENOENT, path: statePath) {
@@ -46,16 +50,19 @@ struct FileMailbox: Mailbox {
     }
   }
 
-  /// The number is written first: who is killed then leaves one out, and the old message in place.
-  /// A clearing takes the message away first: who is killed then has told nobody.
+  /// The number is written first: a process that is killed then skips a number and leaves the old
+  /// message. A clearing removes the message first: a process that is killed then has told nobody.
   private func append(
-    _ letter: Letter, holding lock: borrowing FileLock
+    _ record: Wormhole.Record, holding lock: borrowing FileLock
   ) throws(WormholeError) -> UInt64 {
     let known = MailboxState(descriptor: lock.descriptor)
     var state = known ?? MailboxState(lastNumber: visibleNumber() ?? 0)
-    let stamp = state.next(for: letter)
-    switch letter.content {
-    case .message(let payload):
+    // The number after the next one stands for none: what has it would not be read.
+    guard state.lastNumber < .max - 1 else { throw .damaged(path: statePath) }
+    let stamp = state.next(for: record)
+    if let error = record.content.notStorable { throw error }
+    switch record.content {
+    case .value(let payload):
       state.message = stamp
       let header = try header(of: payload, stamp, in: state).encoded()
       try write(state, lock)
@@ -68,13 +75,12 @@ struct FileMailbox: Mailbox {
       state.cleared = stamp
       try message.remove(durable: isDurable)
       try write(state, lock)
-    case .unreadable(let error):
-      throw error
+    case .absent, .unreadable: break
     }
     return stamp.number
   }
 
-  /// Makes the message that is there one of a mailbox whose numbers were lost.
+  /// Adopts the message of a mailbox whose numbers were lost.
   private func adoptMessage(into state: MailboxState) throws(WormholeError) {
     guard let found = try? message.read(after: 0), found.header.name == name else { return }
     var header = found.header
@@ -92,7 +98,7 @@ struct FileMailbox: Mailbox {
   }
 
   private func header(
-    of payload: Payload, _ stamp: MailboxState.Stamp, in state: MailboxState
+    of payload: Wormhole.Payload, _ stamp: MailboxState.Stamp, in state: MailboxState
   ) -> MessageHeader {
     MessageHeader(
       number: stamp.number, time: stamp.time, sender: stamp.sender,
@@ -104,9 +110,9 @@ struct FileMailbox: Mailbox {
 
   // MARK: - Reading
 
-  func letters(after number: UInt64, limit: Int) throws(WormholeError) -> LetterBatch {
+  func records(after number: UInt64, limit: Int) throws(WormholeError) -> Wormhole.RecordBatch {
     do throws(WormholeError) {
-      return try lettersInPassing(after: number, limit: limit)
+      return try recordsInPassing(after: number, limit: limit)
     } catch {
       return try whileNobodyWrites { (state) throws(WormholeError) in
         let newest = try newestMessage(after: number, state)
@@ -115,41 +121,41 @@ struct FileMailbox: Mailbox {
     }
   }
 
-  /// Throws what is wrong with the message, too.
-  private func lettersInPassing(
+  /// Throws also what is wrong with the message itself.
+  private func recordsInPassing(
     after number: UInt64, limit: Int
-  ) throws(WormholeError) -> LetterBatch {
+  ) throws(WormholeError) -> Wormhole.RecordBatch {
     var newest = try readableMessage(after: number)
-    // As a rule the next letter is a message: whether there is more is found out behind it.
-    if let newest, newest.letter.number == number &+ 1 {
-      return LetterBatch([newest.letter], hasMore: true, identity: newest.identity)
+    // As a rule the next record is a message. Whether there are more is found out after it.
+    if let newest, newest.record.number == number &+ 1 {
+      return Wormhole.RecordBatch([newest.record], hasMore: true, identity: newest.identity)
     }
-    // The state, then the message: one that has later letters behind it is in the file by then.
+    // The state before the message: a message with later records is in the file by then.
     let state = try readState()
-    if newest?.letter.number ?? number < state?.message.number ?? .max {
+    if newest?.record.number ?? number < state?.message.number ?? .max {
       newest = try readableMessage(after: number)
     }
-    return batch(of: newest?.letter, state, after: number, limit: limit)
+    return batch(of: newest?.record, state, after: number, limit: limit)
   }
 
-  /// Returns what there is behind a number.
+  /// Returns the records after a number.
   private func batch(
-    of newest: NumberedLetter?, _ state: MailboxState?, after number: UInt64, limit: Int
-  ) -> LetterBatch {
+    of newest: Wormhole.NumberedRecord?, _ state: MailboxState?, after number: UInt64, limit: Int
+  ) -> Wormhole.RecordBatch {
     let cleared = state?.cleared.number ?? 0
     let message = newest.flatMap { $0.number > cleared ? $0 : nil }
-    let letters = [state?.ping.letter(.ping), state?.cleared.letter(.cleared), message]
-    let news = letters.compactMap(\.self).filter { $0.number > number }
+    let records = [state?.ping.record(.ping), state?.cleared.record(.cleared), message]
+    let found = records.compactMap(\.self).filter { $0.number > number }
       .sorted { $0.number < $1.number }
-    return LetterBatch(
-      Array(news.prefix(limit)), hasMore: news.count > limit, identity: state?.identity ?? 0)
+    return Wormhole.RecordBatch(
+      Array(found.prefix(limit)), hasMore: found.count > limit, identity: state?.identity ?? 0)
   }
 
-  func lastMessage() throws(WormholeError) -> NumberedLetter? {
+  func lastMessage() throws(WormholeError) -> Wormhole.NumberedRecord? {
     if isCoordinated, let lock = try lockForReading() { return try newestMessage(holding: lock) }
     let cleared = try readState()?.cleared.number ?? 0
     do throws(WormholeError) {
-      return try readableMessage(after: cleared)?.letter
+      return try readableMessage(after: cleared)?.record
     } catch {
       return try whileNobodyWrites { (state) throws(WormholeError) in
         try newestMessage(after: state?.cleared.number ?? 0, state)
@@ -157,7 +163,7 @@ struct FileMailbox: Mailbox {
     }
   }
 
-  /// What somebody is about to put in does not count yet, though it has its number already.
+  /// A message that is being written does not count yet, though it has its number.
   func lastNumber() throws(WormholeError) -> UInt64 {
     let state = try readState()
     if let number = visibleNumber() { return lastNumber(state, ofMessage: number) }
@@ -174,7 +180,7 @@ struct FileMailbox: Mailbox {
     try readState()?.identity ?? 0
   }
 
-  /// Returns the number of the message that is there, 0 if there is none, `nil` if it does not say.
+  /// Returns the number of the stored message, 0 if there is none, `nil` if it cannot be read.
   private func visibleNumber() -> UInt64? {
     do throws(WormholeError) {
       guard let header = try message.readHeader() else { return 0 }
@@ -184,11 +190,10 @@ struct FileMailbox: Mailbox {
     }
   }
 
-  /// Reads what cannot be read in passing: a message that is damaged does not say its number. It
-  /// has the one that was given out last, unless that belongs to a message which is about to take
-  /// its place.
+  /// Reads while no writer is active. A damaged message does not tell its number, which is then the
+  /// last one given out, unless that belongs to a message that is about to replace it.
   ///
-  /// Who is about to write for longer makes the reader busy: that looks again later.
+  /// A writer that takes long makes the reader fail as busy; it looks again later.
   private func whileNobodyWrites<Result>(
     _ body: (MailboxState?) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
@@ -196,16 +201,19 @@ struct FileMailbox: Mailbox {
     do throws(WormholeError) {
       lock = try lockForReading(timeout: .milliseconds(100))
     } catch .foreign {
-      // Nobody can write.
+      // Nobody can write it.
       return try body(try readState())
     }
-    guard let lock else { return try body(nil) }
+    guard let lock else {
+      try refuseLog()
+      return try body(nil)
+    }
     return try body(MailboxState(descriptor: lock.descriptor))
   }
 
-  /// Waits for those who are about to write. Where nobody has ever written there is no lock.
+  /// Waits for writers. If nobody has ever written there is no lock.
   private func lockForReading(
-    timeout: Duration = FileLock.patience
+    timeout: Duration = Backoff.timeout
   ) throws(WormholeError) -> FileLock? {
     do throws(WormholeError) {
       return try FileLock(.shared, statePath, timeout: timeout)
@@ -218,50 +226,60 @@ struct FileMailbox: Mailbox {
     let descriptor = open(statePath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       guard errno == ENOENT || errno == ELOOP else { throw .system(code: errno, path: statePath) }
+      try refuseLog()
       return nil
     }
     defer { close(descriptor) }
     return MailboxState(descriptor: descriptor)
   }
 
+  /// Makes sure that the other processes do not use a log for the name.
+  private func refuseLog() throws(WormholeError) {
+    guard access(logPath, F_OK) != 0 else {
+      throw .otherTransit(name: name, used: "file", found: "log")
+    }
+  }
+
   private func newestMessage(
     holding lock: borrowing FileLock
-  ) throws(WormholeError) -> NumberedLetter? {
+  ) throws(WormholeError) -> Wormhole.NumberedRecord? {
     let state = MailboxState(descriptor: lock.descriptor)
     return try newestMessage(after: state?.cleared.number ?? 0, state)
   }
 
-  /// Returns the message in the file, if its number is behind another.
+  /// Returns the message in the file, if its number is greater than another.
   private func newestMessage(
     after number: UInt64, _ state: MailboxState?
-  ) throws(WormholeError) -> NumberedLetter? {
+  ) throws(WormholeError) -> Wormhole.NumberedRecord? {
     do throws(WormholeError) {
-      return try readableMessage(after: number)?.letter
+      return try readableMessage(after: number)?.record
     } catch {
-      return try letter(of: error, state)
+      return try record(of: error, state)
     }
   }
 
-  private typealias ReadableMessage = (letter: NumberedLetter, identity: UInt32)
+  private typealias ReadableMessage = (record: Wormhole.NumberedRecord, identity: UInt32)
 
   private func readableMessage(
     after number: UInt64
   ) throws(WormholeError) -> ReadableMessage? {
     guard let (header, payload) = try message.read(after: number) else { return nil }
     guard header.name == name else { throw .foreign(path: message.path) }
-    let content = Letter.Content.message(
-      Payload(codec: header.codec, type: header.type, version: header.version, data: payload))
-    let letter = Letter(content, date: Date(nanoseconds: header.time), sender: header.sender)
-    return (NumberedLetter(number: header.number, letter: letter), header.identity)
+    let content = Wormhole.Content.value(
+      Wormhole.Payload(
+        codec: header.codec, type: header.type, version: header.version, data: payload))
+    let record = Wormhole.Record(
+      content, date: Date(nanoseconds: header.time), sender: header.sender)
+    return (Wormhole.NumberedRecord(number: header.number, record: record), header.identity)
   }
 
-  /// What is wrong with one message is told to its readers; the system's trouble is ours.
-  private func letter(
+  /// A damaged message is reported to its readers as a record; a failed system call is an error.
+  private func record(
     of error: WormholeError, _ state: MailboxState?
-  ) throws(WormholeError) -> NumberedLetter {
+  ) throws(WormholeError) -> Wormhole.NumberedRecord {
     if case .system = error { throw error }
     var stamp = state?.message ?? MailboxState.Stamp()
     stamp.number = visibleNumber() ?? stamp.number
-    return stamp.letter(.unreadable(error))
+    return stamp.record(.unreadable(error))
   }
 }

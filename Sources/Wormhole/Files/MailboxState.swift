@@ -1,30 +1,31 @@
-// Remembers what was put into a mailbox of files.
+// Stores which numbers a mailbox of files has given out.
 
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
-/// The file `*.mailbox`: which numbers were given out, for what, when and to whom.
+/// The file `*.mailbox`: the numbers given out, with their purpose, time and sender.
 ///
-/// It is 112 bytes long, numbers are in little-endian order:
+/// It is 136 bytes long, numbers are in little-endian order:
 ///
 ///     0   8 bytes  "WORMBOX" and a NUL
 ///     8   u32      version of the format, 1
-///     12  u32      identity: a number that was drawn when the file was made, not 0
-///     16  u64      the number that was given out last
-///     24  stamp    the last message, of which the number may have been left out
-///     48  stamp    the last ping
-///     72  stamp    the last clearing
-///     96  u64      checksum of all before
-///     104 u64      0
+///     12  u32      identity: a random number drawn when the file was made, not 0
+///     16  u64      the last number given out
+///     24  stamp    the last message; it may never have been written
+///     56  stamp    the last ping
+///     88  stamp    the last clearing
+///     120 u64      checksum of all before
+///     128 u64      0
 ///
-/// A stamp is the number (u64, 0 for none), the time (i64, nanoseconds since 1970), the process
-/// (i32) and the user (u32). The file is written under its own lock. Readers take none: they find
-/// by the checksum whether they came in between.
+/// A stamp is the number (u64, 0 for none), the time (i64, nanoseconds since 1970), the pid (i32),
+/// the user (u32) and the number of the process (u64). The file is written under its own lock.
+/// Readers take none: the checksum tells them whether they read in the middle of a write.
 struct MailboxState {
-  /// A number that was given out.
+  /// A number with its time and sender.
   struct Stamp {
     var number: UInt64 = 0
     var time: Int64 = 0
-    var sender = Sender(pid: 0, uid: 0)
+    var sender = Wormhole.Sender.unknown
   }
 
   let identity: UInt32
@@ -35,18 +36,18 @@ struct MailboxState {
 
   private static let magic = Array("WORMBOX\0".utf8)
   private static let version: UInt32 = 1
-  private static let size = 112
-  private static let checkedSize = 96
+  private static let size = 136
+  private static let checkedSize = 120
 
-  /// Gives out the next number for a letter.
-  mutating func next(for letter: Letter) -> Stamp {
+  /// Gives out the next number for a record.
+  mutating func next(for record: Wormhole.Record) -> Stamp {
     lastNumber += 1
-    return Stamp(number: lastNumber, time: letter.date.nanoseconds, sender: letter.sender)
+    return Stamp(number: lastNumber, time: record.date.nanoseconds, sender: record.sender)
   }
 
-  /// Reads the file: `nil` if there is no state in it, which is so for a file that was just made.
+  /// Reads the file; `nil` if there is no state in it, as in a new file.
   init?(descriptor: CInt) {
-    // Two attempts that come in between of two writers are rare enough, three do not happen.
+    // Reading in the middle of a write twice in a row is rare; three times does not happen.
     for _ in 0..<3 {
       var isWhole = false
       let state = withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
@@ -62,7 +63,7 @@ struct MailboxState {
     return nil
   }
 
-  /// Makes the state of a mailbox without a file: all that is known is its message, if it has one.
+  /// Makes the state of a mailbox without a file, of which at most the message is known.
   init(lastNumber: UInt64) {
     identity = .random(in: 1...UInt32.max)
     self.lastNumber = lastNumber
@@ -79,7 +80,8 @@ struct MailboxState {
     ping = Stamp(from: &reader)
     cleared = Stamp(from: &reader)
     guard reader.take() == checksum(.init(rebasing: bytes[..<Self.checkedSize])),
-      identity != 0, lastNumber < .max
+      identity != 0, lastNumber < .max,
+      [message, ping, cleared].allSatisfy({ $0.number <= lastNumber })
     else { return nil }
   }
 
@@ -103,7 +105,7 @@ extension MailboxState.Stamp {
   fileprivate init(from reader: inout ByteReader) {
     number = reader.take()
     time = reader.take()
-    sender = Sender(pid: reader.take(), uid: reader.take())
+    sender = Wormhole.Sender(pid: reader.take(), uid: reader.take(), process: reader.take())
   }
 
   fileprivate func put(into writer: inout ByteWriter) {
@@ -111,23 +113,13 @@ extension MailboxState.Stamp {
     writer.put(time)
     writer.put(sender.pid)
     writer.put(sender.uid)
+    writer.put(sender.process)
   }
 
-  /// Makes the letter that the number was given out for.
-  func letter(_ content: Letter.Content) -> NumberedLetter {
+  /// Makes the record of the number.
+  func record(_ content: Wormhole.Content<Wormhole.Payload>) -> Wormhole.NumberedRecord {
     let date = Date(nanoseconds: time)
-    return NumberedLetter(number: number, letter: Letter(content, date: date, sender: sender))
-  }
-}
-
-extension Date {
-  init(nanoseconds: Int64) {
-    self.init(timeIntervalSince1970: TimeInterval(nanoseconds) / 1e9)
-  }
-
-  /// Nanoseconds since 1970. A date that is too far away for that becomes the farthest that is not.
-  var nanoseconds: Int64 {
-    Int64(exactly: (timeIntervalSince1970 * 1e9).rounded())
-      ?? (timeIntervalSince1970 < 0 ? .min : .max)
+    return Wormhole.NumberedRecord(
+      number: number, record: Wormhole.Record(content, date: date, sender: sender))
   }
 }

@@ -1,12 +1,12 @@
 // Finds the message files of a directory.
 
-internal import Foundation
+internal import Glibc
 
 extension MessageFile {
-  /// Returns the names of the messages whose files stand in a directory.
+  /// Returns the names of the messages in a directory.
   ///
-  /// A file that is not a message of ours does not count, even if it is called so. One that is but
-  /// can no longer be read counts, under the name that its file name stands for.
+  /// Foreign files do not count, whatever they are called. A damaged message counts, under the name
+  /// that its file name stands for.
   static func names(in directory: String) throws(WormholeError) -> [String] {
     guard let stream = opendir(directory) else {
       guard errno == ENOENT else { throw .system(code: errno, path: directory) }
@@ -26,11 +26,11 @@ extension MessageFile {
   private static func name(
     of file: String, in directory: String
   ) throws(WormholeError) -> String? {
-    guard file.hasSuffix(FileMailbox.messageSuffix) else { return nil }
-    let fileName = FileName(text: String(file.dropLast(FileMailbox.messageSuffix.count)))
+    guard file.hasSuffix(FileSuffix.message) else { return nil }
+    let fileName = FileName(text: String(file.dropLast(FileSuffix.message.count)))
     do throws(WormholeError) {
       let header = try MessageFile(path: "\(directory)/\(file)").readHeader()
-      // A copy under another name is not where the message is.
+      // A copy under another file name is not the message.
       return header.flatMap { FileName(for: $0.name) == fileName ? $0.name : nil }
     } catch {
       switch error {

@@ -1,13 +1,14 @@
 // Reads the file of a message.
 
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 extension MessageFile {
-  /// What is read at first: all of a small message, of any other its header.
+  /// What is read first: all of a small message, the header of a large one.
   private static let firstBytes = 4096
 
-  /// Larger messages are not copied: they stay in the file.
-  private static let mostCopiedBytes = 256 << 10
+  /// Larger messages are mapped instead of copied.
+  private static let maxCopiedBytes = 256 << 10
 
   /// Returns the header of the message, or `nil` if there is none.
   func readHeader() throws(WormholeError) -> MessageHeader? {
@@ -16,7 +17,7 @@ extension MessageFile {
     }
   }
 
-  /// Returns the message, or `nil` if there is none behind a number.
+  /// Returns the message, or `nil` if there is none after a number.
   func read(after number: UInt64) throws(WormholeError) -> (header: MessageHeader, payload: Data)? {
     try withFile { (descriptor, size) throws(WormholeError) in
       let (header, headerBytes, beginning) = try readBeginning(of: descriptor, size)
@@ -40,7 +41,7 @@ extension MessageFile {
   private func withFile<Result>(
     _ body: (_ descriptor: CInt, _ size: Int) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result? {
-    // Not blocking: a pipe of that name would wait for somebody to write.
+    // Not blocking: opening a pipe of that name would wait for a writer.
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -51,7 +52,7 @@ extension MessageFile {
     guard fstat(descriptor, &status) == 0 else { throw .system(code: errno, path: path) }
     guard status.isOwnFile else { throw .foreign(path: path) }
     let size = Int(status.st_size)
-    guard size <= MessageLimits.payloadBytes + MessageHeader.mostBytes else {
+    guard size <= MessageLimits.payloadBytes + MessageHeader.maxBytes else {
       throw .tooLarge(bytes: size, limit: MessageLimits.payloadBytes)
     }
     return try body(descriptor, size)
@@ -75,10 +76,10 @@ extension MessageFile {
   private func readPayload(
     of descriptor: CInt, from offset: Int, to end: Int
   ) throws(WormholeError) -> Data {
-    guard end - offset > Self.mostCopiedBytes else {
+    guard end - offset > Self.maxCopiedBytes else {
       return Data(try read(descriptor, from: offset, count: end - offset))
     }
-    // The file is never written again once it has its name, so what is mapped stays as it is.
+    // A file is never written again once it has its name, so mapped bytes do not change.
     guard let pages = mmap(nil, end, PROT_READ, MAP_PRIVATE, descriptor, 0), pages != MAP_FAILED
     else { throw .system(code: errno, path: path) }
     return Data(

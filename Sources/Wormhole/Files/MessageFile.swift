@@ -1,13 +1,14 @@
 // Writes the file of a message.
 
 internal import CLinux
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
-/// The file `*.message`: a header, then the bytes that the codec made.
+/// The file `*.message`: a header, then the encoded value.
 struct MessageFile {
   let path: String
 
-  /// Puts a message in the place of the one before, at once for all who read.
+  /// Replaces the message in one step for all readers.
   ///
   /// The caller holds the lock of the mailbox, so that nobody else writes the new file.
   func write(_ header: [UInt8], _ payload: Data, durable: Bool) throws(WormholeError) {
@@ -23,8 +24,8 @@ struct MessageFile {
     if durable { try synchronizeDirectory() }
   }
 
-  /// Makes a file of its own. One that was left by a process that was killed may be in use by
-  /// readers, as it may have been the message before.
+  /// Creates the file. A leftover of a killed process is not reused: it may have been the previous
+  /// message, which readers may still have mapped.
   private static func create(_ path: String) throws(WormholeError) -> CInt {
     while true {
       let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -35,13 +36,13 @@ struct MessageFile {
     }
   }
 
-  /// Lets two files change places, then removes the old one: some file systems write a file that
-  /// takes the place of another to the disk first, which here only `durable` asks for.
+  /// Swaps two files, then removes the old one. When a file replaces another, some file systems
+  /// write it to the disk first, which only `durable` asks for.
   private func exchange(with new: String) throws(WormholeError) {
     let flags = UInt32(LINUX_RENAME_EXCHANGE)
     guard renameat2(AT_FDCWD, new, AT_FDCWD, path, flags) == 0 else { return try replace(by: new) }
     guard unlink(new) < 0, errno != ENOENT else { return }
-    // It was a directory, which somebody else has put there. It goes back.
+    // Somebody else has put a directory there. It goes back.
     let code = errno
     _ = renameat2(AT_FDCWD, new, AT_FDCWD, path, flags)
     unlink(new)
@@ -62,7 +63,7 @@ struct MessageFile {
     if durable { try synchronizeDirectory() }
   }
 
-  /// Writes header and payload in one go, without putting them together first.
+  /// Writes header and payload with one call, without joining them first.
   private static func fill(
     _ descriptor: CInt, _ header: [UInt8], _ payload: Data, durable: Bool
   ) -> CInt {

@@ -1,29 +1,28 @@
-// Describes a message in front of its bytes.
+// Encodes the header of a message file.
 
-internal import Foundation
-
-/// What stands at the beginning of a file `*.message`, numbers in little-endian order:
+/// The beginning of a file `*.message`, numbers in little-endian order:
 ///
 ///     0   8 bytes  "WORMHOLE"
 ///     8   u32      version of the format, 1
-///     12  u32      bytes of the header, a multiple of 8: there begins what the codec made
+///     12  u32      bytes of the header, a multiple of 8; the encoded value follows it
 ///     16  u64      number of the message
 ///     24  i64      time, nanoseconds since 1970
 ///     32  i32      process that passed it
 ///     36  u32      its user
-///     40  u64      bytes that the codec made
-///     48  u64      checksum of those
-///     56  u32      version of the type
-///     60  u16      bytes of the codec's name
-///     62  u16      bytes of the type's name
-///     64  u32      bytes of the message's name
-///     68  u32      identity of the mailbox, see ``MailboxState``
-///     72  u64      checksum of the header, this field taken for 0
-///     80           codec, type and name in UTF-8, then zeros up to the end of the header
+///     40  u64      the number of the process
+///     48  u64      bytes of the encoded value
+///     56  u64      checksum of the encoded value
+///     64  u32      version of the type
+///     68  u16      bytes of the codec's name
+///     70  u16      bytes of the type's name
+///     72  u32      bytes of the message's name
+///     76  u32      identity of the mailbox, see ``MailboxState``
+///     80  u64      checksum of the header, this field taken for 0
+///     88           codec, type and name in UTF-8, then zeros up to the end of the header
 struct MessageHeader {
   var number: UInt64
   var time: Int64
-  var sender: Sender
+  var sender: Wormhole.Sender
   var payloadBytes: UInt64
   var payloadChecksum: UInt64
   var identity: UInt32
@@ -32,15 +31,15 @@ struct MessageHeader {
   var type: String
   var name: String
 
-  /// The bytes that every header has.
-  static let fixedBytes = 80
+  /// The size of the fields before the names.
+  static let fixedBytes = 88
 
-  /// No header has more: three names that are as long as can be written, as many for good measure.
-  static let mostBytes = 1 << 20
+  /// The largest header: the longest names that can be written need about half of it.
+  static let maxBytes = 1 << 20
 
   private static let magic = Array("WORMHOLE".utf8)
   private static let formatVersion: UInt32 = 1
-  private static let checksumOffset = 72
+  private static let checksumOffset = 80
 
   /// Returns the bytes of the header.
   func encoded() throws(WormholeError) -> [UInt8] {
@@ -51,7 +50,7 @@ struct MessageHeader {
     else {
       throw .tooLarge(bytes: max(codec.count, type.count), limit: Int(UInt16.max))
     }
-    guard size <= Self.mostBytes else { throw .tooLarge(bytes: size, limit: Self.mostBytes) }
+    guard size <= Self.maxBytes else { throw .tooLarge(bytes: size, limit: Self.maxBytes) }
     var writer = ByteWriter(capacity: size)
     writer.put(Self.magic)
     writer.put(Self.formatVersion)
@@ -60,6 +59,7 @@ struct MessageHeader {
     writer.put(time)
     writer.put(sender.pid)
     writer.put(sender.uid)
+    writer.put(sender.process)
     writer.put(payloadBytes)
     writer.put(payloadChecksum)
     writer.put(version)
@@ -75,7 +75,7 @@ struct MessageHeader {
     return writer.bytes
   }
 
-  /// Returns the bytes of a header of which the beginning is known.
+  /// Returns the size of a header, given its beginning.
   static func size(
     from beginning: UnsafeRawBufferPointer, path: String
   ) throws(WormholeError) -> Int {
@@ -90,7 +90,7 @@ struct MessageHeader {
       throw .unknownFormat(version: Int(version), path: path)
     }
     let size = Int(reader.take(UInt32.self))
-    guard size >= fixedBytes, size <= mostBytes, size % 8 == 0 else {
+    guard size >= fixedBytes, size <= maxBytes, size % 8 == 0 else {
       throw .damaged(path: path)
     }
     return size
@@ -98,7 +98,7 @@ struct MessageHeader {
 }
 
 extension MessageHeader {
-  /// Reads a header that is there as a whole.
+  /// Parses a complete header.
   init(parsing bytes: UnsafeRawBufferPointer, path: String) throws(WormholeError) {
     let sum = withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 8) { copy in
       copy.copyMemory(from: bytes)
@@ -108,7 +108,7 @@ extension MessageHeader {
     var reader = ByteReader(.init(rebasing: bytes[16...]))
     number = reader.take()
     time = reader.take()
-    sender = Sender(pid: reader.take(), uid: reader.take())
+    sender = Wormhole.Sender(pid: reader.take(), uid: reader.take(), process: reader.take())
     payloadBytes = reader.take()
     payloadChecksum = reader.take()
     version = reader.take()

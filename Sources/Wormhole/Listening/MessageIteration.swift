@@ -1,50 +1,37 @@
-// Goes through the messages of a name for one task.
+// Delivers the messages of a name to one task.
 
 internal import DarwinNotify
 
-/// The state of one iteration. Its end notes the last message as handled.
+/// The state of one iteration over the messages of a name.
 final class MessageIteration<Value: Codable & Sendable> {
-  private var rings: Notifications.Iterator
+  private var notifications: Notifications.Iterator
   private var reader: MessageReader<Value>
-  private let senders: Senders
-  private var batch: ArraySlice<Message<Value>> = []
-  private var handled: UInt64?
+  private let senders: Wormhole.Senders
 
-  /// How many messages are read at a time.
-  private static var limit: Int { 16 }
+  /// The message that the task is handling.
+  private var current: UInt64?
 
-  init(_ start: Messages<Value>.Start, from senders: Senders) {
+  init(_ start: Wormhole.Messages<Value>.Beginning, from senders: Wormhole.Senders) {
     self.senders = senders
-    rings = start.rings.makeAsyncIterator()
+    notifications = start.notifications.makeAsyncIterator()
     reader = start.reader
-    if let initial = reader.takeInitial() { batch = [initial] }
   }
 
-  deinit {
-    acknowledge()
-  }
-
-  /// Returns the next message, or `nil` once the task is cancelled.
-  func next(isolation actor: isolated (any Actor)?) async -> Message<Value>? {
-    acknowledge()
+  /// Acknowledges the message before. Returns the next one, or `nil` once the task is cancelled.
+  func next(isolation actor: isolated (any Actor)?) async -> Wormhole.Message<Value>? {
     while !Task.isCancelled {
-      if let message = batch.popFirst() {
-        handled = message.sequence
+      if let handled = current.take() { reader.acknowledge(handled) }
+      if let message = reader.next() {
+        current = message.sequence
         if senders.include(message) { return message }
-        acknowledge()
-        continue
-      }
-      if reader.isToTryAgain {
+      } else if reader.shouldRetry {
         await Retry.wait(isolation: actor)
-      } else if reader.isAtEnd, await rings.next(isolation: actor) == nil {
+      } else if await notifications.next(isolation: actor) != nil {
+        reader.look()
+      } else {
         return nil
       }
-      batch = reader.next(limit: Self.limit)[...]
     }
     return nil
-  }
-
-  private func acknowledge() {
-    if let handled = handled.take() { reader.acknowledge(handled) }
   }
 }

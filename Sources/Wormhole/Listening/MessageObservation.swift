@@ -1,17 +1,19 @@
-// Ends the registration of a listener.
+// Ends the registration of a handler of messages.
 
 internal import DarwinNotify
 
-/// A registered handler of messages, for as long as the value lives.
+/// A registered handler of messages, which lasts as long as the value lives.
 public final class MessageObservation: Sendable {
-  private let bell: Observation
-  private let endPump: @Sendable () -> MailboxPlace?
+  private let registration: NotificationObservation
+  private let endPump: @Sendable (PlaceHandler?) -> Void
   private let waitForPump: @Sendable () -> Void
+  private let cursorOfPump: @Sendable () -> ReaderCursor?
 
-  init<Value>(_ pump: MessagePump<Value>, rungBy channel: Channel) throws(WormholeError) {
-    bell = try channel.center.observe(channel.bell) { pump.wake() }
-    endPump = { pump.end() }
+  init<Value>(_ pump: MessagePump<Value>, observing channel: Channel) throws(WormholeError) {
+    registration = try channel.center.observe(channel.changeName) { pump.wake() }
+    endPump = { pump.end(then: $0) }
     waitForPump = { pump.waitUntilIdle() }
+    cursorOfPump = { pump.cursor }
   }
 
   deinit {
@@ -20,13 +22,13 @@ public final class MessageObservation: Sendable {
 
   /// Ends the registration. To call it again changes nothing.
   ///
-  /// Where the handler runs, no call of it follows, not even of a message that is already on its
-  /// way. From elsewhere, at most one call that has begun comes to its end.
+  /// On the executor of the handler, no call follows, not even of a message that is already on its
+  /// way. Elsewhere, at most one call that has begun comes to its end.
   public func cancel() {
     end()
   }
 
-  /// Ends the registration, then waits until no call of the handler is running any more.
+  /// Ends the registration, then waits until no call of the handler is running.
   ///
   /// It waits as long as the handler runs, so do not hold a lock that the handler takes. A handler
   /// that calls it does not wait for itself.
@@ -35,9 +37,12 @@ public final class MessageObservation: Sendable {
     waitForPump()
   }
 
-  /// Ends the registration. Returns the place behind the last message that was delivered.
-  @discardableResult func end() -> MailboxPlace? {
-    bell.cancel()
-    return endPump()
+  /// The cursor of the handler, until the registration ends.
+  var cursor: ReaderCursor? { cursorOfPump() }
+
+  /// Ends the registration. The successor gets the place after the last message that was delivered.
+  func end(then successor: PlaceHandler? = nil) {
+    registration.cancel()
+    endPump(successor)
   }
 }

@@ -1,20 +1,24 @@
-// Hands messages to one handler, one after the other.
+// Delivers messages to one handler.
 
 internal import DarwinNotify
+internal import DarwinNotifySupport
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 
-/// The way of the messages of a name from its mailbox to a handler.
+/// The path of the messages of a name from its mailbox to a handler.
 ///
-/// The bell wakes it. It then reads what is new where the handler runs, so that nothing waits in
-/// memory for a slow handler, and no message can overtake another.
+/// A change notification wakes it. It then reads the new messages where the handler runs, so that
+/// nothing piles up in memory for a slow handler, and no message can overtake another.
 final class MessagePump<Value: Codable & Sendable>: Sendable {
+  typealias Handler = @Sendable (Wormhole.Message<Value>) -> Void
+
   private enum Phase {
-    /// The reader is not there yet. A ring meanwhile is remembered.
+    /// There is no reader yet. Change notifications need not be remembered: the reader looks
+    /// anyway.
     case preparing
     case idle
     case scheduled
-    /// A ring meanwhile asks for one more look.
+    /// A change notification meanwhile asks for another look.
     case running(again: Bool)
     case ended
   }
@@ -22,42 +26,52 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   private struct State {
     var phase = Phase.preparing
     var reader: MessageReader<Value>?
-    var place = MailboxPlace(number: 0, identity: 0)
-    var handler: (@Sendable (Message<Value>) -> Void)?
+    var cursor: ReaderCursor?
+    var place: MailboxPlace?
+    var handler: Handler?
     var thread: pthread_t?
-    var isToTryAgain = false
+    var isRetrying = false
+    var successor: PlaceHandler?
   }
 
   private let state = Locked(State())
-  private let lane: DeliveryLane
-  private let senders: Senders
+  private let executor: DeliveryLane
+  private let senders: Wormhole.Senders
   private let runs = DispatchGroup()
 
-  /// How many messages are handled before others get their turn at the same place.
-  private static var batch: Int { 16 }
+  /// The number of messages that are delivered before others on the same executor get their turn.
+  private static var batchSize: Int { 16 }
 
   init(
-    from senders: Senders, on delivery: Delivery,
-    _ handler: @escaping @Sendable (Message<Value>) -> Void
+    from senders: Wormhole.Senders, on delivery: Delivery, _ handler: @escaping Handler
   ) {
-    lane = DeliveryLane(to: delivery)
+    executor = DeliveryLane(to: delivery)
     self.senders = senders
     state.withLock { $0.handler = handler }
   }
 
-  /// Takes over the reader. From now on the pump has a place.
-  func prepare(_ reader: MessageReader<Value>) {
-    state.withLock { state in
-      guard case .preparing = state.phase else { return }
+  /// The cursor, until the end. It is set as soon as it is open.
+  var cursor: ReaderCursor? {
+    get { state.withLock { $0.cursor } }
+    set { state.withLock { $0.cursor = newValue } }
+  }
+
+  /// Begins to deliver the messages of a reader. If the end has come meanwhile, the successor
+  /// begins where this pump would have begun.
+  func begin(_ reader: MessageReader<Value>) {
+    let successor = state.withLock { state -> PlaceHandler? in
+      guard case .preparing = state.phase else { return state.successor.take() }
       state.reader = reader
       state.place = reader.place
       state.phase = .idle
+      return nil
     }
+    if let successor { successor(reader.place) } else { wake() }
   }
 
-  /// Looks for messages soon.
+  /// Delivers new messages soon.
   func wake() {
-    let isToBeScheduled = state.withLock { state in
+    let mustSchedule = state.withLock { state in
       switch state.phase {
       case .preparing, .scheduled, .ended: return false
       case .idle:
@@ -68,52 +82,60 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
         return false
       }
     }
-    if isToBeScheduled { schedule() }
+    if mustSchedule { schedule() }
   }
 
-  /// Delivers no more. Returns the place behind the last message that was delivered, for which a
-  /// handler may still be running; `nil` if it never began.
-  @discardableResult func end() -> MailboxPlace? {
-    let (place, reader, handler) = state.withLock { state in
-      let hasBegun = if case .preparing = state.phase { false } else { true }
+  /// Delivers no more. A handler may still be running for the last message.
+  ///
+  /// - Parameter successor: gets the place after that message, now, or when it is known if this
+  ///   pump has not begun.
+  func end(then successor: PlaceHandler? = nil) {
+    let (place, remains) = state.withLock { state in
+      let isPreparing = if case .preparing = state.phase { true } else { false }
+      // One that never began still has the place of its own predecessor to hand on.
+      if isPreparing { state.successor = successor }
       state.phase = .ended
-      return (hasBegun ? state.place : nil, state.reader.take(), state.handler.take())
+      let remains = (state.reader.take(), state.cursor.take(), state.handler.take())
+      return (isPreparing ? nil : state.place, remains)
     }
-    // What they hold, a cursor for one, is let go here, without the lock.
-    withExtendedLifetime((reader, handler)) {}
-    return place
+    if let place { successor?(place) }
+    // Releasing them runs code of the user and closes files, so no lock is held.
+    withExtendedLifetime(remains) {}
   }
 
-  /// Waits until the handler is not running, but not for itself.
+  /// Waits until the handler is not running, unless it is the caller.
   func waitUntilIdle() {
     let isOwnThread = state.withLock { state in
       state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
     }
     if !isOwnThread { runs.wait() }
   }
+}
 
+extension MessagePump {
   private func schedule() {
-    lane.enqueue { self.run() }
+    executor.enqueue { self.run() }
   }
 
   private func run() {
-    guard var reader = begin() else { return }
+    guard var reader = takeReader() else { return }
     defer {
       state.withLock { if case .ended = $0.phase { $0.thread = nil } }
       runs.leave()
     }
-    while true {
-      if let initial = reader.takeInitial(), !deliver(initial, of: reader) { return }
-      let messages = reader.next(limit: Self.batch)
-      for message in messages {
-        guard deliver(message, of: reader) else { return }
+    reader.look()
+    var count = 0
+    repeat {
+      while count < Self.batchSize, let message = reader.next() {
+        guard deliver(message, of: &reader) else { return }
+        count += 1
       }
-      guard rest(reader) else { return }
-    }
+      count = 0
+    } while rest(&reader)
   }
 
   /// Takes the reader for a run, unless the end has come.
-  private func begin() -> MessageReader<Value>? {
+  private func takeReader() -> MessageReader<Value>? {
     state.withLock { state in
       guard case .scheduled = state.phase else { return nil }
       runs.enter()
@@ -123,10 +145,12 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Hands over a message, unless the end has come. Returns whether it has not.
-  private func deliver(_ message: Message<Value>, of reader: MessageReader<Value>) -> Bool {
+  /// Calls the handler, unless the end has come. Returns whether it has not.
+  private func deliver(
+    _ message: Wormhole.Message<Value>, of reader: inout MessageReader<Value>
+  ) -> Bool {
     let handler = state.withLock { state in
-      state.place.advance(to: message.sequence, in: reader.place.identity)
+      state.place?.advance(to: message.sequence, in: reader.place.identity)
       return state.handler
     }
     guard let handler else { return false }
@@ -135,36 +159,39 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     return true
   }
 
-  /// Puts the reader back after a batch. Returns whether to go on at once.
-  private func rest(_ reader: MessageReader<Value>) -> Bool {
+  /// Puts the reader back after a batch. Returns whether to continue at once.
+  private func rest(_ reader: inout MessageReader<Value>) -> Bool {
     let next = state.withLock { state -> Phase in
       guard case .running(let again) = state.phase else { return state.phase }
-      let hasMore = again || !reader.isAtEnd
-      if hasMore, lane.runsAtOnce {
+      if again { reader.look() }
+      if reader.hasMore, executor.runsAtOnce {
         state.phase = .running(again: false)
       } else {
-        // Others at the same place have their turn in between.
-        state.phase = hasMore ? .scheduled : .idle
+        // Others on the same executor get their turn in between.
+        state.phase = reader.hasMore ? .scheduled : .idle
         state.reader = reader
         state.thread = nil
       }
       return state.phase
     }
-    if case .scheduled = next { schedule() }
-    if case .idle = next, reader.isToTryAgain { tryAgain() }
-    if case .running = next { return true }
+    switch next {
+    case .scheduled: schedule()
+    case .idle: if reader.shouldRetry { retry() }
+    case .running: return true
+    case .preparing, .ended: break
+    }
     return false
   }
 
-  /// Looks again soon: what prevents reading may pass without a ring.
-  private func tryAgain() {
+  /// Looks again soon: the reason of a failure may pass without a change notification.
+  private func retry() {
     let isFirst = state.withLock { state in
-      defer { state.isToTryAgain = true }
-      return !state.isToTryAgain
+      defer { state.isRetrying = true }
+      return !state.isRetrying
     }
     guard isFirst else { return }
     Retry.later { [weak self] in
-      self?.state.withLock { $0.isToTryAgain = false }
+      self?.state.withLock { $0.isRetrying = false }
       self?.wake()
     }
   }

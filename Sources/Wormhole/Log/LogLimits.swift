@@ -1,16 +1,16 @@
-// Bounds what a log keeps.
+// Bounds the size of a log.
 
-internal import Foundation
+internal import FoundationEssentials
 
-/// How much of a log is kept.
+/// How many records a log keeps, for how long.
 struct LogLimits: Sendable, CustomStringConvertible {
-  /// How many letters to keep at least.
+  /// The number of records to keep at least.
   let count: Int64
 
-  /// How long to keep a letter at least, in nanoseconds.
+  /// The time to keep a record at least, in nanoseconds.
   let age: Int64?
 
-  /// Letters are taken away many at a time: one at a time each would cost a transaction.
+  /// Records are removed in batches: removing each by itself would cost a transaction.
   private static let largestBatch: Int64 = 1024
 
   init(count: Int, age: Duration?) {
@@ -22,12 +22,12 @@ struct LogLimits: Sendable, CustomStringConvertible {
     "\(count)\(age.map { ", \($0) ns" } ?? "")"
   }
 
-  /// Whether letters have to be taken away once the letter of a number is in.
+  /// Whether records have to be removed after the record with a number was appended.
   func isBatchFull(at number: Int64) -> Bool {
     number % min(Self.largestBatch, max(1, count / 16)) == 0
   }
 
-  /// The time that letters must be younger than, in nanoseconds since 1970.
+  /// The time before which records are outdated, in nanoseconds since 1970.
   var cutoff: Int64? {
     age.map { Date().nanoseconds.subtractingReportingOverflow($0).partialValue }
   }

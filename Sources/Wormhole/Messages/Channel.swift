@@ -1,25 +1,24 @@
-// Ties the mailbox of a name to its bell.
+// Ties the mailbox of a name to its change notification.
 
 internal import DarwinNotify
-internal import Foundation
 
-/// What a wormhole knows of one name: where its letters are kept, and what rings for a new one.
+/// The mailbox of one name, with what announces its changes.
 struct Channel: Sendable {
-  let mailbox: any Mailbox
-  let bell: NotificationName
+  let mailbox: any Wormhole.Mailbox
+  let changeName: NotificationName
   let center: DarwinNotificationCenter
 
-  /// Puts a letter in, then rings. Returns the number of the letter.
-  func send(_ content: Letter.Content) throws(WormholeError) -> UInt64 {
-    let number = try mailbox.append(Letter(content))
-    try center.ring(bell)
+  /// Appends a record, then announces it. Returns the number of the record.
+  func send(_ content: Wormhole.Content<Wormhole.Payload>) throws(WormholeError) -> UInt64 {
+    let number = try mailbox.append(Wormhole.Record(content))
+    try center.notify(changeName)
     return number
   }
 }
 
-/// What tells the channels of a wormhole apart.
+/// Tells the channels of a wormhole apart.
 struct ChannelKey: Hashable {
-  private let name: ExactString
+  let name: ExactString
   private let transit: String
 
   init(_ name: String, _ transit: any MessageTransit) {

@@ -1,27 +1,27 @@
-// Turns values into bytes and back.
+// Encodes values as bytes.
 
-public import Foundation
+public import FoundationEssentials
 
-/// A way to write values down.
+/// An encoding of values.
 ///
-/// What it throws is told as ``WormholeError/encoding(_:)`` or ``WormholeError/decoding(_:)``.
+/// Its errors are reported as ``WormholeError/encoding(_:)`` or ``WormholeError/decoding(_:)``.
 public protocol MessageCodec: Sendable {
-  /// What the codec calls itself. It is kept with each message: who reads has to use the same.
+  /// The identifier of the codec, which is stored with each message. Readers must use the same.
   var identifier: String { get }
 
   /// Returns the bytes of a value.
   func encode<Value: Encodable>(_ value: Value) throws -> Data
 
-  /// Returns the value of bytes. They may come from anybody who can write the file.
+  /// Decodes a value from bytes, which are untrusted input.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-/// Writes values as JSON, in UTF-8.
+/// Encodes values as JSON, in UTF-8.
 public struct JSONMessageCodec: MessageCodec {
   /// Makes the codec.
   public init() {}
 
-  /// Says `json`.
+  /// `json`.
   public var identifier: String { "json" }
 
   /// Returns the JSON text of a value, which need not be an object or an array.
@@ -35,20 +35,20 @@ public struct JSONMessageCodec: MessageCodec {
   }
 }
 
-/// Writes values as binary property lists.
+/// Encodes values as binary property lists.
 ///
-/// Foundation reads them by recursion: a list that somebody has nested ten thousand deep can end
-/// the process, if the type of the value is recursive.
+/// Foundation decodes them recursively: if the type of the value is recursive, a list that somebody
+/// has nested ten thousand deep can end the process.
 public struct PropertyListMessageCodec: MessageCodec {
   /// Makes the codec.
   public init() {}
 
-  /// Says `plist`.
+  /// `plist`.
   public var identifier: String { "plist" }
 
   /// Returns the binary property list of a value.
   ///
-  /// It is an array that holds the value alone: the root of a property list cannot be a number.
+  /// Its root is an array with the value, since a root cannot be a number.
   public func encode<Value: Encodable>(_ value: Value) throws -> Data {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary
@@ -57,7 +57,7 @@ public struct PropertyListMessageCodec: MessageCodec {
 
   /// Returns the value of a property list.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-    // Lists in XML, which nobody wrote here, end the process with less.
+    // XML lists, which this codec never writes, end the process at a smaller depth.
     guard data.starts(with: Array("bplist00".utf8)) else {
       throw WormholeError.decoding("not a binary property list")
     }
@@ -68,12 +68,12 @@ public struct PropertyListMessageCodec: MessageCodec {
   }
 }
 
-/// Takes bytes as they are: for values of type `Data`, which are written and mapped without a copy.
+/// Stores values of type `Data` as they are. They are written and mapped without a copy.
 public struct RawMessageCodec: MessageCodec {
   /// Makes the codec.
   public init() {}
 
-  /// Says `raw`.
+  /// `raw`.
   public var identifier: String { "raw" }
 
   /// Returns the bytes that are the value.

@@ -1,43 +1,44 @@
-// Names messages, and says what they carry.
+// Names messages with their type.
 
-internal import DarwinNotify
-internal import Foundation
+internal import DarwinNotifySupport
+internal import FoundationEssentials
 
 /// The name of messages with values of one type.
 ///
-/// Any text but an empty one will do, customarily in reverse domain order; names are compared by
-/// their bytes. Put the names into a module that all programs of a group share:
+/// Any text but an empty one, customarily in reverse domain order. Names are compared by their
+/// bytes. Declare them in a module that all programs of a group share:
 ///
 ///     extension MessageName where Value == Bool {
 ///       static var lightState: Self { "org.example.light.state" }
 ///     }
 ///
-/// Only a value of that type can then be passed; what comes out is of that type or a typed error.
+/// Only values of that type can be passed; a reader gets a value of that type, or a typed error.
+/// The name of the type is stored with each message: give a `type` if you may rename it.
 public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable {
   /// The text of the name.
   public let rawValue: String
 
-  /// How values are written down.
+  /// The encoding of values.
   public let codec: any MessageCodec
 
-  /// Where messages are kept; `nil` leaves it to the wormhole.
+  /// The way messages are stored; `nil` leaves it to the wormhole.
   public let transit: (any MessageTransit)?
 
-  /// What is written down as the type of the values.
+  /// The type of the values, as it is stored.
   public let type: String
 
-  /// The version of the type: a reader refuses values of another one.
+  /// The version of the type. Readers refuse values of other versions.
   public let version: UInt32
 
   /// Makes a name.
   ///
   /// - Parameters:
-  ///   - text: the text of the name; what is wrong with it is reported where it is used.
-  ///   - codec: how values are written down; by default raw for `Data`, JSON for all other types.
-  ///   - transit: where messages are kept; by default where the wormhole keeps them.
-  ///   - type: what is written down as the type, so that a reader with another one refuses it; by
+  ///   - text: the text of the name. Errors in it are reported where it is used.
+  ///   - codec: the encoding of values; by default raw for `Data`, JSON for all other types.
+  ///   - transit: the way messages are stored; by default that of the wormhole.
+  ///   - type: the type as it is stored, so that readers with another type refuse the value; by
   ///     default the name of the type without its module.
-  ///   - version: the version of the type. Raise it when values of the old kind cannot be read.
+  ///   - version: the version of the type. Raise it when old values can no longer be read.
   public init(
     _ text: String, codec: (any MessageCodec)? = nil, transit: (any MessageTransit)? = nil,
     type: String? = nil, version: UInt32 = 1
@@ -49,7 +50,7 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
     self.version = version
   }
 
-  /// Makes a name from its text, with the codec that fits the type.
+  /// Makes a name from its text, with the default codec of the type.
   public init(rawValue: String) {
     self.init(rawValue)
   }
@@ -76,7 +77,7 @@ extension MessageName: Hashable {
 }
 
 extension MessageName: ExpressibleByStringLiteral {
-  /// Makes a name from a literal, with the codec that fits the type.
+  /// Makes a name from a literal, with the default codec of the type.
   public init(stringLiteral value: String) {
     self.init(value)
   }
@@ -88,39 +89,39 @@ extension MessageName: CustomStringConvertible {
 }
 
 extension MessageName {
-  /// Writes a value down.
-  func encode(_ value: Value) throws(WormholeError) -> Payload {
+  /// Encodes a value.
+  func encode(_ value: Value) throws(WormholeError) -> Wormhole.Payload {
     let data: Data
     do {
       data = try codec.encode(value)
     } catch let error as WormholeError {
       throw error
     } catch {
-      throw .encoding(String(describing: error))
+      throw .encoding("\(rawValue): \(error)")
     }
     guard data.count <= MessageLimits.payloadBytes else {
       throw .tooLarge(bytes: data.count, limit: MessageLimits.payloadBytes)
     }
-    return Payload(codec: codec.identifier, type: type, version: version, data: data)
+    return Wormhole.Payload(codec: codec.identifier, type: type, version: version, data: data)
   }
 
-  /// Reads what was written down.
-  func decode(_ payload: Payload) throws(WormholeError) -> Value {
+  /// Decodes a value.
+  func decode(_ payload: Wormhole.Payload) throws(WormholeError) -> Value {
     guard payload.codec == codec.identifier else {
-      throw .codecMismatch(expected: codec.identifier, found: payload.codec)
+      throw .codecMismatch(name: rawValue, expected: codec.identifier, found: payload.codec)
     }
     guard payload.type == type else {
-      throw .typeMismatch(expected: type, found: payload.type)
+      throw .typeMismatch(name: rawValue, expected: type, found: payload.type)
     }
     guard payload.version == version else {
-      throw .versionMismatch(expected: version, found: payload.version)
+      throw .versionMismatch(name: rawValue, expected: version, found: payload.version)
     }
     do {
       return try codec.decode(Value.self, from: payload.data)
     } catch let error as WormholeError {
       throw error
     } catch {
-      throw .decoding(String(describing: error))
+      throw .decoding("\(rawValue): \(error)")
     }
   }
 }

@@ -1,152 +1,173 @@
 // Reads the messages of a name one after the other.
 
-internal import Foundation
+internal import DarwinNotifySupport
 
-/// A place in a mailbox.
-struct MailboxPlace: Sendable {
-  /// The number of the letter that was seen last.
-  var number: UInt64
-
-  /// The identity of the mailbox, 0 while it is not known.
-  var identity: UInt32
-
-  /// Goes on to behind a letter, perhaps of another mailbox.
-  mutating func advance(to number: UInt64, in identity: UInt32) {
-    let letter = Self(number: number, identity: identity)
-    self =
-      isComparable(to: letter) ? Self(number: max(self.number, number), identity: identity) : letter
-  }
-
-  /// Tells whether both are, or may be, places in the same mailbox.
-  func isComparable(to other: Self) -> Bool {
-    identity == other.identity || identity == 0 || other.identity == 0
-  }
-}
-
-/// A place in a mailbox, and the way on from there.
+/// A place in a mailbox, with the messages that follow it.
 struct MessageReader<Value: Codable & Sendable>: Sendable {
   let name: MessageName<Value>
-  let mailbox: any Mailbox
-  private let cursor: (any MailboxCursor)?
+  let mailbox: any Wormhole.Mailbox
 
-  /// Behind what has been read.
+  /// The cursor, if the reader has one.
+  let cursor: ReaderCursor?
+
+  /// The place after the last message that has been read.
   private(set) var place: MailboxPlace
 
-  /// What comes before all that is behind the place: the message that was there already.
-  private(set) var initial: Message<Value>?
+  /// The stored message that is delivered before those after the place.
+  private var initial: Wormhole.Message<Value>?
 
-  /// Whether there is nothing to be read before the next ring, or nothing can be read.
-  private(set) var isAtEnd = false
+  /// Messages before the place that have not been taken yet.
+  private var batch: ArraySlice<Wormhole.Message<Value>> = []
 
-  /// What prevented reading when it was last tried.
+  /// Whether the mailbox may have messages after the place, as at the start.
+  private var mayHaveMore = true
+
+  /// A message that was handled, but the cursor could not store it.
+  private var unstored: UInt64?
+
+  /// Why reading failed when it was last tried.
   private var failure: WormholeError?
 
-  /// Whether it is worthwhile to read again before the next ring.
-  var isToTryAgain: Bool {
-    switch failure {
-    case .system, .busy: true
-    default: false
-    }
-  }
+  /// The number of messages that are read at a time.
+  private static var batchSize: Int { 16 }
 
-  /// Finds the place where a reader is to begin.
+  /// Finds the place to start at.
   ///
-  /// Who calls it hears the bell already: what is put in from now on is behind the place.
+  /// The caller observes the change notification already: later records are after the place.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the messages.
+  ///   - mailbox: the mailbox of the name.
+  ///   - start: the message to begin with.
+  ///   - inherited: the cursor of the reader that this one replaces.
+  /// - Throws: what the mailbox throws.
   init(
-    _ name: MessageName<Value>, _ mailbox: any Mailbox, from start: Replay
+    _ name: MessageName<Value>, _ mailbox: any Wormhole.Mailbox, from start: Wormhole.Start,
+    inheriting inherited: ReaderCursor? = nil
   ) throws(WormholeError) {
     self.name = name
     self.mailbox = mailbox
-    cursor = if case .cursor(let name) = start { try mailbox.openCursor(name) } else { nil }
+    cursor = try Self.cursor(of: mailbox, for: start, inherited)
     let (identity, last) = (try mailbox.identity(), try mailbox.lastNumber())
     let number =
       switch start {
-      case .none, .last: last
+      case .new, .last, .lastOrAbsent: last
       case .all: UInt64(0)
       case .since(let sequence): sequence
       case .cursor: try cursor?.position() ?? 0
       }
-    // A number that is still to come was one of a mailbox that somebody has removed.
+    // A number from the future belonged to a mailbox that somebody has removed.
     place = MailboxPlace(number: number > last ? 0 : number, identity: identity)
-    if start == .last { try begin(withAbsent: false) }
+    if start == .last || start == .lastOrAbsent { try readInitial(start) }
   }
 
-  /// Finds the place where a listener is to begin, and what it is to be told first.
-  init(
-    _ name: MessageName<Value>, _ mailbox: any Mailbox, initial: Initial
-  ) throws(WormholeError) {
-    try self.init(name, mailbox, from: .none)
-    if initial != .none { try begin(withAbsent: initial == .fireAlways) }
+  private static func cursor(
+    of mailbox: any Wormhole.Mailbox, for start: Wormhole.Start, _ inherited: ReaderCursor?
+  ) throws(WormholeError) -> ReaderCursor? {
+    guard case .cursor(let name) = start else { return nil }
+    if let inherited, ExactString(inherited.name) == ExactString(name) { return inherited }
+    return try ReaderCursor(name, of: mailbox)
   }
 
-  /// Begins with what is stored. What was put in before that, but for messages, is no news.
-  private mutating func begin(withAbsent: Bool) throws(WormholeError) {
+  /// Reads what is stored. Older pings and clearings are skipped.
+  private mutating func readInitial(_ start: Wormhole.Start) throws(WormholeError) {
     if let newest = try mailbox.lastMessage() {
       initial = name.message(newest, isInitial: true)
       place.number = max(place.number, newest.number)
-    } else if withAbsent {
-      initial = Message(.absent, name: name.rawValue, sequence: place.number, isInitial: true)
+    } else if start == .lastOrAbsent {
+      initial = Wormhole.Message(
+        .absent, name: name.rawValue, sequence: place.number, isInitial: true)
     }
   }
 
-  /// Goes on where another reader has stopped. What was stored is told first only if that reader
-  /// has told it as well: else it comes in its turn.
-  mutating func follow(_ predecessor: MailboxPlace) {
-    guard predecessor.isComparable(to: place) else { return }
-    if let initial, !initial.isAbsent, initial.sequence > predecessor.number { self.initial = nil }
-    place.number = predecessor.number
+  /// Returns a reader that continues where another one has stopped. The stored message is delivered
+  /// first only if that reader has delivered it too; otherwise it comes in its turn.
+  func following(_ predecessor: MailboxPlace, from start: Wormhole.Start) -> Self {
+    var reader = self
+    if predecessor.number > place.number {
+      // What was stored when this reader was made may no longer be the newest.
+      reader = (try? Self(name, mailbox, from: start, inheriting: cursor)) ?? self
+    }
+    guard predecessor.isComparable(to: reader.place) else { return reader }
+    if let initial = reader.initial, !initial.isAbsent, initial.sequence > predecessor.number {
+      reader.initial = nil
+    }
+    reader.place.number = predecessor.number
+    return reader
+  }
+}
+
+extension MessageReader {
+  /// Whether ``next()`` may return a message without another change notification.
+  var hasMore: Bool { unstored == nil && (initial != nil || !batch.isEmpty || mayHaveMore) }
+
+  /// Whether to try again without another change notification.
+  var shouldRetry: Bool {
+    switch failure {
+    case .system, .busy, .cursorNotStored: true
+    default: false
+    }
   }
 
-  /// Takes the message that was there already.
-  mutating func takeInitial() -> Message<Value>? {
-    initial.take()
+  /// Stores that all messages up to a number have been handled. If that fails, no other message is
+  /// returned until it succeeds.
+  mutating func acknowledge(_ number: UInt64) {
+    guard let cursor else { return }
+    unstored = number
+    do throws(WormholeError) {
+      try cursor.advance(to: number)
+      unstored = nil
+    } catch {}
   }
 
-  /// Notes that all messages up to a number have been handled.
-  func acknowledge(_ number: UInt64) {
-    // A cursor that could not be moved moves with the next message, or this one comes again.
-    try? cursor?.advance(to: number)
+  /// Returns the next message, or `nil` if there is none. An error is returned as a message, once.
+  mutating func next() -> Wormhole.Message<Value>? {
+    do throws(WormholeError) {
+      if let unstored { try cursor?.advance(to: unstored) }
+      unstored = nil
+      if let initial = initial.take() { return initial }
+      if batch.isEmpty, mayHaveMore || failure != nil { batch = try read(Self.batchSize)[...] }
+      failure = nil
+      return batch.popFirst()
+    } catch {
+      defer { failure = error }
+      return failure == error ? nil : message(of: error)
+    }
+  }
+
+  /// Notes that there may be more messages.
+  mutating func look() {
+    mayHaveMore = true
+  }
+
+  private func message(of error: WormholeError) -> Wormhole.Message<Value> {
+    Wormhole.Message(
+      .unreadable(error), name: name.rawValue, sequence: unstored ?? place.number,
+      sender: .unknown)
   }
 
   /// Returns the next messages, none if there are none.
-  mutating func read(limit: Int) throws(WormholeError) -> [Message<Value>] {
-    var batch = try mailbox.letters(after: place.number, limit: limit)
-    let found = MailboxPlace(number: 0, identity: batch.identity)
-    if !found.isComparable(to: place) {
-      // Somebody has removed the mailbox, and another was made: that counts from 1 again.
-      place = found
-      batch = try mailbox.letters(after: 0, limit: limit)
+  mutating func read(_ limit: Int) throws(WormholeError) -> [Wormhole.Message<Value>] {
+    // Nothing is to be read after an error, but by trying again.
+    mayHaveMore = false
+    var found = try mailbox.records(after: place.number, limit: limit)
+    let start = MailboxPlace(number: 0, identity: found.identity)
+    if !start.isComparable(to: place) {
+      // Somebody has removed the mailbox. The new one counts from 1 again.
+      place = start
+      found = try mailbox.records(after: 0, limit: limit)
     }
-    if batch.identity != 0 { place.identity = batch.identity }
-    let start = place.number
-    let messages = batch.letters.map { message($0) }
-    // Letters that lead nowhere would come for ever.
-    isAtEnd = !batch.hasMore || place.number == start
+    if found.identity != 0 { place.identity = found.identity }
+    let number = place.number
+    let messages = found.records.map { message($0) }
+    // Records without progress would come for ever.
+    mayHaveMore = found.hasMore && place.number > number
     return messages
   }
 
-  /// Returns the next messages, none if there are none. What prevents reading is a message too, but
-  /// only once.
-  mutating func next(limit: Int) -> [Message<Value>] {
-    do throws(WormholeError) {
-      let messages = try read(limit: limit)
-      failure = nil
-      return messages
-    } catch {
-      isAtEnd = true
-      defer { failure = error }
-      guard failure != error else { return [] }
-      let nobody = Sender(pid: 0, uid: 0)
-      return [
-        Message(
-          .unreadable(error), name: name.rawValue, sequence: place.number, sender: nobody)
-      ]
-    }
-  }
-
-  private mutating func message(_ letter: NumberedLetter) -> Message<Value> {
-    let missed = letter.number > place.number ? letter.number - place.number - 1 : 0
-    place.number = max(place.number, letter.number)
-    return name.message(letter, missed: missed)
+  private mutating func message(_ record: Wormhole.NumberedRecord) -> Wormhole.Message<Value> {
+    let missed = record.number > place.number ? record.number - place.number - 1 : 0
+    place.number = max(place.number, record.number)
+    return name.message(record, missed: missed, cursor: cursor)
   }
 }

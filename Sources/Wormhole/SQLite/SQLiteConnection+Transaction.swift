@@ -1,27 +1,27 @@
-// Runs several statements as one.
+// Runs transactions.
 
 internal import CSQLite
 
 extension SQLiteConnection {
-  /// What a transaction begins with.
-  enum Beginning: String {
-    /// It sees the database as it is at its first statement, and waits for nobody.
+  /// The kind of a transaction.
+  enum TransactionKind: String {
+    /// It sees the database as of its first statement, and waits for nobody.
     case deferred = "BEGIN DEFERRED"
 
-    /// It is alone with the right to write.
+    /// It has the only right to write.
     case immediate = "BEGIN IMMEDIATE"
   }
 
-  /// Runs a body as a transaction, which ends with an error of the body as if it had never been.
+  /// Runs a body as a transaction, which an error of the body rolls back.
   ///
-  /// The body cannot end it. If SQLite does, for an error, the body can run nothing more.
+  /// The body cannot end it. If SQLite does, because of an error, the body can run nothing more.
   ///
   /// - Returns: what the body returns or throws.
-  /// - Throws: what goes wrong around the body. Nothing has changed then.
+  /// - Throws: errors outside the body. Nothing has changed then.
   func transaction<Value, Failure: Error>(
-    _ beginning: Beginning, _ body: () throws(Failure) -> Value
+    _ kind: TransactionKind, _ body: () throws(Failure) -> Value
   ) throws(WormholeError) -> Result<Value, Failure> {
-    try execute(beginning.rawValue)
+    try execute(kind.rawValue)
     isInBody = true
     let result = Result(catching: body)
     isInBody = false

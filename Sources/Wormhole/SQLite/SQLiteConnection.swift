@@ -1,22 +1,22 @@
-// Talks to one database of SQLite.
+// Wraps a connection to SQLite.
 
 internal import CSQLite
-internal import DarwinNotify
+internal import DarwinNotifySupport
 internal import Glibc
 
 /// A connection to a database file.
 ///
-/// It must not be used in a process that was forked from the one that opened it.
+/// A forked child must not use it.
 final class SQLiteConnection: @unchecked Sendable {
-  // A pool sees to it that one thread at a time uses the value.
+  // A pool makes sure that one thread at a time uses it.
 
   /// The file, for errors.
   let path: String
 
-  /// The version of the schema that the change log has seen to; `nil` if it has to look again.
+  /// The schema version for which the change log has its triggers; `nil` if it has to look again.
   var watchedSchema: Int64?
 
-  /// Whether a statement that may change something is refused.
+  /// Whether statements that may change something are refused.
   var isForReading = false
 
   /// Whether the body of a transaction is running.
@@ -25,15 +25,15 @@ final class SQLiteConnection: @unchecked Sendable {
     set { inBody.pointee = newValue }
   }
 
-  // In places of their own, for the functions that SQLite calls.
+  // Allocated, since SQLite calls back with their addresses.
   private let inBody: UnsafeMutablePointer<Bool>
   private let handle: OpaquePointer
   private let busyWait: UnsafeMutablePointer<BusyWait>
   private var statements: [ExactString: SQLiteStatement] = [:]
 
-  /// Enough for the statements that a program has written down. One that makes up statements as it
-  /// goes must not fill the memory with them.
-  private static let longestCache = 128
+  /// Enough for the fixed statements of a program. One that generates statements must not fill the
+  /// memory with them.
+  private static let maxCacheCount = 128
 
   /// Opens a file that exists.
   init(opening path: String) throws(WormholeError) {
@@ -63,7 +63,7 @@ final class SQLiteConnection: @unchecked Sendable {
     inBody.deallocate()
   }
 
-  /// Whether the file is gone, or another one stands in its place. It costs one `stat`.
+  /// Whether the file was removed or replaced. It costs one `stat`.
   var hasMoved: Bool {
     var moved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
@@ -72,23 +72,23 @@ final class SQLiteConnection: @unchecked Sendable {
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs a body that is to fail where it would have to wait for a lock.
+  /// Runs a body that fails instead of waiting for a lock.
   func withoutWaiting(_ body: () throws(WormholeError) -> Void) throws(WormholeError) {
-    busyWait.pointee.isPatient = false
-    defer { busyWait.pointee.isPatient = true }
+    busyWait.pointee.mayWait = false
+    defer { busyWait.pointee.mayWait = true }
     try body()
   }
 
-  /// The row that was inserted last.
+  /// The id of the row that was inserted last.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// How many rows the last statement has changed, those of triggers not counted.
+  /// The number of rows that the last statement has changed, without those of triggers.
   var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
   // MARK: Statements
 
-  /// Prepares the statements of a text, each with as many of the values as it has parameters. The
-  /// body is called for each statement, to run it.
+  /// Prepares the statements of a text, each with its share of the values. The body is called for
+  /// each statement, to run it.
   func run(
     _ text: String, _ fields: [SQLiteField],
     _ body: (SQLiteStatement) throws(WormholeError) -> Void
@@ -112,7 +112,7 @@ final class SQLiteConnection: @unchecked Sendable {
     try checkTransaction()
     try check(script[...])
     let result = sqlite3_exec(handle, script, nil, nil, nil)
-    guard result == SQLITE_OK else { throw error(result) }
+    guard result == SQLITE_OK else { throw error(result, in: script) }
   }
 
   /// Returns a statement that is ready to run. It belongs to the caller until it is reset.
@@ -144,8 +144,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// Runs a statement and returns what stands in the first column of the first row: a whole number,
-  /// or `nil` if it is something else or there is no row.
+  /// Runs a statement and returns the first column of the first row, if it is an integer.
   func integer(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) -> Int64? {
     let statement = try statement(sql)
     return try statement.withFields(fields[...]) { () throws(WormholeError) in
@@ -153,9 +152,9 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// Prepares the first statement of a text, or takes it from those that are ready.
+  /// Prepares the first statement of a text, or takes it from the cache.
   ///
-  /// - Returns: the statement with the text behind it, or `nil` if there is none but comments.
+  /// - Returns: the statement with the text after it, or `nil` if there are only comments.
   private func prepare(
     _ text: Substring
   ) throws(WormholeError) -> (statement: SQLiteStatement, rest: Substring)? {
@@ -174,7 +173,7 @@ final class SQLiteConnection: @unchecked Sendable {
         return result
       }
     }
-    guard result == SQLITE_OK else { throw error(result) }
+    guard result == SQLITE_OK else { throw error(result, in: String(text)) }
     guard let prepared else { return nil }
     let statement = SQLiteStatement(adopting: prepared, of: handle, path: path)
     guard !isForReading || statement.isReadOnly else {
@@ -182,7 +181,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
     let rest = sql[sql.utf8.index(sql.startIndex, offsetBy: used)...]
     if rest.isEmpty {
-      if statements.count >= Self.longestCache { statements = [:] }
+      if statements.count >= Self.maxCacheCount { statements = [:] }
       statements[ExactString(sql)] = statement
     }
     return (statement, rest)
@@ -194,14 +193,14 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// SQLite would take no notice of what is behind a NUL.
+  /// SQLite would ignore what follows a NUL.
   private func check(_ text: Substring) throws(WormholeError) {
     guard !text.utf8.contains(0) else {
       throw .database(code: SQLITE_MISUSE, message: "a NUL in a statement")
     }
   }
 
-  /// Sees to it that the body of a transaction can neither end it nor begin another.
+  /// Prevents the body of a transaction from ending it or beginning another.
   private func refuseTransactionsInBodies() {
     sqlite3_set_authorizer(
       handle,
@@ -211,7 +210,9 @@ final class SQLiteConnection: @unchecked Sendable {
       }, inBody)
   }
 
-  private func error(_ result: Int32) -> WormholeError {
-    WormholeError(sqlite: result, message: String(cString: sqlite3_errmsg(handle)), path: path)
+  private func error(_ result: Int32, in statement: String) -> WormholeError {
+    WormholeError(
+      sqlite: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
+      path: path)
   }
 }

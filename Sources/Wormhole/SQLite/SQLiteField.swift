@@ -1,36 +1,36 @@
-// Represents what stands in a field of a database.
+// Represents the values of a database.
 
-public import Foundation
+public import FoundationEssentials
 
-/// What a field of a database holds.
+/// The value of a field of a database.
 public enum SQLiteField: Hashable, Sendable {
-  /// Nothing.
+  /// NULL.
   case null
 
   /// A whole number.
   case integer(Int64)
 
-  /// A floating-point number. SQLite keeps what is not a number as nothing.
+  /// A floating-point number. SQLite stores NaN as NULL.
   case real(Double)
 
-  /// A text. Bytes that are no UTF-8 are read as replacement characters.
+  /// A text. Invalid UTF-8 is read as replacement characters.
   case text(String)
 
   /// Bytes.
   case blob(Data)
 }
 
-/// A type whose values can be kept in a field of a database.
+/// A type whose values can be stored in a field of a database.
 ///
 /// Integers, `Double`, `String`, `Data`, `Bool` and `Date` can. A type of your own conforms by
 /// means of one of these.
 public protocol SQLiteValue: Sendable {
-  /// What a field holds for the value.
+  /// The field for the value.
   var field: SQLiteField { get }
 
-  /// Makes the value that a field holds, or `nil` if it holds none of this type.
+  /// Makes a value from a field, or `nil` if the field holds another type.
   ///
-  /// - Parameter field: what the field holds.
+  /// - Parameter field: the field.
   init?(field: SQLiteField)
 }
 
@@ -57,7 +57,7 @@ extension Int: SQLiteValue {
 }
 
 extension UInt64: SQLiteValue {
-  /// The number; those above `Int64.max`, which SQLite does not have, by their bits.
+  /// The number. Those above `Int64.max`, which SQLite does not have, are stored by their bits.
   public var field: SQLiteField { .integer(Int64(bitPattern: self)) }
 
   /// Takes whole numbers only.

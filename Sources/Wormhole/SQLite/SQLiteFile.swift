@@ -1,9 +1,9 @@
 // Opens database files.
 
 internal import CSQLite
-internal import Foundation
+internal import Glibc
 
-/// A place for a database file in a private directory.
+/// A database file in a private directory.
 struct SQLiteFile: Sendable {
   /// The directory of the file.
   let directory: String
@@ -11,31 +11,35 @@ struct SQLiteFile: Sendable {
   /// The name of the file in its directory.
   let name: String
 
-  /// Whether a commit outlives the crash of the machine: it waits for the disk then. The crash of a
-  /// process it outlives in any case.
+  /// Whether a commit survives a loss of power, for which it waits for the disk. It survives the
+  /// end of the process in any case.
   var isDurable = false
 
-  /// What has to be in the file; `nil` if that is not our business.
+  /// The required contents; `nil` for a file with the tables of a program.
   var schema: SQLiteSchema?
 
-  /// The size of a page in a file that is new, in bytes: 4096 as SQLite has it, or less where most
+  /// The page size of a new file, in bytes: 4096, the default of SQLite, or less if most
   /// transactions change little. A commit writes whole pages.
   var pageBytes = 4096
 
+  /// Throws if the file must not be created.
+  var mayCreate: @Sendable () throws(WormholeError) -> Void = {}
+
   var path: String { "\(directory)/\(name)" }
 
-  /// How large the write-ahead log becomes before it is taken over into the database: 4 MiB, as
-  /// SQLite has it with pages of 4096 bytes.
-  private static let mostLogBytes = 4 << 20
+  /// The size of the write-ahead log that triggers a checkpoint: 4 MiB, the default of SQLite with
+  /// pages of 4096 bytes.
+  private static let maxLogBytes = 4 << 20
 
-  /// What is left on disk of the write-ahead log of a large transaction.
-  private static let longestIdleLog = 16 << 20
+  /// The size to which the write-ahead log of a large transaction is cut afterwards.
+  private static let maxIdleLogBytes = 16 << 20
 
-  /// Opens the file for writing. It is made if it is missing, its directory too.
+  /// Opens the file for writing. Makes it if it is missing, with its directory.
   func openForWriting() throws(WormholeError) -> SQLiteConnection {
     _ = try PrivateDirectory(directory)
-    // It is made without being opened: closing it would give up the locks that this process may
-    // have on it by then.
+    if access(path, F_OK) != 0 { try mayCreate() }
+    // Made without opening it: closing it would release the locks that this process may already
+    // have on it.
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
@@ -46,8 +50,8 @@ struct SQLiteFile: Sendable {
     try connection.execute(
       """
       PRAGMA synchronous = \(isDurable ? "FULL" : "NORMAL");
-      PRAGMA wal_autocheckpoint = \(Self.mostLogBytes / pageBytes);
-      PRAGMA journal_size_limit = \(Self.longestIdleLog);
+      PRAGMA wal_autocheckpoint = \(Self.maxLogBytes / pageBytes);
+      PRAGMA journal_size_limit = \(Self.maxIdleLogBytes);
       PRAGMA secure_delete = FAST;
       PRAGMA foreign_keys = ON;
       PRAGMA recursive_triggers = ON;
@@ -56,7 +60,7 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  /// Opens the file for reading. Returns `nil` if there is none, or nothing in it yet.
+  /// Opens the file for reading. Returns `nil` if it is missing or empty.
   func openForReading() throws(WormholeError) -> SQLiteConnection? {
     guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
     let connection = try open()
@@ -66,8 +70,8 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  /// Refuses the child of a process that has used SQLite: that keeps a list of the locks of the
-  /// process, which are not those of a child.
+  /// Refuses a forked child: SQLite keeps a list of the locks of the process, which a child does
+  /// not have.
   static func refuseForkedChild() throws(WormholeError) {
     guard getpid() == ownProcess else {
       throw .database(
@@ -77,7 +81,7 @@ struct SQLiteFile: Sendable {
 
   private func open() throws(WormholeError) -> SQLiteConnection {
     try Self.refuseForkedChild()
-    // Directories above may be symbolic links, which SQLite would refuse as it does the file.
+    // Parent directories may be symbolic links, which SQLite would refuse too.
     guard let real = realpath(directory, nil) else {
       throw .system(code: errno, path: directory)
     }
@@ -89,22 +93,20 @@ struct SQLiteFile: Sendable {
   }
 }
 
-/// The process that has opened the first file.
+/// The process that opened the first file.
 private let ownProcess = getpid()
 
 extension SQLiteConnection {
-  /// Lets readers and a writer work at the same time. Where the file system cannot do that, they
+  /// Lets readers and a writer work at the same time. On file systems without shared memory they
   /// wait for each other.
   fileprivate func beginWriteAheadLog() throws(WormholeError) {
-    var busyWait = BusyWait()
-    var attempt: Int32 = 0
+    var backoff = Backoff()
     while true {
       do throws(WormholeError) {
         return try execute("PRAGMA journal_mode = WAL")
       } catch {
         // Nobody may use the file while the mode changes. SQLite does not wait for that by itself.
-        guard case .busy = error, busyWait.wait(attempt: attempt) else { throw error }
-        attempt += 1
+        guard case .busy = error, backoff.wait() else { throw error }
       }
     }
   }

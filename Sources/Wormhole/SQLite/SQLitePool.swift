@@ -1,6 +1,6 @@
 // Lends connections to threads.
 
-internal import DarwinNotify
+internal import DarwinNotifySupport
 internal import Dispatch
 internal import Glibc
 
@@ -9,15 +9,16 @@ final class SQLitePool: Sendable {
   private let path: String
   private let open: @Sendable () throws(WormholeError) -> SQLiteConnection?
   private let capacity: Int
+  private let jobs: WorkQueue
   private let returned = DispatchSemaphore(value: 0)
   private let state = Locked(State())
 
-  /// Makes a pool. Nothing is opened until it is needed.
+  /// Makes a pool. Connections are opened when they are needed.
   ///
   /// - Parameters:
   ///   - path: the file, for errors.
-  ///   - capacity: how many connections there are at most.
-  ///   - open: opens one, or returns `nil` if there is no file.
+  ///   - capacity: the largest number of connections.
+  ///   - open: opens a connection, or returns `nil` if there is no file.
   init(
     path: String, capacity: Int,
     open: @escaping @Sendable () throws(WormholeError) -> SQLiteConnection?
@@ -25,12 +26,19 @@ final class SQLitePool: Sendable {
     self.path = path
     self.capacity = capacity
     self.open = open
+    jobs = WorkQueue("wormhole.sqlite", width: capacity)
+  }
+
+  /// Runs a job that uses connections of the pool, once one is likely to be free, on a thread where
+  /// it may block.
+  func run<Value: Sendable>(_ job: @escaping @Sendable () -> Value) async -> Value {
+    await jobs.run(job)
   }
 
   /// Runs a body with a connection whose file is still in its place.
   ///
   /// - Returns: what the body returns, `nil` if there is no file.
-  /// - Throws: ``WormholeError/busy(path:)`` if the thread has a connection of this pool already,
+  /// - Throws: ``WormholeError/busy(path:)`` if the thread already uses a connection of the pool,
   ///   or gets none in time; what the body throws.
   func use<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
@@ -46,7 +54,7 @@ final class SQLitePool: Sendable {
     return try body(connection)
   }
 
-  /// Waits for its turn. Returns a connection that is open, or `nil` if one has to be opened.
+  /// Waits for its turn. Returns an open connection, or `nil` if one has to be opened.
   private func borrow() throws(WormholeError) -> SQLiteConnection? {
     var deadline: DispatchTime?
     while true {
@@ -55,7 +63,7 @@ final class SQLitePool: Sendable {
       case .refused: throw .busy(path: path)
       case .later: break
       }
-      let end = deadline ?? .now() + .milliseconds(BusyWait.longestMilliseconds)
+      let end = deadline ?? .now() + Backoff.timeoutSeconds
       deadline = end
       if returned.wait(timeout: end) == .success { continue }
       guard !state.withLock({ $0.giveUp() }) else { throw .busy(path: path) }
@@ -70,7 +78,6 @@ final class SQLitePool: Sendable {
 }
 
 extension SQLitePool {
-  /// What can be done when a connection is asked for.
   private enum Loan {
     case granted(SQLiteConnection?)
     case refused
@@ -82,7 +89,7 @@ extension SQLitePool {
     private var borrowers: [pthread_t] = []
     private var waiting = 0
 
-    /// Lends a connection, unless the thread has one already, or there is none left.
+    /// Lends a connection, unless the thread has one already, or none is left.
     mutating func lend(to thread: pthread_t, atMost capacity: Int) -> Loan {
       guard !borrowers.contains(thread) else { return .refused }
       guard borrowers.count < capacity else {
@@ -93,7 +100,7 @@ extension SQLitePool {
       return .granted(idle.popLast())
     }
 
-    /// Takes a connection back. Returns whether somebody who waits has to be told.
+    /// Takes a connection back. Returns whether to wake a thread that waits.
     mutating func takeBack(_ connection: SQLiteConnection?, from thread: pthread_t) -> Bool {
       if let connection, !connection.isInTransaction { idle.append(connection) }
       if let index = borrowers.firstIndex(of: thread) { borrowers.remove(at: index) }
@@ -102,7 +109,7 @@ extension SQLitePool {
       return true
     }
 
-    /// Waits no more. Returns false if it has been told just now.
+    /// Stops waiting. Returns false if the thread has been woken just now.
     mutating func giveUp() -> Bool {
       guard waiting > 0 else { return false }
       waiting -= 1

@@ -1,8 +1,8 @@
-// Tells our database files from others.
+// Recognises the database files of this library.
 
 internal import CSQLite
 
-/// What a database file of this library has in it.
+/// The contents of a database file of this library.
 struct SQLiteSchema: Sendable {
   /// The number in the header of the file that says what it is: four letters.
   let applicationID: Int32
@@ -10,26 +10,26 @@ struct SQLiteSchema: Sendable {
   /// The version of the tables, 1 or more.
   let version: Int
 
-  /// The statements that make the tables.
+  /// The statements that create the tables.
   let script: String
 
-  /// A statement that fills the tables, with its only parameter.
+  /// A statement that fills the tables, with its parameter.
   var filling: (sql: String, field: SQLiteField)?
 
   enum State {
-    /// The file was made, but nothing is in it yet.
+    /// The file exists without tables.
     case empty
 
     /// The tables are there.
     case ready
   }
 
-  /// Looks whether the file is one of ours.
+  /// Checks whether the file is one of ours.
   ///
   /// - Throws: ``WormholeError/foreign(path:)``, ``WormholeError/unknownFormat(version:path:)``.
   func check(_ connection: SQLiteConnection) throws(WormholeError) -> State {
     guard !connection.isInTransaction else { return try look(connection) }
-    // At one moment: somebody may just be making the tables.
+    // In one transaction: another process may be creating the tables.
     return try connection.transaction(.deferred) { () throws(WormholeError) in
       try look(connection)
     }.get()
@@ -42,6 +42,9 @@ struct SQLiteSchema: Sendable {
       guard foundVersion == version else {
         throw .unknownFormat(version: Int(foundVersion), path: connection.path)
       }
+      // Those of another program would run, or be read, in place of what the tables say.
+      let foreign = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
+      guard try connection.integer(foreign) == 0 else { throw .foreign(path: connection.path) }
       return .ready
     }
     guard found == 0, try connection.integer("SELECT count(*) FROM sqlite_master") == 0 else {
@@ -50,7 +53,7 @@ struct SQLiteSchema: Sendable {
     return .empty
   }
 
-  /// Makes the tables, unless somebody else just has.
+  /// Creates the tables, unless another process just did.
   func create(in connection: SQLiteConnection) throws(WormholeError) {
     try connection.transaction(.immediate) { () throws(WormholeError) in
       guard try check(connection) == .empty else { return }

@@ -1,9 +1,10 @@
-// Runs one statement of SQL.
+// Wraps a statement of SQLite.
 
 internal import CSQLite
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
-/// A prepared statement. It is used by one thread at a time, and not beyond its connection.
+/// A prepared statement, used by one thread at a time and within the life of its connection.
 final class SQLiteStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
@@ -41,7 +42,7 @@ final class SQLiteStatement {
   func bind(_ text: String, at index: Int32) throws(WormholeError) {
     var text = text
     let result = text.withUTF8 { bytes in
-      // An empty buffer may have no address, and text without an address is nothing.
+      // An empty buffer may have no address, which would bind NULL.
       bytes.withMemoryRebound(to: CChar.self) {
         sqlite3_bind_text64(
           handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), copiedBySQLite,
@@ -55,7 +56,7 @@ final class SQLiteStatement {
   func withBlob<Result>(
     _ data: Data, at index: Int32, _ body: () throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
-    // Foundation hands no typed errors through.
+    // Foundation does not rethrow typed errors.
     let result = data.withUnsafeBytes { bytes -> Swift.Result<Result, WormholeError> in
       Swift.Result { () throws(WormholeError) in
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
@@ -128,7 +129,7 @@ final class SQLiteStatement {
     }
   }
 
-  /// The whole number in a column, or `nil` if it holds something else.
+  /// The integer in a column, or `nil` if it holds another type.
   func integer(_ column: Int32) -> Int64? {
     guard sqlite3_column_type(handle, column) == SQLITE_INTEGER else { return nil }
     return sqlite3_column_int64(handle, column)
@@ -159,7 +160,8 @@ final class SQLiteStatement {
   private func connectionError() -> WormholeError {
     WormholeError(
       sqlite: sqlite3_extended_errcode(connection),
-      message: String(cString: sqlite3_errmsg(connection)), path: path)
+      message: String(cString: sqlite3_errmsg(connection)),
+      statement: sqlite3_sql(handle).map { String(cString: $0) }, path: path)
   }
 }
 

@@ -1,19 +1,22 @@
-// Reads and writes a database file on the thread that asks.
+// Reads and writes a database file.
 
-/// A database file with one connection to write and a few to read.
+/// A database file with one connection for writing and a few for reading.
 final class SQLiteStore: Sendable {
   /// The file, for errors.
   let path: String
 
-  private let writers: SQLitePool
-  private let readers: SQLitePool
+  /// The only connection that writes.
+  let writers: SQLitePool
 
-  /// Makes a store. The file is opened when it is needed, made when something is written.
+  /// The connections that read.
+  let readers: SQLitePool
+
+  /// Makes a store. The file is opened when it is needed, created when something is written.
   ///
   /// - Parameters:
   ///   - file: the file.
-  ///   - readers: how many threads can read at a time.
-  ///   - prepare: is called with a connection to write before it is used.
+  ///   - readers: the number of threads that can read at a time.
+  ///   - prepare: prepares each new connection for writing.
   init(
     _ file: SQLiteFile, readers: Int = 2,
     prepare: @escaping @Sendable (SQLiteConnection) throws(WormholeError) -> Void = { _ in }
@@ -44,7 +47,7 @@ final class SQLiteStore: Sendable {
     try readers.use(body)
   }
 
-  /// Runs a body that looks for something. Returns `nil` if it finds nothing, or there is no file.
+  /// Runs a body that searches. Returns `nil` if it finds nothing, or there is no file.
   func find<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value?
   ) throws(WormholeError) -> Value? {

@@ -1,10 +1,10 @@
-// Turns results of SQLite into errors.
+// Converts result codes of SQLite to errors.
 
 internal import CSQLite
 
 extension WormholeError {
   /// Makes an error from an extended result code that is not `SQLITE_OK`.
-  init(sqlite code: Int32, message: String, path: String) {
+  init(sqlite code: Int32, message: String, statement: String? = nil, path: String) {
     switch code & 0xff {
     case SQLITE_BUSY, SQLITE_PROTOCOL: self = .busy(path: path)
     case SQLITE_NOTADB: self = .foreign(path: path)
@@ -12,7 +12,9 @@ extension WormholeError {
     default:
       self =
         code == sqliteIsSymbolicLink
-        ? .foreign(path: path) : .database(code: code, message: message)
+        ? .foreign(path: path)
+        : .database(
+          code: code, message: message + (statement.map { ", in \($0)" } ?? "") + ", in \(path)")
     }
   }
 }
@@ -25,7 +27,7 @@ let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
 /// `SQLITE_CONSTRAINT_FOREIGNKEY`.
 let sqliteHasNoParent = SQLITE_CONSTRAINT | 3 << 8
 
-/// `SQLITE_MISMATCH`, for those who do not speak to SQLite themselves.
+/// `SQLITE_MISMATCH`, for code that does not import SQLite.
 let sqliteHasOtherType = SQLITE_MISMATCH
 
 /// `SQLITE_ABORT_ROLLBACK`.

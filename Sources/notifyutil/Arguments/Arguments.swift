@@ -5,47 +5,52 @@ import DarwinNotify
 struct Arguments: Equatable {
   private(set) var settings = Settings()
   private(set) var commands: [Command] = []
-  /// What is to be said about the line before the commands run.
-  private(set) var notes: [String] = []
 
   private var kind = Kind.dispatch
   private var signal: CInt = 1
-  private var rest: ArraySlice<String>
+  private var words: Words
 
   /// Understands the words after the name of the program, all of them before any command runs.
-  init(parsing words: [String]) throws(Ending) {
-    rest = words[...]
-    while let word = rest.popFirst() {
-      if try !takeSetting(word), try !takeKind(word) {
-        try takeCommand(word)
+  init(parsing line: [String]) throws(Ending) {
+    guard !line.isEmpty else { throw .usage }
+    words = Words(line)
+    while let option = words.next() {
+      if try !takeSetting(option), try !takeKind(option) {
+        try takeCommand(option)
       }
+      if words.hasValueLeft { throw .mistake("\(option) takes no value") }
     }
+    try checkThatAllHasAUse()
   }
 
   /// Takes an option that acts on the whole run. Returns whether it was one.
-  private mutating func takeSetting(_ word: String) throws(Ending) -> Bool {
-    switch word {
-    case "-h", "-help", "--help": throw .help(notes: notes)
-    case "--version": throw .version(notes: notes)
+  private mutating func takeSetting(_ option: String) throws(Ending) -> Bool {
+    switch option {
+    case "-h", "-help", "--help": throw .help
+    case "--version": throw .version
     case "-q": settings.printing = .nothing
     case "-v": settings.printing = .everything
-    case "-z": settings.pauseMilliseconds = try time()
+    case "-z": settings.pauseMilliseconds = try pause()
     case "-M": settings.options.insert(.dispatch)
     case "-R": settings.options.insert(.regenerate)
     case "--json": settings.isJSON = true
-    case "--bus": settings.bus = try address()
+    case "--bus": settings.bus = try text(of: option, "address")
+    case "--exec": settings.hook = try text(of: option, "command")
+    case "--ready": settings.readyDescriptor = try readyDescriptor()
+    case "--timeout": settings.timeout = try timeout()
+    case "--wait-for-bus": settings.waitsForBus = true
     default: return false
     }
     return true
   }
 
   /// Takes an option that chooses the type of what follows. Returns whether it was one.
-  private mutating func takeKind(_ word: String) throws(Ending) -> Bool {
-    switch word {
+  private mutating func takeKind(_ option: String) throws(Ending) -> Bool {
+    switch option {
     case "-port":
-      throw mistake(
-        "-port is not possible: Linux has no Mach ports",
-        "use -dispatch, -file, -signal, -check or -plain", showsUsage: false)
+      throw .mistake(
+        "-port is not possible, Linux has no Mach ports: "
+          + "use -dispatch, -file, -signal, -check or -plain")
     case "-dispatch": kind = .dispatch
     case "-file": kind = .file
     case "-check": kind = .check
@@ -58,19 +63,32 @@ struct Arguments: Equatable {
     return true
   }
 
-  private mutating func takeCommand(_ word: String) throws(Ending) {
-    switch word {
-    case "-p": commands.append(.post(try key(of: word)))
-    case "-g": commands.append(.get(try key(of: word)))
-    case "-s": commands.append(try setCommand())
-    case "-w": commands.append(.watch(try key(of: word), kind, count: nil))
+  private mutating func takeCommand(_ option: String) throws(Ending) {
+    switch option {
+    case "-p": commands.append(.post(try key(of: option)))
+    case "-g": commands.append(.get(try key(of: option)))
+    case "-s": commands.append(.set(try key(of: option), try state()))
+    case "-w": commands.append(.watch(try key(of: option), kind, count: nil))
     case "--list": commands.append(.list)
-    case "--monitor": commands.append(.monitor(prefix: optionalValue() ?? ""))
-    case _ where word.hasPrefix("-") && Number.isDigit(word.utf8.dropFirst().first):
-      let count = max(1, Int(Number.int(word.dropFirst())))
-      commands.append(.watch(try key(of: word), kind, count: count))
+    case "--monitor": commands.append(.monitor(prefix: words.optionalValue() ?? ""))
+    case _ where option.hasPrefix("-") && Number.isDigit(option.utf8.dropFirst().first):
+      guard let count = Number.natural(option.dropFirst()), count > 0 else {
+        throw .mistake("\(option) is invalid: the number of notifications is positive")
+      }
+      commands.append(.watch(try key(of: option), kind, count: Int(clamping: count)))
     default:
-      throw mistake("unrecognized option: \(word)")
+      throw .mistake("unrecognized option: \(option)")
+    }
+  }
+
+  /// What is asked for on a line that cannot do it is a mistake, not something to be ignored.
+  private func checkThatAllHasAUse() throws(Ending) {
+    guard !commands.isEmpty else { throw .mistake("there is no command on the line") }
+    if settings.hook != nil, !commands.contains(where: \.isWatch) {
+      throw .mistake("--exec needs -w or -#")
+    }
+    if settings.readyDescriptor != nil, !commands.contains(where: \.isRegistration) {
+      throw .mistake("--ready needs -w, -# or --monitor")
     }
   }
 }
@@ -78,57 +96,59 @@ struct Arguments: Equatable {
 // MARK: Values of options
 
 extension Arguments {
-  private mutating func value(_ complaint: String) throws(Ending) -> String {
-    guard let value = rest.popFirst() else { throw mistake(complaint) }
-    return value
-  }
-
-  /// The next word, unless it is an option.
-  private mutating func optionalValue() -> String? {
-    guard let word = rest.first, !word.hasPrefix("-") else { return nil }
-    return rest.popFirst()
-  }
-
-  private mutating func address() throws(Ending) -> String {
-    let complaint = "address required following --bus"
-    let address = try value(complaint)
-    guard !address.isEmpty else { throw mistake(complaint) }
-    return address
+  /// The value of an option, which is not empty.
+  private mutating func text(of option: String, _ what: String) throws(Ending) -> String {
+    let text = words.value() ?? ""
+    guard !text.isEmpty else { throw .mistake("\(what) required following \(option)") }
+    return text
   }
 
   private mutating func key(of option: String) throws(Ending) -> NotificationName {
-    NotificationName(try value("name required following \(option)"))
+    guard let name = words.value() else { throw .mistake("name required following \(option)") }
+    return NotificationName(name)
   }
 
-  private mutating func setCommand() throws(Ending) -> Command {
-    let key = try key(of: "-s")
-    let text = try value("value required following -s name")
-    if !Number.begins(text) {
-      notes.append("value following -s name must be a 64-bit integer")
+  private mutating func state() throws(Ending) -> UInt64 {
+    guard let text = words.value() else { throw .mistake("value required following -s name") }
+    guard let state = Number.state(text) else {
+      throw .mistake("-s name \(text) is invalid: the value is a decimal or 0x number of 64 bits")
     }
-    return .set(key, Number.state(text))
+    return state
   }
 
-  private mutating func time() throws(Ending) -> UInt32 {
-    let text = try value("timer value must be supplied following -z")
-    guard Number.passesForTime(text) else {
-      throw mistake("-z \(text) is invalid", "timer value must be an integer", showsUsage: false)
+  private mutating func pause() throws(Ending) -> UInt32 {
+    guard let text = words.value() else {
+      throw .mistake("timer value must be supplied following -z")
     }
-    return UInt32(clamping: Number.int(text))
+    guard let number = Number.natural(text), let milliseconds = UInt32(exactly: number) else {
+      throw .mistake("-z \(text) is invalid: timer value must be an integer")
+    }
+    return milliseconds
+  }
+
+  private mutating func timeout() throws(Ending) -> Double {
+    let text = try text(of: "--timeout", "number of seconds")
+    guard let timeout = Number.seconds(text) else {
+      throw .mistake("--timeout \(text) is invalid: it is a positive number of seconds")
+    }
+    return timeout
   }
 
   private mutating func signalNumber() throws(Ending) -> CInt {
-    guard let text = optionalValue() else { return signal }
-    guard Number.isDigit(text.utf8.first) else {
-      throw mistake(
-        "-signal \(text) is invalid", "signals must be specified as integer values",
-        showsUsage: false)
+    guard let text = words.optionalValue() else { return signal }
+    guard let number = Number.natural(text), (1...64).contains(number) else {
+      throw .mistake("-signal \(text) is invalid: signals are numbers from 1 to 64")
     }
-    return Number.int(text)
+    return CInt(number)
   }
 
-  /// A mistake, behind what was to be said about the words before.
-  private func mistake(_ lines: String..., showsUsage: Bool = true) -> Ending {
-    .mistake(notes + lines, showsUsage: showsUsage)
+  private mutating func readyDescriptor() throws(Ending) -> CInt {
+    guard let text = words.attachedValue() else { return Ready.standardError }
+    guard let number = Number.natural(text), let descriptor = CInt(exactly: number),
+      Ready.isOpen(descriptor)
+    else {
+      throw .mistake("--ready=\(text) is invalid: it is not an open descriptor")
+    }
+    return descriptor
   }
 }

@@ -9,6 +9,31 @@ enum Command: Equatable {
   case watch(NotificationName, Kind, count: Int?)
   case list
   case monitor(prefix: String)
+
+  /// Whether it reports notifications of a key.
+  var isWatch: Bool {
+    if case .watch = self { true } else { false }
+  }
+
+  /// Whether something is told to this program from then on.
+  var isRegistration: Bool {
+    if case .monitor = self { true } else { isWatch }
+  }
+}
+
+extension Command: CustomStringConvertible {
+  /// The command as it was given, without its values.
+  var description: String {
+    switch self {
+    case .post(let key): "-p \(quotedIfNeeded(key.rawValue))"
+    case .get(let key): "-g \(quotedIfNeeded(key.rawValue))"
+    case .set(let key, _): "-s \(quotedIfNeeded(key.rawValue))"
+    case .watch(let key, _, let count):
+      "-\(count.map { "\($0)" } ?? "w") \(quotedIfNeeded(key.rawValue))"
+    case .list: "--list"
+    case .monitor: "--monitor"
+    }
+  }
 }
 
 /// A way to be told of posts.

@@ -9,7 +9,7 @@ extension CommandLine {
       for case let word? in UnsafeBufferPointer(start: unsafeArgv, count: Int(argc)).dropFirst() {
         guard let text = String(validatingCString: word) else {
           let mended = String(cString: word)
-          throw .mistake(["notifyutil: an argument is not UTF-8: \(mended)"], showsUsage: false)
+          throw .mistake("an argument is not UTF-8: \(mended)")
         }
         words.append(text)
       }

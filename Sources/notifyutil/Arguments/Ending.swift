@@ -4,26 +4,27 @@ import Glibc
 
 /// Why there is nothing to run.
 enum Ending: Error, Equatable {
-  case help(notes: [String])
-  case version(notes: [String])
-  case mistake([String], showsUsage: Bool)
+  case help
+  case version
+  /// The line is empty.
+  case usage
+  case mistake(String)
 
-  var status: CInt {
-    if case .mistake = self { EXIT_FAILURE } else { EXIT_SUCCESS }
-  }
-
-  /// Prints what there is to say.
-  func tell() {
+  /// Prints what there is to say, and ends the program.
+  func tell() -> Never {
     switch self {
-    case .help(let notes):
-      notes.forEach(Output.complain)
+    case .help:
       Output.complain(Usage.text)
-    case .version(let notes):
-      notes.forEach(Output.complain)
+    case .version:
       Output.print("notifyutil \(DarwinNotificationCenter.libraryVersion)")
-    case .mistake(let lines, let showsUsage):
-      lines.forEach(Output.complain)
-      if showsUsage { Output.complain(Usage.text) }
+    case .usage:
+      Output.complain(Usage.text)
+      ExitStatus.mistake.end()
+    case .mistake(let text):
+      Output.complain("notifyutil: \(text)")
+      Output.complain(Usage.hint)
+      ExitStatus.mistake.end()
     }
+    ExitStatus.success.end()
   }
 }

@@ -1,40 +1,40 @@
-// Reads numbers the way Apple's tool does.
-import Glibc
+// Reads numbers, all of a word or nothing.
 
 enum Number {
-  /// What `atoi` reads: the number that the text begins with, else 0; the nearest that fits.
-  static func int(_ text: some StringProtocol) -> CInt {
-    CInt(clamping: strtol(String(text), nil, 10))
+  /// Digits that make a number of 64 bits without a sign.
+  static func natural(_ text: some StringProtocol) -> UInt64? {
+    text.utf8.allSatisfy(isDigit) ? UInt64(text, radix: 10) : nil
   }
 
-  /// What `atoll` reads, as the bits of a state.
-  static func state(_ text: String) -> UInt64 {
-    UInt64(bitPattern: Int64(strtoll(text, nil, 10)))
+  /// The bits of a state: decimal or behind `0x`, up to 2^64 - 1, or negative down to -2^63.
+  static func state(_ text: String) -> UInt64? {
+    let isNegative = text.hasPrefix("-")
+    let magnitude = isNegative ? text.dropFirst() : text[...]
+    let digits = magnitude.dropFirst(2)
+    let number =
+      if magnitude.hasPrefix("0x") || magnitude.hasPrefix("0X") {
+        digits.utf8.allSatisfy(isHexadecimal) ? UInt64(digits, radix: 16) : nil
+      } else {
+        natural(magnitude)
+      }
+    guard let number, isNegative else { return number }
+    return number <= UInt64(Int64.min.magnitude) ? 0 &- number : nil
   }
 
-  /// Whether the text begins with a number.
-  static func begins(_ text: String) -> Bool {
-    var end: UnsafeMutablePointer<CChar>?
-    return text.withCString { start in
-      _ = strtoll(start, &end, 10)
-      return end != nil && end != UnsafeMutablePointer(mutating: start)
-    }
-  }
-
-  /// Whether the text passes for a time: its first two bytes are looked at, each from one side.
-  static func passesForTime(_ text: String) -> Bool {
-    let bytes = text.utf8.prefix(2).map { Int8(bitPattern: $0) } + [0, 0]
-    return bytes[0] >= Int8(ascii: "0") && bytes[1] <= Int8(ascii: "9")
+  /// A positive number of seconds, with or without a fraction, up to some centuries.
+  static func seconds(_ text: String) -> Double? {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isDigit) }),
+      let seconds = Double(text), seconds > 0, seconds < 1e10
+    else { return nil }
+    return seconds
   }
 
   static func isDigit(_ byte: UInt8?) -> Bool {
-    guard let byte else { return false }
-    return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    byte.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
   }
-}
 
-extension Int8 {
-  fileprivate init(ascii character: Unicode.Scalar) {
-    self.init(bitPattern: UInt8(ascii: character))
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
   }
 }

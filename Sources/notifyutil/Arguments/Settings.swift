@@ -16,6 +16,13 @@ struct Settings: Equatable {
   var options: NotifyToken.Options = []
   var isJSON = false
   var bus: String?
+  /// The command for each notification.
+  var hook: String?
+  /// Where to say that everything is registered.
+  var readyDescriptor: CInt?
+  /// In seconds.
+  var timeout: Double?
+  var waitsForBus = false
 
   /// Makes them count. The library reads the bus at its first use.
   func apply() {

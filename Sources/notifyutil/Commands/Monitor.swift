@@ -6,9 +6,10 @@ import Glibc
 struct Monitor {
   let prefix: String
   let isJSON: Bool
+  let failures: Failures
 
-  /// Watches on a thread of its own. Returns when no later post is missed; ends the program with
-  /// status 1 when there is no bus, or no more.
+  /// Watches on a thread of its own. Returns when no later post is missed; ends the program when
+  /// there is no bus, or no more.
   func start() {
     let isReady = DispatchSemaphore(value: 0)
     DispatchQueue(label: "notifyutil.monitor").async {
@@ -21,8 +22,8 @@ struct Monitor {
           return .proceed
         }
       } catch {
-        Failure.report("--monitor", error)
-        exit(EXIT_FAILURE)
+        failures.report(.monitor(prefix: prefix), error)
+        failures.status.end()
       }
     }
     isReady.wait()

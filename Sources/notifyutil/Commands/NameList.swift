@@ -1,43 +1,46 @@
 // Prints the names that are in use.
 import DarwinNotify
-import Glibc
 
 struct NameList {
   let isJSON: Bool
+  let failures: Failures
 
-  /// Prints them, or ends the program with status 1.
+  /// Prints them, or ends the program.
   func print() {
     do throws(DarwinNotifyError) {
-      try connect()
+      try BusWait.look()  // To list the names of a bus asks only for its table.
       let names = try DarwinNotificationCenter.names()
       if isJSON {
         Output.print(JSON.array(names.map(json)).text)
-      } else {
-        names.map(line).forEach(Output.print)
+      } else if !names.isEmpty {
+        let head = ["NAME", "GENERATION", "STATE", "PROCESSES"]
+        aligned([head] + names.map(row)).forEach(Output.print)
       }
     } catch {
-      Failure.report("--list", error)
-      exit(EXIT_FAILURE)
+      failures.report(.list, error)
+      failures.status.end()
     }
   }
 
-  /// Fails when there is no bus: to list its names asks only for its table.
-  private func connect() throws(DarwinNotifyError) {
-    try DarwinNotificationCenter.watchPosts(ready: { .stop }) { _ in .stop }
-  }
-
-  private func line(for name: NameRecord) -> String {
-    let holders = name.holders.map { $0.map { "\($0)" } ?? "?" }.joined(separator: " ")
-    return printable(name.name.rawValue)
-      + " generation \(name.generation) state \(name.state) pids \(holders)"
+  private func row(for name: NameRecord) -> [String] {
+    let processes = name.holders.map { pid in
+      guard let pid else { return "?" }
+      return ProgramName.of(pid).map { "\(printable($0))(\(pid))" } ?? "\(pid)"
+    }
+    return [
+      quotedIfNeeded(name.name.rawValue), "\(name.generation)", "\(name.state)",
+      processes.joined(separator: " "),
+    ]
   }
 
   private func json(for name: NameRecord) -> JSON {
-    .object([
+    let programs = name.holders.map { $0.flatMap(ProgramName.of) }
+    return .object([
       ("name", .string(name.name.rawValue)),
       ("generation", .number(name.generation)),
       ("state", .string("\(name.state)")),
       ("pids", .array(name.holders.map { $0.map { .number($0) } ?? .null })),
+      ("programs", .array(programs.map { $0.map { .string($0) } ?? .null })),
     ])
   }
 }

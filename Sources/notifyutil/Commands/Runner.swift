@@ -5,28 +5,47 @@ import Glibc
 struct Runner {
   let settings: Settings
   let watch: Watch
+  let failures: Failures
 
   /// Runs the commands from left to right. One that fails does not stop the others.
   func run(_ commands: [Command]) {
-    for command in commands {
-      switch command {
-      case .post(let key): post(key)
-      case .get(let key): get(key)
-      case .set(let key, let state): set(key, state)
-      case .watch(let key, let kind, let count): register(key, kind, count)
-      case .list: NameList(isJSON: settings.isJSON).print()
-      case .monitor(let prefix): startMonitor(prefix)
+    let lastRegistration = commands.lastIndex(where: \.isRegistration)
+    var isAllRegistered = true
+    for (index, command) in commands.enumerated() {
+      let isDone = run(command)
+      if command.isRegistration, !isDone { isAllRegistered = false }
+      if index == lastRegistration, isAllRegistered, let descriptor = settings.readyDescriptor {
+        Ready.tell(descriptor)
       }
     }
   }
 
-  private func post(_ key: NotificationName) {
+  /// Returns whether the command has succeeded.
+  private func run(_ command: Command) -> Bool {
     do throws(NotifyError) {
-      try NotifyToken.post(key)
-      pause()
+      switch command {
+      case .post(let key): return try post(key, command)
+      case .get(let key): try get(key)
+      case .set(let key, let state): return try set(key, state, command)
+      case .watch(let key, let kind, let count): try watch.register(key, kind, count: count)
+      case .list: NameList(isJSON: settings.isJSON, failures: failures).print()
+      case .monitor(let prefix): startMonitor(prefix)
+      }
+      return true
     } catch {
-      Failure.report(key, error)
+      failures.report(command, error)
+      return false
     }
+  }
+
+  private func post(_ key: NotificationName, _ command: Command) throws(NotifyError) -> Bool {
+    if let refusal = Permission.refusal(of: key) {
+      failures.report("\(command)", refusal)
+      return false
+    }
+    try NotifyToken.post(key)
+    pause()
+    return true
   }
 
   /// Waits. A signal does not cut it short.
@@ -39,41 +58,30 @@ struct Runner {
     while nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
   }
 
-  private func get(_ key: NotificationName) {
-    withToken(for: key) { (token) throws(NotifyError) in
-      Output.print("\(key) \(try token.readState())")
-    }
+  private func get(_ key: NotificationName) throws(NotifyError) {
+    let token = try NotifyToken(key)
+    defer { token.cancel() }
+    let state = try token.readState()
+    guard settings.isJSON else { return Output.print("\(key) \(state)") }
+    Output.print(
+      JSON.object([("name", .string(key.rawValue)), ("state", .string("\(state)"))]).text)
   }
 
-  private func set(_ key: NotificationName, _ state: UInt64) {
-    withToken(for: key) { (token) throws(NotifyError) in
-      try token.setState(state)
+  private func set(
+    _ key: NotificationName, _ state: UInt64, _ command: Command
+  ) throws(NotifyError) -> Bool {
+    if let refusal = Permission.refusal(of: key) {
+      failures.report("\(command)", refusal)
+      return false
     }
-  }
-
-  private func register(_ key: NotificationName, _ kind: Kind, _ count: Int?) {
-    do throws(NotifyError) {
-      try watch.register(key, kind, count: count)
-    } catch {
-      Failure.report(key, error)
-    }
+    let token = try NotifyToken(key)
+    defer { token.cancel() }
+    try token.setState(state)
+    return true
   }
 
   private func startMonitor(_ prefix: String) {
     watch.keepRunning()
-    Monitor(prefix: prefix, isJSON: settings.isJSON).start()
-  }
-
-  /// Registers for the time of one command.
-  private func withToken(
-    for key: NotificationName, _ body: (NotifyToken) throws(NotifyError) -> Void
-  ) {
-    do throws(NotifyError) {
-      let token = try NotifyToken(key)
-      try body(token)
-      token.cancel()
-    } catch {
-      Failure.report(key, error)
-    }
+    Monitor(prefix: prefix, isJSON: settings.isJSON, failures: failures).start()
   }
 }

@@ -20,6 +20,7 @@ enum SignalPipes {
     guard signals.contains(number) else { throw .invalidSignal }
     guard pipe(&ends) == 0 else { throw .failed }
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    ends.forEach { _ = fcntl($0, F_SETFD, FD_CLOEXEC) }
     writeEnds[Int(number)] = ends[1]
     guard catchSignal(number) else {
       writeEnds[Int(number)] = -1

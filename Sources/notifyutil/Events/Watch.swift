@@ -8,10 +8,12 @@ final class Watch: @unchecked Sendable {
   // All but the queue is only touched there.
   private let queue = DispatchQueue(label: "notifyutil.watch")
   private let reporter: Reporter
+  private let failures: Failures
   private var sources: [Kind: any EventSource] = [:]
   private var entries: [CInt: Entry] = [:]
   private var isKeptRunning = false
   private var isComplete = false
+  private var isWaitingForBus = false
 
   private struct Entry {
     let token: NotifyToken
@@ -19,8 +21,9 @@ final class Watch: @unchecked Sendable {
     var count: Int?
   }
 
-  init(printing: Printing) {
-    reporter = Reporter(printing: printing)
+  init(settings: Settings, failures: Failures) {
+    reporter = Reporter(settings: settings, failures: failures)
+    self.failures = failures
   }
 
   /// Registers for a key: for so many events, or for ever. No event is handled meanwhile.
@@ -46,6 +49,28 @@ final class Watch: @unchecked Sendable {
       isComplete = true
       exitIfDone()
     }
+  }
+
+  /// Ends the program after so many seconds, whatever it waits for then. A command of `--exec` that
+  /// is running comes to its end first.
+  func end(after seconds: Double) {
+    queue.asyncAfter(deadline: .now() + seconds) { [self] in
+      if isWaitingForBus {
+        failures.reportLateBus()
+      } else if isComplete, entries.values.allSatisfy({ $0.count == nil }) {
+        failures.status.end()  // What goes on for ever has come to the end it was given.
+      } else {
+        Output.complain("notifyutil: --timeout: the time is up")
+      }
+      ExitStatus.timeout.end()
+    }
+  }
+
+  /// Returns when there is a bus.
+  func waitForBus() {
+    queue.sync { isWaitingForBus = true }
+    BusWait.run()
+    queue.sync { isWaitingForBus = false }
   }
 
   private func source(of kind: Kind) throws(NotifyError) -> any EventSource {
@@ -79,6 +104,6 @@ final class Watch: @unchecked Sendable {
   }
 
   private func exitIfDone() {
-    if isComplete, !isKeptRunning, entries.isEmpty { exit(EXIT_SUCCESS) }
+    if isComplete, !isKeptRunning, entries.isEmpty { failures.status.end() }
   }
 }

@@ -18,12 +18,17 @@ enum Output {
     if error == EPIPE { endAsOfBrokenPipe() }
     guard error == 0 else {
       complain("notifyutil: standard output: \(String(cString: strerror(error)))")
-      exit(EXIT_FAILURE)
+      ExitStatus.mistake.end()
     }
   }
 
   static func complain(_ text: String) {
-    _ = write(text, to: STDERR_FILENO)
+    tell(text, to: STDERR_FILENO)
+  }
+
+  /// Writes a line that nobody has to read.
+  static func tell(_ text: String, to descriptor: CInt) {
+    _ = write(text, to: descriptor)
   }
 
   /// Writes a line. Returns 0, or the error that kept it from being written to its end.

@@ -25,3 +25,28 @@ func printable(_ text: String) -> String {
   }
   return result
 }
+
+/// A name among other words: in quotes if it is empty or has blanks, or quotes, which a backslash
+/// then precedes.
+func quotedIfNeeded(_ name: String) -> String {
+  let text = printable(name)
+  let needsQuotes = text.isEmpty || text.contains { $0.isWhitespace || $0 == "\"" }
+  guard needsQuotes else { return text }
+  return "\"" + text.replacing("\"", with: "\\\"") + "\""
+}
+
+/// The rows of a table as lines, with each column but the last as wide as its widest entry.
+func aligned(_ rows: [[String]]) -> [String] {
+  var widths: [Int] = []
+  for row in rows {
+    for (column, entry) in row.enumerated() {
+      if column == widths.count { widths.append(0) }
+      widths[column] = max(widths[column], entry.count)
+    }
+  }
+  return rows.map { row in
+    row.dropLast().enumerated().map { column, entry in
+      entry + String(repeating: " ", count: widths[column] - entry.count + 2)
+    }.joined() + (row.last ?? "")
+  }
+}

@@ -11,6 +11,18 @@ func runNotifyUtil(
     "notifyutil", arguments, on: bus, environment: environment, sourceLocation: sourceLocation)
 }
 
+/// Runs the command to its end, where no table is to be had: its files may not be that long.
+func runNotifyUtilWithoutTable(
+  _ arguments: [String], on bus: PrivateBus?, environment: [String] = [],
+  sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> Outcome {
+  let script = #"ulimit -f 1000; exec env "$@""#
+  let program = [Program.path(of: "notifyutil")]
+  return try await Program.run(
+    "/bin/sh", ["-c", script, "sh"] + environment + program + arguments, on: bus,
+    sourceLocation: sourceLocation)
+}
+
 /// Starts the command with what it shall listen to. Returns when it has registered.
 func startNotifyUtil(
   _ arguments: [String], on bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation

@@ -14,14 +14,3 @@ final class Recorder: Sendable {
   /// How many posts the events stand for.
   var posts: Int { seen.withLock { $0.reduce(0) { $0 + $1.coalesced } } }
 }
-
-/// A list that several threads append to.
-final class Log<Entry: Sendable>: Sendable {
-  private let kept = Locked<[Entry]>([])
-
-  func append(_ entry: Entry) {
-    kept.withLock { $0.append(entry) }
-  }
-
-  var entries: [Entry] { kept.withLock { $0 } }
-}

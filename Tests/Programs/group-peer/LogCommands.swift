@@ -10,11 +10,11 @@ func runLogCommand(
   case "log-fill":  // NAME: without end
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     say("ready")
-    while true { _ = try mailbox.append(Letter(.message(payload("x")))) }
+    while true { _ = try mailbox.append(Wormhole.Record(.value(payload("x")))) }
   case "log-append":  // NAME COUNT
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     for index in 0..<(Int(arguments[1]) ?? 0) {
-      _ = try mailbox.append(Letter(.message(payload("\(getpid()) \(index)"))))
+      _ = try mailbox.append(Wormhole.Record(.value(payload("\(getpid()) \(index)"))))
     }
   case "log-cursor":  // NAME CURSOR: holds it until it is killed
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
@@ -24,8 +24,10 @@ func runLogCommand(
     while true { pause() }
   case "log-fork":  // NAME: succeeds if a forked child is told that it cannot append
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    _ = try mailbox.append(Letter(.message(payload("parent"))))
-    let isTold = isToldInAForkedChild { _ = try mailbox.append(Letter(.message(payload("child")))) }
+    _ = try mailbox.append(Wormhole.Record(.value(payload("parent"))))
+    let isTold = isToldInAForkedChild {
+      _ = try mailbox.append(Wormhole.Record(.value(payload("child"))))
+    }
     exit(isTold ? 0 : 3)
   default:
     return false
@@ -52,6 +54,6 @@ func say(_ text: String) {
   fflush(nil)
 }
 
-private func payload(_ text: String) -> Payload {
-  Payload(codec: "raw", type: "String", version: 1, data: Data(text.utf8))
+private func payload(_ text: String) -> Wormhole.Payload {
+  Wormhole.Payload(codec: "raw", type: "String", version: 1, data: Data(text.utf8))
 }

@@ -7,14 +7,16 @@ import Foundation
 let center = DarwinNotificationCenter.shared
 let bus = DarwinNotificationCenter.Bus.none
 let name: NotificationName = "com.example.probe"
-let listener = Listener<NotificationEvent>("probe") { event in print(event.name, event.coalesced) }
 let deliveries: [Delivery] = [
   .main, .queue(DispatchQueue.global()), .thread, .direct, .loop { work in work() },
 ]
+let listener = Listener<NotificationEvent>("probe", on: deliveries[0]) { event in
+  print(event.name, event.coalesced)
+}
 
 do {
-  try center.bind(listener, to: name, on: deliveries[0])
-  let observation: Observation = try center.observe(name) { _ in }
+  try center.bind(listener, to: name)
+  let observation: NotificationObservation = try center.observe(name) { _ in }
   let notifications: Notifications = try center.notifications(named: name)
   try center.post(name)
   withExtendedLifetime((observation, notifications)) {}

@@ -65,7 +65,7 @@ let commands: [String: Command] = [
 /// Prints the sum of the next bytes that are passed.
 @Sendable private func hearBytes(_ role: Role, _ words: [String]) throws {
   let heard = DispatchSemaphore(value: 0)
-  let observation = try role.hole.listen(role.data, on: .thread) { message in
+  let observation = try role.hole.listen(role.data, starting: .new, on: .thread) { message in
     say(message.value.map { "\(sum($0))" } ?? "\(message.content)")
     heard.signal()
   }

@@ -13,7 +13,7 @@ import Wormhole
   let last = words.count > 2 ? UInt64(words[2]) : nil
   let seen = Locked(0)
   let isDone = DispatchSemaphore(value: 0)
-  let observation = try role.hole.listen(role.number, replay: replay, on: .thread) { message in
+  let observation = try role.hole.listen(role.number, starting: replay, on: .thread) { message in
     let (sender, content) = (message.sender, text(message.content))
     say("\(message.sequence) \(content) \(message.missed) \(sender.pid) \(sender.uid)")
     if message.sequence == last { kill(getpid(), SIGKILL) }
@@ -28,16 +28,16 @@ import Wormhole
   observation.cancelAndWait()
 }
 
-private func replay(_ word: String) -> Replay {
+private func replay(_ word: String) -> Wormhole.Start {
   switch word {
-  case "none": .none
+  case "none": .new
   case "last": .last
   case "all": .all
   default: UInt64(word).map { .since($0) } ?? .cursor(word)
   }
 }
 
-private func text(_ content: Message<Int>.Content) -> String {
+private func text(_ content: Wormhole.Content<Int>) -> String {
   switch content {
   case .value(let value): "\(value)"
   case .ping: "ping"

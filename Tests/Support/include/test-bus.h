@@ -1,6 +1,6 @@
 /* A private message bus as a child of the test process.
  *
- * Whatever goes wrong in here is a fault of the harness: it prints, then aborts. */
+ * Any failure in here is a fault of the harness: it prints a message, then aborts. */
 #ifndef DN_TEST_BUS_H
 #define DN_TEST_BUS_H
 
@@ -11,18 +11,19 @@ typedef struct test_bus test_bus;
 
 #define TEST_BUS_NOTHING (~0UL) /* a limit of zero */
 
-/* 0 stands for a generous default. */
+/* 0 means a generous default. */
 typedef struct test_bus_limits {
         unsigned long max_match_rules;    /* daemon: per connection; broker: per user */
         unsigned long max_outgoing_bytes; /* daemon: per connection; broker: per user */
 } test_bus_limits;
 
-/* `kind`: "daemon" or "broker"; NULL: the environment's DN_TEST_BROKER, else "daemon".
- * `limits` may be NULL. */
+/* `kind`: "daemon", "broker" or "none"; NULL: the environment variable DN_TEST_BROKER, else
+ * "daemon". "none" is only a directory, for processes that share the absence of a bus. `limits` may
+ * be NULL. */
 test_bus *test_bus_start(const char *kind, const test_bus_limits *limits);
 /* Starts the default kind, then test_bus_use(). */
 test_bus *test_bus_begin(void);
-/* An address nobody listens at until test_bus_start_again(). */
+/* Reserves an address where nobody listens until test_bus_start_again(). */
 test_bus *test_bus_prepare(const char *kind);
 
 const char *test_bus_address(const test_bus *bus);   /* unix:path=… below its directory */
@@ -30,8 +31,9 @@ const char *test_bus_path(const test_bus *bus);      /* of the socket */
 const char *test_bus_directory(const test_bus *bus); /* private, 0700 */
 pid_t test_bus_pid(const test_bus *bus);
 bool test_bus_is_broker(const test_bus *bus);
+bool test_bus_is_none(const test_bus *bus);
 
-/* Makes it the session bus of this process with the directory as XDG_RUNTIME_DIR. */
+/* Makes it this process's session bus, with its directory as XDG_RUNTIME_DIR. */
 void test_bus_use(const test_bus *bus);
 
 void test_bus_kill(test_bus *bus);        /* SIGKILL, reaped; the stale socket stays */
@@ -39,7 +41,7 @@ void test_bus_start_again(test_bus *bus); /* at the same address */
 void test_bus_pause(test_bus *bus);       /* SIGSTOP; returns when it has stopped */
 void test_bus_resume(test_bus *bus);
 
-/* Kills it, removes its directory, frees. Returns NULL, which is allowed. */
+/* Kills it, removes its directory, and frees it. NULL is allowed. Returns NULL. */
 test_bus *test_bus_stop(test_bus *bus);
 
 #endif

@@ -1,6 +1,6 @@
-/* Child processes that a test talks to over pipes, line by line.
+/* Child processes that a test communicates with over pipes, line by line.
  *
- * A child is killed when the process that spawned it ends, however that happens. */
+ * A child is killed when the process that spawned it ends for any reason. */
 #ifndef DN_TEST_CHILD_H
 #define DN_TEST_CHILD_H
 
@@ -9,17 +9,18 @@
 
 typedef struct test_child test_child;
 
-/* Runs ROLE(role) of this same program; the arguments are strings, NULL at the end. */
+/* Runs ROLE(role) of this program; the arguments are strings, terminated by NULL. */
 __attribute__((sentinel)) test_child *test_spawn_role(const char *role, ...);
-/* Runs a program of the PATH. */
+/* Runs a program found in PATH. */
 test_child *test_spawn_program(const char *const argv[]);
 
 pid_t test_child_pid(const test_child *child);
 
-/* The next line of its standard output without the newline, NULL at the end; borrowed until the
- * next call. Fails the case when none comes in time. */
+/* Returns the next line of its standard output without the newline, NULL at the end; borrowed until
+ * the next call. Fails the case if none arrives in time. */
 const char *test_child_read_line(test_child *child);
-/* Reads lines, without waiting, until one contains the text; whether there was one. */
+/* Reads the available lines, without waiting, until one contains the text; returns whether one
+ * did. */
 bool test_child_has_line(test_child *child, const char *text);
 void test_child_write_line(test_child *child, const char *line);
 /* Writes a line, then reads the answer. */
@@ -29,17 +30,18 @@ const char *test_child_ask(test_child *child, const char *line);
 void test_child_pause(test_child *child);
 void test_child_resume(test_child *child);
 
-/* Closes its standard input, waits for its end, frees. Its exit status, or 128 + signal. */
+/* Closes its standard input, waits for it to end, and frees it. Returns its exit status, or 128 +
+ * signal. */
 int test_child_wait(test_child *child);
-/* SIGKILL, reaps, frees; returns NULL, which is allowed. */
+/* Kills with SIGKILL, reaps and frees; NULL is allowed. Returns NULL. */
 test_child *test_child_kill(test_child *child);
 
-/* Waits for a child of plain fork(): exit status, or 128 + signal. Fails the case when it does not
- * end in time. */
+/* Waits for a child of plain fork(); returns its exit status, or 128 + signal. Fails the case if it
+ * does not end in time. */
 int test_wait_for(pid_t pid);
 
-/* Runs a program to its end; its exit status. Standard output goes to `ret_output`, up to
- * `output_bytes` with the NUL; NULL, 0: nowhere. */
+/* Runs a program to completion and returns its exit status. Standard output goes to `ret_output`,
+ * up to `output_bytes` including the NUL; NULL, 0 discards it. */
 int test_run_program(const char *const argv[], char *ret_output, unsigned long output_bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* An independent D-Bus program: a plain sd-bus connection beside the library under test. */
+/* An independent D-Bus program: a plain sd-bus connection, without the library under test. */
 #ifndef DN_TEST_PEER_H
 #define DN_TEST_PEER_H
 
@@ -13,14 +13,14 @@
 
 typedef struct test_peer test_peer;
 
-/* A signal as it was seen on the bus. */
+/* A signal as seen on the bus. */
 typedef struct test_signal {
         char sender[64];
         char path[256];
         char interface[256];
         char member[256];
         char signature[256];
-        char name[1024]; /* the first argument, if that is a string */
+        char name[1024]; /* the first argument if it is a string */
         uint64_t generation;
         uint64_t region;
 } test_signal;
@@ -29,35 +29,36 @@ test_peer *test_peer_open(const char *address);
 test_peer *test_peer_close(test_peer *peer);
 const char *test_peer_unique_name(const test_peer *peer);
 
-/* The interface that carries a name, computed here a second time, independently of the library.
- * Only for names whose interface needs no hash. */
+/* The interface that encodes a name, computed independently of the library. Only for names whose
+ * interface needs no hash. */
 void test_wire_interface(const char *name, char ret_interface[TEST_INTERFACE_BYTES]);
 
-/* Post as a foreign program would: name alone. */
+/* Posts as a foreign program would, with the name only. */
 void test_peer_post(test_peer *peer, const char *name);
 void test_peer_post_name(test_peer *peer, const char *interface, const char *name);
-/* Post with all three arguments. */
+/* Posts with all three arguments. */
 void test_peer_post_full(test_peer *peer, const char *interface, const char *name,
                          uint64_t generation, uint64_t region);
-/* A signal of any shape; `signature` with its values as in sd_bus_message_append(). */
+/* Sends a signal of any form; `signature` and its values as in sd_bus_message_append(). */
 void test_peer_post_values(test_peer *peer, const char *path, const char *interface,
                            const char *member, const char *signature, ...);
-/* A signal to one connection alone, with the name as its argument. */
+/* Sends a signal to one connection only, with the name as its argument. */
 void test_peer_post_to(test_peer *peer, const char *destination, const char *interface,
                        const char *name);
 /* Returns when the bus has read everything that was posted before. */
 void test_peer_sync(test_peer *peer);
 
-/* Subscribes; the next signals that fit come out of test_peer_next(), oldest first. */
+/* Subscribes; matching signals are returned by test_peer_next(), oldest first. */
 void test_peer_watch(test_peer *peer, const char *rule);
-/* Waits for a signal of a path below /org/darwinnotify; fails the case when none comes. */
+/* Waits for a signal from a path below /org/darwinnotify; fails the case if none arrives. */
 void test_peer_next(test_peer *peer, test_signal *ret_signal);
 
-/* Whether the bus knows the connection (now, or not any more). */
+/* Returns whether the bus (still) knows the connection. */
 bool test_peer_sees(test_peer *peer, const char *unique_name);
-/* How many connections the process has on this bus. */
+/* Returns how many connections the process has on this bus. */
 unsigned test_peer_n_connections(test_peer *peer, int pid);
-/* The match rules the bus holds for a connection; -1 where this bus does not tell. */
+/* Returns the number of match rules the bus holds for a connection; -1 if this bus does not report
+ * it. */
 long test_peer_n_rules(test_peer *peer, const char *unique_name);
 
 #endif

@@ -1,4 +1,4 @@
-/* A D-Bus client that writes its messages byte by byte, so that it can write wrong ones. */
+/* A D-Bus client that writes its messages byte by byte, to be able to write invalid ones. */
 #ifndef DN_TEST_RAW_H
 #define DN_TEST_RAW_H
 
@@ -8,30 +8,32 @@
 
 typedef struct test_raw test_raw;
 
-/* What to send. What is NULL or 0 is left out. Strings are sent as they are. */
+/* What to send. NULL or 0 fields are omitted. Strings are sent unchanged. */
 typedef struct test_raw_signal {
         const char *path;
         const char *interface;
         const char *member;
         const char *destination;
-        const char *sender; /* forged: a client is not to set it */
+        const char *sender; /* forged: clients must not set it */
         const char *signature;
         const void *body;
         size_t body_bytes;
         const int *fds; /* borrowed, attached with SCM_RIGHTS */
         size_t n_fds;
-        uint8_t unknown_field; /* code of one more header field, with a string */
+        uint8_t unknown_field; /* code of an extra header field, holding a string */
 } test_raw_signal;
 
 test_raw *test_raw_open(const char *address);
 test_raw *test_raw_close(test_raw *raw);
 
-/* Returns false if the bus has hung up. */
+/* Returns false if the bus has disconnected. */
 bool test_raw_send(test_raw *raw, const test_raw_signal *signal);
-/* Returns when the bus has dealt with everything sent before; false if it has hung up instead. */
+/* Returns when the bus has processed everything sent before; false if it has disconnected
+ * instead. */
 bool test_raw_sync(test_raw *raw);
 
-/* A body of one string; returns its size. `ret_body` holds strlen(text) + 5 bytes or more. */
+/* Encodes a body of one string; returns its size. `ret_body` must hold at least strlen(text) + 5
+ * bytes. */
 size_t test_raw_string(const char *text, uint8_t *ret_body);
 
 #endif

@@ -1,12 +1,13 @@
 /* The vocabulary of a test case.
  *
- *     TEST(postThenExitIsDelivered) { ... CHECK_EQ(n_calls, 1); }   on a bus, once per broker
- *     TEST_NO_BUS(nullNameIsRefused) { ... }                         once
- *     ROLE(post) { ... return 0; }                                   in a process of its own
- *     TEST_MAIN()                                                    at the end of the file
+ *     TEST(postThenExitIsDelivered) { ... }    on a bus, once for each broker
+ *     TEST_EVERYWHERE(ownPostIsHeard) { ... }  on each bus, and where there is none
+ *     TEST_NO_BUS(nullNameIsRefused) { ... }   once, starting no bus
+ *     ROLE(post) { ... return 0; }             in its own process
+ *     TEST_MAIN()                              at the end of the file
  *
- * Without arguments the program lists its cases, with a name it runs that case in this very
- * process: status 0 passed, 77 skipped, all else failed. */
+ * Without arguments the program lists its cases; with a name it runs that case in its own process:
+ * status 0 means passed, 77 skipped, anything else failed. */
 #ifndef DN_TEST_H
 #define DN_TEST_H
 
@@ -18,7 +19,7 @@
 
 #define TEST_STATUS_SKIPPED 77
 
-/* 1 where the compiler says so: some measures mean nothing under a sanitizer. */
+/* 1 if the compiler says so: some measurements are meaningless under a sanitizer. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define TEST_HAS_THREAD_SANITIZER 1
@@ -41,9 +42,16 @@
 #endif
 #endif
 
+/* The environments that a case runs in. */
+typedef enum test_ground {
+        TEST_GROUND_ONCE = 0,    /* the case starts what it needs */
+        TEST_GROUND_BROKERS = 1, /* each installed broker */
+        TEST_GROUND_NONE = 2,    /* processes that share the absence of a bus */
+} test_ground;
+
 typedef struct test_case {
         const char *name;
-        bool needs_bus;
+        unsigned grounds;
         void (*run)(void);
         struct test_case *next;
 } test_case;
@@ -58,14 +66,15 @@ void test_register_case(test_case *new_case);
 void test_register_role(test_role *role);
 int test_main(int argc, char **argv);
 
-#define TEST(case_name) TEST_CASE_(case_name, true)
-#define TEST_NO_BUS(case_name) TEST_CASE_(case_name, false)
+#define TEST(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS)
+#define TEST_EVERYWHERE(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS | TEST_GROUND_NONE)
+#define TEST_NO_BUS(case_name) TEST_CASE_(case_name, TEST_GROUND_ONCE)
 
-#define TEST_CASE_(case_name, on_bus)                                                              \
+#define TEST_CASE_(case_name, case_grounds)                                                        \
         static void case_##case_name(void);                                                        \
         __attribute__((constructor)) static void register_case_##case_name(void)                   \
         {                                                                                          \
-                static test_case self = {#case_name, on_bus, case_##case_name, NULL};              \
+                static test_case self = {#case_name, case_grounds, case_##case_name, NULL};        \
                 test_register_case(&self);                                                         \
         }                                                                                          \
         static void case_##case_name(void)
@@ -80,7 +89,8 @@ int test_main(int argc, char **argv);
         static int role_##role_name(int n_args __attribute__((unused)),                            \
                                     char **args __attribute__((unused)))
 
-/* Every test program has one; the support library has none, so that others can link it too. */
+/* Required in every test program; the support library has no main(), so that others can link it
+ * too. */
 #define TEST_MAIN()                                                                                \
         int main(int argc, char **argv)                                                            \
         {                                                                                          \
@@ -99,7 +109,7 @@ int test_main(int argc, char **argv);
 
 #define SKIP(reason) test_skip(reason)
 
-/* Polls until the condition holds; fails the case when that takes longer than the deadline. */
+/* Polls until the condition holds; fails the case at the deadline. */
 #define WAIT_UNTIL(condition)                                                                      \
         do {                                                                                       \
                 uint64_t wait_deadline_ = test_deadline_us();                                      \
@@ -110,7 +120,7 @@ int test_main(int argc, char **argv);
                 }                                                                                  \
         } while (0)
 
-/* As WAIT_UNTIL, for a number: a failure tells which one was seen last. */
+/* As WAIT_UNTIL, for a number: on failure prints the last value seen. */
 #define WAIT_UNTIL_EQ(seen, expected)                                                              \
         do {                                                                                       \
                 uint64_t wait_deadline_ = test_deadline_us();                                      \
@@ -123,11 +133,11 @@ int test_main(int argc, char **argv);
                 }                                                                                  \
         } while (0)
 
-/* The case fails here: prints, cleans up, ends the process. Any thread may call it. */
+/* Fails the case: prints a message, cleans up, ends the process. Any thread may call it. */
 __attribute__((noreturn, format(printf, 3, 4))) void test_fail(const char *file, int line,
                                                                const char *format, ...);
 __attribute__((noreturn)) void test_skip(const char *reason);
-/* The harness itself is broken: prints, then aborts. */
+/* Reports that the harness itself is broken, then aborts. */
 __attribute__((noreturn, format(printf, 1, 2))) void test_broken(const char *format, ...);
 
 void test_check_equal(const char *file, int line, const char *seen_text, long long seen,
@@ -137,29 +147,29 @@ void test_check_same_text(const char *file, int line, const char *seen_text, con
 
 /* CLOCK_MONOTONIC. */
 uint64_t test_now_us(void);
-/* When to give up something that begins now: 10 seconds, times test_slowness(). */
+/* Returns the deadline for something that begins now: 10 seconds, times test_slowness(). */
 uint64_t test_deadline_us(void);
-/* The factor from DN_TEST_SLOW, 1 or more: sanitizers, valgrind, busy machines. */
+/* The factor from DN_TEST_SLOW, 1 or more, for sanitizers, valgrind and busy machines. */
 unsigned test_slowness(void);
-/* The pause between two looks at a condition. */
+/* Pauses between two checks of a condition. */
 void test_breathe(void);
-/* Lets time pass for a measurement "during"; never to wait for something. */
+/* Lets time pass during a measurement; never use it to wait for something. */
 void test_let_pass_ms(unsigned ms);
 
 /* A private directory (0700) for the case, removed when the process ends. */
 const char *test_directory(void);
 void test_remove_tree(const char *directory);
 
-/* What the kernel says about this process. */
+/* Kernel statistics of this process. */
 unsigned test_n_fds(void);
 unsigned test_n_threads(void);
 uint64_t test_resident_bytes(void);
-/* Context switches so far of all threads but the calling one. */
+/* Context switches so far of all threads except the calling one. */
 uint64_t test_n_switches_of_others(void);
-/* As fork(). Under a sanitizer it waits until the other threads rest: its allocator has locks, and
- * one that a thread holds at that moment stays locked in the child. */
+/* As fork(). Under a sanitizer it waits until the other threads are idle: the sanitizer's allocator
+ * has locks, and one held by a thread at that moment stays locked in the child. */
 pid_t test_fork(void);
-/* Processor time so far of the whole process. */
+/* CPU time so far of the whole process. */
 uint64_t test_cpu_us(void);
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     run-tests [--broker daemon|broker]... [--jobs N] program...
  *
- * Runs every case of every program in a process of its own: once for each broker if it needs a
- * bus, else once. */
+ * Runs every case of every program in its own process: once on each ground that it names, or once
+ * if it names none. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static options parse(int argc, char **argv)
         return o;
 }
 
-/* Adds the cases of one program, in the order it lists them; false if it cannot be asked. */
+/* Adds the cases of one program in the order it lists them; false if it cannot be run. */
 static bool plan_program(run_plan *plan, const options *o, const char *program)
 {
         char command[4096], line[512];
@@ -59,11 +59,16 @@ static bool plan_program(run_plan *plan, const options *o, const char *program)
         list = popen(command, "re");
         while (list && fgets(line, sizeof line, list)) {
                 line[strcspn(line, "\n")] = '\0';
-                char *mark = strstr(line, " no-bus");
-                if (mark)
-                        *mark = '\0';
-                for (size_t i = 0; i < (mark ? 1 : o->n_brokers); i++)
-                        run_plan_add(plan, program, line, mark ? NULL : o->brokers[i]);
+                char *space = strchr(line, ' ');
+                unsigned grounds = space ? (unsigned)atoi(space) : 0;
+                if (space)
+                        *space = '\0';
+                if (grounds == TEST_GROUND_ONCE)
+                        run_plan_add(plan, program, line, NULL);
+                for (size_t i = 0; grounds & TEST_GROUND_BROKERS && i < o->n_brokers; i++)
+                        run_plan_add(plan, program, line, o->brokers[i]);
+                if (grounds & TEST_GROUND_NONE)
+                        run_plan_add(plan, program, line, "none");
         }
         return list && pclose(list) == 0;
 }

@@ -1,4 +1,4 @@
-/* Running test cases, several at a time, each with a time limit. */
+/* Runs test cases in parallel, each with a time limit. */
 #include "run.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void job_start(run_job *job)
         }
         if (job->pid == 0)
                 become_case(job);
-        setpgid(job->pid, job->pid); /* on both sides: whoever comes first */
+        setpgid(job->pid, job->pid); /* in both processes, whichever runs first */
 }
 
 static void print_output(const run_job *job)
@@ -89,10 +89,11 @@ static void print_output(const run_job *job)
 
 static void print_job(const char *verdict, const run_job *job)
 {
-        const char *slash = strrchr(job->program, '/');
+        const char *folder = strstr(job->program, "/tests/");
 
-        printf("%s %s %s%s%s%s", verdict, slash ? slash + 1 : job->program, job->name,
-               job->broker ? " [" : "", job->broker ? job->broker : "", job->broker ? "]" : "");
+        printf("%s %s %s%s%s%s", verdict, folder ? folder + strlen("/tests/") : job->program,
+               job->name, job->broker ? " [" : "", job->broker ? job->broker : "",
+               job->broker ? "]" : "");
 }
 
 static void job_judge(run_job *job, int status, run_totals *totals)
@@ -117,7 +118,7 @@ static void job_judge(run_job *job, int status, run_totals *totals)
         }
 }
 
-/* Whatever a case left behind goes with its process group. */
+/* Anything a case left behind is killed with its process group. */
 static void job_end(run_job *job, int status, run_totals *totals)
 {
         kill(-job->pid, SIGKILL);
@@ -126,7 +127,7 @@ static void job_end(run_job *job, int status, run_totals *totals)
         close(job->output_fd);
 }
 
-/* Ends the jobs that have ended or run too long; returns how many. */
+/* Ends the jobs that have finished or run too long; returns how many. */
 static size_t collect(run_plan *plan, run_totals *totals)
 {
         size_t n_ended = 0;
@@ -156,7 +157,7 @@ static void interrupt(int signal)
         interrupted = 1;
 }
 
-/* What runs is ended, what waits is not begun; the caller still tidies up. */
+/* Ends running cases and starts no more; the caller still cleans up. */
 static void give_up(run_plan *plan, run_totals *totals)
 {
         for (size_t i = 0; i < plan->n_jobs; i++)

@@ -1,4 +1,4 @@
-/* The cases that are to run, with what came of them. */
+/* The cases to run and their results. */
 #ifndef DN_RUN_H
 #define DN_RUN_H
 
@@ -9,11 +9,11 @@
 
 typedef struct run_job {
         const char *program;
-        const char *broker; /* NULL: needs none */
+        const char *broker; /* or "none"; NULL: the case starts its own */
         char name[256];
-        pid_t pid; /* while it runs, also its process group */
+        pid_t pid; /* while running; also its process group */
         uint64_t deadline_ms;
-        int output_fd; /* a file without a name */
+        int output_fd; /* an unnamed file */
         bool overran;
 } run_job;
 
@@ -29,7 +29,7 @@ typedef struct run_totals {
 } run_totals;
 
 void run_plan_add(run_plan *plan, const char *program, const char *name, const char *broker);
-/* Runs all, `n_parallel` at a time; prints what did not pass. */
+/* Runs all cases, `n_parallel` at a time; prints those that did not pass. */
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals);
 
 #endif

@@ -11,7 +11,7 @@ extension MessageName where Value == Data {
   static var bytes: Self { "org.example.bytes" }
 }
 
-extension Log where Entry == Message<Int> {
+extension Log where Entry == Wormhole.Message<Int> {
   /// What the messages say, in short.
   var texts: [String] { entries.map { "\($0.content)" } }
 

@@ -20,8 +20,7 @@ final class TemporaryGroup: Sendable {
   private static let made = Atomic<Int>(0)
 
   init(_ bus: PrivateBus? = nil, identifier: String = "org.example.group") throws {
-    let number = Self.made.add(1, ordering: .relaxed).newValue
-    parent = String(cString: try #require(test_directory())) + "/group-\(number)"
+    parent = String(cString: try #require(test_directory())) + "/group-\(Self.next())"
     self.bus = bus
     self.identifier = identifier
     group = try Self.makeGroup(identifier, in: parent, on: bus)
@@ -39,10 +38,14 @@ final class TemporaryGroup: Sendable {
     try Self.makeGroup(identifier, in: parent, on: bus)
   }
 
+  private static func next() -> Int { made.add(1, ordering: .relaxed).newValue }
+
+  /// Nobody listens at the address that takes the place of a bus, and nobody else has it.
   private static func makeGroup(
     _ identifier: String, in parent: String, on bus: PrivateBus?
   ) throws -> AppGroup {
-    let center = try bus?.makeCenter() ?? DarwinNotificationCenter(bus: .none)
+    let nobody = "unix:abstract=/darwinnotify-test-\(getpid())/\(next())"
+    let center = try bus?.makeCenter() ?? DarwinNotificationCenter(bus: .address(nobody))
     return try AppGroup(identifier, in: URL(fileURLWithPath: parent), center: center)
   }
 }

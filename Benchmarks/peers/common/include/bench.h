@@ -24,9 +24,10 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* Is to be called for each notification, on any thread. */
+/* The peer calls it for each notification, on any thread. */
 typedef void (*bench_heard)(void *context, uint64_t n_posts);
 
 /* A way to post. Results: 0 or more is success. */
@@ -37,6 +38,7 @@ typedef struct bench_peer {
         int (*observe)(const char *name, bench_heard heard, void *context);
         /* After all are observed: returns when no later post can be missed; NULL: they are not. */
         int (*settle)(void);
+        int (*prepare)(const char *name); /* of a name, before its posts are timed; may be NULL */
         int (*post)(const char *name);
         int (*process)(int timeout_ms); /* waits for messages; NULL: threads of the peer do */
         int (*pace)(void);  /* after each post of a flood: waits if much is queued; may be NULL */
@@ -50,6 +52,9 @@ int bench_main(int argc, char **argv, const bench_peer *peer);
  * bench_table_add() returns 1 if the name is new. The string stays with the table. */
 int bench_table_add(const char *name, bench_heard heard, void *context);
 void bench_table_call(const char *name);
+
+/* For peers whose posts carry a message: looks at every byte of it. */
+void bench_touch(const void *bytes, size_t n_bytes);
 
 /* For peers whose names have two parts: splits at the last dot. Returns the second part. */
 const char *bench_split(const char *name, char ret_first[256]);

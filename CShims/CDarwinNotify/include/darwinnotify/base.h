@@ -1,4 +1,4 @@
-/* The vocabulary that the other headers are written in. */
+/* Definitions that all other headers use. */
 #ifndef DARWINNOTIFY_BASE_H
 #define DARWINNOTIFY_BASE_H
 
@@ -20,8 +20,8 @@
 /* Exported from libdarwinnotify.so; everything without it is hidden there. */
 #define DN_EXPORT __attribute__((visibility("default")))
 
-/* Swift: a closure passed for this parameter runs on threads of the library's choice, so it must
- * not inherit the isolation of the place where it is written. */
+/* For Swift: a closure passed for this parameter runs on a thread of the library's choice, so it
+ * must not inherit the isolation of the code that contains it. */
 #if defined(__has_attribute)
 #if __has_attribute(swift_attr)
 #define DN_SENDABLE __attribute__((swift_attr("@Sendable")))
@@ -31,8 +31,8 @@
 #define DN_SENDABLE
 #endif
 
-/* The longest name that leaves the process, in bytes, without the NUL. Longer names are refused
- * where Apple's notifyd cuts them at the same length and so confuses them. */
+/* The longest name that can leave the process, in bytes, without the NUL. Longer names are refused;
+ * Apple's notifyd truncates them, so that different names become one. */
 #define DN_NAME_MAX_BYTES 511
 
 #endif

@@ -35,7 +35,7 @@ static inline void dn__dispatch_free(void *context)
         free(handler);
 }
 
-/* What the block has captured ends on the queue, behind the work that is there already. */
+/* What the block has captured is released on the queue, behind the work already there. */
 static inline void dn__dispatch_destroy(void *context)
 {
         dispatch_async_f(((dn__dispatch_handler *)context)->queue, context, dn__dispatch_free);
@@ -50,6 +50,11 @@ int dn__dispatch_enqueue(void *queue, dn_work_fn work, void *argument)
 {
         dispatch_async_f((dispatch_queue_t)queue, argument, work);
         return 0;
+}
+
+static inline void dn__dispatch_retain(void *queue)
+{
+        dispatch_retain((dispatch_queue_t)queue);
 }
 
 static inline void dn__dispatch_release(void *queue)
@@ -79,7 +84,8 @@ static inline void dn__dispatch_release(void *queue)
 static inline uint32_t notify_register_dispatch(const char *name, int *out_token,
                                                 dispatch_queue_t queue, notify_handler_t handler)
 {
-        dn_executor executor = { dn__dispatch_enqueue, queue, dn__dispatch_release };
+        dn_executor executor = { dn__dispatch_enqueue, queue, dn__dispatch_retain,
+                                 dn__dispatch_release };
         dn_token_handler token_handler = { dn__dispatch_invoke, NULL, dn__dispatch_destroy };
         dn__dispatch_handler *context;
 
@@ -90,8 +96,6 @@ static inline uint32_t notify_register_dispatch(const char *name, int *out_token
                 return 1000000;
         context->block = Block_copy(handler);
         context->queue = queue;
-        /* One reference for the block's last work, one for the executor. */
-        dispatch_retain(queue);
         dispatch_retain(queue);
         token_handler.context = context;
         return dn_notify_register_callback(name, token_handler, &executor, out_token);

@@ -6,20 +6,22 @@
 
 DN_BEGIN_DECLS
 
-/** A piece of work that an executor runs once, with the `argument` it was enqueued with. */
+/** A function that an executor runs once, with the `argument` it was enqueued with. */
 typedef void (*dn_work_fn)(void *argument);
 
 /**
  * Runs work later, in order, on a thread of its choice.
  *
- * `enqueue` hands over one piece of work and returns at once: 0, or a negative errno if the work
- * will never run. It must not run the work itself before it returns. What it accepted it runs
- * exactly once, in the order of the calls. A host queue that runs work on several threads at a
- * time is allowed: the observers of one name still run one after the other.
+ * `enqueue` queues one piece of work and returns immediately: 0, or a negative errno if the work
+ * will never run. It must not run the work before it returns. Accepted work runs exactly once, in
+ * the order of the calls. The host's queue may run work on several threads concurrently: the
+ * observers of one name still run one after the other.
  *
- * `destroy` (may be NULL) is called once for every executor value that was handed to the library,
- * when it enqueues nothing more to it: perhaps from inside the last work, as the last thing that
- * does. A value without `enqueue` is refused with -EINVAL, and destroyed.
+ * A value is borrowed during the call that it is handed to, and may be handed over any number of
+ * times. Whenever the library keeps it, it calls `retain` with the context before that call
+ * returns, and `release` once it enqueues nothing more for it: perhaps from inside the last work,
+ * as the last thing that does. Both may be NULL, for a context that is never freed. A value
+ * without `enqueue` is refused with -EINVAL.
  *
  * Two values with the same `enqueue` and `context` are the same executor: observers of one name
  * on one executor run in registration order.
@@ -27,28 +29,27 @@ typedef void (*dn_work_fn)(void *argument);
 typedef struct dn_executor {
         int (*enqueue)(void *context, dn_work_fn work, void *argument);
         void *context;
-        void (*destroy)(void *context);
+        void (*retain)(void *context);
+        void (*release)(void *context);
 } dn_executor;
 
 /**
  * Returns the executor that runs callbacks on one private thread of the library, `dn-delivery`.
  *
- * It is the default wherever an executor may be left out. The thread starts with the first work,
- * has all signals blocked but those of its own faults (SIGSEGV and the like), and is shared by all
- * centers. A callback may block; it then delays the other callbacks of this executor, and nothing
- * else.
+ * It is the default wherever an executor is optional. The thread starts with the first work, blocks
+ * all signals except those of its own faults (SIGSEGV and the like), and is shared by all centers.
+ * A callback may block; it then delays only the other callbacks of this executor.
  *
  * Threads:  any.
- * Apple:    takes the place of the main run loop, which a C program on Linux does not have.
+ * Apple:    stands in for the main run loop, which a C program on Linux does not have.
  */
 DN_EXPORT dn_executor dn_executor_delivery_thread(void);
 
 /**
- * Returns the executor that runs callbacks on the service thread that reads the bus, `dn-service`.
+ * Returns the executor that runs callbacks on the thread that other processes wake, `dn-direct`.
  *
- * The lowest latency. A callback must not block: while it runs, the process does not read the
- * bus. From inside such a callback, adding an observer does not wait for the bus (see
- * dn_center_observe()).
+ * The lowest latency. A callback must not block: while it runs, the process hears of no other post
+ * through shared memory.
  *
  * Threads:  any.
  */

@@ -7,8 +7,8 @@
 
 DN_BEGIN_DECLS
 
-/** A queue of callbacks with a descriptor that says when it has something. Opaque. It belongs to
- *  the process that made it: a forked child makes one of its own, and lets this one be. */
+/** A queue of callbacks with a descriptor that is readable while any are waiting. Opaque. It
+ *  belongs to the process that made it: a forked child makes its own and leaves this one alone. */
 typedef struct dn_loop dn_loop;
 
 /**
@@ -16,7 +16,7 @@ typedef struct dn_loop dn_loop;
  *
  * @param ret_loop  set on success only; owned, close it with dn_loop_close().
  *
- * Errors:   -EINVAL if `ret_loop` is NULL; -ENOMEM if memory or a descriptor cannot be had.
+ * Errors:   -EINVAL if `ret_loop` is NULL; -ENOMEM if there is no memory or descriptor.
  * Threads:  any.
  * Apple:    none; delivery there is bound to a CFRunLoop.
  */
@@ -25,7 +25,7 @@ DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 /**
  * Returns the descriptor to wait for: readable (POLLIN, level-triggered) while callbacks wait.
  *
- * Borrowed until dn_loop_close(); close-on-exec; not to be read from.
+ * Borrowed until dn_loop_close(); close-on-exec. Do not read from it.
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  any.
@@ -33,10 +33,10 @@ DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
 
 /**
- * Runs the callbacks that are waiting now, on the calling thread, and returns how many pieces of
- * work it ran (0 or more). Those that are added meanwhile wait for the next call.
+ * Runs the callbacks that are waiting now, on the calling thread, and returns how many it ran
+ * (0 or more). Callbacks that are queued meanwhile wait for the next call.
  *
- * In a forked child nothing runs, and 0 is returned: what waits belongs to the parent.
+ * In a forked child nothing runs and the result is 0: the callbacks belong to the parent.
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  the owner of the loop only; not from inside one of its callbacks.
@@ -45,18 +45,19 @@ DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
 DN_EXPORT int dn_loop_process(dn_loop *loop);
 
 /**
- * Returns the executor that enqueues to this loop, for dn_center_observe() or
- * dn_center_set_executor(). Every value is to be handed to the library once, which consumes it.
+ * Returns the executor that enqueues to this loop, for any number of calls of dn_center_observe(),
+ * dn_center_set_executor() and the like. The value is valid until dn_loop_close(); observers that
+ * still have it then are refused.
  *
- * @param loop  borrowed; not NULL.
+ * @param loop  borrowed; NULL gives a value that every function refuses with -EINVAL.
  *
  * Threads:  any.
  */
 DN_EXPORT dn_executor dn_loop_executor(dn_loop *loop);
 
 /**
- * Closes the loop: runs what is waiting, then refuses what comes later. Cancel the observers
- * before, if their callbacks must not run here any more.
+ * Closes the loop: runs the callbacks that are waiting and refuses later ones. Cancel the observers
+ * first if their callbacks must not run here.
  *
  * @param loop  consumed; NULL is allowed.
  * @return NULL.

@@ -11,37 +11,55 @@ DN_BEGIN_DECLS
 /** One registration. Opaque, reference-counted. */
 typedef struct dn_observer dn_observer;
 
-/** What a callback is told. Borrowed, with all it points to, until the callback returns. */
+/** Describes a notification. Borrowed, with all it points to, until the callback returns. */
 typedef struct dn_event {
         dn_center *center;
         const char *name;         /**< NUL-terminated UTF-8 */
-        const void *object;       /**< local center: as posted; Darwin center: NULL */
-        const dn_dict *user_info; /**< local center: as posted; Darwin center: NULL */
+        const void *object;       /**< local center: as posted; Darwin center: NULL; distributed
+                                       center: NUL-terminated UTF-8, or NULL */
+        const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
+        uint64_t n_dropped;       /**< distributed center: how many posts before this one are
+                                       missing: too many were waiting for the observer, or the bus
+                                       has left some out, of which nobody knows whether the observer
+                                       would have got them; else 0 */
 } dn_event;
 
+/** Which posts an observer asks for. All zero: every one. */
+typedef struct dn_filter {
+        const char *name;   /**< this name; NULL: see `prefix` */
+        const char *prefix; /**< names that begin with these bytes, which are whole characters;
+                                 NULL: every name. NULL where `name` is set, and on the local
+                                 center. */
+        const void *object; /**< as in dn_center_add_observer(); NULL: whatever the object */
+        int behavior;       /**< a DN_SUSPENSION_ value; 0 is DN_SUSPENSION_COALESCE */
+} dn_filter;
+
 /**
- * A callback with its context and the end of that context: the three travel together.
+ * A callback, its context, and a hook that destroys the context.
  *
  * The contract, for every function that takes one:
  *
- *  1. The function takes over `context`, also when it fails.
+ *  1. The function takes ownership of `context`, even if it fails.
  *  2. `destroy` (may be NULL) runs exactly once, after the last `invoke` has returned.
  *  3. Neither runs while the library holds a lock; both may call any function of the library,
- *     including the cancellation of themselves.
+ *     including one that cancels their own observer.
  *  4. The invocations of one observer never overlap, and the observers of one name on one
  *     executor run in registration order. (The local center runs on the posters' threads: there
  *     posts from several threads overlap, and a post from inside a callback nests.)
- *  5. What `invoke` is handed is borrowed until it returns.
- *  6. After dn_observer_cancel() has returned on the observer's own executor no invocation
- *     follows; after it has returned on another thread, at most one that was already running
- *     ends. dn_observer_cancel_wait() returns when that one has ended.
+ *  5. The arguments of `invoke` are borrowed until it returns.
+ *  6. Once dn_observer_cancel() has returned on the observer's own executor, no invocation follows;
+ *     on any other thread, at most one that is already running completes.
+ *     dn_observer_cancel_wait() returns when that one has ended.
  *  7. An observer that is cancelled during a delivery, before its turn, is not invoked. One that
  *     is added during a delivery is not invoked for the post being delivered.
+ *  8. `invoke` must return to its caller. If it ends the thread instead, by pthread_exit() or
+ *     because it has enabled cancellation, the library prints a line on standard error and
+ *     aborts.
  *
- * A child that is forked inside a callback must not return from it: it has to exec or `_exit`. Any
- * other forked child has no observers; handles of its parent may be cancelled and unreferenced
- * there, which does nothing, and dn_observer_replace() refuses them.
+ * A child that is forked inside a callback must not return from it: it has to call exec or _exit().
+ * Any other forked child has no observers. It may cancel and unreference its parent's handles,
+ * which does nothing; dn_observer_replace() refuses them.
  *
  * `destroy` runs on the thread that cancels, or, when an invocation is running, on the thread of
  * that invocation after it has returned.
@@ -62,7 +80,7 @@ typedef struct dn_handler {
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
  * @param handler       `invoke` must be set; consumed, also on failure.
- * @param executor      copied, and consumed also on failure; NULL stands for the delivery
+ * @param executor      borrowed during the call, then retained; NULL stands for the delivery
  *                      thread. Must be NULL for the local center.
  * @param ret_observer  set on success and with -ENOTCONN; the caller owns one reference. May be
  *                      NULL: the observer then lives as long as the center. It is set before the
@@ -80,6 +98,46 @@ DN_EXPORT int dn_center_observe(dn_center *center, const char *name, dn_handler 
                                 const dn_executor *executor, dn_observer **ret_observer);
 
 /**
+ * Registers a handler for the posts that fit a filter, on any center.
+ *
+ * Otherwise as dn_center_observe().
+ *
+ * @param filter  borrowed; its texts are copied.
+ *
+ * Errors:   -EINVAL also if `filter` is NULL, has both a name and a prefix, a prefix or an object
+ *           that is no valid UTF-8, or a prefix on the local center; -E2BIG if its object is longer
+ *           than DN_OBJECT_MAX_BYTES.
+ * Threads:  any.
+ * Apple:    CFNotificationCenterAddObserver() with all of its arguments.
+ */
+DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *filter,
+                                         dn_handler handler, const dn_executor *executor,
+                                         dn_observer **ret_observer);
+
+/**
+ * Registers a handler for all names that begin with a prefix, on the Darwin or the distributed
+ * center; the event says which name was posted.
+ *
+ * The bus delivers all of its posts to this process from then on. Names of another user that the
+ * caller could not observe by themselves are left out. Posts are queued, never merged, as those of
+ * the distributed center are: dn_event.n_dropped tells how many are missing.
+ *
+ * On the Darwin center, what the bus drops is caught up, as for observers of one name, only if the
+ * name was held by another process when this function was called, or was heard of since; and posts
+ * that do not go over the bus are not heard.
+ *
+ * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
+ *
+ * Otherwise as dn_center_observe().
+ *
+ * Errors:   -EINVAL also if `prefix` is NULL.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
+                                       const dn_executor *executor, dn_observer **ret_observer);
+
+/**
  * Registers a handler for an object, for every name, or both, on the local center.
  *
  * @param name    NULL for every name.
@@ -95,15 +153,13 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
                                        dn_handler handler, dn_observer **ret_observer);
 
 /**
- * Puts another handler in the place of one that is registered: each post is handed to exactly one
- * of the two.
+ * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
- * The new observer takes over the posts that the old one has not been invoked for, and on the same
- * executor its place in the order. An invocation of the old handler that is already running ends
- * beside the new one.
+ * The new observer takes over the posts that the old one has not been invoked for and, on the same
+ * executor, its place in the order. An invocation of the old handler that is already running may
+ * overlap one of the new handler.
  *
- * @param observer      borrowed; cancelled on success. If it was cancelled before, the call is
- *                      refused.
+ * @param observer      borrowed; cancelled on success. The call is refused if it already was.
  * @param handler       consumed, also on failure.
  * @param executor      as in dn_center_observe().
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL.
@@ -119,7 +175,7 @@ DN_EXPORT int dn_observer_replace(dn_observer *observer, dn_handler handler,
 /**
  * Ends a registration (contract, 6 and 7). The handle stays valid until it is unreferenced.
  *
- * @param observer  borrowed; NULL or cancelled already: nothing happens.
+ * @param observer  borrowed; nothing happens if it is NULL or already cancelled.
  *
  * Threads:  any.
  * Apple:    notify_cancel(); CFNotificationCenterRemoveObserver().
@@ -127,10 +183,10 @@ DN_EXPORT int dn_observer_replace(dn_observer *observer, dn_handler handler,
 DN_EXPORT void dn_observer_cancel(dn_observer *observer);
 
 /**
- * Ends a registration and waits until no invocation of it is running any more.
+ * Ends a registration and waits until none of its invocations is running.
  *
- * From inside the observer's own callback it does not wait for that very call. It waits for as
- * long as the callback runs: do not hold a lock that the callback takes, and do not let two
+ * Inside the observer's own callback it does not wait for that very call. It waits for as long as
+ * the callback runs: do not hold a lock that the callback takes, and do not let two
  * callbacks of one observer of the local center, on two threads, wait for each other.
  *
  * @param observer  borrowed; NULL: nothing happens.
@@ -139,11 +195,11 @@ DN_EXPORT void dn_observer_cancel(dn_observer *observer);
  */
 DN_EXPORT void dn_observer_cancel_wait(dn_observer *observer);
 
-/** Takes one more reference. NULL is allowed. Returns `observer`. Threads: any. */
+/** Adds a reference. NULL is allowed. Returns `observer`. Threads: any. */
 DN_EXPORT dn_observer *dn_observer_ref(dn_observer *observer);
 
 /**
- * Gives a reference back, without cancelling: an observer that nobody refers to goes on.
+ * Releases a reference without cancelling: an observer without references stays registered.
  *
  * @param observer  consumed; NULL is allowed.
  * @return NULL.

@@ -1,4 +1,4 @@
-/* Counters of a center, for looking at a running program. */
+/* Counters of a center, for inspecting a running program. */
 #ifndef DARWINNOTIFY_STATISTICS_H
 #define DARWINNOTIFY_STATISTICS_H
 
@@ -7,16 +7,16 @@
 
 DN_BEGIN_DECLS
 
-/** What dn_center_get_statistic() can be asked for. The numbers are part of the ABI. */
+/** The counters of dn_center_get_statistic(). The numbers are part of the ABI. */
 enum {
         DN_STATISTIC_OBSERVERS = 1,       /**< registrations, now */
-        DN_STATISTIC_NAMES = 2,           /**< distinct names with an observer, now; one that lost
-                                               its last observer counts for a second more */
+        DN_STATISTIC_NAMES = 2,           /**< distinct names with an observer, now; a name counts
+                                               for one second after its last observer */
         DN_STATISTIC_NAMES_WAITING = 3,   /**< names whose posts wait for the bus, now */
         DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
-        DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts that came from it, our own included */
-        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that came but are no post, a malformed
-                                               one, or of somebody who may not post it */
+        DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts received from it, our own included */
+        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages received that are no post, are malformed,
+                                               or come from someone who may not post the name */
         DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
 };
 

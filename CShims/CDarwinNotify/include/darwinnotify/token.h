@@ -8,8 +8,8 @@
 DN_BEGIN_DECLS
 
 /**
- * A callback with its context and the end of that context. The contract is that of dn_handler
- * (observer.h), with notify_cancel() in the place of dn_observer_cancel().
+ * A callback, its context, and a hook that destroys the context. The contract is that of dn_handler
+ * (observer.h), with notify_cancel() in place of dn_observer_cancel().
  */
 typedef struct dn_token_handler {
         void (*invoke)(int token, void *context);
@@ -20,12 +20,12 @@ typedef struct dn_token_handler {
 /**
  * Registers a callback for a name.
  *
- * It is called once for each post; a callback that has more than 16 posts waiting is called once
- * for all that come on top, and after notify_resume() once for all that came meanwhile.
+ * It is called once for each post. If more than 16 posts are waiting, the rest are merged into one
+ * call, and so are all posts that arrive while the token is suspended.
  *
  * @param name       copied.
  * @param handler    `invoke` must be set; consumed, also on failure.
- * @param executor   copied, and consumed also on failure; NULL stands for the delivery thread.
+ * @param executor   borrowed during the call, then retained; NULL stands for the delivery thread.
  * @param out_token  set on success only, before the first call.
  *
  * Returns:  a status of <notify.h>: NOTIFY_STATUS_OK; _NULL_INPUT if `out_token`,

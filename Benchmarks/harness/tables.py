@@ -1,0 +1,201 @@
+"""Lists the tables of the report: their columns, where each number comes from."""
+
+from dataclasses import dataclass
+
+from measures import PINNED
+from peers import YARDSTICK
+
+NAMES, OBSERVERS, PROCESSES = (1, 100, 10000), (1, 1000, 10000, 100000), (10, 100)
+
+
+@dataclass(frozen=True)
+class Column:
+    """`value(results, kind, peer)` returns a number, None where there is none."""
+
+    title: str
+    value: object
+    is_judged: bool = False  # whether to be ahead in it counts
+    figure: str = ""  # whose median it is
+    to: str = ""  # the contender that it is a ratio to
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first column that has numbers is drawn if there is a question for the chart."""
+
+    key: str
+    title: str
+    columns: tuple
+    note: str = ""
+    measures: tuple = ()  # whose failures explain a missing number; default: the key
+    is_more_better: bool = False
+    group: str = "posts"
+    question: str = ""  # that its chart answers
+
+    def yardsticks(self):
+        return {column.to for column in self.columns}
+
+    def has_row(self, results, kind, peer):
+        """Whether there is a number, or a reason why there is none."""
+        return bool(self.reasons(results, kind, peer)) or any(
+            column.value(results, kind, peer) is not None for column in self.columns)
+
+    def reasons(self, results, kind, peer):
+        return results.reasons_of(self.measures or (self.key,), kind, peer)
+
+
+def median(figure, title="median", is_judged=True):
+    return Column(title, lambda results, *who: results.median(figure, *who), is_judged, figure)
+
+
+def tail(figure):
+    return Column("p99", lambda results, *who: results.p99(figure, *who))
+
+
+def ratio(*figures, to=YARDSTICK):
+    """To another contender, by the first of the figures that this run has."""
+    def value(results, *who):
+        numbers = (results.ratios(figure, *who, to) for figure in figures if results.has(figure))
+        return next((each[0] for each in numbers if each), None)
+    return Column(f"to {to}", value, to=to)
+
+
+def growth(figure, base, n):
+    """What each one more costs: the difference of two medians, by n."""
+    def value(results, *who):
+        high, low = results.median(figure, *who), results.median(base, *who)
+        return None if high is None or low is None else (high - low) / n
+    return value
+
+
+def first_of(*values):
+    """The first that there is a number for: not all amounts are measured in each mode."""
+    def value(results, *who):
+        numbers = (value(results, *who) for value in values)
+        return next((number for number in numbers if number is not None), None)
+    return value
+
+
+def growths(prefix, suffix, amounts):
+    return first_of(*(growth(f"{prefix}_{n}{suffix}", f"{prefix}_1{suffix}", n - 1)
+                      for n in sorted(amounts, reverse=True) if n > 1))
+
+
+observer_bytes = growths("observers", "_heap", OBSERVERS)
+observer_us = growths("observers", "", OBSERVERS)
+name_bytes = growths("names", "_heap", NAMES)
+
+
+def pinned(figure):
+    return (median(figure + PINNED, "one processor"), ratio(figure + PINNED))
+
+
+def flood_columns(key):
+    return (median(key, "posts/s"), ratio(key), median(f"{key}_calls", "calls/s", False),
+            median(f"{key}_lost", "lost %", False), *pinned(key))
+
+
+def latency_of_messages(group, title, unit, columns=(), **more):
+    base = "write, rename, signal, read"
+    return Table(group, f"{title}, {unit}", (median(group), tail(group), ratio(group, to=base),
+                                            *columns), group=group, **more)
+
+
+def rate_of_messages(key, title, base="INSERT", **more):
+    return Table(key, f"{title}, messages per second", (median(key), ratio(key, to=base)),
+                 is_more_better=True, group=key.removesuffix("_heard"), **more)
+
+
+def calls_in_process(key, title, base, columns=()):
+    return Table(key, f"{title}, ns", (median(key, is_judged=False), ratio(key, to=base), *columns),
+                 measures=("delegation",), group="delegation")
+
+
+POSTS = [
+    Table("latency", "A post at rest until another process has heard it, µs",
+          (median("latency"), tail("latency"), ratio("latency"), *pinned("latency")),
+          measures=("latency", "latency_pinned"), question="How fast is a post at rest?"),
+    Table("round_trip", "Ping to another process until its pong, µs",
+          (median("round_trip"), tail("round_trip"), ratio("round_trip"))),
+    Table("flood_16", "Sustained posts per second, 16 names in turn, each sent by itself",
+          flood_columns("flood_16"),
+          "Posts until they are heard. A call of DarwinNotify may stand for several posts.",
+          is_more_better=True, question="How fast are posts in a flood?"),
+    Table("flood_1", "Sustained posts per second, one name", flood_columns("flood_1"),
+          "DarwinNotify merges posts of one name while the bus is busy: each counts as heard, but "
+          "there are fewer calls. All others call for each post.", is_more_better=True),
+    Table("cpu", "Processor time of a post, one each millisecond, µs",
+          (median("cpu", "all"), ratio("cpu"), median("cpu_poster", "poster"),
+           median("cpu_bus", "broker"), median("cpu_receiver", "receiver"),
+           median("cpu_ends", "poster and receiver", False), *pinned("cpu")),
+          measures=("cpu", "cpu_pinned")),
+    Table("names", "A post until it is heard where many names are observed, on one processor, µs",
+          (*(median(f"names_{n}", f"{n:,}") for n in reversed(NAMES)),
+           ratio(*(f"names_{n}" for n in reversed(NAMES)))),
+          measures=tuple(f"names_{n}" for n in NAMES), question="What do 10,000 names cost?"),
+    Table("processes", "A post until many processes have heard it, µs",
+          (*(median(f"processes_{n}", f"{n}") for n in reversed(PROCESSES)),
+           ratio("processes_100", "processes_10"),
+           *(median(f"processes_{n}_cpu", f"processor time, {n}") for n in reversed(PROCESSES)),
+           *(column for n in reversed(PROCESSES) for column in pinned(f"processes_{n}"))),
+          "Processor time: of the broker with all receivers, for one post. The last columns are "
+          "of 100 processes, then of 10, on one processor.",
+          tuple(f"processes_{n}" for n in PROCESSES), question="What do 100 processes cost?"),
+    Table("observers", "A post until many observers in one process have heard it, µs",
+          (*(median(f"observers_{n}", f"{n:,}") for n in reversed(OBSERVERS)),
+           ratio(*(f"observers_{n}" for n in reversed(OBSERVERS))),
+           Column("each one more", observer_us, True)),
+          measures=tuple(f"observers_{n}" for n in OBSERVERS)),
+    Table("stalled", "Posts per second of one name while the broker is stopped",
+          (median("stalled", "posts/s taken"), ratio("stalled"),
+           median("stalled_memory", "memory grows by MiB", False)), is_more_better=True),
+    Table("memory", "Memory, when idle",
+          (median("observers_1_pss", "process KiB"), ratio("observers_1_pss"),
+           Column("each observer, bytes", observer_bytes, True),
+           Column("each name, bytes", name_bytes, True),
+           median("wakeups", "wake-ups a minute")),
+          "Proportional set size. Wake-ups: with 1,000 observers.",
+          ("observers", "names", "wakeups"),
+          question="How much memory does an observing process take?"),
+    Table("first", "Starting a process until its first post is heard, ms",
+          (median("first"), ratio("first")), question="How long does the first post take?"),
+]
+
+COPIES = (median("large_written", "written"), median("large_read", "read"),
+          median("large_sender", "sender's memory"), median("large_receiver", "receiver's memory"),
+          median("large_map", "receiver's map"),
+          median("large_sender_faults", "sender's page faults"),
+          median("large_receiver_faults", "receiver's page faults"))
+
+MESSAGES = [
+    latency_of_messages("small", "A message of 100 bytes until another process has read it", "µs",
+                        question="How fast is a message?"),
+    latency_of_messages("medium", "A message of 64 KiB until another process has read it", "µs"),
+    latency_of_messages("large", "A message of 64 MiB until another process has read it", "ms",
+                        COPIES, note="Written, read, memory and map: in bytes for each byte of the "
+                        "message. Page faults: for each message."),
+    rate_of_messages("files", "Files that nobody listens to", "write, rename, signal"),
+    rate_of_messages("defaults", "Defaults that nobody listens to"),
+    rate_of_messages("log", "A log", question="How fast is a log?"),
+    rate_of_messages("log_heard", "A log that another process listens to",
+                     note="Only those of Wormhole are heard."),
+    rate_of_messages("durable", "A log that waits for the disk"),
+    rate_of_messages("durable_heard", "A log that waits for the disk and is listened to",
+                     note="Only those of Wormhole are heard."),
+]
+
+PROGRAMS = [
+    Table("calls", "Calls of `<notify.h>`, ns",
+          (median("calls", is_judged=False), ratio("calls", to="an empty call"),
+           ratio("calls", to="a round trip to the bus"),
+           median("calls_growth", "memory grows by KiB", False)),
+          group="calls"),
+    calls_in_process("events", "A call of ten delegates", "a loop over weak references",
+                     (ratio("events", to="NotificationCenter"),)),
+    calls_in_process("sends", "A request until it is answered", "a direct async call",
+                     (median("sends_over", "more than that", False),)),
+    calls_in_process("contracts", "A call of a contract's implementation",
+                     "a call through an existential"),
+]
+
+TABLES = POSTS + MESSAGES + PROGRAMS

@@ -1,0 +1,148 @@
+"""Compares our figures with what the design promises; nothing fails for them."""
+
+from dataclasses import dataclass
+
+from measures import PINNED
+from peers import BEFORE, DBUS, NONE, YARDSTICK
+from tables import observer_bytes, observer_us
+
+ONE_PROCESSOR = ", on one processor"
+
+
+@dataclass(frozen=True)
+class Target:
+    """`value(results, kind)` is to be at most (or, if `is_least`, at least) `limit`."""
+
+    title: str
+    limit: float
+    value: object
+    is_least: bool = False
+
+
+def at_most(title, limit, figure, peer, to=YARDSTICK):
+    """Without a bus it is to hold against the yardstick on either broker."""
+    return Target(f"{title}, to {to}", limit, lambda results, kind: max(
+        results.ratios(figure, kind, peer, to), default=None))
+
+
+def at_least(title, limit, figure, peer, to=YARDSTICK):
+    return Target(f"{title}, to {to}", limit, lambda results, kind: min(
+        results.ratios(figure, kind, peer, to), default=None), is_least=True)
+
+
+def below(title, figure, peer, to, to_kind):
+    """Of a contender that has no D-Bus."""
+    return Target(f"{title}, to {to}", 1, lambda results, kind: results.ratio(
+        figure, kind, peer, to, to_kind=to_kind))
+
+
+def to_before(title, limit, figure, peer):
+    """Where another build was measured, too."""
+    return Target(f"{title}, to before", limit,
+                  lambda results, kind: results.ratio(figure, kind, peer, peer + BEFORE))
+
+
+def absolute(title, limit, figure, peer):
+    return Target(title, limit, lambda results, kind: results.median(figure, kind, peer))
+
+
+def many_names(results, kind):
+    return results.ratio("names_10000", kind, "c-inline", "c-inline", "names_1")
+
+
+def stalled_to_sustained(results, kind):
+    return results.ratio("stalled", kind, "c-inline", to_figure="flood_1")
+
+
+def observer_to_signal(results, kind):
+    each, one = observer_us(results, kind, "c-inline"), results.median("latency", kind, "sd-bus")
+    return each / one if each is not None and one else None
+
+
+def bytes_of_observer(results, kind):
+    return observer_bytes(results, kind, "c-inline")
+
+
+def memory_growth(results, kind):
+    after, before = (results.median("observers_1_pss", kind, peer)
+                     for peer in ("c-inline", "c-inline" + BEFORE))
+    return None if after is None or before is None else after - before
+
+
+INLINE, PAIR = "post to C callback, inline", "processor time of a post, poster and receiver"
+
+POSTS = [
+    at_most(INLINE, 0.35, "latency", "c-inline"),
+    at_most(INLINE + ONE_PROCESSOR, 0.6, "latency" + PINNED, "c-inline"),
+    *(below(INLINE + where, "latency" + suffix, "c-inline", name, kind)
+      for suffix, where in (("", ""), (PINNED, ONE_PROCESSOR))
+      for name, kind in (("Redis", "redis"), ("socket", "socket"))),
+    at_most("post to C callback, delivery thread", 0.5, "latency", "c-thread"),
+    at_most("post to C callback, loop", 0.5, "latency", "c-loop"),
+    at_most("post to Swift closure on a queue", 0.65, "latency", "swift-closure"),
+    at_most("post to Swift sequence", 0.65, "latency", "swift-sequence"),
+    at_most("post until 100 processes have heard it", 0.4, "processes_100", "c-inline"),
+    at_least("posts per second, one name", 20, "flood_1", "c-inline"),
+    at_least("posts per second, 16 names in turn", 3, "flood_16", "c-inline"),
+    to_before(PAIR, 1.3, "cpu_ends", "c-inline"),
+    to_before("processor time of a post, poster", 1, "cpu_poster", "c-inline"),
+    Target("memory of an observing process, KiB more than before", 64, memory_growth),
+    Target("posts per second to a stalled bus, to the sustained rate of sd-bus", 20,
+           stalled_to_sustained, is_least=True),
+    Target("post with 10,000 observed names, to 1 name", 1.1, many_names),
+    Target("each further observer with its callback, to a post over sd-bus", 0.01,
+           observer_to_signal),
+    Target("memory of an observer, bytes", 200, bytes_of_observer),
+    absolute("wake-ups a minute with 1,000 observers", 0, "wakeups", "c-inline"),
+]
+
+MESSAGES = [
+    *(at_most(f"message of 100 bytes: pass {what}", 1.5, "small", f"pass {what}",
+              "write, rename, signal, read")
+      for what in ("Data, .direct", "Data, .queue", "Codable, .direct", "Codable, .queue")),
+    *(absolute(f"message of 64 MiB, bytes for each byte: {title}", limit, f"large_{figure}",
+               "pass Data, .direct")
+      for title, limit, figure in (
+          ("written", 1.01, "written"), ("read", 0.01, "read"),
+          ("sender's memory", 0.01, "sender"), ("receiver's memory", 0.01, "receiver"),
+          ("receiver's map", 1.01, "map"))),
+    *(at_least(f"{title}: pass Data, .log", 0.6, figure, "pass Data, .log", "INSERT")
+      for title, figure in (("log", "log"), ("log, one listens", "log_heard"),
+                            ("log that waits for the disk", "durable"),
+                            ("log that waits for the disk, one listens", "durable_heard"))),
+]
+
+CALLS = [
+    at_most("notify_check", 4, "calls", "notify_check", "an empty call"),
+    at_most("notify_get_state", 10, "calls", "notify_get_state", "an empty call"),
+    at_most("notify_set_state", 10, "calls", "notify_set_state", "an empty call"),
+    at_most("register and cancel a check, name known", 1 / 50, "calls",
+            "register and cancel a check", "a round trip to the bus"),
+]
+
+DELEGATION = [
+    at_most("a call of ten delegates", 2, "events", "MulticastDelegate",
+            "a loop over weak references"),
+    at_most("a call of ten delegates", 1, "events", "MulticastDelegate", "NotificationCenter"),
+    absolute("a request, ns more than a direct async call", 2000, "sends_over", "HandlerBus"),
+    at_most("a call through a façade", 2, "contracts", "Facade", "a call through an existential"),
+    *(at_most(f"{title} among 10,000", 1.1, figure, f"{name}, one of 10,000", name)
+      for title, figure, name in (("a multicast", "events", "MulticastDelegate"),
+                                  ("a type of request", "sends", "HandlerBus"),
+                                  ("a contract", "contracts", "Facade"))),
+]
+
+TARGETS = POSTS + MESSAGES + CALLS + DELEGATION
+
+
+def judge(results):
+    """Returns what is shown: title, broker, limit, value, whether it holds."""
+    rows = []
+    for target in TARGETS:
+        for kind in (*DBUS, NONE):
+            value = target.value(results, kind)
+            if value is not None:
+                holds = value >= target.limit if target.is_least else value <= target.limit
+                rows.append((target.title, kind, ("≥ " if target.is_least else "≤ ")
+                             + f"{target.limit:g}", value, holds))
+    return rows

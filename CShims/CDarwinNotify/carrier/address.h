@@ -1,0 +1,16 @@
+/* Selects the bus of a center. */
+#pragma once
+
+#include <stdbool.h>
+
+typedef struct dn__address {
+        char *address;  /* a D-Bus address, or NULL if there is nothing to connect to */
+        char *scope;    /* its name as a rendezvous; never NULL */
+        bool is_shared; /* other users are on this bus */
+} dn__address;
+
+/* Resolves `session`, `system`, `none` or a D-Bus address. NULL selects the environment variable
+ * DARWIN_NOTIFY_BUS or, if unset, `session`. Returns 0 or -ENOMEM. */
+int dn__address_resolve(const char *bus, dn__address *ret_address);
+
+void dn__address_deinit(dn__address *address);

@@ -1,0 +1,39 @@
+/* Post numbers, by which a receiver detects missing posts. */
+#pragma once
+
+#include <systemd/sd-bus.h>
+
+#include "post/post.h"
+#include "util/recent.h"
+
+/* Limit of remembered names and, for received posts, pairs of name and sender. After an entry is
+ * forgotten, the next post reveals nothing about earlier ones. */
+#define DN__NUMBERS_MAX 16384
+
+/* Protected by its owner's lock. */
+typedef struct dn__numbers {
+        dn__recent sent;     /* by name */
+        dn__recent received; /* by name hash and sender */
+        sd_id128_t bus;      /* the bus the senders belong to */
+} dn__numbers;
+
+void dn__numbers_init(dn__numbers *numbers);
+void dn__numbers_deinit(dn__numbers *numbers);
+
+/* Returns the number for one of our posts, or 0 (no number) if out of memory. */
+uint64_t dn__numbers_draw(dn__numbers *numbers, const dn__name *name);
+
+/* Takes back the last number: the post was not sent. */
+void dn__numbers_take_back(dn__numbers *numbers, const dn__name *name);
+
+/* Records the number of a received post. Returns how many posts before it are missing. */
+uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post);
+
+/* Forgets the posts received for a name, given by its hash, that is no longer watched. */
+void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash);
+
+/* Forgets all received posts. */
+void dn__numbers_forget_all(dn__numbers *numbers);
+
+/* Forgets posts received from another bus, where connections have the same names. */
+void dn__numbers_connected(dn__numbers *numbers, sd_bus *bus);

@@ -1,0 +1,35 @@
+/* Sends posts to the bus, immediately or when it accepts them. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "carrier/dbus/state.h"
+
+/* The carrier's `send`. */
+int dn__dbus_send(dn__carrier *carrier, const dn__post *post);
+
+/* Hands a post to the bus if nothing is queued before it. Data that sd-bus has not written would be
+ * lost with the connection, so the post is remembered until it is written or queued again. Returns
+ * 0, or a negative errno if it must wait. */
+int dn__dbus_send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock);
+
+/* Sends the first queued post. Returns false if it must keep waiting or there is none. */
+bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether dn__dbus_send_pending() has work to do. */
+bool dn__dbus_has_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether queued posts are held back until `hold_us`, the end of a flood. */
+bool dn__dbus_is_held(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Forgets the remembered post once it has been written. */
+void dn__dbus_note_written(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Queues what was not written again after the connection was lost. */
+void dn__dbus_take_back(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether nothing waits for the bus. */
+bool dn__dbus_is_drained(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether there is a bus, as a caller sees it: 0 or -ENOTCONN. */
+int dn__dbus_report(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);

@@ -1,0 +1,65 @@
+/* Internal state of the D-Bus carrier. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "carrier/address.h"
+#include "carrier/carrier.h"
+#include "carrier/dbus/connection.h"
+#include "carrier/dbus/numbers.h"
+#include "carrier/dbus/peers.h"
+#include "carrier/dbus/pending.h"
+#include "carrier/dbus/rules.h"
+#include "carrier/dbus/throttle.h"
+#include "carrier/dbus/waiting.h"
+#include "util/clock.h"
+#include "util/list.h"
+#include "util/lock.h"
+#include "util/loop.h"
+
+/* Delays between connection attempts: short after a bus restarts, long where there is none. */
+#define DN__BACKOFF_MIN_US (10 * DN__US_PER_MS)
+#define DN__BACKOFF_MAX_US (5 * DN__US_PER_SECOND)
+
+/* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
+ * never held while waiting or while code outside this folder runs. */
+typedef struct dn__dbus {
+        dn__carrier carrier;
+        dn__source source;
+        dn__loop *loop; /* borrowed */
+        dn__address address;
+        const dn__wire *wire;
+        _Atomic bool is_tried; /* the first attempt to connect has finished */
+
+        dn__lock lock;
+        dn__condition changed; /* signals anything a caller may wait for */
+        dn__connection connection DN__GUARDED_BY(&lock);
+        dn__rules rules DN__GUARDED_BY(&lock);
+        dn__peers peers DN__GUARDED_BY(&lock);
+        dn__waiting waiting DN__GUARDED_BY(&lock); /* received posts waiting for their senders */
+        dn__pending pending DN__GUARDED_BY(&lock);
+        dn__pending in_flight DN__GUARDED_BY(&lock); /* at most one post: see dn__dbus_send_now() */
+        dn__numbers numbers DN__GUARDED_BY(&lock);
+        dn__throttle throttle DN__GUARDED_BY(&lock); /* of mergeable posts */
+        uint64_t hold_us DN__GUARDED_BY(&lock);      /* until when `pending` is held back, or 0 */
+        dn__carrier_counts counts DN__GUARDED_BY(&lock);
+        unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */
+        uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was last sent, or 0 */
+        bool is_started DN__GUARDED_BY(&lock);
+        bool is_closed DN__GUARDED_BY(&lock);
+        bool has_unasked DN__GUARDED_BY(&lock); /* signals may have preceded a rule */
+        size_t n_backlog DN__GUARDED_BY(&lock); /* messages since the last check for missed posts */
+        uint64_t connect_us DN__GUARDED_BY(&lock);
+        uint64_t connected_us DN__GUARDED_BY(&lock);
+        uint64_t backoff_us DN__GUARDED_BY(&lock);
+        uint64_t missed_us DN__GUARDED_BY(&lock); /* when to call may_have_missed */
+        uint64_t close_us DN__GUARDED_BY(&lock);  /* when to stop sending */
+} dn__dbus;
+
+static inline dn__dbus *dn__dbus_of(dn__carrier *carrier)
+{
+        return DN__CONTAINER(carrier, dn__dbus, carrier);
+}

@@ -1,0 +1,248 @@
+/* The carrier through the shared table: posts reach the processes that share it, without a bus.
+ *
+ * A thread of its own sleeps on the word of this process in the table, where others ring it
+ * (ring.c). What a mark says is no more than that a name is to be looked after: how often it was
+ * posted is what the table counts. */
+#include "carrier/direct/direct.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "carrier/direct/ring.h"
+#include "shm/slot.h"
+#include "util/list.h"
+
+/* Names that are brought in the order of their posts; those of a larger crowd are not sorted any
+ * further. */
+#define MAX_SORTED 256
+
+/* While others post all the time there is no end to it. */
+#define MAX_LOOKS 4
+
+typedef struct marked {
+        uint64_t posted_ns;
+        size_t slot_index;
+} marked;
+
+typedef struct dn__direct {
+        dn__carrier carrier;
+        dn__source source;
+        dn__loop *loop;
+        dn__region *region;
+        marked marked[MAX_SORTED]; /* of the thread */
+        size_t n_marked;
+} dn__direct;
+
+static dn__direct *direct_of(dn__carrier *carrier)
+{
+        return DN__CONTAINER(carrier, dn__direct, carrier);
+}
+
+dn__loop *dn__direct_get_loop(dn__carrier *carrier)
+{
+        return direct_of(carrier)->loop;
+}
+
+/* --- Receiving ------------------------------------------------------------------------------- */
+
+static bool prepare_direct(dn__source *source, dn__wait *wait)
+{
+        dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
+
+        (void)wait;
+        return !direct->region || !dn__ring_is_marked(direct->region);
+}
+
+/* Brings all that the table has counted of the name of a slot. */
+static void bring(dn__direct *direct, size_t slot_index)
+{
+        char text[DN__SLOT_NAME_BYTES];
+        dn__post post = {
+                .generation = UINT64_MAX,
+                .region = direct->region->table->header.region,
+        };
+
+        if (dn__slot_read_name(direct->region, slot_index, text, &post.name))
+                direct->carrier.sink->received(direct->carrier.context, &post);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+        const marked *first = a, *second = b;
+
+        return (first->posted_ns > second->posted_ns) - (first->posted_ns < second->posted_ns);
+}
+
+static void bring_marked(dn__direct *direct)
+{
+        if (direct->n_marked > 1)
+                qsort(direct->marked, direct->n_marked, sizeof(direct->marked[0]), compare_times);
+        for (size_t i = 0; i < direct->n_marked; i++)
+                bring(direct, direct->marked[i].slot_index);
+        direct->n_marked = 0;
+}
+
+static void add_marked(void *context, size_t slot_index)
+{
+        dn__direct *direct = context;
+        const dn__shm_table *table = direct->region->table;
+
+        /* Without a tag there may be no memory behind the slot. */
+        if (atomic_load(&table->tags[slot_index]) == 0)
+                return;
+        if (direct->n_marked == MAX_SORTED)
+                bring_marked(direct);
+        direct->marked[direct->n_marked++] =
+                (marked){ atomic_load_explicit(&table->slots[slot_index].posted_ns,
+                                               memory_order_relaxed),
+                          slot_index };
+}
+
+static void dispatch_direct(dn__source *source)
+{
+        dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
+
+        if (!direct->region)
+                return;
+        /* A look walks over the marks: one behind it may have been set before one that it found. So
+         * it looks again, until there is nothing more. */
+        for (int i = 0; i < MAX_LOOKS; i++) {
+                size_t n_before = direct->n_marked;
+
+                dn__ring_take(direct->region, add_marked, direct);
+                if (direct->n_marked == n_before)
+                        break;
+        }
+        bring_marked(direct);
+}
+
+static const dn__source_ops source_ops = { prepare_direct, dispatch_direct };
+
+/* --- The operations -------------------------------------------------------------------------- */
+
+static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
+{
+        (void)carrier;
+        (void)deadline_us;
+        return 0;
+}
+
+/* The post is counted. Where nobody holds its name there is nobody to reach. */
+static int direct_send(dn__carrier *carrier, const dn__post *post)
+{
+        dn__direct *direct = direct_of(carrier);
+
+        if (!direct->region)
+                return -ENOTCONN;
+        if (post->slot)
+                dn__ring_holders(direct->region, post->slot);
+        return 0;
+}
+
+/* A slot that is held is all that it takes. */
+static int direct_watch(dn__carrier *carrier, const dn__name *name, dn__watch **ret_watch)
+{
+        (void)name;
+        *ret_watch = NULL;
+        return direct_of(carrier)->region ? dn__loop_start(direct_of(carrier)->loop) : 0;
+}
+
+static int direct_await_watch(dn__carrier *carrier, dn__watch *watch, uint64_t *deadline_us)
+{
+        (void)carrier;
+        (void)watch;
+        (void)deadline_us;
+        return -ENOTCONN; /* whether there is a slot is known elsewhere */
+}
+
+static void direct_unwatch(dn__carrier *carrier, dn__watch *watch)
+{
+        (void)carrier;
+        (void)watch;
+}
+
+static int direct_flush(dn__carrier *carrier, uint64_t deadline_us)
+{
+        (void)carrier;
+        (void)deadline_us;
+        return 0;
+}
+
+static void direct_linger(dn__carrier *carrier)
+{
+        (void)carrier;
+}
+
+static dn__carrier_counts direct_get_counts(dn__carrier *carrier)
+{
+        (void)carrier;
+        return (dn__carrier_counts){ 0 };
+}
+
+/* Neighbours come and go unseen. */
+static bool direct_is_connected(dn__carrier *carrier)
+{
+        (void)carrier;
+        return false;
+}
+
+static void direct_close(dn__carrier *carrier)
+{
+        (void)dn__loop_close(direct_of(carrier)->loop);
+}
+
+static void direct_free(dn__carrier *carrier)
+{
+        free(direct_of(carrier));
+}
+
+static const dn__carrier_ops direct_ops = {
+        .start = direct_start,
+        .send = direct_send,
+        .watch = direct_watch,
+        .await_watch = direct_await_watch,
+        .unwatch = direct_unwatch,
+        .flush = direct_flush,
+        .linger = direct_linger,
+        .get_counts = direct_get_counts,
+        .is_connected = direct_is_connected,
+        .close = direct_close,
+        .free = direct_free,
+};
+
+static void loop_closed(void *context)
+{
+        dn__direct *direct = context;
+
+        direct->carrier.sink->closed(direct->carrier.context);
+}
+
+int dn__direct_new(dn__region *region, const dn__sink *sink, void *context,
+                   dn__carrier **ret_carrier)
+{
+        dn__direct *direct = calloc(1, sizeof(*direct));
+        dn__loop_options options = {
+                .thread_name = "dn-direct",
+                .closed = loop_closed,
+                .context = direct,
+        };
+        int r;
+
+        if (!direct)
+                return -ENOMEM;
+        *direct = (dn__direct){
+                .carrier = { &direct_ops, sink, context },
+                .source.ops = &source_ops,
+                .region = region,
+        };
+        r = dn__loop_new(&options, &direct->loop);
+        if (r < 0) {
+                free(direct);
+                return r;
+        }
+        dn__loop_add(direct->loop, &direct->source);
+        if (region)
+                dn__loop_set_word(direct->loop, &region->table->processes[region->process].wake);
+        *ret_carrier = &direct->carrier;
+        return 0;
+}

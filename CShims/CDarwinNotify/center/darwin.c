@@ -1,0 +1,170 @@
+/* The Darwin center: delivers names without a payload to every process on the same bus. */
+#include "center/darwin.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "carrier/dbus/dbus.h"
+#include "carrier/direct/direct.h"
+#include "center/bus.h"
+#include "center/carriers.h"
+#include "center/delivery.h"
+#include "center/fanout.h"
+#include "center/hub.h"
+#include "center/prefix.h"
+#include "center/topic.h"
+#include "center/works.h"
+
+dn_center *dn_center_darwin(void)
+{
+        static dn_center center = { .ops = &dn__darwin_ops, .n_refs = 1 };
+
+        return &center;
+}
+
+/* --- Carrier callbacks ---------------------------------------------------------------------- */
+
+/* A post counted in the shared table is delivered when its generation exceeds what was delivered,
+ * our own posts included: one that began before an observer was added reaches it this way, and one
+ * that arrives by two carriers is delivered once. Any other post is delivered once per signal,
+ * except our own, which were delivered immediately. */
+static void received(void *context, const dn__post *post)
+{
+        dn__hub *hub = context;
+        dn__batch batch = { 0 };
+        dn__crowd works = { 0 };
+        dn__topic *topic;
+
+        dn__hub_lock(hub);
+        topic = dn__topic_find(hub, &post->name);
+        if (topic && topic->slot && post->generation &&
+            post->region == hub->region->table->header.region)
+                dn__fanout_counted(topic, post->generation, &batch);
+        else if (topic && post->origin.sender && !post->origin.is_own)
+                dn__fanout_uncounted(topic, &batch);
+        /* Observers of a prefix hold no slots, so they hear of names by the bus. */
+        if (post->origin.sender && (post->generation || !post->origin.is_own))
+                dn__prefix_hand(hub, post, &works);
+        dn__hub_unlock(hub);
+        dn__batch_run(&batch);
+        dn__works_run(&works);
+}
+
+static void may_have_missed(void *context)
+{
+        dn__hub *hub = context;
+        dn__batch batch = { 0 };
+        dn__crowd works = { 0 };
+
+        dn__hub_lock(hub);
+        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
+             entry = dn__map_next(&hub->topics, entry))
+                dn__fanout_missed(DN__CONTAINER(entry, dn__topic, entry), &batch);
+        dn__prefix_missed(hub, &works);
+        dn__hub_unlock(hub);
+        dn__batch_run(&batch);
+        dn__works_run(&works);
+}
+
+static const dn__sink sink = { received, may_have_missed, dn__bus_carrier_closed };
+
+/* --- Opening -------------------------------------------------------------------------------- */
+
+static int add_carriers(dn__hub *hub, dn__address address)
+{
+        dn__dbus_options options = { address, &dn__wire_darwin, hub->loop, &sink, hub };
+        int r;
+
+        /* Without a table everything works over the bus alone. */
+        (void)dn__region_open(address.scope, &hub->region);
+        r = dn__direct_new(hub->region, &sink, hub, &hub->carriers[0]);
+        if (r < 0) {
+                dn__address_deinit(&address);
+                return r;
+        }
+        hub->n_carriers = 1;
+        hub->inline_loop = dn__direct_get_loop(hub->carriers[0]);
+        if (!address.address) {
+                dn__address_deinit(&address);
+                return 0;
+        }
+        r = dn__dbus_new(&options, &hub->carriers[1]);
+        if (r == 0)
+                hub->n_carriers = 2;
+        return r;
+}
+
+static int open_darwin(dn__hub *hub)
+{
+        return dn__bus_open(hub, add_carriers);
+}
+
+/* --- Posts ---------------------------------------------------------------------------------- */
+
+/* Counts the post and passes it to the observers of this process. If no process with a slot
+ * observes the name, there is nothing to count. */
+static void post_inside(dn__hub *hub, dn__post *post)
+{
+        dn__batch batch = { 0 };
+        dn__topic *topic;
+
+        dn__hub_lock(hub);
+        topic = dn__topic_find(hub, &post->name);
+        if (topic && topic->slot) {
+                post->slot = topic->slot;
+                post->generation = dn__slot_count_post(topic->slot);
+                dn__fanout_counted(topic, post->generation, &batch);
+        } else if (topic) {
+                dn__fanout_uncounted(topic, &batch);
+        }
+        dn__hub_unlock(hub);
+        dn__batch_run(&batch);
+}
+
+static void count_for_others(dn__hub *hub, dn__post *post)
+{
+        if (!hub->region)
+                return;
+        post->region = hub->region->table->header.region;
+        if (!post->slot)
+                dn__slot_count_for_others(hub->region, post);
+}
+
+/* Once it is counted. */
+static void tell_prefixes(dn__hub *hub, const dn__post *post)
+{
+        dn__crowd works = { 0 };
+
+        if (atomic_load(&hub->n_prefixes) == 0)
+                return;
+        dn__hub_lock(hub);
+        dn__prefix_hand(hub, post, &works);
+        dn__hub_unlock(hub);
+        dn__works_run(&works);
+}
+
+static int post_darwin(dn__hub *hub, dn__post *post)
+{
+        uint64_t deadline_us = 0;
+
+        if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
+                return 0;
+        if (post->name.reach == DN__REACH_PROCESS) {
+                post_inside(hub, post);
+                tell_prefixes(hub, post);
+                return 0;
+        }
+        post_inside(hub, post);
+        count_for_others(hub, post);
+        tell_prefixes(hub, post);
+        return dn__carriers_send(hub, post, &deadline_us);
+}
+
+const dn__center_ops dn__darwin_ops = {
+        .reach = DN__REACH_BEYOND,
+        .has_executors = true,
+        .has_prefixes = true,
+        .open = open_darwin,
+        .close = dn__bus_close,
+        .post = post_darwin,
+};

@@ -1,0 +1,348 @@
+/* CFNotificationCenter-style registration: identified by a bare pointer, with a plain callback. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "center/center.h"
+#include "darwinnotify/center.h"
+#include "darwinnotify/observer.h"
+#include "util/cancel.h"
+#include "util/fork.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/lock.h"
+#include "util/map.h"
+
+/* The registrations of this process. */
+typedef struct table {
+        dn__per_process process;
+        dn__lock lock;
+        dn__map bundles DN__GUARDED_BY(&lock);
+} table;
+
+/* The lookup key of registrations. */
+typedef struct key {
+        const dn_center *center;
+        const void *observer;
+} key;
+
+/* The registrations of one observer pointer. */
+typedef struct bundle {
+        dn__map_entry entry;
+        key key;
+        dn__link registrations;
+} bundle;
+
+/* The context of one observer. */
+typedef struct registration {
+        table *table;
+        dn_callback_fn callback;
+        key key;
+        const void *object; /* text: a copy stored after the name */
+        int behavior;
+        _Atomic bool is_removed; /* may happen before the call that adds it returns */
+
+        unsigned n_refs;     /* held by the observer and the call that adds it; guarded */
+        bundle *bundle;      /* while in the table; guarded, like the fields below */
+        dn__link link;
+        dn_observer *handle; /* borrowed, valid while in the table; NULL: not known yet */
+        char name[];         /* constant; empty: all names */
+} registration;
+
+/* --- The table ------------------------------------------------------------------------------ */
+
+static dn__per_process *make_table(void *context)
+{
+        table *table = calloc(1, sizeof(*table));
+
+        (void)context;
+        if (!table)
+                return NULL;
+        dn__lock_init(&table->lock);
+        return &table->process;
+}
+
+static void discard_table(dn__per_process *made)
+{
+        table *table = DN__CONTAINER(made, struct table, process);
+
+        dn__lock_deinit(&table->lock);
+        free(table);
+}
+
+static table *get_table(void)
+{
+        static _Atomic(dn__per_process *) shared;
+        dn__per_process *found = dn__per_process_get(&shared, make_table, discard_table, NULL);
+
+        return found ? DN__CONTAINER(found, table, process) : NULL;
+}
+
+static bundle *find_bundle(table *table, const key *key) DN__REQUIRES(&table->lock)
+{
+        dn__map_entry *entry = dn__map_find(&table->bundles, dn__hash64(key, sizeof(*key)), key,
+                                            sizeof(*key));
+
+        return entry ? DN__CONTAINER(entry, bundle, entry) : NULL;
+}
+
+static bundle *add_bundle(table *table, const key *key) DN__REQUIRES(&table->lock)
+{
+        bundle *bundle = calloc(1, sizeof(*bundle));
+
+        if (!bundle)
+                return NULL;
+        bundle->key = *key;
+        bundle->entry = (dn__map_entry){ NULL, dn__hash64(key, sizeof(*key)), &bundle->key,
+                                         sizeof(*key) };
+        dn__list_init(&bundle->registrations);
+        if (dn__map_add(&table->bundles, &bundle->entry) == 0)
+                return bundle;
+        free(bundle);
+        return NULL;
+}
+
+static bool insert(table *table, registration *registration) DN__REQUIRES(&table->lock)
+{
+        bundle *bundle = find_bundle(table, &registration->key);
+
+        if (!bundle)
+                bundle = add_bundle(table, &registration->key);
+        if (!bundle)
+                return false;
+        registration->bundle = bundle;
+        dn__list_append(&bundle->registrations, &registration->link);
+        return true;
+}
+
+static void remove_entry(table *table, registration *registration) DN__REQUIRES(&table->lock)
+{
+        bundle *bundle = registration->bundle;
+
+        if (!bundle)
+                return;
+        dn__list_remove(&registration->link);
+        registration->bundle = NULL;
+        if (!dn__list_is_empty(&bundle->registrations))
+                return;
+        dn__map_remove(&table->bundles, &bundle->entry);
+        free(bundle);
+}
+
+/* --- The handler ---------------------------------------------------------------------------- */
+
+static void invoke(const dn_event *event, void *context)
+{
+        registration *registration = context;
+
+        if (atomic_load(&registration->is_removed))
+                return;
+        registration->callback(event->center, (void *)registration->key.observer, event->name,
+                               event->object, event->user_info);
+}
+
+static void registration_unref(registration *registration)
+{
+        table *table = registration->table;
+        bool is_last;
+
+        dn__lock_acquire(&table->lock);
+        is_last = --registration->n_refs == 0;
+        dn__lock_release(&table->lock);
+        if (is_last)
+                free(registration);
+}
+
+static void destroy(void *context)
+{
+        registration *registration = context;
+        table *table = registration->table;
+
+        dn__lock_acquire(&table->lock);
+        remove_entry(table, registration);
+        dn__lock_release(&table->lock);
+        registration_unref(registration);
+}
+
+/* --- Adding --------------------------------------------------------------------------------- */
+
+/* Returns whether the center compares objects as text. */
+static bool has_texts(const dn_center *center)
+{
+        return center->ops->objects == DN__OBJECTS_TEXTS;
+}
+
+/* Enters the table before the first call, so a callback can remove itself. */
+static registration *registration_new(const dn_center *center, const char *name, const void *object)
+{
+        size_t n_name_bytes = strlen(name) + 1;
+        size_t n_object_bytes = has_texts(center) && object ? strlen(object) + 1 : 0;
+        table *table = get_table();
+        registration *registration =
+                table ? calloc(1, sizeof(*registration) + n_name_bytes + n_object_bytes) : NULL;
+
+        if (!registration)
+                return NULL;
+        registration->table = table;
+        registration->n_refs = 2;
+        memcpy(registration->name, name, n_name_bytes);
+        if (n_object_bytes)
+                registration->object =
+                        memcpy(registration->name + n_name_bytes, object, n_object_bytes);
+        else if (center->ops->objects == DN__OBJECTS_POINTERS)
+                registration->object = object;
+        return registration;
+}
+
+static bool enter(registration *registration)
+{
+        table *table = registration->table;
+        bool is_in;
+
+        dn__lock_acquire(&table->lock);
+        is_in = insert(table, registration);
+        dn__lock_release(&table->lock);
+        return is_in;
+}
+
+/* Consumes one of the references. */
+static int observe(dn_center *center, const char *name, registration *registration,
+                   dn_observer **ret_handle)
+{
+        dn_filter filter = {
+                .name = name,
+                .object = registration->object,
+                .behavior = registration->behavior,
+        };
+        dn_handler handler = { invoke, registration, destroy };
+        dn_executor executor;
+        int r = 0;
+
+        if (!center->ops->has_executors)
+                return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
+        if (!name && center->ops->objects == DN__OBJECTS_NONE)
+                r = -EINVAL;
+        if (r == 0)
+                r = dn__center_get_executor(center, &executor);
+        if (r < 0) {
+                destroy(registration);
+                return r;
+        }
+        r = dn_center_observe_filtered(center, &filter, handler, &executor, ret_handle);
+        if (executor.release)
+                executor.release(executor.context);
+        return r;
+}
+
+/* Makes an observer's handle available for removal; if already removed, cancels it here. */
+static void set_handle(registration *registration, dn_observer *handle)
+{
+        table *table = registration->table;
+        bool is_removed;
+
+        dn__lock_acquire(&table->lock);
+        registration->handle = handle;
+        is_removed = atomic_load(&registration->is_removed);
+        dn__lock_release(&table->lock);
+        if (is_removed)
+                dn_observer_cancel(handle);
+}
+
+int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_fn callback,
+                           const char *name, const void *object, int behavior)
+{
+        DN__UNCANCELLED();
+        registration *registration;
+        dn_observer *handle = NULL;
+        int r;
+
+        if (!center || !callback)
+                return -EINVAL;
+        registration = registration_new(center, name ? name : "", object);
+        if (!registration)
+                return -ENOMEM;
+        registration->callback = callback;
+        registration->key = (key){ center, observer };
+        registration->behavior = behavior;
+        if (!enter(registration)) {
+                free(registration);
+                return -ENOMEM;
+        }
+        r = observe(center, name, registration, &handle);
+        if (handle)
+                set_handle(registration, handle);
+        (void)dn_observer_unref(handle);
+        registration_unref(registration);
+        return r;
+}
+
+/* --- Removing ------------------------------------------------------------------------------- */
+
+static bool is_same_object(const registration *registration, const void *object)
+{
+        if (has_texts(registration->key.center))
+                return registration->object && strcmp(registration->object, object) == 0;
+        return registration->object == object;
+}
+
+static bool matches(const registration *registration, const char *name, const void *object)
+{
+        return (!name || strcmp(registration->name, name) == 0) &&
+               (!object || is_same_object(registration, object));
+}
+
+/* Removes the first matching registration from the table. Returns whether there was one, and a
+ * reference to its observer, or NULL if the call that adds it will cancel it. */
+static bool take_match(const key *key, const char *name, const void *object,
+                       dn_observer **ret_handle)
+{
+        table *table = get_table();
+        registration *found = NULL;
+        bundle *bundle;
+
+        if (!table)
+                return false; /* nothing can be registered in that case either */
+        dn__lock_acquire(&table->lock);
+        bundle = find_bundle(table, key);
+        for (dn__link *link = bundle ? bundle->registrations.next : NULL;
+             link && link != &bundle->registrations && !found; link = link->next) {
+                found = DN__CONTAINER(link, registration, link);
+                if (!matches(found, name, object))
+                        found = NULL;
+        }
+        if (found) {
+                atomic_store(&found->is_removed, true);
+                *ret_handle = dn_observer_ref(found->handle);
+                remove_entry(table, found);
+        }
+        dn__lock_release(&table->lock);
+        return found;
+}
+
+int dn_center_remove_observer(dn_center *center, const void *observer, const char *name,
+                              const void *object)
+{
+        DN__UNCANCELLED();
+        key key = { center, observer };
+        dn_observer *handle;
+
+        if (!center || !observer)
+                return -EINVAL;
+        if (name && !*name)
+                return 0; /* internally, the empty name stands for all names */
+        if (center->ops->objects == DN__OBJECTS_NONE)
+                object = NULL;
+        while (take_match(&key, name, object, &handle)) {
+                dn_observer_cancel(handle);
+                (void)dn_observer_unref(handle);
+        }
+        return 0;
+}
+
+int dn_center_remove_every_observer(dn_center *center, const void *observer)
+{
+        DN__UNCANCELLED();
+        return dn_center_remove_observer(center, observer, NULL, NULL);
+}

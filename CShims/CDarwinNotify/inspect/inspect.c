@@ -1,0 +1,92 @@
+/* Public functions that inspect a bus. */
+#include "darwinnotify/inspect.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "carrier/address.h"
+#include "carrier/dbus/monitor.h"
+#include "shm/census.h"
+#include "shm/region.h"
+#include "util/cancel.h"
+#include "util/cleanup.h"
+
+/* Mark variables for cleanup. */
+#define DEINITS_ADDRESS DN__CLEANUP(dn__address_deinit)
+#define DEINITS_CENSUS DN__CLEANUP(dn__census_deinit)
+
+/* Resolves the bus. Returns 0, -EINVAL, -ENOMEM, or -ENOTCONN if there is none to inspect. */
+static int find_bus(const char *bus, dn__address *ret_address)
+{
+        int r;
+
+        if (bus && !*bus)
+                return -EINVAL;
+        r = dn__address_resolve(bus, ret_address);
+        if (r < 0)
+                return r;
+        return ret_address->address ? 0 : -ENOTCONN;
+}
+
+int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
+{
+        dn__address address DEINITS_ADDRESS = { 0 };
+        int r;
+
+        if (!watcher || !watcher->post)
+                return -EINVAL;
+        r = find_bus(bus, &address);
+        return r < 0 ? r : dn__monitor_run(&address, prefix ? prefix : "", watcher);
+}
+
+/* Opens the table only while in use. A table that did not exist before does not exist
+ * afterwards. */
+static int take_census(const char *key, dn__census *ret_census)
+{
+        dn__region *region;
+        int r;
+
+        r = dn__region_open(key, &region);
+        if (r < 0)
+                return r == -ENOMEM ? r : -EACCES;
+        r = dn__census_take(region, ret_census);
+        dn__region_remove_if_last(region);
+        (void)dn__region_close(region);
+        return r;
+}
+
+static int list(const dn__census *census, int (*each)(const dn_name_record *, void *),
+                void *context)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < census->n_names; i++) {
+                const dn__census_name *name = &census->names[i];
+                dn_name_record record = {
+                        .name = name->name,
+                        .generation = name->generation,
+                        .state = name->state,
+                        .n_holders = name->n_holders,
+                        .pids = name->pids,
+                };
+
+                r = each(&record, context);
+        }
+        return r < 0 ? -EINVAL : r;
+}
+
+int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, void *context),
+                  void *context)
+{
+        DN__UNCANCELLED();
+        dn__census census DEINITS_CENSUS = { 0 };
+        dn__address address DEINITS_ADDRESS = { 0 };
+        int r;
+
+        if (!each)
+                return -EINVAL;
+        r = find_bus(bus, &address);
+        if (r == 0)
+                r = take_census(address.scope, &census);
+        return r < 0 ? r : list(&census, each, context);
+}

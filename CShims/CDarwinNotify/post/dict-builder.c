@@ -1,0 +1,342 @@
+/* Building property lists. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "post/dict.h"
+#include "util/utf8.h"
+
+/* A container under construction. */
+typedef struct level {
+        dn__item *item; /* the item whose value it becomes; NULL: the root dictionary */
+        bool is_dict;
+        dn__item **items;
+        size_t n_items;
+        size_t n_allocated;
+} level;
+
+struct dn_dict_builder {
+        int error; /* the first one, or 0 */
+        unsigned n_levels;
+        size_t n_values; /* values set so far, including replaced ones */
+        size_t n_bytes;
+        level levels[DN_DICT_MAX_DEPTH];
+};
+
+dn_dict_builder *dn_dict_builder_new(void)
+{
+        dn_dict_builder *builder = calloc(1, sizeof(*builder));
+
+        if (!builder)
+                return NULL;
+        builder->n_levels = 1;
+        builder->levels[0].is_dict = true;
+        return builder;
+}
+
+static void level_deinit(level *level)
+{
+        for (size_t i = 0; i < level->n_items; i++)
+                dn__item_free(level->items[i]);
+        free(level->items);
+        free(level->item);
+}
+
+dn_dict_builder *dn_dict_builder_free(dn_dict_builder *builder)
+{
+        while (builder && builder->n_levels > 0)
+                level_deinit(&builder->levels[--builder->n_levels]);
+        free(builder);
+        return NULL;
+}
+
+int dn__dict_builder_get_error(const dn_dict_builder *builder)
+{
+        return builder ? builder->error : -ENOMEM;
+}
+
+static void fail(dn_dict_builder *builder, int error)
+{
+        if (builder && !builder->error)
+                builder->error = error;
+}
+
+static level *top(dn_dict_builder *builder)
+{
+        return &builder->levels[builder->n_levels - 1];
+}
+
+/* --- Items --------------------------------------------------------------------------------- */
+
+/* Accounts for a value of `n_bytes` bytes, including its key, and for what it contains. */
+static int builder_count(dn_dict_builder *builder, size_t n_bytes, const dn__container *contained)
+{
+        size_t n_left = DN_DICT_MAX_BYTES - builder->n_bytes;
+
+        builder->n_values += 1 + (contained ? contained->n_values : 0);
+        if (builder->n_values > DN_DICT_MAX_VALUES || n_bytes > n_left ||
+            n_left - n_bytes < DN_DICT_VALUE_BYTES + (contained ? contained->n_bytes : 0))
+                return -E2BIG;
+        builder->n_bytes +=
+                n_bytes + DN_DICT_VALUE_BYTES + (contained ? contained->n_bytes : 0);
+        return 0;
+}
+
+/* Values in a dictionary have keys; values in an array do not. */
+static bool is_key_valid(dn_dict_builder *builder, const char *key, size_t n_bytes)
+{
+        return top(builder)->is_dict == !!key && (!key || dn__utf8_is_valid(key, n_bytes));
+}
+
+/* Makes an item from a key and a validated value. The bytes are copied; a container is borrowed.
+ * Returns NULL on failure. */
+static dn__item *builder_make_item(dn_dict_builder *builder, const char *key, const dn_value *value)
+{
+        size_t n_key_bytes = key ? strlen(key) : 0;
+        dn__item *item;
+        char *bytes;
+        int r;
+
+        if (!is_key_valid(builder, key, n_key_bytes)) {
+                fail(builder, -EINVAL);
+                return NULL;
+        }
+        r = builder_count(builder, n_key_bytes + value->n_bytes, dn__value_get_container(value));
+        item = r == 0 ? malloc(sizeof(*item) + n_key_bytes + value->n_bytes + 2) : NULL;
+        if (!item) {
+                fail(builder, r < 0 ? r : -ENOMEM);
+                return NULL;
+        }
+        item->value = *value;
+        item->order = builder->n_values;
+        memcpy(item->key, key ? key : "", n_key_bytes + 1);
+        if (value->type == DN_TYPE_STRING || value->type == DN_TYPE_DATA) {
+                bytes = item->key + n_key_bytes + 1;
+                if (value->n_bytes)
+                        memcpy(bytes, value->as.data, value->n_bytes);
+                bytes[value->n_bytes] = '\0';
+                item->value.as.data = bytes;
+        }
+        return item;
+}
+
+static bool level_grow(level *level)
+{
+        size_t n_allocated = level->n_allocated ? 2 * level->n_allocated : 8;
+        dn__item **items = realloc(level->items, n_allocated * sizeof(dn__item *));
+
+        if (!items)
+                return false;
+        level->items = items;
+        level->n_allocated = n_allocated;
+        return true;
+}
+
+/* Consumes the item. */
+static void builder_add_item(dn_dict_builder *builder, dn__item *item)
+{
+        level *level = top(builder);
+
+        if (level->n_items == level->n_allocated && !level_grow(level)) {
+                dn__item_free(item);
+                fail(builder, -ENOMEM);
+                return;
+        }
+        level->items[level->n_items++] = item;
+}
+
+static bool is_value_valid(const dn_value *value)
+{
+        switch (value->type) {
+        case DN_TYPE_STRING:
+                return value->as.string && !memchr(value->as.string, '\0', value->n_bytes) &&
+                       dn__utf8_is_valid(value->as.string, value->n_bytes);
+        case DN_TYPE_DATA:
+                return value->as.data || !value->n_bytes;
+        case DN_TYPE_ARRAY:
+                return value->as.array;
+        case DN_TYPE_DICT:
+                return value->as.dict;
+        default:
+                return value->type >= DN_TYPE_STRING && value->type <= DN_TYPE_DICT;
+        }
+}
+
+/* --- Setting ------------------------------------------------------------------------------- */
+
+/* Returns the value in its stored form: an integer that fits in int64 is stored as int64. */
+static dn_value normalize(const dn_value *value)
+{
+        bool has_bytes = value->type == DN_TYPE_STRING || value->type == DN_TYPE_DATA;
+        dn_value normal = *value;
+
+        if (!has_bytes)
+                normal.n_bytes = 0;
+        if (value->type == DN_TYPE_UINT64 && value->as.uint64 <= INT64_MAX) {
+                normal.type = DN_TYPE_INT64;
+                normal.as.int64 = (int64_t)value->as.uint64;
+        }
+        return normal;
+}
+
+static int check_value(const dn_dict_builder *builder, const dn_value *value,
+                       const dn__container *container)
+{
+        if (value->n_bytes > DN_DICT_MAX_BYTES)
+                return -E2BIG;
+        if (!is_value_valid(value))
+                return -EINVAL;
+        return container && builder->n_levels + container->depth > DN_DICT_MAX_DEPTH ? -E2BIG : 0;
+}
+
+void dn_dict_builder_set(dn_dict_builder *builder, const char *key, const dn_value *value)
+{
+        dn__container *container;
+        dn_value normal;
+        dn__item *item;
+        int r;
+
+        if (!builder || builder->error)
+                return;
+        normal = value ? normalize(value) : (dn_value){ 0 };
+        container = dn__value_get_container(&normal);
+        r = check_value(builder, &normal, container);
+        if (r < 0) {
+                fail(builder, r);
+                return;
+        }
+        item = builder_make_item(builder, key, &normal);
+        if (!item)
+                return;
+        if (container)
+                atomic_fetch_add_explicit(&container->n_refs, 1, memory_order_relaxed);
+        builder_add_item(builder, item);
+}
+
+/* --- Containers ---------------------------------------------------------------------------- */
+
+static void begin(dn_dict_builder *builder, const char *key, int type)
+{
+        static const dn_value nothing;
+        dn__item *item;
+
+        if (!builder || builder->error)
+                return;
+        if (builder->n_levels == DN_DICT_MAX_DEPTH) {
+                fail(builder, -E2BIG);
+                return;
+        }
+        item = builder_make_item(builder, key, &nothing);
+        if (!item)
+                return;
+        builder->levels[builder->n_levels++] =
+                (level){ .item = item, .is_dict = type == DN_TYPE_DICT };
+}
+
+void dn_dict_builder_begin_dict(dn_dict_builder *builder, const char *key)
+{
+        begin(builder, key, DN_TYPE_DICT);
+}
+
+void dn_dict_builder_begin_array(dn_dict_builder *builder, const char *key)
+{
+        begin(builder, key, DN_TYPE_ARRAY);
+}
+
+static int compare_items(const void *left, const void *right)
+{
+        const dn__item *a = *(dn__item *const *)left, *b = *(dn__item *const *)right;
+        int order = strcmp(a->key, b->key);
+
+        return order ? order : a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sorts the items by key; the last of several equal keys wins. */
+static void level_sort(level *level)
+{
+        size_t n = 0;
+
+        if (level->n_items)
+                qsort(level->items, level->n_items, sizeof(dn__item *), compare_items);
+        for (size_t i = 0; i < level->n_items; i++) {
+                if (n > 0 && strcmp(level->items[n - 1]->key, level->items[i]->key) == 0)
+                        dn__item_free(level->items[--n]);
+                level->items[n++] = level->items[i];
+        }
+        level->n_items = n;
+}
+
+static void container_add_item(dn__container *container, dn__item *item)
+{
+        const dn__container *inner = dn__value_get_container(&item->value);
+        unsigned depth = 1 + (inner ? inner->depth : 0);
+
+        container->items[container->n_items++] = item;
+        container->n_values += 1 + (inner ? inner->n_values : 0);
+        container->n_bytes += DN_DICT_VALUE_BYTES + strlen(item->key) + item->value.n_bytes +
+                              (inner ? inner->n_bytes : 0);
+        if (container->depth < depth)
+                container->depth = depth;
+}
+
+/* Converts a level into a container and empties the level. Returns NULL if out of memory. */
+static dn__container *level_finish(level *level)
+{
+        dn__container *container;
+
+        if (level->is_dict)
+                level_sort(level);
+        container = calloc(1, sizeof(*container) + level->n_items * sizeof(dn__item *));
+        if (!container)
+                return NULL;
+        atomic_init(&container->n_refs, 1);
+        container->depth = 1;
+        for (size_t i = 0; i < level->n_items; i++)
+                container_add_item(container, level->items[i]);
+        level->n_items = 0;
+        return container;
+}
+
+void dn_dict_builder_end(dn_dict_builder *builder)
+{
+        dn__container *container;
+        level ended;
+
+        if (!builder || builder->error)
+                return;
+        if (builder->n_levels == 1) {
+                fail(builder, -EINVAL);
+                return;
+        }
+        container = level_finish(top(builder));
+        if (!container) {
+                fail(builder, -ENOMEM);
+                return;
+        }
+        ended = *top(builder);
+        builder->n_levels--;
+        free(ended.items);
+        if (ended.is_dict)
+                ended.item->value = (dn_value){ DN_TYPE_DICT, 0, { .dict = (dn_dict *)container } };
+        else
+                ended.item->value =
+                        (dn_value){ DN_TYPE_ARRAY, 0, { .array = (dn_array *)container } };
+        builder_add_item(builder, ended.item);
+}
+
+int dn_dict_builder_finish(dn_dict_builder *builder, dn_dict **ret_dict)
+{
+        dn__container *container = NULL;
+        int r = dn__dict_builder_get_error(builder);
+
+        if (r == 0 && (!ret_dict || builder->n_levels != 1))
+                r = -EINVAL;
+        if (r == 0)
+                container = level_finish(top(builder));
+        if (r == 0 && !container)
+                r = -ENOMEM;
+        if (r == 0)
+                *ret_dict = (dn_dict *)container;
+        (void)dn_dict_builder_free(builder);
+        return r;
+}

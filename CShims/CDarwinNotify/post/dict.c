@@ -1,0 +1,209 @@
+/* Reading property lists. */
+#include "post/dict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- References ---------------------------------------------------------------------------- */
+
+void dn__item_free(dn__item *item)
+{
+        dn__container *container = item ? dn__value_get_container(&item->value) : NULL;
+
+        if (container)
+                dn__container_unref(container);
+        free(item);
+}
+
+/* Recurses at most DN_DICT_MAX_DEPTH levels. */
+void dn__container_unref(dn__container *container)
+{
+        if (atomic_fetch_sub_explicit(&container->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        for (size_t i = 0; i < container->n_items; i++)
+                dn__item_free(container->items[i]);
+        free(container);
+}
+
+dn_dict *dn_dict_ref(const dn_dict *dict)
+{
+        dn_dict *shared = (dn_dict *)dict;
+
+        if (shared)
+                atomic_fetch_add_explicit(&shared->container.n_refs, 1, memory_order_relaxed);
+        return shared;
+}
+
+dn_dict *dn_dict_unref(const dn_dict *dict)
+{
+        if (dict)
+                dn__container_unref((dn__container *)&dict->container);
+        return NULL;
+}
+
+/* --- Any type ------------------------------------------------------------------------------ */
+
+size_t dn_dict_get_count(const dn_dict *dict)
+{
+        return dict ? dict->container.n_items : 0;
+}
+
+static int compare_key(const void *key, const void *item)
+{
+        return strcmp(key, (*(dn__item *const *)item)->key);
+}
+
+bool dn_dict_get(const dn_dict *dict, const char *key, dn_value *ret_value)
+{
+        dn__item *const *found = NULL;
+
+        if (dict && key)
+                found = bsearch(key, dict->container.items, dict->container.n_items,
+                                sizeof(dn__item *), compare_key);
+        if (found && ret_value)
+                *ret_value = (*found)->value;
+        return found != NULL;
+}
+
+const char *dn_dict_get_at(const dn_dict *dict, size_t index, dn_value *ret_value)
+{
+        if (index >= dn_dict_get_count(dict))
+                return NULL;
+        if (ret_value)
+                *ret_value = dict->container.items[index]->value;
+        return dict->container.items[index]->key;
+}
+
+size_t dn_array_get_count(const dn_array *array)
+{
+        return array ? array->container.n_items : 0;
+}
+
+bool dn_array_get(const dn_array *array, size_t index, dn_value *ret_value)
+{
+        if (index >= dn_array_get_count(array))
+                return false;
+        if (ret_value)
+                *ret_value = array->container.items[index]->value;
+        return true;
+}
+
+/* --- One type ------------------------------------------------------------------------------ */
+
+static bool find_typed(const dn_dict *dict, const char *key, int type, dn_value *ret_value)
+{
+        return dn_dict_get(dict, key, ret_value) && ret_value->type == type;
+}
+
+const char *dn_dict_get_string(const dn_dict *dict, const char *key)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_STRING, &value) ? value.as.string : NULL;
+}
+
+bool dn_dict_get_bool(const dn_dict *dict, const char *key, bool otherwise)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_BOOL, &value) ? value.as.boolean : otherwise;
+}
+
+int64_t dn_dict_get_int64(const dn_dict *dict, const char *key, int64_t otherwise)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_INT64, &value) ? value.as.int64 : otherwise;
+}
+
+uint64_t dn_dict_get_uint64(const dn_dict *dict, const char *key, uint64_t otherwise)
+{
+        dn_value value;
+
+        if (find_typed(dict, key, DN_TYPE_UINT64, &value))
+                return value.as.uint64;
+        if (find_typed(dict, key, DN_TYPE_INT64, &value) && value.as.int64 >= 0)
+                return (uint64_t)value.as.int64;
+        return otherwise;
+}
+
+double dn_dict_get_double(const dn_dict *dict, const char *key, double otherwise)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_DOUBLE, &value) ? value.as.real : otherwise;
+}
+
+const void *dn_dict_get_data(const dn_dict *dict, const char *key, size_t *ret_n_bytes)
+{
+        dn_value value = { 0 };
+        bool is_found = find_typed(dict, key, DN_TYPE_DATA, &value);
+
+        if (ret_n_bytes)
+                *ret_n_bytes = is_found ? value.n_bytes : 0;
+        return is_found ? value.as.data : NULL;
+}
+
+int64_t dn_dict_get_date(const dn_dict *dict, const char *key, int64_t otherwise)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_DATE, &value) ? value.as.date_us : otherwise;
+}
+
+const dn_array *dn_dict_get_array(const dn_dict *dict, const char *key)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_ARRAY, &value) ? value.as.array : NULL;
+}
+
+const dn_dict *dn_dict_get_dict(const dn_dict *dict, const char *key)
+{
+        dn_value value;
+
+        return find_typed(dict, key, DN_TYPE_DICT, &value) ? value.as.dict : NULL;
+}
+
+/* --- Equality ------------------------------------------------------------------------------ */
+
+static bool is_container_equal(const dn__container *a, const dn__container *b);
+
+static bool is_value_equal(const dn_value *a, const dn_value *b)
+{
+        if (a->type != b->type || a->n_bytes != b->n_bytes)
+                return false;
+        switch (a->type) {
+        case DN_TYPE_STRING:
+        case DN_TYPE_DATA:
+                return memcmp(a->as.data, b->as.data, a->n_bytes) == 0;
+        case DN_TYPE_BOOL:
+                return a->as.boolean == b->as.boolean;
+        case DN_TYPE_DOUBLE:
+                return a->as.real == b->as.real || (isnan(a->as.real) && isnan(b->as.real));
+        case DN_TYPE_DICT:
+        case DN_TYPE_ARRAY:
+                return is_container_equal(dn__value_get_container(a), dn__value_get_container(b));
+        default: /* integers and dates */
+                return a->as.uint64 == b->as.uint64;
+        }
+}
+
+static bool is_container_equal(const dn__container *a, const dn__container *b)
+{
+        if (a == b)
+                return true;
+        if (a->n_items != b->n_items || a->n_values != b->n_values || a->n_bytes != b->n_bytes)
+                return false;
+        for (size_t i = 0; i < a->n_items; i++)
+                if (strcmp(a->items[i]->key, b->items[i]->key) != 0 ||
+                    !is_value_equal(&a->items[i]->value, &b->items[i]->value))
+                        return false;
+        return true;
+}
+
+bool dn_dict_is_equal(const dn_dict *a, const dn_dict *b)
+{
+        return a && b ? is_container_equal(&a->container, &b->container) : a == b;
+}

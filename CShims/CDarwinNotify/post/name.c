@@ -1,0 +1,104 @@
+/* Notification names: validity, reach and access. */
+#include "post/name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "darwinnotify/base.h"
+#include "util/hash.h"
+#include "util/text.h"
+#include "util/utf8.h"
+
+#define PROCESS_PREFIX "self."
+#define USER_PREFIX "user.uid."
+#define SYSTEM_PREFIX "com.apple.system."
+
+/* The prefix and up to 20 digits. */
+#define USER_BYTES (sizeof(USER_PREFIX) + 20)
+
+const dn__name dn__name_any = { .text = "", .reach = DN__REACH_PROCESS };
+
+static bool is_reserved(const char *text)
+{
+        return dn__text_begins_with(text, USER_PREFIX) ||
+               dn__text_begins_with(text, SYSTEM_PREFIX);
+}
+
+static int init(dn__name *ret_name, const char *text, dn__reach widest)
+{
+        dn__reach reach = widest;
+        size_t n_bytes = strlen(text);
+
+        if (!dn__utf8_is_valid(text, n_bytes))
+                return -EINVAL;
+        if (reach != DN__REACH_PROCESS && dn__text_begins_with(text, PROCESS_PREFIX))
+                reach = DN__REACH_PROCESS;
+        if (reach != DN__REACH_PROCESS && n_bytes > DN_NAME_MAX_BYTES)
+                return -ENAMETOOLONG;
+        *ret_name = (dn__name){
+                .text = text,
+                .n_bytes = n_bytes,
+                .hash = dn__hash64(text, n_bytes),
+                .reach = reach,
+                .is_reserved = reach != DN__REACH_PROCESS && is_reserved(text),
+        };
+        return 0;
+}
+
+int dn__name_init(dn__name *ret_name, const char *text, dn__reach widest)
+{
+        return text && *text ? init(ret_name, text, widest) : -EINVAL;
+}
+
+int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest)
+{
+        dn__name name;
+        int r;
+
+        r = init(&name, text ? text : "", widest);
+        if (r < 0)
+                return r;
+        name.is_prefix = true;
+        /* Differs from the name with the same text. */
+        name.hash = ~name.hash;
+        *ret_name = name;
+        return 0;
+}
+
+bool dn__name_begins(const dn__name *name, const dn__name *prefix)
+{
+        return name->n_bytes >= prefix->n_bytes &&
+               memcmp(name->text, prefix->text, prefix->n_bytes) == 0;
+}
+
+dn__name dn__name_copy(const dn__name *name, char *bytes)
+{
+        dn__name copy = *name;
+
+        copy.text = memcpy(bytes, name->text, name->n_bytes);
+        bytes[name->n_bytes] = '\0';
+        return copy;
+}
+
+/* The number must end the name or be followed by a dot: user 50 is not user 501. */
+static bool is_of_user(const char *text, uid_t uid)
+{
+        char own[USER_BYTES];
+        int n_bytes = snprintf(own, sizeof(own), "%s%lu", USER_PREFIX, (unsigned long)uid);
+
+        return dn__text_begins_with(text, own) && (!text[n_bytes] || text[n_bytes] == '.');
+}
+
+bool dn__name_may_observe(const dn__name *name, uid_t uid)
+{
+        return !name->is_reserved || uid == 0 || !dn__text_begins_with(name->text, USER_PREFIX) ||
+               is_of_user(name->text, uid);
+}
+
+bool dn__name_may_post(const dn__name *name, uid_t uid)
+{
+        return !name->is_reserved || uid == 0 ||
+               (dn__name_may_observe(name, uid) &&
+                !dn__text_begins_with(name->text, SYSTEM_PREFIX));
+}

@@ -1,0 +1,75 @@
+/* Cleanup attributes: release what a variable holds at the end of its block, however it is left.
+ *
+ * DN__TAKE() passes ownership on beyond the block. Cleanups do not run when the thread is
+ * cancelled. */
+#pragma once
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/lock.h"
+
+#define DN__CLEANUP(function) __attribute__((cleanup(function)))
+
+/* int fd DN__CLOSES = open(...); a negative number is ignored. Preserves errno. */
+#define DN__CLOSES DN__CLEANUP(dn__cleanup_fd)
+
+/* char *text DN__FREES = malloc(...); NULL is allowed. */
+#define DN__FREES DN__CLEANUP(dn__cleanup_memory)
+
+/* Takes ownership out of a variable with a cleanup. */
+#define DN__TAKE_FD(fd)                                                                            \
+        ({                                                                                         \
+                int taken_ = (fd);                                                                 \
+                (fd) = -1;                                                                         \
+                taken_;                                                                            \
+        })
+#define DN__TAKE(pointer)                                                                          \
+        ({                                                                                         \
+                __typeof__(pointer) taken_ = (pointer);                                            \
+                (pointer) = NULL;                                                                  \
+                taken_;                                                                            \
+        })
+
+/* DN__HOLD(&object->lock); holds it until the end of the function. (At the end of an inner block it
+ * would be released too, but clang would still consider it held.) */
+#define DN__HOLD(lock)                                                                             \
+        dn__lock *const DN__JOIN_(held_, __LINE__) DN__CLEANUP(dn__cleanup_lock) =                 \
+                dn__cleanup_hold(lock);                                                            \
+        dn__cleanup_assert_held(lock)
+#define DN__JOIN_(a, b) DN__JOIN_NOW_(a, b)
+#define DN__JOIN_NOW_(a, b) a##b
+
+static inline void dn__cleanup_fd(const int *fd)
+{
+        int error = errno;
+
+        if (*fd >= 0)
+                (void)close(*fd);
+        errno = error;
+}
+
+static inline void dn__cleanup_memory(void *pointer)
+{
+        free(*(void **)pointer);
+}
+
+/* The analysis cannot see that the variable is an alias of the lock: it is told only the effect of
+ * these two functions. */
+static inline dn__lock *dn__cleanup_hold(dn__lock *lock) DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_acquire(lock);
+        return lock;
+}
+
+static inline void dn__cleanup_lock(dn__lock *const *lock) DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_release(*lock);
+}
+
+static inline void dn__cleanup_assert_held(const dn__lock *lock)
+        DN__TSA(assert_capability(lock))
+{
+        (void)lock;
+}

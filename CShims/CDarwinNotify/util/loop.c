@@ -1,0 +1,337 @@
+/* Runs descriptors, deadlines and work on one library thread. */
+#include "util/loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/fork.h"
+#include "util/lock.h"
+#include "util/queue.h"
+#include "util/thread.h"
+
+struct dn__loop {
+        dn__loop_options options;
+        _Atomic(dn__wake_word *) word;
+        dn__wake_word own_word;
+        int wake_fd; /* -1 if the loop does not poll */
+        dn__fork_guard *wake_guard;
+        dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
+        size_t n_sources;
+
+        dn__lock lock;
+        dn__queue works DN__GUARDED_BY(&lock);
+        pthread_t thread DN__GUARDED_BY(&lock);
+        bool is_started DN__GUARDED_BY(&lock);
+        bool is_closing DN__GUARDED_BY(&lock);
+        bool is_joined DN__GUARDED_BY(&lock);
+};
+
+/* What one turn waits for. The last descriptor is the wake-up descriptor. */
+typedef struct turn {
+        struct pollfd fds[DN__LOOP_MAX_SOURCES + 1];
+        uint64_t until_us[DN__LOOP_MAX_SOURCES];
+        uint64_t first_us;                   /* the earliest deadline */
+        bool is_ready[DN__LOOP_MAX_SOURCES]; /* ready regardless of events */
+        size_t n_sources;
+} turn;
+
+static _Thread_local const dn__loop *current;
+
+bool dn__loop_is_current(const dn__loop *loop)
+{
+        return current == loop;
+}
+
+int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
+{
+        dn__loop *loop = calloc(1, sizeof(*loop));
+        int wake_fd = -1;
+
+        if (!loop)
+                return -ENOMEM;
+        if (options->polls) {
+                dn__fork_hold_off();
+                wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+                if (wake_fd >= 0)
+                        loop->wake_guard = dn__fork_guard_new(wake_fd);
+                dn__fork_let_go();
+                if (wake_fd < 0) {
+                        free(loop);
+                        return -ENOMEM;
+                }
+        }
+        loop->options = *options;
+        loop->wake_fd = wake_fd;
+        atomic_init(&loop->word, &loop->own_word);
+        dn__lock_init(&loop->lock);
+        *ret_loop = loop;
+        return 0;
+}
+
+static void loop_free(dn__loop *loop)
+{
+        if (loop->wake_fd >= 0)
+                (void)dn__fork_guard_close(loop->wake_guard, loop->wake_fd);
+        dn__queue_deinit(&loop->works);
+        dn__lock_deinit(&loop->lock);
+        free(loop);
+}
+
+void dn__loop_add(dn__loop *loop, dn__source *source)
+{
+        assert(loop->n_sources < DN__LOOP_MAX_SOURCES);
+        loop->sources[loop->n_sources++] = source;
+}
+
+void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
+{
+        assert(!loop->options.polls);
+        atomic_store(&loop->word, word);
+        /* The previous word may have been rung in this turn: check everything once more. */
+        (void)dn__wake_mark(word);
+}
+
+/* An owner's word may be in shared memory. */
+static dn__wake_scope scope_of(const dn__loop *loop, const dn__wake_word *word)
+{
+        return word == &loop->own_word ? DN__WAKE_PRIVATE : DN__WAKE_SHARED;
+}
+
+void dn__loop_wake(dn__loop *loop)
+{
+        dn__wake_word *word = atomic_load(&loop->word), *rung = NULL;
+        uint32_t mark;
+
+        if (dn__loop_is_current(loop))
+                return;
+        /* If a word was rung that the loop no longer sleeps on, the ring moves to the next one. */
+        while (word != rung) {
+                if (!loop->options.polls)
+                        dn__wake_ring(word, scope_of(loop, word));
+                else if ((mark = dn__wake_mark(word))) {
+                        (void)eventfd_write(loop->wake_fd, 1);
+                        dn__wake_settle(word, mark);
+                }
+                rung = word;
+                word = atomic_load(&loop->word);
+        }
+}
+
+/* --- thread ----------------------------------------------------------------------------------- */
+
+/* Returns false when there is work to do immediately. */
+static bool prepare_sources(dn__loop *loop, turn *turn)
+{
+        bool is_idle = true;
+
+        turn->first_us = DN__NEVER;
+        turn->n_sources = loop->n_sources;
+        for (size_t i = 0; i < turn->n_sources; i++) {
+                dn__wait wait = { .fd = -1, .until_us = DN__NEVER };
+
+                turn->is_ready[i] = !loop->sources[i]->ops->prepare(loop->sources[i], &wait);
+                is_idle = is_idle && !turn->is_ready[i];
+                assert(wait.fd < 0 || loop->options.polls);
+                turn->fds[i] = (struct pollfd){ .fd = wait.fd, .events = wait.events };
+                turn->until_us[i] = wait.until_us;
+                if (wait.until_us < turn->first_us)
+                        turn->first_us = wait.until_us;
+        }
+        return is_idle;
+}
+
+static void sleep_on_descriptors(dn__loop *loop, turn *turn)
+{
+        struct pollfd *wake = &turn->fds[turn->n_sources];
+        eventfd_t count;
+
+        *wake = (struct pollfd){ .fd = loop->wake_fd, .events = POLLIN };
+        if (dn__wake_fall_asleep(atomic_load(&loop->word)))
+                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
+        if (wake->revents & POLLIN)
+                (void)eventfd_read(loop->wake_fd, &count);
+}
+
+static void sleep_until_event(dn__loop *loop, turn *turn)
+{
+        dn__wake_word *word = atomic_load(&loop->word);
+
+        if (loop->options.polls)
+                sleep_on_descriptors(loop, turn);
+        else
+                (void)dn__wake_sleep(word, scope_of(loop, word), turn->first_us);
+}
+
+/* A turn that did not sleep does not know which descriptors are ready: reading them costs no more
+ * than polling. */
+static void dispatch_sources(dn__loop *loop, const turn *turn, bool has_slept)
+{
+        uint64_t now_us = turn->first_us == DN__NEVER ? 0 : dn__clock_now_us();
+
+        for (size_t i = 0; i < turn->n_sources; i++) {
+                bool may_read = has_slept ? turn->fds[i].revents != 0 : turn->fds[i].fd >= 0;
+
+                if (turn->is_ready[i] || may_read || turn->until_us[i] <= now_us)
+                        loop->sources[i]->ops->dispatch(loop->sources[i]);
+        }
+}
+
+/* Work added by these works runs in the next turn: otherwise a callback that posts the name it
+ * observes would starve everything else. Returns whether there is any. */
+static bool run_works(dn__loop *loop, bool *ret_is_closing)
+{
+        bool has_works;
+        dn__work work;
+        size_t n;
+
+        dn__lock_acquire(&loop->lock);
+        for (n = loop->works.n_works; n > 0 && dn__queue_pop(&loop->works, &work); n--) {
+                dn__lock_release(&loop->lock);
+                work.run(work.argument);
+                dn__lock_acquire(&loop->lock);
+        }
+        has_works = loop->works.n_works > 0;
+        *ret_is_closing = loop->is_closing;
+        dn__lock_release(&loop->lock);
+        return has_works;
+}
+
+void dn__loop_run_works(dn__loop *loop)
+{
+        bool is_closing;
+
+        assert(dn__loop_is_current(loop));
+        (void)run_works(loop, &is_closing);
+}
+
+static void run_turns(dn__loop *loop)
+{
+        bool has_works, is_closing, has_slept = false;
+        turn turn = { 0 };
+
+        for (;;) {
+                dn__wake_begin(atomic_load(&loop->word));
+                dispatch_sources(loop, &turn, has_slept);
+                has_works = run_works(loop, &is_closing);
+                if (is_closing && !has_works)
+                        return;
+                has_slept = prepare_sources(loop, &turn) && !has_works;
+                if (has_slept)
+                        sleep_until_event(loop, &turn);
+        }
+}
+
+static void loop_main(void *context)
+{
+        dn__loop *loop = context;
+        dn__loop_options options = loop->options;
+        bool is_joined;
+
+        current = loop;
+        run_turns(loop);
+        current = NULL;
+        dn__lock_acquire(&loop->lock);
+        is_joined = loop->is_joined;
+        dn__lock_release(&loop->lock);
+        if (!is_joined) {
+                (void)pthread_detach(pthread_self());
+                loop_free(loop);
+        }
+        if (options.closed)
+                options.closed(options.context);
+}
+
+/* --- start and end ---------------------------------------------------------------------------- */
+
+static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
+{
+        int r;
+
+        if (loop->is_started)
+                return 0;
+        r = dn__thread_start(loop->options.thread_name, loop_main, loop, &loop->thread);
+        loop->is_started = r == 0;
+        return r;
+}
+
+int dn__loop_start(dn__loop *loop)
+{
+        int r;
+
+        dn__lock_acquire(&loop->lock);
+        r = start(loop);
+        dn__lock_release(&loop->lock);
+        return r;
+}
+
+int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
+{
+        dn__loop *loop = context;
+        bool is_first;
+        int r;
+
+        dn__lock_acquire(&loop->lock);
+        is_first = loop->works.n_works == 0;
+        r = start(loop);
+        if (r == 0)
+                r = dn__queue_push(&loop->works, (dn__work){ work, argument });
+        dn__lock_release(&loop->lock);
+        /* If other work is already waiting, whoever queued the first one rings. */
+        if (r == 0 && is_first)
+                dn__loop_wake(loop);
+        return r;
+}
+
+/* Returns whether a thread is running, which now ends. */
+static bool begin_closing(dn__loop *loop, bool is_joined, pthread_t *ret_thread)
+{
+        bool is_started;
+
+        dn__lock_acquire(&loop->lock);
+        is_started = loop->is_started;
+        *ret_thread = loop->thread;
+        loop->is_closing = true;
+        loop->is_joined = is_joined;
+        /* Under the lock, since the loop may be freed once it is released. */
+        dn__loop_wake(loop);
+        dn__lock_release(&loop->lock);
+        return is_started;
+}
+
+dn__loop *dn__loop_close(dn__loop *loop)
+{
+        dn__loop_options options;
+        pthread_t thread;
+
+        if (!loop)
+                return NULL;
+        options = loop->options;
+        if (begin_closing(loop, false, &thread))
+                return NULL;
+        loop_free(loop);
+        if (options.closed)
+                options.closed(options.context);
+        return NULL;
+}
+
+dn__loop *dn__loop_close_and_join(dn__loop *loop)
+{
+        dn__loop_options options;
+        pthread_t thread;
+
+        if (!loop)
+                return NULL;
+        assert(!dn__loop_is_current(loop));
+        options = loop->options;
+        if (begin_closing(loop, true, &thread))
+                (void)pthread_join(thread, NULL);
+        else if (options.closed)
+                options.closed(options.context);
+        loop_free(loop);
+        return NULL;
+}

@@ -1,0 +1,48 @@
+/* Wakes a thread that sleeps on a memory word, in this process or another. */
+#include "util/wake.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+static int operation(int operation, dn__wake_scope scope)
+{
+        return scope == DN__WAKE_PRIVATE ? operation | FUTEX_PRIVATE_FLAG : operation;
+}
+
+void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope)
+{
+        (void)syscall(SYS_futex, word, operation(FUTEX_WAKE, scope), INT_MAX, NULL, NULL, 0);
+}
+
+/* Returns 0 after a wake-up, which may be spurious, or a negative errno. */
+static int wait_while(dn__wake_word *word, uint32_t value, dn__wake_scope scope, uint64_t until_us)
+{
+        struct timespec until = dn__clock_timespec(until_us);
+        /* This futex operation takes an absolute CLOCK_MONOTONIC deadline. */
+        long r = syscall(SYS_futex, word, operation(FUTEX_WAIT_BITSET, scope), value,
+                         until_us == DN__NEVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
+
+        return r < 0 ? -errno : 0;
+}
+
+bool dn__wake_sleep(dn__wake_word *word, dn__wake_scope scope, uint64_t until_us)
+{
+        uint32_t asleep = dn__wake_fall_asleep(word);
+        int r = 0;
+
+        if (!asleep)
+                return true;
+        while (r == 0 || r == -EINTR) {
+                if (atomic_load(word) != asleep)
+                        return true;
+                r = wait_while(word, asleep, scope, until_us);
+        }
+        /* EAGAIN: it was rung just now. Any error other than a timeout would recur immediately: the
+         * caller looks for work instead of waiting here forever. */
+        return r != -ETIMEDOUT;
+}

@@ -1,0 +1,104 @@
+/* Wakes a thread that sleeps on a memory word, in this process or another.
+ *
+ * The sleeper declares itself awake, looks for work, and sleeps only if nobody has rung since:
+ *
+ *     for (;;) {
+ *             dn__wake_begin(word);
+ *             ... do all the work there is ...
+ *             (void)dn__wake_sleep(word, DN__WAKE_SHARED, DN__NEVER);
+ *     }
+ *
+ * Others add work, then ring. No ring is lost, and while the sleeper is awake ringing needs no
+ * system call. A word has one sleeper.
+ *
+ * A ringer may be stopped or die before the system call that wakes the sleeper. So until that call
+ * has returned, the word says that the sleeper is being woken, and anyone else who rings wakes it
+ * too. A sleep number distinguishes this sleep from the next. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* May be in memory that other processes share and could damage: an invalid value counts as a
+ * sleeper to be woken. So does 0, until the sleeper starts. */
+typedef _Atomic uint32_t dn__wake_word;
+
+/* The kernel finds a sleeper slightly faster if it need not look in other processes. */
+typedef enum dn__wake_scope { DN__WAKE_SHARED, DN__WAKE_PRIVATE } dn__wake_scope;
+
+/* The lowest bits of the word. Ringing sets the second bit, whatever the first is. */
+typedef enum dn__wake_state {
+        DN__WAKE_AWAKE = 0,
+        DN__WAKE_ASLEEP = 1,
+        DN__WAKE_RUNG = 2,      /* combined with awake, or being woken */
+        DN__WAKE_BEING_WOKEN = 3,
+        DN__WAKE_DAMAGED = 4,
+} dn__wake_state;
+
+#define DN__WAKE_STATE UINT32_C(0x00000003)
+#define DN__WAKE_NUMBER UINT32_C(0x000ffffc) /* the sleep number */
+#define DN__WAKE_OURS UINT32_C(0xd2a00000)
+
+static inline dn__wake_state dn__wake_state_of(uint32_t value)
+{
+        uint32_t rest = value & ~(DN__WAKE_NUMBER | DN__WAKE_STATE);
+
+        return rest == DN__WAKE_OURS ? (dn__wake_state)(value & DN__WAKE_STATE) : DN__WAKE_DAMAGED;
+}
+
+/* Clears earlier rings: anyone looking for work from here on sees the work they announced. */
+static inline void dn__wake_begin(dn__wake_word *word)
+{
+        uint32_t before = atomic_fetch_and(word, ~DN__WAKE_STATE);
+
+        if (dn__wake_state_of(before) == DN__WAKE_DAMAGED)
+                (void)atomic_exchange(word, DN__WAKE_OURS | DN__WAKE_AWAKE);
+}
+
+/* The first half of sleeping, for a sleeper that does not wait on the word itself. Returns the
+ * word's value while nobody rings, or 0 if somebody already has. */
+static inline uint32_t dn__wake_fall_asleep(dn__wake_word *word)
+{
+        uint32_t value = atomic_load(word), asleep;
+
+        if (dn__wake_state_of(value) != DN__WAKE_AWAKE)
+                return 0;
+        asleep = DN__WAKE_OURS | ((value + DN__WAKE_STATE + 1) & DN__WAKE_NUMBER) | DN__WAKE_ASLEEP;
+        return atomic_compare_exchange_strong(word, &value, asleep) ? asleep : 0;
+}
+
+/* The first half of ringing. Returns 0, or a nonzero mark if the sleeper must be woken; pass that
+ * to dn__wake_settle() afterwards. */
+static inline uint32_t dn__wake_mark(dn__wake_word *word)
+{
+        uint32_t before = atomic_fetch_or(word, DN__WAKE_RUNG);
+        dn__wake_state state = dn__wake_state_of(before);
+
+        return state == DN__WAKE_AWAKE || state == DN__WAKE_RUNG ? 0 : before | DN__WAKE_RUNG;
+}
+
+/* The last step of ringing: nobody else needs to wake the sleeper from this sleep. */
+static inline void dn__wake_settle(dn__wake_word *word, uint32_t mark)
+{
+        uint32_t settled = (mark & ~DN__WAKE_STATE) | DN__WAKE_RUNG;
+
+        if (dn__wake_state_of(mark) == DN__WAKE_BEING_WOKEN)
+                (void)atomic_compare_exchange_strong(word, &mark, settled);
+}
+
+/* The second half of ringing: wakes a sleeper that waits for the word. */
+void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope);
+
+static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
+{
+        uint32_t mark = dn__wake_mark(word);
+
+        if (!mark)
+                return;
+        dn__wake_rouse(word, scope);
+        dn__wake_settle(word, mark);
+}
+
+/* Sleeps until somebody rings or has rung, or until a deadline. Returns false at the deadline. */
+bool dn__wake_sleep(dn__wake_word *word, dn__wake_scope scope, uint64_t until_us);

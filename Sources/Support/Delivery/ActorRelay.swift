@@ -1,0 +1,45 @@
+// Runs work in the isolation of an actor.
+
+/// The way to an actor.
+///
+/// Tasks may reach an actor in another order than they were made in. So a task carries no work; it
+/// takes what has waited longest.
+final class ActorRelay: Sendable {
+  private let actor: any Actor
+  private let waiting = Locked<[@Sendable () -> Void]>([])
+
+  init(to actor: any Actor) {
+    self.actor = actor
+  }
+
+  /// Finds the way to a serial executor.
+  convenience init(to executor: any SerialExecutor) {
+    self.init(to: Resident(of: executor))
+  }
+
+  /// Lets a piece of work run on the actor later. Detached, so that the work sees nothing of the
+  /// task that happens to post; immediate, so that the way to the actor does not wait for a thread
+  /// of the pool.
+  func enqueue(_ work: @escaping @Sendable () -> Void) {
+    waiting.withLock { $0.append(work) }
+    Task.immediateDetached { await self.runFirst(on: self.actor) }
+  }
+
+  private func runFirst(on actor: isolated any Actor) {
+    let work = waiting.withLock { $0.removeFirst() }
+    work()
+  }
+}
+
+/// An actor that lives on an executor.
+private actor Resident {
+  private let executor: any SerialExecutor
+
+  init(of executor: any SerialExecutor) {
+    self.executor = executor
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+}

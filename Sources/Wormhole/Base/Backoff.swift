@@ -1,0 +1,35 @@
+// Paces the attempts to take a lock.
+
+internal import Glibc
+
+/// The pauses between attempts to take a lock that can only be polled.
+///
+/// The pauses are short, so that long waiters get their turn as often as newcomers, and random, so
+/// that nobody polls in step with somebody else's commits.
+struct Backoff {
+  /// How long to wait by default. Work under a lock takes milliseconds; whoever holds one for
+  /// longer was stopped, and must not stop the others for ever.
+  static let timeout = Duration.seconds(10)
+
+  /// The same for Dispatch, which knows no `Duration`.
+  static let timeoutSeconds = Double(timeout.components.seconds)
+
+  /// In microseconds.
+  private static let shortestPause: UInt32 = 20
+  private static let longestPause: UInt32 = 2_000
+
+  private let deadline: ContinuousClock.Instant
+  private var pause: UInt32 = 2 * shortestPause
+
+  init(timeout: Duration = Self.timeout) {
+    deadline = .now + timeout
+  }
+
+  /// Pauses before the next attempt. Returns false if the time is up.
+  mutating func wait() -> Bool {
+    guard ContinuousClock.now < deadline else { return false }
+    usleep(UInt32.random(in: Self.shortestPause...pause))
+    pause = min(pause * 2, Self.longestPause)
+    return true
+  }
+}

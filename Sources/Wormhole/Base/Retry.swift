@@ -1,0 +1,63 @@
+// Tries again after a pause.
+
+internal import DarwinNotifySupport
+internal import Glibc
+
+/// Another attempt at something that failed, up to 100 ms later.
+///
+/// The pause is spent on a thread of its own: the timers of Dispatch end the process when they find
+/// no free descriptor, which may be the very reason for the failure.
+enum Retry {
+  /// In microseconds.
+  private static let pause: UInt32 = 100_000
+
+  /// What the thread runs after its pause.
+  private static let jobs = Locked<[@Sendable () -> Void]>([])
+
+  /// Runs work later; now, if there is no memory for a thread.
+  static func later(_ work: @escaping @Sendable () -> Void) {
+    let needsThread = jobs.withLock { jobs in
+      jobs.append(work)
+      return jobs.count == 1
+    }
+    if needsThread, !startThread() { runJobs() }
+  }
+
+  /// Returns later.
+  static func wait(isolation: isolated (any Actor)? = #isolation) async {
+    await withCheckedContinuation(isolation: isolation) { continuation in
+      later { continuation.resume() }
+    }
+  }
+
+  private static func startThread() -> Bool {
+    var thread = pthread_t()
+    guard pthread_create(&thread, nil, runRetryThread, nil) == 0 else { return false }
+    pthread_detach(thread)
+    return true
+  }
+
+  /// Pauses, then runs what is waiting.
+  fileprivate static func runThread() {
+    usleep(pause)
+    runJobs()
+  }
+
+  private static func runJobs() {
+    for job in jobs.withLock({ jobs in jobs.take() }) { job() }
+  }
+}
+
+/// The main function of the thread, which C calls.
+private func runRetryThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  Retry.runThread()
+  return nil
+}
+
+extension Array {
+  /// Returns the elements, and leaves none.
+  fileprivate mutating func take() -> Self {
+    defer { removeAll() }
+    return self
+  }
+}

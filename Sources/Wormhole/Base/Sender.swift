@@ -1,0 +1,60 @@
+// Identifies the process behind a message or a change.
+
+internal import DarwinNotifySupport
+internal import Glibc
+
+extension Wormhole {
+  /// The process that passed a message or made a change.
+  ///
+  /// Only processes of the same user can write the files of a group, and they name themselves. Show
+  /// the numbers, do not rely on them.
+  public struct Sender: Hashable, Sendable {
+    /// The process identifier, in the pid namespace of the sender. Processes in two namespaces may
+    /// have the same.
+    public let pid: Int32
+
+    /// The effective user identifier.
+    public let uid: UInt32
+
+    /// The random number that the process drew for itself, which tells it from all others; 0 if it
+    /// is not known.
+    public let process: UInt64
+
+    /// Makes a sender, for tests of a listener.
+    ///
+    /// - Parameters:
+    ///   - pid: the process identifier.
+    ///   - uid: the user identifier.
+    ///   - process: the number of the process.
+    public init(pid: Int32, uid: UInt32, process: UInt64 = 0) {
+      self.pid = pid
+      self.uid = uid
+      self.process = process
+    }
+
+    /// The calling process. A forked child is another process.
+    public static var current: Self {
+      Self(pid: getpid(), uid: geteuid(), process: ProcessNumber.current)
+    }
+
+    /// Nobody, as the sender of something that cannot be read.
+    static let unknown = Self(pid: 0, uid: 0)
+
+    /// Whether it is the calling process.
+    var isCurrent: Bool { process != 0 && process == ProcessNumber.current }
+  }
+}
+
+/// The number of this process.
+private enum ProcessNumber {
+  private static let drawn = Locked<(pid: pid_t, number: UInt64)>((0, 0))
+
+  /// Drawn at the first use, and again in a forked child.
+  static var current: UInt64 {
+    let pid = getpid()
+    return drawn.withLock { drawn in
+      if drawn.pid != pid { drawn = (pid, .random(in: 1...UInt64.max)) }
+      return drawn.number
+    }
+  }
+}

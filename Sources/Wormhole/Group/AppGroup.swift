@@ -1,0 +1,95 @@
+// Gives the processes of a group a directory and a center.
+
+public import DarwinNotify
+internal import DarwinNotifySupport
+public import FoundationEssentials
+
+/// A directory that several programs of a user share, and the center on which they notify each
+/// other.
+///
+/// On Apple's systems membership is an entitlement. Here every process of the user that names the
+/// group takes part in it. The corresponding Apple function is
+/// `containerURL(forSecurityApplicationGroupIdentifier:)`.
+public final class AppGroup: Sendable {
+  /// The identifier of the group, customarily in reverse domain order.
+  public let identifier: String
+
+  /// The center that carries the change notifications of the group.
+  public let center: DarwinNotificationCenter
+
+  let container: PrivateDirectory
+
+  /// The objects that exist once for each group, by their types.
+  private let singletons = Locked<[ObjectIdentifier: any Sendable]>([:])
+
+  /// Opens a group. Its directory is made if it is missing.
+  ///
+  /// - Parameters:
+  ///   - identifier: any text but an empty one. Characters that cannot stand in a file name are
+  ///     escaped, so that no identifier leads out of the directory of groups, and no two share a
+  ///     directory.
+  ///   - parent: the directory of groups, an absolute path. By default `$XDG_DATA_HOME`, or
+  ///     `~/.local/share` if that is not set.
+  ///   - center: the center for change notifications. All processes of a group must use the same
+  ///     bus.
+  /// - Throws: ``WormholeError/invalidIdentifier``; ``WormholeError/notPrivate(path:)`` if the
+  ///   directory is a symbolic link, belongs to another user or can be written by others;
+  ///   ``WormholeError/system(code:path:)``.
+  public init(
+    _ identifier: String, in parent: URL? = nil, center: DarwinNotificationCenter = .shared
+  ) throws(WormholeError) {
+    guard !identifier.isEmpty else { throw .invalidIdentifier }
+    self.identifier = identifier
+    self.center = center
+    let parent = parent?.path ?? UserDirectories.data
+    container = try PrivateDirectory("\(parent)/\(FileName(for: identifier).text)")
+  }
+
+  /// The directory of the group, mode 0700. Its contents outlive the processes.
+  public var directory: URL { URL(fileURLWithPath: container.path, isDirectory: true) }
+
+  /// The directory of the group for sockets and the like, removed when the user logs out.
+  ///
+  /// It is made on first use, mode 0700, in `$XDG_RUNTIME_DIR`, or in `/dev/shm` if that is not
+  /// set. The library itself keeps nothing there.
+  ///
+  /// - Throws: ``WormholeError/notPrivate(path:)``, ``WormholeError/system(code:path:)``.
+  public var runtimeDirectory: URL {
+    get throws(WormholeError) {
+      let parent = try UserDirectories.makeRuntime()
+      let directory = try PrivateDirectory("\(parent)/\(FileName(for: identifier).text)")
+      return URL(fileURLWithPath: directory.path, isDirectory: true)
+    }
+  }
+
+  /// Returns the notification name for changes of something in the group.
+  ///
+  /// It is readable for whoever watches the bus. Two things that share a name cost their listeners
+  /// a needless read and do no other harm, so a long name may be cut.
+  func changeName(_ parts: String...) -> NotificationName {
+    let text = (["wormhole", identifier] + parts).joined(separator: ".")
+    let isValid = text.utf8.count <= Self.maxNameBytes && !text.utf8.contains(0)
+    return NotificationName(isValid ? text : "wormhole.\(FileName(for: text).text)")
+  }
+
+  /// The file of the defaults in the directory of the group.
+  static let defaultsFile = "defaults.sqlite"
+
+  /// The limit of the center.
+  private static let maxNameBytes = 511
+
+  /// Returns the only object of a type in the group. Of two that are made at the same time, one
+  /// stays.
+  func singleton<Object: Sendable>(
+    _ make: () throws(WormholeError) -> Object
+  ) throws(WormholeError) -> Object {
+    let key = ObjectIdentifier(Object.self)
+    if let object = singletons.withLock({ $0[key] }) as? Object { return object }
+    let new = try make()
+    return singletons.withLock { singletons in
+      if let object = singletons[key] as? Object { return object }
+      singletons[key] = new
+      return new
+    }
+  }
+}

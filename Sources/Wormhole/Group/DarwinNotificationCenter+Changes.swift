@@ -1,0 +1,36 @@
+// Sends and receives the change notifications of files.
+
+internal import DarwinNotify
+
+extension DarwinNotificationCenter {
+  /// Tells everybody who observes a name to look for changes. Without a bus the observers of this
+  /// process are told now, the others once there is one.
+  func notify(_ changeName: NotificationName) throws(WormholeError) {
+    do throws(DarwinNotifyError) {
+      try postMerging(changeName)
+    } catch .notConnected {
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Calls a handler, which must not block, after each change notification.
+  func observe(
+    _ changeName: NotificationName, _ handler: @escaping @Sendable () -> Void
+  ) throws(WormholeError) -> NotificationObservation {
+    do throws(DarwinNotifyError) {
+      return try observe(changeName, on: .direct) { _ in handler() }
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Returns the change notifications of a name, from now on.
+  func notifications(of changeName: NotificationName) throws(WormholeError) -> Notifications {
+    do throws(DarwinNotifyError) {
+      return try notifications(named: changeName)
+    } catch {
+      throw .notification(error)
+    }
+  }
+}

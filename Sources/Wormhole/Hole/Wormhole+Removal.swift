@@ -1,0 +1,38 @@
+// Removes the files of a name.
+
+internal import DarwinNotifySupport
+internal import FoundationEssentials
+internal import Glibc
+
+extension Wormhole {
+  /// Removes a name with all its files, whatever transit they are of and whatever damage they have.
+  ///
+  /// The next message gets the number 1 again, and may take another transit. Cursors are removed,
+  /// too. Listeners stay; they get what is passed later. A message that another process passes
+  /// meanwhile may be lost.
+  ///
+  /// - Parameter name: the name.
+  /// - Throws: ``WormholeError/system(code:path:)``, ``WormholeError/notification(_:)`` if all is
+  ///   removed, but listeners could not be told; ``WormholeError/invalidIdentifier``.
+  public func remove<Value>(_ name: MessageName<Value>) throws(WormholeError) {
+    let channel = try channel(name)
+    forget(name.rawValue)
+    let base = FileName(for: name.rawValue).text
+    let suffixes = [
+      FileSuffix.message, "\(FileSuffix.message).new", FileSuffix.mailbox, FileSuffix.log,
+      "\(FileSuffix.log)-wal", "\(FileSuffix.log)-shm",
+    ]
+    for file in suffixes.map({ base + $0 }) + cursorFiles(base) {
+      let path = "\(home.path)/\(file)"
+      guard unlink(path) == 0 || errno == ENOENT else { throw .system(code: errno, path: path) }
+    }
+    try channel.center.notify(channel.changeName)
+  }
+
+  /// Returns the lock files of the cursors of a name. Those of very long names, which are empty,
+  /// are not found.
+  private func cursorFiles(_ base: String) -> [String] {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path)) ?? []
+    return files.filter { $0.hasPrefix("\(base)%00") && $0.hasSuffix(FileSuffix.cursor) }
+  }
+}

@@ -1,0 +1,259 @@
+// Passes messages between the processes of a group.
+
+internal import DarwinNotify
+internal import DarwinNotifySupport
+public import FoundationEssentials
+
+/// A store of typed messages in the directory of a group, with a change notification for each name.
+///
+/// A message is stored before it is announced, so a program that starts later still finds it. The
+/// bus carries only the change notification: the name of the message, never its value.
+///
+///     let hole = try Wormhole(group: AppGroup("org.example.lights"))
+///     try hole.bind(Listener("label") { message in show(message.value) }, to: .lightState)
+///     try hole.pass(true, to: .lightState)
+///
+/// All calls may be made on any thread. They read and write files on that thread, and wait for at
+/// most ten seconds for another process that is writing the same name. The corresponding class of
+/// MMWormhole is `MMWormhole`.
+public final class Wormhole: Sendable {
+  /// The group that the messages belong to.
+  public let group: AppGroup
+
+  /// The way messages are stored whose name has no transit of its own.
+  public let transit: any MessageTransit
+
+  let home: PrivateDirectory
+  let listeners = ListenerTable<ExactString, MessageObservation>()
+
+  private let directoryName: String
+  private let channels = Locked<[ChannelKey: Channel]>([:])
+
+  /// Opens a wormhole. Its directory is made if it is missing.
+  ///
+  /// Any number of wormholes may be open on one directory, in one process too. The named listeners
+  /// of a wormhole end with it.
+  ///
+  /// - Parameters:
+  ///   - group: the group that the messages belong to.
+  ///   - directory: the name of a directory in that of the group: any text but an empty one.
+  ///     Characters that cannot stand in a file name are escaped.
+  ///   - transit: the way messages are stored whose name has no transit of its own.
+  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate(path:)``,
+  ///   ``WormholeError/system(code:path:)``.
+  public init(
+    group: AppGroup, directory: String = "wormhole", transit: any MessageTransit = .file
+  ) throws(WormholeError) {
+    guard !directory.isEmpty else { throw .invalidIdentifier }
+    self.group = group
+    self.transit = transit
+    directoryName = directory
+    home = try PrivateDirectory("\(group.container.path)/\(FileName(for: directory).text)")
+  }
+
+  /// The directory of the messages, mode 0700.
+  public var directory: URL { URL(fileURLWithPath: home.path, isDirectory: true) }
+
+  // MARK: - Passing
+
+  /// Stores a value, then notifies all listeners.
+  ///
+  /// Without a bus the value is stored too. Listeners are notified once there is one.
+  ///
+  /// - Parameters:
+  ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
+  ///   - name: the name to pass it to.
+  /// - Returns: the number of the message among all of its name.
+  /// - Throws: ``WormholeError``. Except with ``WormholeError/notification(_:)``, nothing was
+  ///   stored.
+  ///
+  /// The corresponding method of MMWormhole is `passMessageObject:identifier:`.
+  @discardableResult public func pass<Value>(
+    _ value: Value, to name: MessageName<Value>
+  ) throws(WormholeError) -> UInt64 {
+    try channel(name).send(.value(try name.encode(value)))
+  }
+
+  /// Notifies all listeners of a name without a value. What is stored stays.
+  ///
+  /// - Parameter name: the name.
+  /// - Returns: the number of the ping among all messages of the name.
+  /// - Throws: ``WormholeError``.
+  ///
+  /// The corresponding method of MMWormhole is `passMessageObject:identifier:` with `nil`.
+  @discardableResult public func ping<Value>(
+    _ name: MessageName<Value>
+  ) throws(WormholeError) -> UInt64 {
+    try channel(name).send(.ping)
+  }
+
+  /// Changes the stored value while no other process can pass one, so that no change is lost.
+  ///
+  /// `nil` stands for no value, before and after. The body must not use the same name by other
+  /// calls: they would wait for this one.
+  ///
+  /// - Parameters:
+  ///   - name: a name whose transit is a coordinated ``FileTransit`` or a ``LogTransit``.
+  ///   - body: changes the value.
+  /// - Returns: what the body returns.
+  /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support updates; the error
+  ///   if the value cannot be read; what the body throws. Nothing has changed then.
+  @discardableResult public func update<Value, Result>(
+    _ name: MessageName<Value>, _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
+    let channel = try channel(name)
+    var result: Result?
+    let number = try channel.mailbox.update { newest in
+      var value = try name.value(of: newest)
+      result = try body(&value)
+      if let value { return Record(.value(try name.encode(value))) }
+      return newest.map { _ in Record(.cleared) }
+    }
+    if number != nil { try group.center.notify(channel.changeName) }
+    guard let result else { preconditionFailure("the mailbox did not run the update") }
+    return result
+  }
+
+  // MARK: - Reading
+
+  /// Returns the stored value.
+  ///
+  /// - Parameter name: the name that it was passed to.
+  /// - Returns: the value, or `nil` if there is none.
+  /// - Throws: ``WormholeError``, also if what is stored cannot be read as such a value.
+  ///
+  /// The corresponding method of MMWormhole is `messageWithIdentifier:`.
+  public func message<Value>(_ name: MessageName<Value>) throws(WormholeError) -> Value? {
+    try name.value(of: try channel(name).mailbox.lastMessage())
+  }
+
+  /// Returns the messages that are kept, without pings, in the order of their numbers.
+  ///
+  /// - Parameters:
+  ///   - name: the name that they were passed to.
+  ///   - sequence: the number after which to begin.
+  /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
+  ///   All of them are in memory; ``messages(_:from:starting:)`` delivers them one by one.
+  /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
+  public func history<Value>(
+    _ name: MessageName<Value>, since sequence: UInt64 = 0
+  ) throws(WormholeError) -> [Message<Value>] {
+    let mailbox = try channel(name).mailbox
+    // What others pass meanwhile is left out.
+    let last = try mailbox.lastNumber()
+    guard sequence < last else { return [] }
+    var reader = try MessageReader(name, mailbox, from: .since(sequence))
+    var messages: [Message<Value>] = []
+    repeat {
+      messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
+    } while reader.hasMore && reader.place.number < last
+    return messages
+  }
+
+  // MARK: - Cursors
+
+  /// Returns the cursors of a name, with how far they are behind.
+  ///
+  /// - Parameter name: the name.
+  /// - Returns: the cursors, in the order of their names.
+  /// - Throws: ``WormholeError/noCursors`` with a transit of files, other ``WormholeError``.
+  public func cursors<Value>(of name: MessageName<Value>) throws(WormholeError) -> [Cursor] {
+    try channel(name).mailbox.cursors()
+  }
+
+  /// Removes a cursor. One that does not exist is no error.
+  ///
+  /// - Parameters:
+  ///   - cursor: the name of the cursor.
+  ///   - name: the name that it belongs to.
+  /// - Throws: ``WormholeError/cursorInUse(_:)``, ``WormholeError/noCursors``, other
+  ///   ``WormholeError``.
+  public func removeCursor<Value>(
+    _ cursor: String, of name: MessageName<Value>
+  ) throws(WormholeError) {
+    try channel(name).mailbox.removeCursor(cursor)
+  }
+
+  // MARK: - Clearing
+
+  /// Removes what is stored under a name, then notifies all listeners.
+  ///
+  /// - Parameter name: the name.
+  /// - Throws: ``WormholeError``.
+  ///
+  /// The corresponding method of MMWormhole is `clearMessageContentsForIdentifier:`, which
+  /// notifies nobody.
+  public func clear<Value>(_ name: MessageName<Value>) throws(WormholeError) {
+    _ = try channel(name).send(.cleared)
+  }
+
+  /// Removes what is stored under all names, then notifies all listeners.
+  ///
+  /// Only messages are removed, those of the transits of this library and of this wormhole. Other
+  /// files in the directory stay.
+  ///
+  /// - Throws: the first ``WormholeError``, after all names have been tried.
+  ///
+  /// The corresponding method of MMWormhole is `clearAllMessageContents`.
+  public func clearAll() throws(WormholeError) {
+    var failure: WormholeError?
+    for (name, transit) in try storedNames() {
+      do throws(WormholeError) {
+        _ = try channel(name, transit).send(.cleared)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func storedNames() throws(WormholeError) -> [(String, any MessageTransit)] {
+    // Neither durability nor limits matter for the names of a transit.
+    var transits: [any MessageTransit] = [transit]
+    if !(transit is FileTransit) { transits.append(.file) }
+    if !(transit is LogTransit) { transits.append(.log) }
+    var names: [(String, any MessageTransit)] = []
+    for transit in transits {
+      names += try transit.names(in: directory).map { ($0, transit) }
+    }
+    return names
+  }
+
+  // MARK: - Channels
+
+  /// Returns the channel of a name.
+  func channel<Value>(_ name: MessageName<Value>) throws(WormholeError) -> Channel {
+    try channel(name.rawValue, name.transit ?? transit)
+  }
+
+  /// Returns the key of the listeners of a name.
+  package func key<Value>(of name: MessageName<Value>) -> ExactString {
+    ExactString(name.rawValue)
+  }
+
+  /// Drops what is open of a name.
+  func forget(_ name: String) {
+    let dropped = channels.withLock { channels in
+      let keys = channels.keys.filter { $0.name == ExactString(name) }
+      return keys.map { channels.removeValue(forKey: $0) }
+    }
+    // Closing files is not for a lock.
+    withExtendedLifetime(dropped) {}
+  }
+
+  private func channel(
+    _ name: String, _ transit: any MessageTransit
+  ) throws(WormholeError) -> Channel {
+    guard !name.isEmpty else { throw .invalidIdentifier }
+    let key = ChannelKey(name, transit)
+    if let channel = channels.withLock({ $0[key] }) { return channel }
+    let new = Channel(
+      mailbox: try transit.openMailbox(for: name, in: directory),
+      changeName: group.changeName(directoryName, name), center: group.center)
+    return channels.withLock { channels in
+      if let channel = channels[key] { return channel }
+      channels[key] = new
+      return new
+    }
+  }
+}

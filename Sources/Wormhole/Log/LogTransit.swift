@@ -1,0 +1,63 @@
+// Keeps many messages of each name in a log.
+
+public import FoundationEssentials
+
+/// A transit that keeps the last messages of each name in a log, an SQLite database.
+///
+/// Listeners get every message that is kept, however slow they are, and even if they were not
+/// running when it was passed. A log can be read again from any number on, supports
+/// ``Wormhole/update(_:_:)``, and stores the positions of readers as cursors. A child forked from a
+/// process that has used any log, defaults or database cannot use it before it calls `exec`.
+public struct LogTransit: MessageTransit {
+  private let limits: LogLimits
+  private let isDurable: Bool
+
+  /// `log`, with its limits.
+  public let identifier: String
+
+  /// Makes a transit.
+  ///
+  /// - Parameters:
+  ///   - count: the number of records to keep, 1 or more; there may be a sixteenth more for a
+  ///     while. The newest message is always kept.
+  ///   - age: the time to keep records; `nil` for ever. Older ones are removed when later ones are
+  ///     appended, up to a second late.
+  ///   - durable: whether passed messages survive a loss of power. Passing then waits for the disk.
+  ///     Without it they survive the end of the process, however it ends.
+  public init(count: Int = 100_000, age: Duration? = nil, durable: Bool = false) {
+    limits = LogLimits(count: count, age: age)
+    isDurable = durable
+    identifier = "log, \(limits)\(durable ? ", durable" : "")"
+  }
+
+  /// Opens the log of a name. Its file is made with the first record.
+  public func openMailbox(
+    for name: String, in directory: URL
+  ) throws(WormholeError) -> any Wormhole.Mailbox {
+    guard !name.isEmpty else { throw .invalidIdentifier }
+    return LogMailbox(name, in: directory.path, limits: limits, durable: isDurable)
+  }
+
+  /// Returns the names whose logs hold a message.
+  public func names(in directory: URL) throws(WormholeError) -> [String] {
+    LogMailbox.names(in: directory.path)
+  }
+}
+
+extension MessageTransit where Self == LogTransit {
+  /// The last messages of a name, in a log.
+  public static var log: Self { LogTransit() }
+
+  /// The last messages of a name, in a log.
+  ///
+  /// - Parameters:
+  ///   - count: the number of records to keep.
+  ///   - age: the time to keep records; `nil` for ever.
+  ///   - durable: whether passed messages survive a loss of power.
+  /// - Returns: the transit.
+  public static func log(
+    count: Int = 100_000, age: Duration? = nil, durable: Bool = false
+  ) -> Self {
+    LogTransit(count: count, age: age, durable: durable)
+  }
+}

@@ -1,0 +1,52 @@
+// Lists what a message can be.
+
+extension Wormhole {
+  /// What was passed under a name: a value, or one of the events that have numbers of their own.
+  ///
+  /// For a listener a value is a `Value`, for a transit its encoded form, a ``Payload``.
+  public enum Content<Value: Sendable>: Sendable {
+    /// A value.
+    case value(Value)
+
+    /// A call to look. What is stored has not changed.
+    case ping
+
+    /// What was stored has been removed.
+    case cleared
+
+    /// Nothing is stored. Only a listener that asked for it is told so, as its first call.
+    case absent
+
+    /// Something was passed that cannot be read. It concerns this message alone.
+    case unreadable(WormholeError)
+  }
+}
+
+extension Wormhole.Content {
+  /// Converts the value; an error of the conversion makes the content unreadable.
+  func map<Other: Sendable>(
+    _ convert: (Value) throws(WormholeError) -> Other
+  ) -> Wormhole.Content<Other> {
+    switch self {
+    case .value(let value):
+      do throws(WormholeError) {
+        return .value(try convert(value))
+      } catch {
+        return .unreadable(error)
+      }
+    case .ping: return .ping
+    case .cleared: return .cleared
+    case .absent: return .absent
+    case .unreadable(let error): return .unreadable(error)
+    }
+  }
+
+  /// The error for content that cannot be stored.
+  var notStorable: WormholeError? {
+    switch self {
+    case .value, .ping, .cleared: nil
+    case .absent: .encoding("the absence of a message cannot be stored")
+    case .unreadable(let error): error
+    }
+  }
+}

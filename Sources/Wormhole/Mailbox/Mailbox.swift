@@ -1,0 +1,104 @@
+// Describes what a transit keeps of one name.
+
+extension Wormhole {
+  /// The numbered records of one message name.
+  ///
+  /// Every record, pings and clearings too, gets the next number of its name, counted from 1 and
+  /// never used twice. A process that is killed while it writes may leave a number out. All
+  /// requirements may be called on any thread, by any number of processes.
+  public protocol Mailbox: Sendable {
+    /// Appends a record.
+    ///
+    /// A value replaces the one before or joins those that are kept. A ping leaves them alone, a
+    /// clearing removes them. Others see all of it or nothing, whatever kills the process.
+    ///
+    /// - Parameter record: the record.
+    /// - Returns: its number.
+    /// - Throws: ``WormholeError``; nothing was appended then.
+    func append(_ record: Record) throws(WormholeError) -> UInt64
+
+    /// Returns the records after a number that are still kept, in the order of their numbers.
+    ///
+    /// - Parameters:
+    ///   - number: the number of the last known record, 0 for none.
+    ///   - limit: the largest number of records to return, 1 or more; the earliest ones come first.
+    /// - Returns: the records, and whether there are more. If there are, at least one is returned.
+    /// - Throws: ``WormholeError`` if the mailbox cannot be read. A record that cannot be read
+    ///   carries its error as content.
+    func records(after number: UInt64, limit: Int) throws(WormholeError) -> RecordBatch
+
+    /// Returns the newest value, or `nil` if none is stored. Pings and clearings do not count.
+    func lastMessage() throws(WormholeError) -> NumberedRecord?
+
+    /// Returns the number of the last record that can be seen, 0 if there is none.
+    func lastNumber() throws(WormholeError) -> UInt64
+
+    /// Returns the random number that the mailbox got when it was made, 0 while there is none.
+    ///
+    /// If somebody removes the files, the next record is the first of another mailbox. Readers
+    /// recognise that by this number.
+    func identity() throws(WormholeError) -> UInt32
+
+    /// Reads the newest value and appends what follows from it, while nobody else can append.
+    ///
+    /// - Parameter body: gets what ``lastMessage()`` returns; returns the record to append, or
+    ///   `nil` for none.
+    /// - Returns: the number of the record, or `nil` if there was none.
+    /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support it, what `body`
+    ///   throws.
+    func update(_ body: (NumberedRecord?) throws -> Record?) throws -> UInt64?
+
+    /// Opens the stored position of a reader. A new cursor stands before the first record.
+    ///
+    /// - Parameter name: the name of the cursor.
+    /// - Returns: the cursor, which nobody else can open while it lives.
+    /// - Throws: ``WormholeError/noCursors`` if the transit does not support it,
+    ///   ``WormholeError/cursorInUse(_:)`` while another reader, in any process, holds it.
+    func openCursor(_ name: String) throws(WormholeError) -> any MailboxCursor
+
+    /// Returns the cursors of the name, in the order of their names.
+    func cursors() throws(WormholeError) -> [Cursor]
+
+    /// Removes a cursor. One that does not exist is no error.
+    ///
+    /// - Parameter name: the name of the cursor.
+    /// - Throws: ``WormholeError/noCursors``, ``WormholeError/cursorInUse(_:)``.
+    func removeCursor(_ name: String) throws(WormholeError)
+  }
+
+  /// The stored position of a reader in a mailbox. The value is its only user while it lives.
+  public protocol MailboxCursor: Sendable {
+    /// Returns the number of the last record that was handled, 0 for none.
+    func position() throws(WormholeError) -> UInt64
+
+    /// Stores that all records up to a number have been handled.
+    ///
+    /// - Parameter number: the number of the record.
+    /// - Throws: ``WormholeError`` if it could not be stored.
+    func advance(to number: UInt64) throws(WormholeError)
+  }
+}
+
+extension Wormhole.Mailbox {
+  /// Throws ``WormholeError/notCoordinated``, for mailboxes without updates.
+  public func update(
+    _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
+  ) throws -> UInt64? {
+    throw WormholeError.notCoordinated
+  }
+
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  public func openCursor(_ name: String) throws(WormholeError) -> any Wormhole.MailboxCursor {
+    throw .noCursors
+  }
+
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  public func cursors() throws(WormholeError) -> [Wormhole.Cursor] {
+    throw .noCursors
+  }
+
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  public func removeCursor(_ name: String) throws(WormholeError) {
+    throw .noCursors
+  }
+}

@@ -1,0 +1,19 @@
+// Names the exit statuses of the tool.
+import Glibc
+
+/// How the run ended.
+enum ExitStatus: CInt {
+  case success = 0
+  /// The command line is wrong, and nothing was run; or the output cannot be written.
+  case mistake = 1
+  /// A command failed, or what `--exec` ran.
+  case failure = 2
+  /// There is no bus.
+  case noBus = 3
+  /// The time of `--timeout` is up, as of timeout(1).
+  case timeout = 124
+
+  func end() -> Never {
+    exit(rawValue)
+  }
+}

@@ -1,0 +1,76 @@
+// Finds out why nobody answers at a D-Bus address.
+import Glibc
+
+/// One D-Bus address, such as `unix:path=/run/user/1000/bus`.
+struct BusAddress {
+  private let transport: String
+  private var values: [Substring: [UInt8]] = [:]
+
+  /// Transports that start a program, which the library does not do.
+  private static let launchers: Set = ["unixexec", "autolaunch", "launchd"]
+
+  init(_ address: String) {
+    let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    transport = parts.count == 2 ? String(parts[0]) : ""
+    for pair in parts.dropFirst().joined().split(separator: ",") {
+      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if sides.count == 2 { values[sides[0]] = Self.unescaped(sides[1]) }
+    }
+  }
+
+  /// Tries again, only as far as to see what is in the way.
+  func reasonOfFailure() -> String {
+    if Self.launchers.contains(transport) || transport.hasPrefix("x-") {
+      return "such an address starts a program, which is not done"
+    }
+    if transport == "unix", let path = values["path"] {
+      return words(for: connect(to: path))
+    }
+    if transport == "unix", let name = values["abstract"] {
+      return words(for: connect(to: [0] + name))
+    }
+    return transport.isEmpty || values.isEmpty ? "not a D-Bus address" : "no message bus answers"
+  }
+
+  private func words(for error: CInt) -> String {
+    error == 0
+      ? "there is a socket, but no message bus that lets this user in"
+      : String(cString: strerror(error))
+  }
+
+  /// Connects to a socket and closes it again. Returns 0 or the error.
+  private func connect(to name: [UInt8]) -> CInt {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let isAbstract = name.first == 0
+    let size = MemoryLayout<sa_family_t>.size + name.count + (isAbstract ? 0 : 1)
+    let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    let result = withUnsafeBytes(of: &address) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) {
+        Glibc.connect(descriptor, $0.baseAddress, socklen_t(size))
+      }
+    }
+    return result == 0 ? 0 : errno
+  }
+
+  /// Resolves `%` with two hexadecimal digits.
+  private static func unescaped(_ text: Substring) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let digits = String(rest.prefix(2)),
+        digits.utf8.count == 2, let value = UInt8(digits, radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+}

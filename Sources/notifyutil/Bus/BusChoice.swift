@@ -1,0 +1,58 @@
+// Finds out which bus the library uses, for the words about it.
+import Glibc
+
+/// The choice of a bus, made as the library makes it.
+struct BusChoice {
+  /// D-Bus addresses, in the order in which they are tried.
+  let addresses: [String]
+  /// What has chosen them, or why there is none.
+  let origin: String
+  let advice: String
+
+  private static let sessionAdvice =
+    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or say --bus=ADDRESS"
+
+  /// - Parameter option: what the command line says; without it the environment decides.
+  init(_ option: String?) {
+    let origin = option == nil ? "DARWIN_NOTIFY_BUS" : "--bus"
+    switch option ?? Self.variable("DARWIN_NOTIFY_BUS") {
+    case nil, "session": self = .session()
+    case "system":
+      let address = Self.variable("DBUS_SYSTEM_BUS_ADDRESS")
+      self.init(
+        address ?? "unix:path=/run/dbus/system_bus_socket", "the system bus",
+        "start the system bus, or say --bus=session")
+    case "none": self.init("", "\(origin) is 'none'", "say --bus=session")
+    case let address?: self.init(address, origin, "start a bus there, or say --bus=session")
+    }
+  }
+
+  private init(_ address: String, _ origin: String, _ advice: String) {
+    addresses = address.split(separator: ";").map(String.init)
+    self.origin = origin
+    self.advice = advice
+  }
+
+  private static func session() -> Self {
+    if let address = variable("DBUS_SESSION_BUS_ADDRESS") {
+      return Self(address, "DBUS_SESSION_BUS_ADDRESS", sessionAdvice)
+    }
+    if let folder = variable("XDG_RUNTIME_DIR") {
+      return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR", sessionAdvice)
+    }
+    return Self("", "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set", sessionAdvice)
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  /// Which bus was tried, why it is not to be had, what to do about it: one line each.
+  var diagnosis: [String] {
+    let tries = addresses.map {
+      "tried \(printable($0)) (\(origin)): \(BusAddress($0).reasonOfFailure())"
+    }
+    return (tries.isEmpty ? [origin] : tries) + [advice]
+  }
+}

@@ -1,0 +1,63 @@
+// Runs the command of `--exec`.
+import DarwinNotify
+import Glibc
+
+struct Hook {
+  let command: String
+  let failures: Failures
+
+  /// Runs it for a notification, and waits for its end.
+  func run(for token: NotifyToken, state: UInt64?) {
+    var process: pid_t = 0
+    let variables = ["NOTIFY_NAME=\(token.name)"] + (state.map { ["NOTIFY_STATE=\($0)"] } ?? [])
+    let error = spawn(&process, environment(with: variables))
+    guard error == 0 else {
+      return failures.report("--exec", String(cString: strerror(error)))
+    }
+    var status: CInt = 0
+    while waitpid(process, &status, 0) < 0 {
+      // Whoever started this program may have it ignore its children: then their statuses are lost.
+      guard errno == EINTR else { return }
+    }
+    let signal = status & 0x7f
+    if signal != 0 {
+      failures.report("--exec", "signal \(signal) ended the command")
+    } else if status != 0 {
+      failures.report("--exec", "the command exited with status \(status >> 8 & 0xff)")
+    }
+  }
+
+  private func spawn(_ process: inout pid_t, _ environment: [String]) -> CInt {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // The threads of a queue have signals blocked, which the command would inherit.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let words = cStrings(["sh", "-c", command])
+    let variables = cStrings(environment)
+    defer { (words + variables).forEach { free($0) } }
+    return posix_spawn(&process, "/bin/sh", nil, &attributes, words, variables)
+  }
+
+  /// Copies of strings, with NULL at the end.
+  private func cStrings(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    strings.map { string in strdup(string) } + [nil]
+  }
+
+  /// The environment of this process with other values of some variables.
+  private func environment(with variables: [String]) -> [String] {
+    var inherited: [String] = []
+    var next = environ
+    while let variable = next.pointee {
+      let text = String(cString: variable)
+      if !text.hasPrefix("NOTIFY_NAME="), !text.hasPrefix("NOTIFY_STATE=") {
+        inherited.append(text)
+      }
+      next += 1
+    }
+    return inherited + variables
+  }
+}

@@ -1,0 +1,86 @@
+/* A callback on the thread that reads the bus, posting endlessly. */
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+static _Atomic bool stop;
+static tally endless;
+
+static void post_again(const dn_event *event, void *context)
+{
+        tally_invoke(event, context);
+        if (!stop)
+                post_ok(event->center, event->name);
+}
+
+static test_bus *prepare(void)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executor = dn_executor_inline();
+        dn_handler handler = {.invoke = post_again, .context = &endless};
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "endless", handler, &executor, NULL), 0);
+        return bus;
+}
+
+static void begin(void)
+{
+        post_ok(dn_center_darwin(), "endless");
+        WAIT_UNTIL(endless.n_calls > 100);
+}
+
+static void end(test_bus *bus)
+{
+        uint64_t n_calls = endless.n_calls;
+
+        WAIT_UNTIL(endless.n_calls > n_calls);
+        stop = true;
+        test_bus_stop(bus);
+}
+
+TEST(endlessPostsLeaveRoomForPostsOfOthers)
+{
+        test_bus *bus = prepare();
+        dn_executor executor = dn_executor_inline();
+        static tally on_service = {0}, on_delivery = {0};
+
+        tally_observe_on(dn_center_darwin(), "other", &on_service, &executor);
+        tally_observe(dn_center_darwin(), "other", &on_delivery);
+        begin();
+        for (unsigned i = 1; i <= 3; i++) {
+                post_elsewhere("other", 1, "return");
+                WAIT_UNTIL_EQ(on_service.n_posts, i);
+                WAIT_UNTIL_EQ(on_delivery.n_posts, i);
+        }
+        end(bus);
+}
+
+TEST(endlessPostsLeaveRoomForNewObservers)
+{
+        test_bus *bus = prepare();
+        static tally seen = {0};
+
+        begin();
+        dn_observer *observer = tally_observe_soon(dn_center_darwin(), "new", &seen);
+        post_elsewhere("new", 1, "return");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        tally_drop(observer);
+        end(bus);
+}
+
+TEST(flushReturnsDespiteEndlessPosts)
+{
+        test_bus *bus = prepare();
+
+        begin();
+        test_bus_pause(bus);
+        WAIT_UNTIL_EQ(dn_flush(0), -ETIMEDOUT);
+        test_bus_resume(bus);
+        for (int i = 0; i < 3; i++) {
+                post_ok(dn_center_darwin(), "other");
+                CHECK_EQ(dn_flush(5000000 * (uint64_t)test_slowness()), 0);
+        }
+        end(bus);
+}
+
+TEST_MAIN()

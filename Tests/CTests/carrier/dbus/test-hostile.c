@@ -1,0 +1,235 @@
+/* Malicious signals. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tally.h"
+#include "test-bus.h"
+#include "test-raw.h"
+
+#define NAME "target"
+#define INTERFACE TEST_WIRE_PREFIX NAME
+#define N_FDS 16
+#define N_TIMES 20
+
+static test_bus *bus;
+static test_peer *peer;
+static test_raw *raw;
+static tally seen;
+static char own_name[64];
+static int fds[N_FDS];
+
+static void prepare(void)
+{
+        test_signal own;
+
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        raw = test_raw_open(test_bus_address(bus));
+        for (int i = 0; i < N_FDS; i++)
+                fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        tally_observe(dn_center_darwin(), NAME, &seen);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        snprintf(own_name, sizeof own_name, "%s", own.sender);
+        fence_bus(peer);
+}
+
+/* A valid signal that the observer reacts to, for cases to corrupt. */
+static test_raw_signal good_signal(void)
+{
+        static uint8_t body[64];
+
+        return (test_raw_signal){.path = TEST_WIRE_PATH,
+                                 .interface = INTERFACE,
+                                 .member = TEST_WIRE_MEMBER,
+                                 .signature = "s",
+                                 .body = body,
+                                 .body_bytes = test_raw_string(NAME, body)};
+}
+
+/* The bus may disconnect such a sender, which then reconnects. */
+static void attack(const test_raw_signal *signal)
+{
+        for (int i = 0; i < N_TIMES; i++) {
+                if (test_raw_send(raw, signal) && test_raw_sync(raw))
+                        continue;
+                test_raw_close(raw);
+                raw = test_raw_open(test_bus_address(bus));
+        }
+}
+
+/* Checks that nothing happened: no call, the same connection, and the next valid post arrives. */
+static void check_unharmed(uint64_t n_posts)
+{
+        if (n_posts == 0) /* the observing peer sees no unicast signals and accepts everything
+                           * here */
+                fence_bus(peer);
+        CHECK_EQ(seen.n_posts, n_posts);
+        test_peer_post(peer, NAME);
+        WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
+        CHECK(test_peer_sees(peer, own_name));
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 2); /* the raw one is ours too */
+}
+
+TEST(wrongArgumentsAreIgnored)
+{
+        static const uint8_t zeros[4096];
+        static const struct {
+                const char *signature;
+                size_t body_bytes;
+        } shapes[] = {{NULL, 0},  {"u", 4},   {"t", 8},  {"ay", 4}, {"av", 8},
+                      {"(s)", 5}, {"as", 4},  {"a{sv}", 8}, {"b", 4}, {"d", 8}};
+
+        prepare();
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+                test_raw_signal signal = good_signal();
+                signal.signature = shapes[i].signature;
+                signal.body = zeros;
+                signal.body_bytes = shapes[i].body_bytes;
+                attack(&signal);
+        }
+        check_unharmed(0);
+        test_bus_stop(bus);
+}
+
+TEST(descriptorsSentWithAPostAreClosed)
+{
+        prepare();
+        test_raw_signal signal = good_signal();
+        unsigned n_fds = test_n_fds();
+
+        signal.fds = fds;
+        signal.n_fds = N_FDS;
+        attack(&signal);
+        WAIT_UNTIL_EQ(seen.n_posts, N_TIMES); /* the name itself is valid */
+        fence_bus(peer);
+        CHECK_EQ(test_n_fds(), n_fds);
+        check_unharmed(N_TIMES);
+        test_bus_stop(bus);
+}
+
+TEST(hugeObjectPathWithDescriptorsLeaksNothing)
+{
+        char *path = calloc(1, 100001);
+
+        prepare();
+        test_raw_signal signal = good_signal();
+        unsigned n_fds = test_n_fds();
+        memset(path, 'p', 100000);
+        path[0] = '/';
+        signal.path = path;
+        signal.fds = fds;
+        signal.n_fds = N_FDS;
+        attack(&signal);
+        fence_bus(peer);
+        CHECK_EQ(test_n_fds(), n_fds);
+        check_unharmed(0);
+        free(path);
+        test_bus_stop(bus);
+}
+
+TEST(hugeObjectPathInAUnicastSignalIsHandled)
+{
+        char *path = calloc(1, 100001);
+
+        prepare();
+        test_raw_signal signal = good_signal();
+        memset(path, 'p', 100000);
+        path[0] = '/';
+        signal.path = path;
+        signal.destination = own_name;
+        attack(&signal);
+        check_unharmed(0);
+        free(path);
+        test_bus_stop(bus);
+}
+
+TEST(stringsAcceptedOnlyByTheBusAreIgnored)
+{
+        static const char *const names[] = {"\xef\xbf\xbf", "\xef\xb7\x90", NAME "\xef\xbf\xbe"};
+        uint8_t body[64];
+
+        prepare();
+        for (size_t i = 0; i < 3; i++) {
+                test_raw_signal signal = good_signal();
+                signal.body = body;
+                signal.body_bytes = test_raw_string(names[i], body);
+                signal.destination = own_name; /* otherwise the peer would have to read them */
+                attack(&signal);
+        }
+        check_unharmed(0);
+        test_bus_stop(bus);
+}
+
+TEST(unknownHeaderFieldsAreSkipped)
+{
+        prepare();
+        test_raw_signal signal = good_signal();
+
+        signal.unknown_field = 200;
+        CHECK(test_raw_send(raw, &signal));
+        CHECK(test_raw_sync(raw));
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        check_unharmed(1);
+        test_bus_stop(bus);
+}
+
+TEST(forgedSenderHasNoEffect)
+{
+        prepare();
+        test_raw_signal signal = good_signal();
+        uint8_t body[64];
+
+        signal.sender = "org.freedesktop.DBus";
+        signal.path = "/org/freedesktop/DBus";
+        signal.interface = "org.freedesktop.DBus";
+        signal.member = "NameLost";
+        signal.destination = own_name;
+        signal.body = body;
+        signal.body_bytes = test_raw_string(own_name, body);
+        attack(&signal);
+        signal.path = "/org/freedesktop/DBus/Local";
+        signal.interface = "org.freedesktop.DBus.Local";
+        signal.member = "Disconnected";
+        attack(&signal);
+        check_unharmed(0);
+        test_bus_stop(bus);
+}
+
+TEST(truncatedBodyIsIgnored)
+{
+        static const uint8_t says_more[] = {200, 0, 0, 0, 'x', 0};
+
+        prepare();
+        test_raw_signal signal = good_signal();
+        signal.body = says_more;
+        signal.body_bytes = sizeof says_more;
+        attack(&signal);
+        check_unharmed(0);
+        test_bus_stop(bus);
+}
+
+TEST(largeBodyIsHarmless)
+{
+        const uint32_t n_bytes = 8 << 20;
+        uint8_t *body = calloc(1, n_bytes + 32);
+
+        prepare();
+        test_raw_signal signal = good_signal();
+        size_t name_bytes = test_raw_string(NAME, body);
+        name_bytes = (name_bytes + 3) & ~(size_t)3;
+        memcpy(body + name_bytes, &n_bytes, sizeof n_bytes);
+        signal.signature = "say";
+        signal.body = body;
+        signal.body_bytes = name_bytes + 4 + n_bytes;
+        CHECK(test_raw_send(raw, &signal));
+        CHECK(test_raw_sync(raw));
+        WAIT_UNTIL_EQ(seen.n_posts, 1); /* extra arguments are allowed */
+        check_unharmed(1);
+        free(body);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

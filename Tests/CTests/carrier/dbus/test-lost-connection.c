@@ -1,0 +1,207 @@
+/* A connection is lost while the bus lives: data that sd-bus had not written is not lost with
+ * it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-bus.h>
+
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_WAITING 50
+
+static test_bus *bus;
+static test_peer *peer;
+static int library_fd; /* the library's connection to the bus */
+static unsigned n_posted;
+static _Atomic bool is_armed, has_failed;
+static _Atomic bool is_to_halve; /* the next message is written only in part */
+
+static bool is_service_thread(void)
+{
+        char name[16] = "";
+
+        return pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
+               strcmp(name, "dn-service") == 0;
+}
+
+/* Overrides libc's: when armed, the socket is full for the service thread. */
+ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
+{
+        if (is_to_halve) {
+                is_to_halve = false;
+                n_bytes /= 2;
+        }
+        if (is_armed && is_service_thread()) {
+                errno = EAGAIN;
+                return -1;
+        }
+        return sendto(fd, bytes, n_bytes, flags, NULL, 0);
+}
+
+/* Overrides libsystemd's: when armed, fails once on the service thread. */
+int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cookie)
+{
+        int (*send)(sd_bus *, sd_bus_message *, uint64_t *);
+
+        if (is_armed && is_service_thread()) {
+                is_armed = false;
+                has_failed = true;
+                return -ENOMEM;
+        }
+        *(void **)&send = dlsym(RTLD_NEXT, "sd_bus_send");
+        CHECK(send);
+        return send(connection, message, ret_cookie);
+}
+
+/* Returns this process's only connection to the bus. */
+static int find_connection(void)
+{
+        int found = -1;
+
+        for (int fd = 0; fd < 256; fd++) {
+                struct sockaddr_un address = {0};
+                socklen_t n_bytes = sizeof address - 1;
+
+                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) < 0 ||
+                    address.sun_family != AF_UNIX ||
+                    strcmp(address.sun_path, test_bus_path(bus)) != 0)
+                        continue;
+                CHECK_EQ(found, -1);
+                found = fd;
+        }
+        CHECK(found >= 0);
+        return found;
+}
+
+static void prepare(void)
+{
+        bus = test_bus_begin();
+        post_ok(dn_center_darwin(), "first");
+        CHECK_EQ(dn_flush(5000000), 0);
+        library_fd = find_connection();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+}
+
+static void end(void)
+{
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static void post_next(void)
+{
+        char name[32];
+
+        snprintf(name, sizeof name, "post.%u", n_posted++);
+        post_ok(dn_center_darwin(), name);
+}
+
+/* Returns when sd-bus, but not the socket, has accepted the last post. */
+static void post_until_socket_is_full(void)
+{
+        do
+                post_next();
+        while (n_posted < 100000 && dn_flush(0) == 0);
+        CHECK_EQ(dn_flush(0), -ETIMEDOUT);
+}
+
+static uint64_t n_waiting(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_NAMES_WAITING, &n), 0);
+        return n;
+}
+
+/* Checks that all posts from the given one on arrive, in any order. */
+static void check_that_peer_hears(unsigned first)
+{
+        static bool is_heard[100000];
+        unsigned n_missing = n_posted - first, number;
+        test_signal seen;
+
+        while (n_missing > 0) {
+                test_peer_next(peer, &seen);
+                if (sscanf(seen.name, "post.%u", &number) != 1 || number < first)
+                        continue;
+                CHECK(number < n_posted);
+                n_missing -= !is_heard[number];
+                is_heard[number] = true;
+        }
+}
+
+TEST(partlyWrittenPostSurvivesTheConnection)
+{
+        prepare();
+        test_bus_pause(bus);
+        post_until_socket_is_full();
+        CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
+        test_bus_resume(bus);
+        check_that_peer_hears(n_posted - 1);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        end();
+}
+
+TEST(partlySentPostIsResentOnAnotherConnection)
+{
+        uint64_t n_connects = 0;
+
+        prepare();
+        is_to_halve = true;
+        post_next();
+        check_that_peer_hears(n_posted - 1);
+        CHECK(!is_to_halve);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
+                 0);
+        CHECK_EQ(n_connects, 2);
+        end();
+}
+
+TEST(postsQueuedBehindItSurviveTheConnectionToo)
+{
+        unsigned first;
+
+        prepare();
+        test_bus_pause(bus);
+        post_until_socket_is_full();
+        first = n_posted - 1;
+        for (int i = 0; i < N_WAITING; i++)
+                post_next();
+        CHECK(n_waiting() >= N_WAITING);
+        CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
+        test_bus_resume(bus);
+        check_that_peer_hears(first);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(n_waiting(), 0);
+        end();
+}
+
+TEST(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
+{
+        uint64_t n_connects = 0;
+        unsigned first;
+
+        prepare();
+        test_bus_pause(bus);
+        post_until_socket_is_full();
+        first = n_posted;
+        for (int i = 0; i < N_WAITING; i++)
+                post_next();
+        is_armed = true;
+        test_bus_resume(bus);
+        WAIT_UNTIL_EQ(n_waiting(), 0); /* nothing here wakes the service thread */
+        CHECK(has_failed);
+        check_that_peer_hears(first);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
+                 0);
+        CHECK_EQ(n_connects, 2);
+        end();
+}
+
+TEST_MAIN()

@@ -1,0 +1,54 @@
+/* Names with posts waiting for the bus. */
+#include "carrier/dbus/pending.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "test.h"
+
+static int add(dn__pending *pending, const char *name, uint64_t generation)
+{
+        dn__post post = { .generation = generation, .region = 42 };
+
+        CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
+        return dn__pending_add(pending, &post);
+}
+
+TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
+{
+        dn__pending_post *first;
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK(dn__pending_is_empty(&pending));
+        CHECK_EQ(add(&pending, "b", 1), 0);
+        CHECK_EQ(add(&pending, "a", 7), 0);
+        CHECK_EQ(add(&pending, "b", 9), 0);
+        CHECK_EQ(add(&pending, "b", 8), 0);
+        CHECK_EQ(pending.by_name.n_entries, 2);
+
+        first = dn__pending_first(&pending);
+        CHECK_STREQ(first->post.name.text, "b");
+        CHECK_EQ(first->post.generation, 9);
+        CHECK_EQ(first->post.region, 42);
+        dn__pending_take(&pending, first);
+        CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "a");
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(moreNamesThanTheLimitAreRefused)
+{
+        dn__pending pending;
+        char name[16];
+
+        dn__pending_init(&pending);
+        for (int i = 0; i < DN__PENDING_MAX; i++) {
+                snprintf(name, sizeof(name), "n%d", i);
+                CHECK_EQ(add(&pending, name, 1), 0);
+        }
+        CHECK_EQ(add(&pending, "one more", 1), -ENOBUFS);
+        CHECK_EQ(add(&pending, "n0", 2), 0);
+        dn__pending_deinit(&pending);
+}
+
+TEST_MAIN()

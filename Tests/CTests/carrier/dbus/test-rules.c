@@ -1,0 +1,184 @@
+/* A bus without room for another match rule. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_NAMES 40
+
+static test_bus *bus;
+static test_peer *peer;
+static test_child *poster;
+static tally seen[N_NAMES];
+static _Atomic int n_observed;
+static _Atomic bool is_armed, has_posted;
+
+/* Posts the numbered names below the given number, then confirms it. */
+ROLE(postNumbered)
+{
+        char line[16], name[32];
+
+        post_ok(dn_center_darwin(), "hello");
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                for (int i = 0; i < atoi(line); i++) {
+                        snprintf(name, sizeof name, "many.%d", i);
+                        post_ok(dn_center_darwin(), name);
+                }
+                printf("posted\n");
+        }
+        return 0;
+}
+
+/* Makes another process post every name; returns when the bus has processed the posts. */
+static void post_all_elsewhere(void)
+{
+        char count[16], last[32];
+        test_signal signal;
+
+        snprintf(count, sizeof count, "%d", n_observed);
+        snprintf(last, sizeof last, "many.%d", n_observed - 1);
+        CHECK_STREQ(test_child_ask(poster, count), "posted");
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, last) != 0);
+}
+
+/* Overrides libsystemd's: when the library removes the first rule to add another in its place, a
+ * post arrives between the two. */
+int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cookie)
+{
+        int (*send)(sd_bus *, sd_bus_message *, uint64_t *);
+        bool is_removal = sd_bus_message_is_method_call(message, NULL, "RemoveMatch") > 0;
+        int r;
+
+        *(void **)&send = dlsym(RTLD_NEXT, "sd_bus_send");
+        CHECK(send);
+        r = send(connection, message, ret_cookie);
+        if (is_removal && is_armed) {
+                is_armed = false;
+                CHECK(sd_bus_flush(connection) >= 0);
+                post_all_elsewhere();
+                has_posted = true;
+        }
+        return r;
+}
+
+static void observe_until_posted(void)
+{
+        char name[32];
+
+        is_armed = true;
+        for (int i = 0; i < N_NAMES && !has_posted; i++) {
+                snprintf(name, sizeof name, "many.%d", i);
+                tally_observe_soon(dn_center_darwin(), name, &seen[i]);
+                n_observed += !has_posted;
+        }
+        CHECK(has_posted);
+}
+
+TEST(postWhileRulesAreExchangedIsDelivered)
+{
+        test_bus_limits limits = {.max_match_rules = 20};
+
+        bus = test_bus_start(NULL, &limits);
+        test_bus_use(bus);
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        poster = test_spawn_role("postNumbered", NULL);
+        CHECK_STREQ(test_child_read_line(poster), "ready");
+        observe_until_posted();
+        for (int i = 0; i < n_observed; i++)
+                WAIT_UNTIL_EQ(seen[i].n_posts, 1);
+        fence_bus(peer);
+        for (int i = 0; i < n_observed; i++)
+                CHECK_EQ(seen[i].n_posts, 1);
+        test_child_kill(poster);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* dbus-daemon has a limit per connection, so it must read a new one. */
+static void raise_limit_of_daemon(void)
+{
+        char path[300], text[4096], *digit;
+        sd_bus *connection;
+        FILE *f;
+
+        snprintf(path, sizeof path, "%s/bus.conf", test_bus_directory(bus));
+        f = fopen(path, "r+e");
+        CHECK(f);
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        digit = strstr(text, "_connection\">0<");
+        CHECK(digit);
+        CHECK_EQ(fseek(f, strchr(digit, '0') - text, SEEK_SET), 0);
+        fputc('9', f);
+        fclose(f);
+        CHECK(sd_bus_new(&connection) >= 0);
+        CHECK(sd_bus_set_address(connection, test_bus_address(bus)) >= 0);
+        CHECK(sd_bus_set_bus_client(connection, true) >= 0);
+        CHECK(sd_bus_start(connection) >= 0);
+        CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                 "org.freedesktop.DBus", "ReloadConfig", NULL, NULL, "") >= 0);
+        sd_bus_flush_close_unref(connection);
+}
+
+/* Takes all available rules on another connection. */
+static void take_all_rules(void)
+{
+        char rule[64];
+
+        peer = test_peer_open(test_bus_address(bus));
+        for (int i = 0; i < 9; i++) {
+                snprintf(rule, sizeof rule, "type='signal',path='/taken%d'", i);
+                test_peer_watch(peer, rule);
+        }
+}
+
+static void give_all_rules_back(void)
+{
+        test_peer *other = test_peer_open(test_bus_address(bus));
+        char name[64];
+
+        snprintf(name, sizeof name, "%s", test_peer_unique_name(peer));
+        peer = test_peer_close(peer);
+        WAIT_UNTIL(!test_peer_sees(other, name));
+        test_peer_close(other);
+}
+
+TEST(refusedObserverIsAcceptedWhenTheBusHasRoom)
+{
+        test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
+        const char *kind = getenv("DN_TEST_BROKER");
+        bool is_broker = kind && strcmp(kind, "broker") == 0; /* its limit applies to the whole
+                                                               * user */
+
+        if (is_broker)
+                limits.max_match_rules = 9;
+        bus = test_bus_start(NULL, &limits);
+        test_bus_use(bus);
+        if (is_broker)
+                take_all_rules();
+        for (int i = 0; i < 2; i++) {
+                dn_handler handler = tally_handler(&seen[0]);
+                CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", handler, NULL, NULL),
+                         -ENOBUFS);
+        }
+        if (is_broker)
+                give_all_rules_back();
+        else
+                raise_limit_of_daemon();
+        tally_observe(dn_center_darwin(), "N", &seen[0]);
+        tally_observe(dn_center_darwin(), "M", &seen[1]);
+        post_elsewhere("N", 1, "return");
+        post_elsewhere("M", 1, "return");
+        WAIT_UNTIL_EQ(seen[0].n_posts, 1);
+        WAIT_UNTIL_EQ(seen[1].n_posts, 1);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,121 @@
+/* All schedules of the threads of a model, one after the other.
+ *
+ * Each run begins anew and follows the decisions of a path; from there on it makes the first one
+ * that is possible, and leaves the others for later runs. It ends where a run has been before. */
+#ifndef DN_SCHEDULES_H
+#define DN_SCHEDULES_H
+
+#define N_VISITED (1 << 22)
+
+static uint64_t visited[N_VISITED];
+static unsigned n_states, n_runs;
+
+/* Returns whether the state is a new one. */
+static bool visit(uint64_t hash)
+{
+        size_t at = hash % N_VISITED;
+
+        while (visited[at] && visited[at] != hash)
+                at = (at + 1) % N_VISITED;
+        if (visited[at])
+                return false;
+        visited[at] = hash;
+        CHECK(++n_states < N_VISITED / 2);
+        return true;
+}
+
+/* A decision: the thread that goes on, or MAX_THREADS and the thread that dies. */
+typedef struct path {
+        uint8_t decisions[MAX_STEPS];
+        size_t n_decisions;
+} path;
+
+static size_t find_decisions(unsigned max_deaths, uint8_t ret_decisions[2 * MAX_THREADS])
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < n_threads; i++)
+                if (threads[i].state == READY)
+                        ret_decisions[n++] = (uint8_t)i;
+        for (size_t i = 0; i < n_threads; i++)
+                if (n_deaths < max_deaths && threads[i].may_die &&
+                    (threads[i].state == READY || threads[i].state == ASLEEP))
+                        ret_decisions[n++] = (uint8_t)(MAX_THREADS + i);
+        return n;
+}
+
+static void follow(uint8_t decision)
+{
+        if (decision >= MAX_THREADS) {
+                threads[decision - MAX_THREADS].state = KILLED;
+                n_deaths++;
+                /* The heir of a receiver waits for nothing else. */
+                if (decision == MAX_THREADS + RECEIVER && n_threads > HEIR)
+                        threads[HEIR].state = READY;
+                return;
+        }
+        current = decision;
+        if (!_setjmp(scheduler))
+                go_to_thread(&threads[current]);
+}
+
+typedef struct model {
+        void (*begin)(void); /* sets everything to its beginning */
+        void (*end)(void);   /* checks what has come of it, when no thread can go on */
+        unsigned max_deaths;
+} model;
+
+/* Follows a path to a state that was there before, or to the end, and from there on always the
+ * first decision. Returns the others that could have been made, at the end of `open`. */
+static void run(const model *model, path *path, struct path **open, size_t *n_open)
+{
+        uint8_t decisions[2 * MAX_THREADS];
+        size_t i = 0, n;
+
+        n_deaths = 0;
+        model->begin();
+        for (size_t thread = 0; thread < n_threads; thread++)
+                begin_thread(thread);
+        n_runs++;
+        for (; i < path->n_decisions; i++)
+                follow(path->decisions[i]);
+        for (;; i++) {
+                n = find_decisions(model->max_deaths, decisions);
+                if (!visit(hash_of_state()))
+                        return;
+                if (n == 0 || decisions[0] >= MAX_THREADS)
+                        model->end(); /* nobody goes on; at most somebody dies */
+                if (n == 0)
+                        return;
+                CHECK(i < MAX_STEPS);
+                path->n_decisions = i + 1;
+                for (size_t j = 1; j < n; j++) {
+                        path->decisions[i] = decisions[j];
+                        *open = realloc(*open, (*n_open + 1) * sizeof(**open));
+                        CHECK(*open != NULL);
+                        (*open)[(*n_open)++] = *path;
+                }
+                path->decisions[i] = decisions[0];
+                follow(decisions[0]);
+        }
+}
+
+static void run_all(const model *model)
+{
+        struct path *open = calloc(1, sizeof(*open)), next = { 0 };
+        size_t n_open = 1;
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("a sanitizer does not follow coroutines");
+        memset(visited, 0, sizeof(visited));
+        n_states = n_runs = 0;
+        while (n_open > 0) {
+                next = open[--n_open];
+                run(model, &next, &open, &n_open);
+        }
+        free(open);
+        printf("%u states, %u runs\n", n_states, n_runs);
+        CHECK(n_states > 100);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* Posts that reach other processes through the table. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static void begin_without_bus(void)
+{
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+}
+
+TEST_NO_BUS(aPostReachesAnotherProcess)
+{
+        begin_without_bus();
+        test_child *child = spawn_observer("N", "M");
+
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+        for (int i = 0; i < 5; i++)
+                post_ok(dn_center_darwin(), "M");
+        WAIT_UNTIL_EQ(child_posts(child, 1), 5);
+        CHECK_EQ(child_posts(child, 0), 1);
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+/* Arguments: name. Posts once and is gone, without a look back. */
+ROLE(postAndDie)
+{
+        if (dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0) < 0)
+                return 1;
+        raise(SIGKILL);
+        return 1;
+}
+
+TEST_NO_BUS(aPostIsHeardThoughItsPosterWasKilledAtOnce)
+{
+        begin_without_bus();
+        test_child *child = spawn_observer("N", NULL);
+
+        for (uint64_t i = 1; i <= 20; i++) {
+                CHECK_EQ(test_child_wait(test_spawn_role("postAndDie", "N", NULL)), 128 + SIGKILL);
+                WAIT_UNTIL_EQ(child_posts(child, 0), i);
+        }
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+/* The bus does not have to do anything for it; when it goes on, nothing comes twice. */
+TEST(aPostIsHeardThoughTheBusStandsStill)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal signal;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_child *child = spawn_observer("N", NULL);
+        post_ok(dn_center_darwin(), "before");
+        test_bus_pause(bus);
+        for (uint64_t i = 1; i <= 3; i++) {
+                CHECK_EQ(test_child_wait(test_spawn_role("postAndDie", "N", NULL)), 128 + SIGKILL);
+                WAIT_UNTIL_EQ(child_posts(child, 0), i);
+        }
+        for (uint64_t i = 4; i <= 8; i++) {
+                post_ok(dn_center_darwin(), "N");
+                WAIT_UNTIL_EQ(child_posts(child, 0), i);
+        }
+        test_bus_resume(bus);
+        post_ok(dn_center_darwin(), "end");
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, "end") != 0);
+        CHECK_EQ(child_posts(child, 0), 8);
+        CHECK_EQ(test_child_wait(child), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* Posts N for each line, then answers it. */
+ROLE(postOnDemand)
+{
+        char line[16];
+
+        while (fgets(line, sizeof line, stdin)) {
+                if (dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0) < 0)
+                        return 1;
+                printf("posted\n");
+        }
+        return 0;
+}
+
+TEST(aPostOnTwoWaysIsHeardOnce)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *poster = test_spawn_role("postOnDemand", NULL);
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        for (uint64_t i = 1; i <= 50; i++) {
+                CHECK_STREQ(test_child_ask(poster, "post"), "posted");
+                WAIT_UNTIL_EQ(seen.n_posts, i);
+        }
+        fence_bus(peer);
+        CHECK_EQ(seen.n_posts, 50);
+        CHECK_EQ(seen.n_calls, 50);
+        CHECK_EQ(test_child_wait(poster), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(aPostRightAfterARegistrationIsHeard)
+{
+        begin_without_bus();
+        test_child *poster = test_spawn_role("postOnDemand", NULL);
+
+        for (int i = 0; i < 1000; i++) {
+                tally seen = {0};
+                dn_observer *observer = tally_observe(dn_center_darwin(), "N", &seen);
+                CHECK_STREQ(test_child_ask(poster, "post"), "posted");
+                WAIT_UNTIL_EQ(seen.n_posts, 1);
+                tally_drop(observer);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+        CHECK_EQ(test_child_wait(poster), 0);
+}
+
+TEST_NO_BUS(aStoppedProcessHearsEachNameWhenItGoesOn)
+{
+        begin_without_bus();
+        test_child *child = spawn_observer("N", "M");
+
+        test_child_pause(child);
+        for (int i = 0; i < 100; i++)
+                post_ok(dn_center_darwin(), "N");
+        post_ok(dn_center_darwin(), "M");
+        test_child_resume(child);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 100);
+        WAIT_UNTIL_EQ(child_posts(child, 1), 1);
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+TEST_NO_BUS(theHeirOfAnEntryHearsNothingOfTheDead)
+{
+        begin_without_bus();
+        post_ok(dn_center_darwin(), "begin"); /* has the first entry */
+        test_child *dead = spawn_observer("N", NULL);
+        test_child_pause(dead);
+        for (int i = 0; i < 10; i++)
+                post_ok(dn_center_darwin(), "N");
+        test_child_kill(dead);
+        test_child *heir = spawn_observer("M", NULL);
+        for (int i = 0; i < 10; i++)
+                post_ok(dn_center_darwin(), "N");
+        post_ok(dn_center_darwin(), "M");
+        WAIT_UNTIL_EQ(child_posts(heir, 0), 1);
+        CHECK_EQ(test_child_wait(heir), 0);
+}
+
+TEST_MAIN()

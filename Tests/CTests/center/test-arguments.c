@@ -1,0 +1,281 @@
+/* The documented argument errors of every public function. */
+#include <stdlib.h>
+
+#include "tally.h"
+
+static const struct {
+        const char *name;
+        int result;
+} bad_names[] = {
+        {NULL, -EINVAL},
+        {"", -EINVAL},
+        {"\xff", -EINVAL},
+        {"cut \xc3", -EINVAL},
+        {"overlong \xc0\xaf", -EINVAL},
+        {"surrogate \xed\xa0\x80", -EINVAL},
+        {"beyond \xf4\x90\x80\x80", -EINVAL},
+        {"U+FFFF \xef\xbf\xbf", -EINVAL},
+        {"U+FFFE \xef\xbf\xbe", -EINVAL},
+        {"U+FDD0 \xef\xb7\x90", -EINVAL},
+        {"U+1FFFF \xf0\x9f\xbf\xbf", -EINVAL},
+};
+
+#define N_BAD_NAMES (sizeof bad_names / sizeof *bad_names)
+
+static int n_executors_held;
+
+static int refuse_work(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        (void)work;
+        (void)argument;
+        return -ENOMEM;
+}
+
+static void retain_executor(void *context)
+{
+        (void)context;
+        n_executors_held++;
+}
+
+static void release_executor(void *context)
+{
+        (void)context;
+        n_executors_held--;
+}
+
+static const dn_executor counted = {refuse_work, NULL, retain_executor, release_executor};
+
+/* Refused: but the handler is consumed, the executor is not kept, and nothing is written. */
+static void check_refused(dn_center *center, const char *name, dn_handler handler,
+                          const dn_executor *executor, int result)
+{
+        dn_observer *untouched = (dn_observer *)&counted;
+        tally *context = handler.context;
+        uint64_t n_handlers = context->n_destroyed;
+
+        CHECK_EQ(dn_center_observe(center, name, handler, executor, &untouched), result);
+        CHECK(untouched == (dn_observer *)&counted);
+        CHECK_EQ(context->n_destroyed, n_handlers + 1);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(context->n_calls, 0);
+}
+
+TEST_NO_BUS(everyFunctionRefusesMalformedNames)
+{
+        dn_center *darwin = dn_center_darwin();
+        static tally seen = {0};
+
+        for (size_t i = 0; i < N_BAD_NAMES; i++) {
+                const char *name = bad_names[i].name;
+                int result = bad_names[i].result;
+                check_refused(darwin, name, tally_handler(&seen), &counted, result);
+                CHECK_EQ(dn_center_add_observer(darwin, &seen, tally_callback, name, NULL, 0),
+                         result);
+                CHECK_EQ(dn_center_post(darwin, name, NULL, NULL, 0), result);
+        }
+}
+
+TEST_NO_BUS(localCenterRefusesMalformedNamesToo)
+{
+        dn_center *local = dn_center_local();
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_post(local, NULL, NULL, NULL, 0), -EINVAL);
+        for (size_t i = 1; i < N_BAD_NAMES; i++) {
+                check_refused(local, bad_names[i].name, tally_handler(&seen), NULL,
+                              bad_names[i].result);
+                CHECK_EQ(dn_center_add_observer(local, &seen, tally_callback, bad_names[i].name,
+                                                NULL, 0),
+                         bad_names[i].result);
+                CHECK_EQ(dn_center_post(local, bad_names[i].name, NULL, NULL, 0),
+                         bad_names[i].result);
+        }
+}
+
+TEST_NO_BUS(onlyNamesAboveTheLimitAreTooLong)
+{
+        char name[DN_NAME_MAX_BYTES + 2];
+        static tally seen = {0};
+
+        memset(name, 'n', sizeof name - 1);
+        name[sizeof name - 1] = '\0';
+        check_refused(dn_center_darwin(), name, tally_handler(&seen), &counted, -ENAMETOOLONG);
+        CHECK_EQ(dn_center_add_observer(dn_center_darwin(), &seen, tally_callback, name, NULL, 0),
+                 -ENAMETOOLONG);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), name, NULL, NULL, 0), -ENAMETOOLONG);
+
+        name[DN_NAME_MAX_BYTES] = '\0';
+        CHECK_EQ(dn_center_post(dn_center_darwin(), name, NULL, NULL, 0), 0);
+}
+
+TEST_NO_BUS(observeRefusesMissingArguments)
+{
+        static tally seen = {0};
+        dn_handler no_invoke = {.context = &seen, .destroy = tally_destroy};
+
+        check_refused(NULL, "N", tally_handler(&seen), &counted, -EINVAL);
+        check_refused(dn_center_darwin(), "N", no_invoke, &counted, -EINVAL);
+        check_refused(dn_center_local(), "N", tally_handler(&seen), &counted, -EINVAL);
+}
+
+TEST_NO_BUS(observeObjectRefusesOtherCenters)
+{
+        dn_observer *untouched = NULL;
+        static tally seen = {0};
+        dn_handler no_invoke = {.context = &seen, .destroy = tally_destroy};
+
+        CHECK_EQ(dn_center_observe_object(dn_center_darwin(), "N", NULL, tally_handler(&seen),
+                                          &untouched),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_object(NULL, "N", NULL, tally_handler(&seen), &untouched),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_object(dn_center_local(), "N", NULL, no_invoke, &untouched),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_object(dn_center_local(), "\xff", NULL, tally_handler(&seen),
+                                          &untouched),
+                 -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 4);
+        CHECK(!untouched);
+}
+
+TEST_NO_BUS(addAndRemoveRefuseMissingArguments)
+{
+        dn_center *local = dn_center_local();
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_add_observer(NULL, &seen, tally_callback, "N", NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_add_observer(local, &seen, NULL, "N", NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_remove_observer(NULL, &seen, "N", NULL), -EINVAL);
+        CHECK_EQ(dn_center_remove_observer(local, NULL, "N", NULL), -EINVAL);
+        CHECK_EQ(dn_center_remove_every_observer(NULL, &seen), -EINVAL);
+        CHECK_EQ(dn_center_remove_every_observer(local, NULL), -EINVAL);
+        CHECK_EQ(dn_center_post(NULL, "N", NULL, NULL, 0), -EINVAL);
+}
+
+TEST_NO_BUS(removingNothingIsNotAnError)
+{
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_remove_observer(dn_center_local(), &seen, "N", NULL), 0);
+        CHECK_EQ(dn_center_remove_observer(dn_center_darwin(), &seen, NULL, NULL), 0);
+        CHECK_EQ(dn_center_remove_every_observer(dn_center_local(), &seen), 0);
+        CHECK_EQ(dn_center_remove_every_observer(dn_center_darwin(), &seen), 0);
+}
+
+TEST_NO_BUS(unknownBehaviorsAndOptionsAreAccepted)
+{
+        const int behaviors[] = {0, 1, 2, 3, 4, 5, -1, 1 << 30};
+        static tally seen = {0};
+
+        for (int i = 0; i < 8; i++)
+                CHECK_EQ(dn_center_add_observer(dn_center_local(), &seen, tally_callback, "N",
+                                                NULL, behaviors[i]),
+                         0);
+        for (unsigned options = 0; options < 8; options++)
+                CHECK_EQ(dn_center_post(dn_center_local(), "N", NULL, NULL, options), 0);
+        CHECK_EQ(dn_center_post(dn_center_local(), "N", NULL, NULL, ~0U), 0);
+        CHECK_EQ(seen.n_calls, 8 * 9);
+}
+
+TEST_NO_BUS(openRefusesMissingArguments)
+{
+        dn_center *untouched = NULL;
+
+        CHECK_EQ(dn_center_open(NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open("", &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open("session", NULL), -EINVAL);
+        CHECK(!untouched);
+}
+
+TEST_NO_BUS(setExecutorDoesNotKeepARefusedExecutor)
+{
+        CHECK_EQ(dn_center_set_executor(NULL, &counted), -EINVAL);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(dn_center_set_executor(dn_center_local(), &counted), -EINVAL);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(dn_center_set_executor(dn_center_local(), NULL), -EINVAL);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
+}
+
+TEST_NO_BUS(replaceRefusesMissingArguments)
+{
+        dn_observer *untouched = NULL;
+        static tally old = {0}, new = {0};
+        dn_handler no_invoke = {.context = &new, .destroy = tally_destroy};
+        dn_observer *observer = tally_observe(dn_center_local(), "N", &old);
+
+        CHECK_EQ(dn_observer_replace(NULL, tally_handler(&new), &counted, &untouched), -EINVAL);
+        CHECK_EQ(new.n_destroyed, 1);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(dn_observer_replace(observer, no_invoke, NULL, &untouched), -EINVAL);
+        CHECK_EQ(new.n_destroyed, 2);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&new), &counted, &untouched),
+                 -EINVAL);
+        CHECK_EQ(new.n_destroyed, 3);
+        CHECK_EQ(n_executors_held, 0);
+        post_ok(dn_center_local(), "N");
+        CHECK_EQ(old.n_calls, 1);
+
+        dn_observer_cancel(observer);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&new), NULL, &untouched), -EINVAL);
+        CHECK_EQ(new.n_destroyed, 4);
+        CHECK(!untouched);
+        dn_observer_unref(observer);
+}
+
+TEST_NO_BUS(loopFunctionsRefuseMissingArguments)
+{
+        CHECK_EQ(dn_loop_new(NULL), -EINVAL);
+        CHECK_EQ(dn_loop_get_fd(NULL), -EINVAL);
+        CHECK_EQ(dn_loop_process(NULL), -EINVAL);
+        CHECK(!dn_loop_close(NULL));
+}
+
+TEST_NO_BUS(executorOfNullLoopIsRefused)
+{
+        dn_executor executor = dn_loop_executor(NULL);
+        static tally seen = {0};
+
+        check_refused(dn_center_darwin(), "self.x", tally_handler(&seen), &executor, -EINVAL);
+}
+
+TEST_NO_BUS(observerFunctionsAcceptNull)
+{
+        dn_observer_cancel(NULL);
+        dn_observer_cancel_wait(NULL);
+        CHECK(!dn_observer_ref(NULL));
+        CHECK(!dn_observer_unref(NULL));
+}
+
+TEST_NO_BUS(onlyAMissingBusCountsAsOffline)
+{
+        CHECK(dn_is_offline(-ENOTCONN));
+        CHECK(!dn_is_offline(0));
+        CHECK(!dn_is_offline(-EINVAL));
+        CHECK(!dn_is_offline(-ENOBUFS));
+        CHECK(!dn_is_offline(ENOTCONN));
+}
+
+TEST_NO_BUS(executorsWithoutEnqueueAreRefused)
+{
+        const dn_executor empty = {.retain = retain_executor, .release = release_executor};
+        dn_observer *untouched = NULL;
+        static tally old = {0}, new = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &old);
+
+        check_refused(dn_center_darwin(), "self.x", tally_handler(&new), &empty, -EINVAL);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&new), &empty, &untouched), -EINVAL);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(new.n_destroyed, 2);
+        CHECK(!untouched);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), &empty), -EINVAL);
+        CHECK_EQ(n_executors_held, 0);
+        post_ok(dn_center_darwin(), "self.x"); /* as if the refused calls had not happened */
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        CHECK_EQ(old.n_destroyed, 0);
+        tally_drop(observer);
+}
+
+TEST_MAIN()

@@ -1,0 +1,223 @@
+/* The lifetime of centers. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_THREADS 16
+
+static pthread_barrier_t barrier;
+
+static void *get_darwin(void *argument)
+{
+        (void)argument;
+        pthread_barrier_wait(&barrier);
+        return dn_center_darwin();
+}
+
+static void *get_local(void *argument)
+{
+        (void)argument;
+        pthread_barrier_wait(&barrier);
+        return dn_center_local();
+}
+
+static void check_one_pointer(void *(*getter)(void *))
+{
+        pthread_t threads[N_THREADS];
+        void *first = NULL, *seen;
+
+        pthread_barrier_init(&barrier, NULL, N_THREADS);
+        for (int i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, getter, NULL), 0);
+        for (int i = 0; i < N_THREADS; i++) {
+                pthread_join(threads[i], &seen);
+                first = first ? first : seen;
+                CHECK(seen && seen == first);
+        }
+}
+
+TEST_NO_BUS(sharedCentersAreTheSamePointerOnEveryThread)
+{
+        check_one_pointer(get_darwin);
+        check_one_pointer(get_local);
+        CHECK(dn_center_darwin() != dn_center_local());
+}
+
+TEST_NO_BUS(gettingACenterStartsNothing)
+{
+        unsigned n_fds = test_n_fds(), n_threads = test_n_threads();
+
+        dn_center_darwin();
+        dn_center_local();
+        CHECK_EQ(test_n_fds(), n_fds);
+        CHECK_EQ(test_n_threads(), n_threads);
+}
+
+TEST_NO_BUS(sharedCentersSurviveUnref)
+{
+        static tally seen = {0};
+
+        CHECK(!dn_center_unref(dn_center_local()));
+        CHECK(!dn_center_unref(dn_center_darwin()));
+        CHECK(!dn_center_unref(NULL));
+        tally_observe(dn_center_local(), "alive", &seen);
+        post_ok(dn_center_local(), "alive");
+        CHECK_EQ(seen.n_calls, 1);
+}
+
+TEST(centersDoNotHearEachOther)
+{
+        test_bus *bus = test_bus_begin();
+        test_bus *other_bus = test_bus_start(NULL, NULL);
+        dn_center *other = NULL;
+        static tally on_darwin = {0}, on_local = {0}, on_other = {0};
+
+        CHECK_EQ(dn_center_open(test_bus_address(other_bus), &other), 0);
+        tally_observe(dn_center_darwin(), "same", &on_darwin);
+        tally_observe(dn_center_local(), "same", &on_local);
+        tally_observe(other, "same", &on_other);
+
+        post_ok(dn_center_local(), "same");
+        post_ok(dn_center_darwin(), "same");
+        WAIT_UNTIL_EQ(on_darwin.n_calls, 1);
+        fence_executor();
+        CHECK_EQ(on_local.n_calls, 1);
+        CHECK_EQ(on_other.n_calls, 0);
+
+        post_ok(other, "same");
+        WAIT_UNTIL_EQ(on_other.n_calls, 1);
+        fence_executor();
+        CHECK_EQ(on_darwin.n_calls, 1);
+        CHECK_EQ(on_local.n_calls, 1);
+        dn_center_unref(other);
+        test_bus_stop(other_bus);
+        test_bus_stop(bus);
+}
+
+TEST(openedCenterHearsOtherProcessesOnItsBus)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = NULL;
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_open("session", &center), 0);
+        dn_observer *observer = tally_observe(center, "hello", &seen);
+        post_elsewhere("hello", 1, "return");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        tally_drop(observer);
+        CHECK(!dn_center_unref(center));
+        test_bus_stop(bus);
+}
+
+TEST(openedCenterDisconnectsWithItsLastReference)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
+        post_ok(center, "hello");
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        dn_center_unref(center);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(openedCenterLivesAsLongAsItsObservers)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_center *center = NULL;
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
+        dn_observer *observer = tally_observe(center, "hello", &seen);
+        dn_center_unref(center);
+        test_peer_post(peer, "hello");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        CHECK_EQ(seen.n_destroyed, 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(closingACenterSendsItsPostsFirst)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_observer("parting", NULL);
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open("session", &center), 0);
+        test_bus_pause(bus);
+        dn_center_post(center, "parting", NULL, NULL, 0);
+        test_bus_resume(bus);
+        dn_center_unref(center);
+        WAIT_UNTIL_EQ(child_calls(child, 0), 1);
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST(darwinCenterHasOneConnectionForEverything)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+        char name[32];
+
+        for (int i = 0; i < 100; i++) {
+                snprintf(name, sizeof name, "name%d", i);
+                tally_observe(dn_center_darwin(), name, &seen);
+                post_ok(dn_center_darwin(), name);
+        }
+        WAIT_UNTIL_EQ(seen.n_calls, 100);
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static test_bus *parting_bus;
+static dn_observer *last_observer;
+static _Atomic bool has_parted;
+
+/* Leaves posts behind that the bus has not accepted yet. */
+static void post_and_part(const dn_event *event, void *context)
+{
+        (void)context;
+        test_bus_pause(parting_bus);
+        for (int i = 0; i < 1000000 && dn_flush(0) == 0; i++)
+                post_ok(event->center, "filler");
+        CHECK_EQ(dn_flush(0), -ETIMEDOUT);
+        post_ok(event->center, "parting");
+        last_observer = tally_drop(last_observer);
+        has_parted = true;
+}
+
+TEST(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
+{
+        parting_bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(parting_bus));
+        test_child *child = spawn_observer("parting", NULL);
+        dn_center *center = NULL;
+        dn_handler handler = {.invoke = post_and_part};
+
+        CHECK_EQ(dn_center_open("session", &center), 0);
+        CHECK_EQ(dn_center_observe(center, "go", handler, NULL, &last_observer), 0);
+        dn_center_unref(center);
+        test_peer_post(peer, "go");
+        WAIT_UNTIL(has_parted);
+        test_bus_resume(parting_bus);
+        WAIT_UNTIL_EQ(child_calls(child, 0), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(parting_bus);
+}
+
+TEST_MAIN()

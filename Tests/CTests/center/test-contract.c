@@ -1,0 +1,412 @@
+/* The contract of observer.h, point by point, on the Darwin center. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N "contract"
+
+/* 2: destroyed exactly once, after the last invocation. */
+
+TEST(contextIsDestroyedOnceWhenTheObserverIsCancelled)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        dn_observer_cancel(observer);
+        dn_observer_cancel(observer);
+        dn_observer_cancel_wait(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        dn_observer_unref(observer);
+        fence_executor();
+        CHECK_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST(contextIsNotDestroyedWhileItsInvocationRuns)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {.holds = true};
+        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        tally_drop(observer);
+        CHECK_EQ(seen.n_destroyed, 0);
+        seen.holds = false;
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(seen.n_calls, 1);
+        test_bus_stop(bus);
+}
+
+TEST(unreferencedObserverKeepsRunning)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+
+        CHECK(dn_observer_ref(observer) == observer);
+        CHECK(!dn_observer_unref(observer));
+        CHECK(!dn_observer_unref(observer));
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(seen.n_destroyed, 0);
+        test_bus_stop(bus);
+}
+
+/* 3: both hooks may call any function, including cancelling their own observer. */
+
+typedef struct self_canceller {
+        dn_observer *observer;
+        void (*cancel)(dn_observer *observer);
+        _Atomic unsigned *n_calls;
+        _Atomic unsigned *n_destroyed;
+} self_canceller;
+
+static void cancel_self(const dn_event *event, void *context)
+{
+        self_canceller *self = context;
+
+        (void)event;
+        ++*self->n_calls;
+        self->cancel(self->observer);
+        CHECK_EQ(*self->n_destroyed, 0); /* this very call has not returned */
+}
+
+static void free_self(void *context)
+{
+        self_canceller *self = context;
+
+        ++*self->n_destroyed;
+        dn_observer_unref(self->observer);
+        free(self);
+}
+
+static void check_cancel_inside(void (*cancel)(dn_observer *observer), const dn_executor *executor)
+{
+        static _Atomic unsigned n_calls, n_destroyed;
+        self_canceller *self = calloc(1, sizeof *self);
+
+        n_calls = n_destroyed = 0;
+        *self = (self_canceller){NULL, cancel, &n_calls, &n_destroyed};
+        dn_handler handler = {.invoke = cancel_self, .context = self, .destroy = free_self};
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, executor, &self->observer), 0);
+        post_ok(dn_center_darwin(), N);
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(n_calls, 1);
+        CHECK_EQ(n_destroyed, 1);
+}
+
+TEST(observerMayCancelAndFreeItselfInItsCallback)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor inline_executor = dn_executor_inline();
+
+        check_cancel_inside(dn_observer_cancel, NULL);
+        check_cancel_inside(dn_observer_cancel_wait, NULL);
+        check_cancel_inside(dn_observer_cancel, &inline_executor);
+        check_cancel_inside(dn_observer_cancel_wait, &inline_executor);
+        test_bus_stop(bus);
+}
+
+static void call_everything(void *context)
+{
+        tally *self = context;
+        tally inner = {0};
+        dn_observer *observer = NULL;
+        dn_center *center = dn_center_darwin();
+
+        CHECK_EQ(dn_center_observe(center, "inner", tally_handler(&inner), NULL, &observer), 0);
+        CHECK_EQ(dn_center_post(center, "other", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(dn_center_local(), "other", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_add_observer(center, self, tally_callback, "other2", NULL, 0), 0);
+        CHECK_EQ(dn_center_remove_every_observer(center, self), 0);
+        int r = dn_flush(0);
+        CHECK(r == 0 || r == -ETIMEDOUT);
+        dn_observer_cancel_wait(observer);
+        dn_observer_unref(observer);
+        self->n_calls++;
+}
+
+static void call_everything_on_event(const dn_event *event, void *context)
+{
+        (void)event;
+        call_everything(context);
+}
+
+TEST(bothHooksMayCallAnyFunction)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+        static tally seen = {0};
+
+        for (unsigned i = 0; i < 2; i++) {
+                dn_observer *observer = NULL;
+                dn_handler handler = {call_everything_on_event, &seen, call_everything};
+                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, &executors[i],
+                                           &observer),
+                         0);
+                post_ok(dn_center_darwin(), N);
+                WAIT_UNTIL_EQ(seen.n_calls, 2 * i + 1);
+                tally_drop(observer);
+                WAIT_UNTIL_EQ(seen.n_calls, 2 * i + 2);
+        }
+        test_bus_stop(bus);
+}
+
+/* 4: no overlap, registration order. */
+
+static _Atomic int n_inside, n_entered;
+
+static void check_alone(const dn_event *event, void *context)
+{
+        (void)context;
+        CHECK_EQ(++n_inside, 1);
+        n_entered += (int)event->n_posts;
+        n_inside--;
+        if (n_entered < 100)
+                post_ok(event->center, event->name);
+        CHECK_EQ(n_inside, 0); /* that post did not call back in here */
+}
+
+TEST(postInsideACallbackDoesNotReenterIt)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+        dn_handler handler = {.invoke = check_alone};
+
+        for (unsigned i = 0; i < 2; i++) {
+                dn_observer *observer = NULL;
+                n_entered = 0;
+                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, &executors[i],
+                                           &observer),
+                         0);
+                post_ok(dn_center_darwin(), N);
+                WAIT_UNTIL_EQ(n_entered, 100);
+                dn_observer_cancel_wait(observer);
+                dn_observer_unref(observer);
+        }
+        test_bus_stop(bus);
+}
+
+static int order[64];
+static _Atomic int n_order;
+
+static void note_order(const dn_event *event, void *context)
+{
+        (void)event;
+        order[n_order] = (int)(intptr_t)context;
+        n_order++;
+}
+
+TEST(observersOfOneNameRunInRegistrationOrder)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (intptr_t i = 0; i < 20; i++) {
+                dn_handler handler = {.invoke = note_order, .context = (void *)i};
+                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, NULL, NULL), 0);
+        }
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(n_order, 20);
+        post_elsewhere(N, 1, "return");
+        WAIT_UNTIL_EQ(n_order, 40);
+        for (int i = 0; i < 40; i++)
+                CHECK_EQ(order[i], i % 20);
+        test_bus_stop(bus);
+}
+
+/* 6: after the cancellation. */
+
+TEST(cancelWaitReturnsWhenTheInvocationHasEnded)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (int i = 0; i < 200; i++) {
+                tally *seen = calloc(1, sizeof *seen);
+                dn_observer *observer = tally_observe(dn_center_darwin(), N, seen);
+                post_ok(dn_center_darwin(), N);
+                dn_observer_cancel_wait(observer);
+                uint64_t n_calls = seen->n_calls;
+                post_ok(dn_center_darwin(), N);
+                fence_executor();
+                CHECK_EQ(seen->n_calls, n_calls);
+                WAIT_UNTIL_EQ(seen->n_destroyed, 1);
+                dn_observer_unref(observer);
+                free(seen);
+        }
+        test_bus_stop(bus);
+}
+
+static void *cancel_waiting(void *argument)
+{
+        dn_observer_cancel_wait(argument);
+        return NULL;
+}
+
+TEST(cancelWaitWaitsForTheRunningInvocation)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {.holds = true};
+        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+        pthread_t thread;
+
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(pthread_create(&thread, NULL, cancel_waiting, observer), 0);
+        test_let_pass_ms(50);
+        CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
+        seen.holds = false;
+        pthread_join(thread, NULL);
+        dn_observer_unref(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {.holds = true};
+        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+
+        for (int i = 0; i < 10; i++)
+                post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        dn_observer_cancel(observer);
+        seen.holds = false;
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 1);
+        dn_observer_unref(observer);
+        test_bus_stop(bus);
+}
+
+/* 7: changes during a delivery. */
+
+static dn_observer *victim;
+static tally *victim_tally;
+static _Atomic unsigned n_removals;
+
+static void remove_victim(const dn_event *event, void *context)
+{
+        (void)event;
+        (void)context;
+        if (!victim)
+                return;
+        victim = tally_drop(victim);
+        CHECK_EQ(victim_tally->n_destroyed, 1);
+        CHECK_EQ(victim_tally->n_calls, 0);
+        free(victim_tally); /* a call after this is a use after free */
+        n_removals++;
+}
+
+TEST(observerRemovedBeforeItsTurnIsNotCalled)
+{
+        test_bus *bus = test_bus_begin();
+        dn_handler handler = {.invoke = remove_victim};
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, NULL, NULL), 0);
+        for (unsigned i = 1; i <= 20; i++) {
+                victim_tally = calloc(1, sizeof *victim_tally);
+                victim = tally_observe(dn_center_darwin(), N, victim_tally);
+                post_ok(dn_center_darwin(), N);
+                WAIT_UNTIL_EQ(n_removals, i);
+        }
+        fence_executor();
+        test_bus_stop(bus);
+}
+
+/* Cancels itself; its destroy hook, which runs between two calls, cancels the next one. */
+static dn_observer *self_remover, *successor;
+
+static void remove_self(const dn_event *event, void *context)
+{
+        (void)event;
+        (void)context;
+        self_remover = tally_drop(self_remover);
+}
+
+static void remove_successor(void *context)
+{
+        (void)context;
+        successor = tally_drop(successor);
+        n_removals++;
+}
+
+static void check_removal_between_calls(dn_center *center)
+{
+        const char *const name = "self." N;
+        dn_handler handler = {.invoke = remove_self, .destroy = remove_successor};
+        static tally seen;
+
+        seen = (tally){0};
+        n_removals = 0;
+        for (unsigned i = 1; i <= 20; i++) {
+                CHECK_EQ(dn_center_observe(center, name, handler, NULL, &self_remover), 0);
+                successor = tally_observe(center, name, &seen);
+                post_ok(center, name);
+                WAIT_UNTIL_EQ(n_removals, i);
+                WAIT_UNTIL_EQ(seen.n_destroyed, i);
+        }
+        CHECK_EQ(seen.n_calls, 0);
+}
+
+TEST(observerRemovedBetweenTwoCallsIsNotCalled)
+{
+        test_bus *bus = test_bus_begin();
+
+        check_removal_between_calls(dn_center_darwin());
+        check_removal_between_calls(dn_center_local());
+        test_bus_stop(bus);
+}
+
+static tally newcomers[1000];
+static _Atomic bool all_added;
+
+static void add_newcomers(const dn_event *event, void *context)
+{
+        (void)context;
+        if (all_added)
+                return;
+        for (int i = 0; i < 1000; i++)
+                tally_observe(event->center, event->name, &newcomers[i]);
+        all_added = true;
+}
+
+static void check_newcomers(const dn_executor *executor)
+{
+        dn_handler handler = {.invoke = add_newcomers};
+        test_bus *bus = test_bus_begin();
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, executor, NULL), 0);
+        post_ok(dn_center_darwin(), N);
+        WAIT_UNTIL(all_added);
+        fence_executor();
+        for (int i = 0; i < 1000; i++)
+                CHECK_EQ(newcomers[i].n_calls, 0);
+        post_ok(dn_center_darwin(), N);
+        for (int i = 0; i < 1000; i++)
+                WAIT_UNTIL_EQ(newcomers[i].n_calls, 1);
+        test_bus_stop(bus);
+}
+
+TEST(observersAddedDuringADeliveryWaitForTheNext)
+{
+        check_newcomers(NULL);
+}
+
+TEST(observersAddedInlineDuringADeliveryWaitForTheNext)
+{
+        dn_executor executor = dn_executor_inline();
+
+        check_newcomers(&executor);
+}
+
+TEST_MAIN()

@@ -1,0 +1,456 @@
+/* The distributed center: who gets what, in which order. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define NAME "com.example.changed"
+
+/* Another process would do as well, but this one is on the bus, too, with a connection of its own.
+ * */
+static dn_center *open_poster(const test_bus *bus)
+{
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &center), 0);
+        return center;
+}
+
+/* Arguments: name, object or "-", how often, the way out. Posts numbers from 0. */
+ROLE(post)
+{
+        const char *object = strcmp(args[1], "-") == 0 ? NULL : args[1];
+
+        for (long i = 0, n = atol(args[2]); i < n; i++)
+                if (post_number(dn_center_distributed(), args[0], object, i) < 0)
+                        return 1;
+        if (strcmp(args[3], "_exit") == 0)
+                _exit(dn_flush(10000000) < 0);
+        return 0;
+}
+
+TEST(anObjectReachesThoseWhoAskForItOrForNone)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
+        char built[] = "sen\0der"; /* the same text elsewhere */
+        record x, any;
+        dn_observer *observers[2];
+
+        strcat(built, "der");
+        observers[0] = record_observe(center, &(dn_filter){ .name = NAME, .object = built }, &x);
+        memset(built, '!', 6);
+        observers[1] = record_observe(center, &(dn_filter){ .name = NAME }, &any);
+        CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "sender", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "other", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "sender", NULL, 0), 0);
+        record_expect(&any, 5, NAME "\n" NAME " @sender\n" NAME " @other\n" NAME " @\n" NAME
+                                    " @sender\n");
+        record_expect(&x, 2, NAME " @sender\n" NAME " @sender\n");
+        record_drop(observers[0], &x);
+        record_drop(observers[1], &any);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST(aUserInfoArrivesAsItWasPosted)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = open_poster(bus);
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *user_info = NULL, *empty = NULL;
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        dn_dict_builder_set_string(builder, "title", "Grüße");
+        dn_dict_builder_set_uint64(builder, "largest", UINT64_MAX);
+        dn_dict_builder_begin_array(builder, "array");
+        dn_dict_builder_set_bool(builder, NULL, true);
+        dn_dict_builder_end(builder);
+        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
+        CHECK_EQ(dn_dict_builder_finish(dn_dict_builder_new(), &empty), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "x", user_info, 0), 0);
+        dn_dict_unref(user_info);
+        CHECK_EQ(dn_center_post(poster, NAME, NULL, empty, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
+        record_expect(&seen, 3,
+                      NAME " @x {\"array\": [true], \"largest\": 18446744073709551615, "
+                           "\"title\": \"Grüße\"}\n" NAME " {}\n" NAME "\n");
+        dn_dict_unref(empty);
+        record_drop(observer, &seen);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST(anObserverMayAskForAllNamesOrAPrefix)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
+        record all, of_x, prefix, exact;
+        dn_observer *observers[] = {
+                record_observe(center, &(dn_filter){ 0 }, &all),
+                record_observe(center, &(dn_filter){ .object = "x" }, &of_x),
+                record_observe(center, &(dn_filter){ .prefix = "com.x" }, &prefix),
+                record_observe(center, &(dn_filter){ .name = "com.x" }, &exact),
+        };
+
+        CHECK_EQ(dn_center_post(poster, "com.x", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, "com.x.y", "x", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, "org.x", "x", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(center, "self.x", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(all.n_calls, 4);
+        record_expect(&exact, 1, "com.x\n");
+        record_expect(&prefix, 2, "com.x\ncom.x.y @x\n");
+        WAIT_UNTIL_EQ(of_x.n_calls, 3);
+        record_drop(observers[0], &all);
+        record_drop(observers[1], &of_x);
+        record_drop(observers[2], &prefix);
+        record_drop(observers[3], &exact);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+/* A handler that writes its number down. */
+typedef struct turn {
+        int number;
+        _Atomic int *order;
+        _Atomic int *n_calls;
+} turn;
+
+static void take_turn(const dn_event *event, void *context)
+{
+        turn *self = context;
+
+        (void)event;
+        self->order[(*self->n_calls)++] = self->number;
+}
+
+TEST(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
+{
+        enum { N = 21 };
+        static const dn_filter filters[] = { { .name = NAME }, { .prefix = "com." }, { 0 } };
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
+        static _Atomic int order[N + 1], n_calls;
+        static turn turns[N];
+
+        for (int i = 0; i < N; i++) {
+                turns[i] = (turn){ i, order, &n_calls };
+                CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3],
+                                                    (dn_handler){ take_turn, &turns[i], NULL },
+                                                    NULL, NULL),
+                         0);
+        }
+        CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(n_calls, N);
+        for (int i = 0; i < N; i++)
+                CHECK_EQ(order[i], i);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST(postsOfOneProcessArriveCompleteAndInOrder)
+{
+        enum { N = 20000 };
+        test_bus *bus = test_bus_begin();
+        dn_observer *observer;
+        test_child *child;
+        char count[16];
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        snprintf(count, sizeof(count), "%d", N);
+        child = test_spawn_role("post", NAME, "x", count, "return", NULL);
+        CHECK_EQ(test_child_wait(child), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, N);
+        CHECK_EQ(seen.n_dropped, 0);
+        char *text = record_copy(&seen), *line = text;
+        for (int i = 0; i < N; i++, line = strchr(line, '\n') + 1) {
+                char expected[64];
+
+                snprintf(expected, sizeof(expected), NAME " @x {\"i\": %d}\n", i);
+                CHECK(strncmp(line, expected, strlen(expected)) == 0);
+        }
+        free(text);
+        record_drop(observer, &seen);
+        test_bus_stop(bus);
+}
+
+TEST(namesAndObjectsInTurnStayInOrder)
+{
+        enum { N = 5000 };
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = open_poster(bus);
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
+        for (int i = 0; i < N; i++)
+                CHECK_EQ(post_number(poster, i % 2 ? "com.a" : "com.b", i % 3 ? "x" : NULL, i), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, N);
+        char *text = record_copy(&seen), *at = text;
+        for (int i = 0; i < N; i++) {
+                at = strstr(at, "\"i\": ");
+                CHECK(at);
+                CHECK_EQ(atoi(at + 5), i);
+                at++;
+        }
+        free(text);
+        record_drop(observer, &seen);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST(aProcessHearsItselfOnceAndNeverFromInsideThePost)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer, *ending;
+        test_child *child;
+        record seen, end;
+
+        observer = record_observe(center, &(dn_filter){ .name = NAME }, &seen);
+        ending = record_observe(center, &(dn_filter){ .name = "com.example.end" }, &end);
+        seen.holds = true;
+        CHECK_EQ(post_number(center, NAME, NULL, 1), 0);
+        CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
+        seen.holds = false;
+        WAIT_UNTIL_EQ(seen.n_calls, 2);
+        /* What came back over the bus is behind it. */
+        child = test_spawn_role("post", "com.example.end", "-", "1", "_exit", NULL);
+        CHECK_EQ(test_child_wait(child), 0);
+        WAIT_UNTIL_EQ(end.n_calls, 1);
+        record_expect(&seen, 2, NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
+        record_drop(observer, &seen);
+        record_drop(ending, &end);
+        test_bus_stop(bus);
+}
+
+TEST(centersDoNotHearEachOther)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
+        record distributed, darwin, local;
+        dn_observer *observers[] = {
+                record_observe(center, &(dn_filter){ .name = NAME }, &distributed),
+                record_observe(dn_center_darwin(), &(dn_filter){ .name = NAME }, &darwin),
+                record_observe(dn_center_local(), &(dn_filter){ .name = NAME }, &local),
+        };
+
+        CHECK_EQ(dn_center_post(dn_center_local(), NAME, NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), NAME, "x", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(poster, NAME, "x", NULL, 0), 0);
+        record_expect(&distributed, 1, NAME " @x\n");
+        record_expect(&darwin, 1, NAME "\n");
+        record_expect(&local, 1, NAME "\n");
+        record_drop(observers[0], &distributed);
+        record_drop(observers[1], &darwin);
+        record_drop(observers[2], &local);
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST(namesAreBytes)
+{
+        static const char *const names[] = {
+                "caf\xc3\xa9", "cafe\xcc\x81", "A", "a", "a.b", "a.b.", "com.x", "com.x.y", "it's",
+                "\"", "\\", ",", "=", "*", "a\nb", "😀",
+        };
+        enum { N = sizeof(names) / sizeof(names[0]) };
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
+        char long_names[2][DN_NAME_MAX_BYTES + 1];
+        dn_observer *observers[N + 2];
+        record seen[N + 2];
+
+        for (size_t i = 0; i < 2; i++) {
+                memset(long_names[i], 'n', DN_NAME_MAX_BYTES);
+                long_names[i][DN_NAME_MAX_BYTES - 1] = "ab"[i];
+                long_names[i][DN_NAME_MAX_BYTES] = '\0';
+        }
+        for (size_t i = 0; i < N + 2; i++)
+                observers[i] = record_observe(
+                        center, &(dn_filter){ .name = i < N ? names[i] : long_names[i - N] },
+                        &seen[i]);
+        for (size_t i = 0; i < N + 2; i++)
+                CHECK_EQ(dn_center_post(poster, i < N ? names[i] : long_names[i - N], NULL, NULL,
+                                        0),
+                         0);
+        for (size_t i = 0; i < N + 2; i++)
+                WAIT_UNTIL_EQ(seen[i].n_calls, 1);
+        for (size_t i = 0; i < N + 2; i++) {
+                CHECK_EQ(seen[i].n_calls, 1);
+                record_drop(observers[i], &seen[i]);
+        }
+        dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(whatIsMalformedIsRefused)
+{
+        dn_center *center = dn_center_distributed();
+        char *large = calloc(1, DN_OBJECT_MAX_BYTES + 2);
+        record seen;
+
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        record_init(&seen);
+        memset(large, 'o', DN_OBJECT_MAX_BYTES + 1);
+        CHECK_EQ(dn_center_post(center, NULL, NULL, NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_post(center, "", NULL, NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_post(center, "\xff", NULL, NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_post(center, NAME, "\xff", NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_post(center, NAME, large, NULL, 0), -E2BIG);
+        large[DN_OBJECT_MAX_BYTES] = '\0';
+        CHECK_EQ(dn_center_post(center, NAME, large, NULL, 0), -ENOTCONN);
+        large[DN_OBJECT_MAX_BYTES] = 'o';
+        CHECK_EQ(dn_center_observe_filtered(center, NULL, record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_filtered(center, &(dn_filter){ .name = NAME, .prefix = "" },
+                                            record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_filtered(center, &(dn_filter){ .prefix = "\xc3" },
+                                            record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_filtered(center, &(dn_filter){ .name = NAME, .object = "\xff" },
+                                            record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_filtered(center, &(dn_filter){ .object = large },
+                                            record_handler(&seen), NULL, NULL),
+                 -E2BIG);
+        CHECK_EQ(dn_center_observe_prefix(center, NULL, record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &(dn_filter){ .prefix = "x" },
+                                            record_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 7);
+        CHECK_EQ(seen.n_calls, 0);
+        record_deinit(&seen);
+        free(large);
+}
+
+TEST(removalGoesByNameAndObjectAndTakesDuplicates)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        record seen, other;
+        char x[] = "x";
+
+        record_init(&seen);
+        record_init(&other);
+        CHECK_EQ(dn_center_add_observer(center, &other, record_callback, "a", NULL, 0), 0);
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, "a", "x", 0), 0);
+        CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, "a", "y", 0), 0);
+        CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, "b", "x", 0), 0);
+        CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(center, "a", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 4);
+        CHECK_EQ(dn_center_remove_observer(center, &seen, "a", x), 0);
+        CHECK_EQ(dn_center_post(center, "a", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 5);
+        CHECK_EQ(dn_center_post(center, "a", "y", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 7);
+        CHECK_EQ(dn_center_remove_observer(center, &seen, "a", NULL), 0);
+        CHECK_EQ(dn_center_post(center, "a", "y", NULL, 0), 0);
+        CHECK_EQ(dn_center_post(center, "b", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 10);
+        CHECK_EQ(dn_center_remove_observer(center, &seen, NULL, "x"), 0);
+        CHECK_EQ(dn_center_post(center, "b", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 11);
+        CHECK_EQ(dn_center_remove_every_observer(center, &seen), 0);
+        CHECK_EQ(dn_center_post(center, "a", "x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(other.n_calls, 5);
+        CHECK_EQ(seen.n_calls, 11);
+        CHECK_EQ(dn_center_remove_every_observer(center, &other), 0);
+        record_deinit(&seen);
+        record_deinit(&other);
+        test_bus_stop(bus);
+}
+
+static dn_observer *to_remove;
+
+static void remove_another(const dn_event *event, void *context)
+{
+        (void)event;
+        dn_observer_cancel(to_remove);
+        ((record *)context)->n_calls++;
+}
+
+TEST(anObserverThatIsRemovedBeforeItsTurnIsNotCalled)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        record first, second;
+        dn_observer *observer = NULL;
+
+        record_init(&first);
+        CHECK_EQ(dn_center_observe(center, NAME, (dn_handler){ remove_another, &first, NULL }, NULL,
+                                   &observer),
+                 0);
+        to_remove = record_observe(center, &(dn_filter){ .name = NAME }, &second);
+        CHECK_EQ(dn_center_post(center, NAME, NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(center, NAME, NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(first.n_calls, 2);
+        WAIT_UNTIL_EQ(second.n_destroyed, 1);
+        CHECK_EQ(second.n_calls, 0);
+        record_drop(to_remove, &second);
+        record_drop(observer, &first);
+        test_bus_stop(bus);
+}
+
+TEST(whatWaitsGoesToTheHandlerThatReplacesAnother)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_observer *old, *new = NULL;
+        record before, after;
+
+        old = record_observe(center, &(dn_filter){ .name = NAME, .object = "x" }, &before);
+        record_init(&after);
+        before.holds = true;
+        for (int i = 0; i < 5; i++)
+                CHECK_EQ(post_number(center, NAME, "x", i), 0);
+        WAIT_UNTIL_EQ(before.n_calls, 1);
+        CHECK_EQ(dn_observer_replace(old, record_handler(&after), NULL, &new), 0);
+        CHECK_EQ(post_number(center, NAME, "y", 5), 0);
+        CHECK_EQ(post_number(center, NAME, "x", 6), 0);
+        before.holds = false;
+        WAIT_UNTIL_EQ(after.n_calls, 5);
+        record_expect(&before, 1, NAME " @x {\"i\": 0}\n");
+        record_expect(&after, 5,
+                      NAME " @x {\"i\": 1}\n" NAME " @x {\"i\": 2}\n" NAME " @x {\"i\": 3}\n" NAME
+                           " @x {\"i\": 4}\n" NAME " @x {\"i\": 6}\n");
+        record_drop(old, &before);
+        record_drop(new, &after);
+        test_bus_stop(bus);
+}
+
+/* Twice as many as wait for an observer: the newest remain, the first of them says what is gone. */
+TEST(anObserverThatIsTooSlowIsToldHowManyWereDropped)
+{
+        enum { N_MAX = 65536, N = 2 * N_MAX };
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(center, &(dn_filter){ .name = "self.x" }, &seen);
+        seen.holds = true;
+        CHECK_EQ(post_number(center, "self.x", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        for (int i = 1; i <= N; i++)
+                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        seen.holds = false;
+        WAIT_UNTIL_EQ(seen.n_calls, 1 + N_MAX);
+        CHECK_EQ(seen.n_dropped, N - N_MAX);
+        record_drop(observer, &seen);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,206 @@
+/* Waits until posts have left the process. */
+#include <pthread.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+/* Posts to a bus that does not read, until the library has to queue one. */
+static void post_until_pending(void)
+{
+        for (int i = 0; i < 1000000; i++) {
+                CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), 0);
+                if (i % 100 == 0 && dn_flush(0) == -ETIMEDOUT)
+                        return;
+        }
+        test_fail(__FILE__, __LINE__, "a stalled bus took a million posts");
+}
+
+TEST_NO_BUS(flushWithoutPostsHasNothingToDo)
+{
+        CHECK_EQ(dn_flush(0), 0);
+        CHECK_EQ(dn_flush(1000000), 0);
+}
+
+TEST(flushReturnsWhenTheBusHasReadEverything)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(0), 0);
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.name, "N");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(flushOnAStalledBusTimesOut)
+{
+        test_bus *bus = test_bus_begin();
+
+        post_ok(dn_center_darwin(), "N");
+        test_bus_pause(bus);
+        post_until_pending();
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(dn_flush(200000), -ETIMEDOUT);
+        uint64_t waited_us = test_now_us() - before_us;
+        CHECK(waited_us >= 190000 && waited_us < 2000000 * (uint64_t)test_slowness());
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_stop(bus);
+}
+
+TEST(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
+{
+        test_bus *bus = test_bus_begin();
+
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_pause(bus);
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(0), 0); /* it has at least left the process */
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(dn_flush(200000), -ETIMEDOUT);
+        uint64_t waited_us = test_now_us() - before_us;
+        CHECK(waited_us >= 190000 && waited_us < 2000000 * (uint64_t)test_slowness());
+        CHECK_EQ(dn_flush(0), 0);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(flushWithoutABusReportsIt)
+{
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(0), -ENOTCONN);
+        CHECK_EQ(dn_flush(10000), -ENOTCONN);
+}
+
+TEST(flushCoversEveryCenter)
+{
+        test_bus *bus = test_bus_begin();
+        test_bus *other_bus = test_bus_start(NULL, NULL);
+        dn_center *other = NULL;
+
+        CHECK_EQ(dn_center_open(test_bus_address(other_bus), &other), 0);
+        post_ok(dn_center_darwin(), "N");
+        post_ok(other, "N");
+        CHECK_EQ(dn_flush(5000000), 0);
+        test_bus_pause(bus);
+        post_until_pending();
+        post_ok(other, "N");
+        CHECK_EQ(dn_flush(50000), -ETIMEDOUT);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        dn_center_unref(other);
+        test_bus_stop(other_bus);
+        test_bus_stop(bus);
+}
+
+ROLE(postToStalled)
+{
+        post_ok(dn_center_darwin(), "N");
+        printf("connected\n");
+        if (!fgets((char[8]){0}, 8, stdin))
+                return 1;
+        post_until_pending();
+        printf("pending\n");
+        return 0;
+}
+
+TEST(exitWaitsForTheBusButNotForever)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = test_spawn_role("postToStalled", NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "connected");
+        test_bus_pause(bus);
+        CHECK_STREQ(test_child_ask(child, "go"), "pending");
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(test_child_wait(child), 0);
+        CHECK(test_now_us() - before_us < 3000000 * (uint64_t)test_slowness());
+        test_bus_stop(bus);
+}
+
+TEST(exitDeliversWhatTheBusAcceptsInTime)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *child = test_spawn_role("postToStalled", NULL);
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_STREQ(test_child_read_line(child), "connected");
+        test_bus_pause(bus);
+        CHECK_STREQ(test_child_ask(child, "go"), "pending");
+        test_bus_resume(bus);
+        CHECK_EQ(test_child_wait(child), 0);
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.name, "N");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static _Atomic bool is_over;
+
+static void *post_all_the_time(void *argument)
+{
+        (void)argument;
+        while (!is_over)
+                post_ok(dn_center_darwin(), "N");
+        return NULL;
+}
+
+/* Only earlier posts are waited for. */
+TEST(flushReturnsWhileAnotherThreadKeepsPosting)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t thread;
+
+        post_ok(dn_center_darwin(), "first");
+        CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, NULL), 0);
+        for (int i = 0; i < 5; i++)
+                CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        is_over = true;
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        test_bus_stop(bus);
+}
+
+#define N_CENTERS 300
+
+static _Atomic bool stop;
+
+static void *flush_all_the_time(void *argument)
+{
+        (void)argument;
+        while (!stop) {
+                int r = dn_flush(0);
+                CHECK(r == 0 || r == -ETIMEDOUT || dn_is_offline(r));
+        }
+        return NULL;
+}
+
+TEST(flushIsSafeWhileCentersComeAndGo)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t threads[2];
+
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, flush_all_the_time, NULL), 0);
+        for (int i = 0; i < N_CENTERS; i++) {
+                dn_center *center = NULL;
+                CHECK_EQ(dn_center_open(i % 2 ? "session" : "none", &center), 0);
+                post_soon(center, "N");
+                dn_center_unref(center);
+        }
+        stop = true;
+        for (int i = 0; i < 2; i++)
+                pthread_join(threads[i], NULL);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

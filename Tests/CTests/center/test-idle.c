@@ -1,0 +1,88 @@
+/* An idle process that waits for notifications sleeps. */
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_OBSERVERS 1000
+#define WINDOW_MS 2000
+
+static test_bus *bus;
+static test_peer *peer;
+static tally seen[N_OBSERVERS];
+
+/* Posts as many unobserved names as the line says, then "last". */
+ROLE(postUnobserved)
+{
+        char line[32], name[32];
+
+        while (fgets(line, sizeof line, stdin)) {
+                int n = atoi(line);
+                for (int i = 0; i < n; i++) {
+                        snprintf(name, sizeof name, "unobserved.%d", i);
+                        int r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
+                        if (r == -ENOBUFS)
+                                dn_flush(5000000);
+                }
+                dn_center_post(dn_center_darwin(), "last", NULL, NULL, 0);
+        }
+        return 0;
+}
+
+static void observe_all(void)
+{
+        char name[32];
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer has a thread of its own that wakes up");
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, "type='signal',arg0='last'");
+        for (int i = 0; i < N_OBSERVERS; i++) {
+                snprintf(name, sizeof name, "observed.%d", i);
+                tally_observe(dn_center_darwin(), name, &seen[i]);
+        }
+        post_ok(dn_center_darwin(), "observed.7");
+        WAIT_UNTIL_EQ(seen[7].n_calls, 1);
+}
+
+/* Lets the effects of the preparations end before the measurement begins. */
+static uint64_t wait_until_quiet(void)
+{
+        uint64_t before, after = test_n_switches_of_others();
+
+        do {
+                before = after;
+                test_let_pass_ms(300);
+                after = test_n_switches_of_others();
+        } while (before != after);
+        return after;
+}
+
+TEST(idleProcessNeverWakesUp)
+{
+        observe_all();
+        uint64_t n_before = wait_until_quiet();
+        test_let_pass_ms(WINDOW_MS);
+        CHECK_EQ(test_n_switches_of_others(), n_before);
+        post_ok(dn_center_darwin(), "observed.7");
+        WAIT_UNTIL_EQ(seen[7].n_calls, 2);
+        CHECK(test_n_switches_of_others() > n_before); /* the measurement works */
+        test_bus_stop(bus);
+}
+
+TEST(postsOfUnobservedNamesDoNotWakeTheProcess)
+{
+        test_signal last;
+
+        observe_all();
+        test_child *poster = test_spawn_role("postUnobserved", NULL);
+        uint64_t n_before = wait_until_quiet();
+        test_child_write_line(poster, "10000");
+        test_peer_next(peer, &last);
+        CHECK_STREQ(last.name, "last");
+        CHECK_EQ(test_n_switches_of_others(), n_before);
+        test_child_kill(poster);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

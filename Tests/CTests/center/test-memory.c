@@ -1,0 +1,213 @@
+/* Out of memory: each allocation of a call fails once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tally.h"
+#include "test-bus.h"
+
+/* The C library's allocator, under names that cannot be replaced. */
+extern void *__libc_malloc(size_t n_bytes);
+extern void *__libc_calloc(size_t n, size_t n_bytes);
+extern void *__libc_realloc(void *memory, size_t n_bytes);
+
+/* Allocations of this thread until one fails; negative: none fails. */
+static _Thread_local int n_until_failure = -1;
+static _Thread_local bool has_failed;
+
+#if !TEST_HAS_SANITIZER
+static bool fails(void)
+{
+        if (n_until_failure < 0)
+                return false;
+        if (n_until_failure-- > 0)
+                return false;
+        has_failed = true;
+        errno = ENOMEM;
+        return true;
+}
+
+void *malloc(size_t n_bytes)
+{
+        return fails() ? NULL : __libc_malloc(n_bytes);
+}
+
+void *calloc(size_t n, size_t n_bytes)
+{
+        return fails() ? NULL : __libc_calloc(n, n_bytes);
+}
+
+void *realloc(void *memory, size_t n_bytes)
+{
+        return fails() ? NULL : __libc_realloc(memory, n_bytes);
+}
+#endif
+
+/* Repeats a call, failing its first, second, ... allocation, until it completes without a failure.
+ * Returns how many failed. */
+static int fail_each(int (*call)(int n))
+{
+        for (int n = 0;; n++) {
+                int r;
+
+                has_failed = false;
+                n_until_failure = n;
+                r = call(n);
+                n_until_failure = -1;
+                CHECK(r == 0 || (has_failed && r == -ENOMEM));
+                if (!has_failed)
+                        return n;
+        }
+}
+
+static void begin(void)
+{
+        if (TEST_HAS_SANITIZER)
+                SKIP("a sanitizer brings an allocator of its own");
+}
+
+static tally seen;
+static char name[32];
+
+static int observe_and_cancel(int n)
+{
+        uint64_t n_before = seen.n_destroyed;
+        dn_observer *observer = NULL;
+        int r;
+
+        (void)n;
+        r = dn_center_observe(dn_center_darwin(), name, tally_handler(&seen), NULL, &observer);
+        n_until_failure = -1;
+        CHECK_EQ(r == 0, observer != NULL);
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+        CHECK_EQ(seen.n_destroyed, n_before + 1);
+        return r;
+}
+
+TEST(registrationFailsCompletelyOrNotAtAll)
+{
+        begin();
+        test_bus *bus = test_bus_begin();
+
+        post_ok(dn_center_darwin(), "first");
+        snprintf(name, sizeof name, "a.name");
+        CHECK(fail_each(observe_and_cancel) > 2);
+        test_bus_stop(bus);
+}
+
+static void ignore(dn_center *center, void *observer, const char *posted, const void *object,
+                   const dn_dict *user_info)
+{
+        (void)center;
+        (void)observer;
+        (void)posted;
+        (void)object;
+        (void)user_info;
+}
+
+static int add_and_remove(int n)
+{
+        int r = dn_center_add_observer(dn_center_local(), &seen, ignore, "N", NULL, 0);
+
+        (void)n;
+        n_until_failure = -1;
+        CHECK_EQ(dn_center_remove_every_observer(dn_center_local(), &seen), 0);
+        return r;
+}
+
+TEST_NO_BUS(bareRegistrationFailsCompletelyOrNotAtAll)
+{
+        begin();
+        CHECK(fail_each(add_and_remove) > 2);
+}
+
+static int post(int n)
+{
+        (void)n;
+        return dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+}
+
+TEST(observersHearPostsThatRanOutOfMemory)
+{
+        begin();
+        test_bus *bus = test_bus_begin();
+        uint64_t n_posts;
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        n_posts = (uint64_t)fail_each(post) + 1;
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
+        test_bus_stop(bus);
+}
+
+static int open_and_close(int n)
+{
+        dn_center *center = NULL;
+        int r = dn_center_open("none", &center);
+
+        (void)n;
+        if (r == 0)
+                r = dn_center_post(center, "self.x", NULL, NULL, 0);
+        n_until_failure = -1;
+        dn_center_unref(center);
+        return r;
+}
+
+TEST_NO_BUS(openingFailsCompletelyOrNotAtAll)
+{
+        begin();
+        CHECK(fail_each(open_and_close) > 1);
+}
+
+static int make_loop(int n)
+{
+        dn_loop *loop = NULL;
+        int r = dn_loop_new(&loop);
+
+        (void)n;
+        CHECK_EQ(r == 0, loop != NULL);
+        dn_loop_close(loop);
+        return r;
+}
+
+TEST_NO_BUS(loopIsCreatedCompletelyOrNotAtAll)
+{
+        begin();
+        CHECK(fail_each(make_loop) > 0);
+}
+
+static int build_dict(int n)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *dict = NULL;
+        char *text;
+        int r;
+
+        (void)n;
+        dn_dict_builder_set_string(builder, "string", "text");
+        dn_dict_builder_begin_array(builder, "array");
+        for (int i = 0; i < 20; i++)
+                dn_dict_builder_set_int64(builder, NULL, i);
+        dn_dict_builder_end(builder);
+        dn_dict_builder_begin_dict(builder, "dict");
+        dn_dict_builder_set_bool(builder, "key", true);
+        dn_dict_builder_end(builder);
+        r = dn_dict_builder_finish(builder, &dict);
+        CHECK_EQ(r == 0, dict != NULL);
+        text = dn_dict_copy_json(dict);
+        CHECK(!text || text[strlen(text) - 1] == '}');
+        if (r == 0 && !text)
+                r = -ENOMEM;
+        free(text);
+        dn_dict_unref(dict);
+        return r;
+}
+
+TEST_NO_BUS(dictionaryIsBuiltCompletelyOrNotAtAll)
+{
+        begin();
+        CHECK(fail_each(build_dict) > 10);
+}
+
+TEST_MAIN()

@@ -1,0 +1,260 @@
+/* The names in use and their holders. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "listing.h"
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static bool has_holder(const struct listed *listed, pid_t pid)
+{
+        for (size_t i = 0; i < listed->n_holders; i++)
+                if (listed->pids[i] == pid)
+                        return true;
+        return false;
+}
+
+/* Counts the files below the directory of the tables; `last_file` is one of them. */
+static char last_file[900];
+
+static unsigned n_files(void)
+{
+        char path[600];
+        unsigned n = 0;
+        struct dirent *entry;
+        DIR *directory;
+
+        snprintf(path, sizeof path, "%s/darwin-notify", getenv("XDG_RUNTIME_DIR"));
+        directory = opendir(path);
+        CHECK(directory);
+        while ((entry = readdir(directory))) {
+                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                        continue;
+                snprintf(last_file, sizeof last_file, "%s/%s", path, entry->d_name);
+                n++;
+        }
+        closedir(directory);
+        return n;
+}
+
+TEST(emptyListLeavesNothingBehind)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child;
+        unsigned n_fds = test_n_fds();
+
+        CHECK_EQ(list_now(NULL)->n_names, 0);
+        CHECK_EQ(n_files(), 0);
+        CHECK_EQ(test_n_fds(), n_fds);
+        child = spawn_observer("held", NULL);
+        CHECK_EQ(list_now(NULL)->n_names, 1);
+        CHECK_EQ(n_files(), 1);
+        test_child_kill(child);
+        CHECK_EQ(list_now(NULL)->n_names, 0);
+        CHECK_EQ(n_files(), 0);
+        test_bus_stop(bus);
+}
+
+TEST(nameIsListedWithItsHolderAndPostCount)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        listing *list;
+        uint64_t before;
+        dn_observer *observer = tally_observe(dn_center_darwin(), "com.example.held", &seen);
+
+        post_ok(dn_center_darwin(), "com.example.not-held");
+        list = list_now(NULL);
+        CHECK_EQ(list->n_names, 1);
+        CHECK_STREQ(list->names[0].name, "com.example.held");
+        CHECK_EQ(list->names[0].n_holders, 1);
+        CHECK_EQ(list->names[0].pids[0], getpid());
+        CHECK_EQ(list->names[0].state, 0);
+        before = list->names[0].generation;
+        post_elsewhere("com.example.held", 2, "_exit");
+        CHECK_EQ(list_now(test_bus_address(bus))->names[0].generation, before + 2);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(list_now(NULL)->n_names, 0); /* the name lingers briefly */
+        test_bus_stop(bus);
+}
+
+TEST(severalProcessesHoldAName)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *a = spawn_observer("one", "two"), *b = spawn_observer("two", NULL);
+        static tally seen = {0};
+        listing *list;
+
+        tally_observe(dn_center_darwin(), "two", &seen);
+        list = list_now(NULL);
+        CHECK_EQ(list->n_names, 2);
+        CHECK_STREQ(list->names[0].name, "one");
+        CHECK_EQ(list->names[0].n_holders, 1);
+        CHECK(has_holder(&list->names[0], test_child_pid(a)));
+        CHECK_STREQ(list->names[1].name, "two");
+        CHECK_EQ(list->names[1].n_holders, 3);
+        CHECK(has_holder(&list->names[1], test_child_pid(a)));
+        CHECK(has_holder(&list->names[1], test_child_pid(b)));
+        CHECK(has_holder(&list->names[1], getpid()));
+        test_child_kill(a);
+        list = list_now(NULL);
+        CHECK_EQ(list->n_names, 1);
+        CHECK_STREQ(list->names[0].name, "two");
+        CHECK_EQ(list->names[0].n_holders, 2);
+        CHECK(has_holder(&list->names[0], test_child_pid(b)));
+        CHECK(has_holder(&list->names[0], getpid()));
+        test_child_kill(b);
+        test_bus_stop(bus);
+}
+
+TEST(deadProcessesAreNotHolders)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *children[4];
+        listing *list;
+
+        for (int i = 0; i < 4; i++)
+                children[i] = spawn_observer("held", NULL);
+        CHECK_EQ(list_now(NULL)->names[0].n_holders, 4);
+        /* The lister takes one of the two entries and clears it; the other's remains. */
+        test_child_kill(children[0]);
+        test_child_kill(children[2]);
+        list = list_now(NULL);
+        CHECK_EQ(list->n_names, 1);
+        CHECK_EQ(list->names[0].n_holders, 2);
+        CHECK(has_holder(&list->names[0], test_child_pid(children[1])));
+        CHECK(has_holder(&list->names[0], test_child_pid(children[3])));
+        test_child_kill(children[1]);
+        test_child_kill(children[3]);
+        CHECK_EQ(list_now(NULL)->n_names, 0);
+        test_bus_stop(bus);
+}
+
+TEST(twoCentersOfAProcessCountAsOneHolder)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_center *second = NULL;
+        dn_observer *observer;
+
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &second), 0);
+        tally_observe(dn_center_darwin(), "held", &seen);
+        observer = tally_observe(second, "held", &seen);
+        CHECK_EQ(list_now(NULL)->names[0].n_holders, 1);
+        tally_drop(observer);
+        dn_center_unref(second);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(namesAreInByteOrder)
+{
+        static const char *const names[] = {"B", "a", "a ", "a.b", "ab", "z", "\xc3\xa9",
+                                            "\xf0\x9f\x98\x80"};
+        const size_t n_names = sizeof names / sizeof *names;
+        dn__region *region = open_region(NOWHERE);
+        char longest[DN_NAME_MAX_BYTES + 1] = "";
+        listing *list;
+
+        memset(longest, 'b', DN_NAME_MAX_BYTES);
+        hold(region, longest);
+        for (size_t i = n_names; i > 0; i--)
+                hold(region, names[i - 1]);
+        list = list_now(NOWHERE);
+        CHECK_EQ(list->n_names, n_names + 1);
+        CHECK_STREQ(list->names[5].name, longest);
+        for (size_t i = 0; i < n_names; i++)
+                CHECK_STREQ(list->names[i < 5 ? i : i + 1].name, names[i]);
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(statesAreListed)
+{
+        dn__region *region = open_region(NOWHERE);
+        listing *list;
+
+        hold(region, "a")->state = UINT64_MAX;
+        hold(region, "b")->state = 1;
+        hold(region, "c");
+        list = list_now(NOWHERE);
+        CHECK_EQ(list->n_names, 3);
+        CHECK(list->names[0].state == UINT64_MAX);
+        CHECK_EQ(list->names[1].state, 1);
+        CHECK_EQ(list->names[2].state, 0);
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(callbackStopsTheList)
+{
+        dn__region *region = open_region(NOWHERE);
+        listing list = {.n_most = 1};
+
+        hold(region, "a");
+        hold(region, "b");
+        CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 3);
+        CHECK_EQ(list.n_names, 1);
+        dn__region_close(region);
+}
+
+static int refuse(const dn_name_record *record, void *context)
+{
+        (void)record;
+        ++*(int *)context;
+        return -ENOENT;
+}
+
+static int use_the_library(const dn_name_record *record, void *context)
+{
+        static tally seen = {0};
+
+        CHECK_STREQ(record->name, "held");
+        tally_drop(tally_observe(dn_center_darwin(), "held", &seen));
+        CHECK(list_now(NULL)->n_names >= 1);
+        CHECK_STREQ(record->name, "held");
+        ++*(int *)context;
+        return 0;
+}
+
+TEST(theCallbackMayUseTheLibrary)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        int n_calls = 0;
+
+        tally_observe(dn_center_darwin(), "held", &seen);
+        CHECK_EQ(dn_list_names(NULL, use_the_library, &n_calls), 0);
+        CHECK_EQ(n_calls, 1);
+        CHECK_EQ(dn_list_names(NULL, refuse, &n_calls), -EINVAL);
+        CHECK_EQ(n_calls, 2);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(wrongArgumentsAreRefused)
+{
+        listing list = {0};
+
+        CHECK_EQ(dn_list_names(NOWHERE, NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_list_names("", on_name, &list), -EINVAL);
+        CHECK_EQ(dn_list_names("none", on_name, &list), -ENOTCONN);
+        CHECK_EQ(dn_list_names("unixexec:path=/bin/true", on_name, &list), -ENOTCONN);
+}
+
+TEST_NO_BUS(unavailableTableIsAnError)
+{
+        listing list = {0};
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 0);
+        dn__region_close(open_region(NOWHERE));
+        CHECK_EQ(n_files(), 1);
+        CHECK_EQ(truncate(last_file, 100), 0);
+        CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 0);
+        forbid_tables();
+        CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), -EACCES);
+}
+
+TEST_MAIN()

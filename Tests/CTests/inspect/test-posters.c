@@ -1,0 +1,221 @@
+/* The senders of the posts on a bus. */
+#include <sys/types.h>
+
+#include "roles.h"
+#include "test-bus.h"
+#include "test-child.h"
+#include "test-peer.h"
+#include "watch.h"
+
+/* Posts the name on each line it reads. */
+ROLE(postLines)
+{
+        char line[64];
+
+        CHECK_EQ(dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0), 0);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                line[strcspn(line, "\n")] = '\0';
+                CHECK_EQ(dn_center_post(dn_center_darwin(), line, NULL, NULL, 0), 0);
+                printf("posted\n");
+        }
+        return 0;
+}
+
+static test_child *spawn_poster(const char *first_name)
+{
+        test_child *child = test_spawn_role("postLines", first_name, NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+TEST(livePostersAreIdentifiedWheneverTheyConnected)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *before = spawn_poster("unseen"), *after;
+        static watch watch = {0};
+
+        watch_start(&watch, NULL, NULL);
+        after = spawn_poster("first");
+        WAIT_UNTIL_EQ(watch.n_records, 1); /* the bus may read another connection first */
+        CHECK_STREQ(test_child_ask(before, "second"), "posted");
+        CHECK_STREQ(test_child_ask(before, "third"), "posted");
+        WAIT_UNTIL_EQ(watch.n_records, 3);
+        CHECK_STREQ(test_child_ask(after, "end"), "posted");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 4);
+        check_from(&watch.records[0], "first", test_child_pid(after));
+        check_from(&watch.records[1], "second", test_child_pid(before));
+        check_from(&watch.records[2], "third", test_child_pid(before));
+        check_from(&watch.records[3], "end", test_child_pid(after));
+        CHECK_STREQ(watch.records[3].sender, watch.records[0].sender);
+        CHECK(strcmp(watch.records[3].sender, watch.records[2].sender) != 0);
+        CHECK_EQ(test_child_wait(before), 0);
+        CHECK_EQ(test_child_wait(after), 0);
+        test_bus_stop(bus);
+}
+
+/* Only the process's own name remains of one that has exited but not been reaped. */
+static bool is_own_program_or_cut(const char *program)
+{
+        return strcmp(program, own_program()) == 0 ||
+               (strlen(program) == 15 && strncmp(program, own_program(), 15) == 0);
+}
+
+TEST(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
+{
+        enum { N = 20 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static watch watch = {0};
+        pid_t pids[N];
+        char name[32];
+
+        watch_start(&watch, NULL, NULL);
+        for (int i = 0; i < N; i++) {
+                snprintf(name, sizeof name, "short.%d", i);
+                test_child *child = test_spawn_role("post", name, "1", "_exit", NULL);
+                pids[i] = test_child_pid(child);
+                CHECK_EQ(test_child_wait(child), 0);
+                WAIT_UNTIL_EQ(watch.n_records, i + 1);
+        }
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, N + 1);
+        for (int i = 0; i < N; i++) {
+                record *found = &watch.records[i];
+                snprintf(name, sizeof name, "short.%d", i);
+                CHECK_STREQ(found->name, name);
+                CHECK(found->pid == pids[i] || (found->pid == 0 && !found->program[0]));
+                CHECK(!found->program[0] || is_own_program_or_cut(found->program));
+        }
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(posterThatHasExitedIsNotGuessed)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static watch watch = {.holds = true};
+        test_signal gone;
+
+        watch_start(&watch, NULL, NULL);
+        test_peer_post(peer, "first");
+        WAIT_UNTIL_EQ(watch.n_records, 1);
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_elsewhere("gone", 2, "_exit");
+        test_peer_next(peer, &gone);
+        test_peer_next(peer, &gone);
+        WAIT_UNTIL(!test_peer_sees(peer, gone.sender));
+        watch.holds = false;
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 4);
+        for (int i = 1; i <= 2; i++) {
+                CHECK_STREQ(watch.records[i].name, "gone");
+                CHECK_STREQ(watch.records[i].sender, gone.sender);
+                CHECK_EQ(watch.records[i].pid, 0);
+                CHECK_STREQ(watch.records[i].program, "");
+        }
+        check_from(&watch.records[3], "end", getpid());
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(connectionIsQueriedWhenItAppears)
+{
+        test_bus *bus = test_bus_begin();
+        static watch watch = {0};
+        char name[64];
+
+        watch_start(&watch, NULL, NULL);
+        test_peer *quick = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        snprintf(name, sizeof name, "%s", test_peer_unique_name(quick));
+        /* Only the bus itself reports disconnections. */
+        test_peer_post_values(peer, TEST_WIRE_PATH, "org.freedesktop.DBus", "NameOwnerChanged",
+                              "sss", name, name, "");
+        watch.holds = true;
+        test_peer_post(peer, "first");
+        WAIT_UNTIL_EQ(watch.n_records, 1); /* it was queried after the fast one */
+        test_peer_post(quick, "quick");
+        test_peer_close(quick);
+        WAIT_UNTIL(!test_peer_sees(peer, name));
+        watch.holds = false;
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 3);
+        check_from(&watch.records[1], "quick", getpid());
+        CHECK_STREQ(watch.records[1].sender, name);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(manyConcurrentPostersKeepTheirOrder)
+{
+        enum { N_CHILDREN = 8, N_POSTS = 25 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *children[N_CHILDREN];
+        uint64_t last[N_CHILDREN] = {0};
+        static tally seen = {0};
+        static watch watch = {0};
+        char name[8] = "many.x";
+
+        for (int i = 0; i < N_CHILDREN; i++) {
+                name[5] = (char)('0' + i);
+                tally_observe(dn_center_darwin(), name, &seen);
+        }
+        watch_start(&watch, NULL, NULL);
+        for (int i = 0; i < N_CHILDREN; i++) {
+                name[5] = (char)('0' + i);
+                children[i] = test_spawn_role("post", name, "25", "_exit", NULL);
+        }
+        for (int i = 0; i < N_CHILDREN; i++)
+                CHECK_EQ(test_child_wait(children[i]), 0);
+        WAIT_UNTIL_EQ(watch.n_records, N_CHILDREN * N_POSTS);
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        for (size_t i = 0; i < N_CHILDREN * N_POSTS; i++) {
+                int from = watch.records[i].name[5] - '0';
+                CHECK(from >= 0 && from < N_CHILDREN);
+                CHECK(watch.records[i].generation > last[from]);
+                last[from] = watch.records[i].generation;
+        }
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(floodOfANewPosterIsReportedInOrder)
+{
+        enum { N_POSTS = 3000 }; /* more than may wait for their sender */
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus)), *flood;
+        static watch watch = {.holds = true};
+
+        watch_start(&watch, NULL, NULL);
+        test_peer_post(peer, "first");
+        WAIT_UNTIL_EQ(watch.n_records, 1);
+        flood = test_peer_open(test_bus_address(bus));
+        for (uint64_t i = 1; i <= N_POSTS; i++)
+                test_peer_post_full(flood, TEST_WIRE_PREFIX "flood", "flood", i, 1);
+        test_peer_sync(flood);
+        watch.holds = false;
+        WAIT_UNTIL_EQ(watch.n_records, N_POSTS + 1);
+        test_peer_post(flood, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.records[1].pid, 0); /* only that many wait */
+        for (size_t i = 1; i <= N_POSTS; i++) {
+                CHECK_EQ(watch.records[i].generation, i);
+                CHECK_STREQ(watch.records[i].sender, test_peer_unique_name(flood));
+                CHECK(watch.records[i].pid == 0 || watch.records[i].pid == getpid());
+        }
+        check_from(&watch.records[N_POSTS], "flood", getpid());
+        test_peer_close(flood);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

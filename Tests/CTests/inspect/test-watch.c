@@ -1,0 +1,293 @@
+/* Every post on a bus. */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+#include "test-peer.h"
+#include "watch.h"
+
+static uint64_t wall_clock_us(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_REALTIME, &now);
+        return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+TEST(postsAreReportedInOrderWithAllDetails)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static const char *const names[] = {"a", "caf\xc3\xa9", "a", "end"};
+        static tally seen = {0};
+        static watch watch = {0};
+        uint64_t before_us = wall_clock_us();
+        test_signal signal;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), "a", &seen); /* counted, unlike the others */
+        watch_start(&watch, NULL, NULL);
+        for (size_t i = 0; i < 4; i++)
+                post_ok(dn_center_darwin(), names[i]);
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 4);
+        for (size_t i = 0; i < 4; i++) {
+                record *found = &watch.records[i];
+                test_peer_next(peer, &signal);
+                CHECK_STREQ(found->center, "darwin");
+                CHECK_STREQ(found->name, names[i]);
+                CHECK_STREQ(found->sender, signal.sender);
+                CHECK_EQ(found->pid, getpid());
+                CHECK_STREQ(found->program, own_program());
+                CHECK_EQ(found->generation, signal.generation);
+                CHECK_EQ(found->region, signal.region);
+                CHECK(found->time_us >= before_us && found->time_us <= wall_clock_us());
+                before_us = found->time_us;
+        }
+        CHECK_EQ(watch.records[2].generation, watch.records[0].generation + 1);
+        CHECK(watch.records[0].region != 0);
+        CHECK_EQ(watch.records[1].generation, 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(aPrefixComparesBytes)
+{
+        test_bus *bus = test_bus_begin();
+        static const char *const names[] = {"com.exam", "com.example", "net.com.example",
+                                            "com.examplE.x", "com.example.x", "Com.example.x",
+                                            "com.examples"};
+        static watch watch = {0}, all = {0};
+
+        watch_start(&watch, test_bus_address(bus), "com.example");
+        watch_start(&all, test_bus_address(bus), "");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                post_ok(dn_center_darwin(), names[i]);
+        post_ok(dn_center_darwin(), "com.example/fence");
+        post_ok(dn_center_darwin(), "end");
+        CHECK_EQ(watch_join(&all), ENDED);
+        CHECK_EQ(all.n_records, sizeof names / sizeof *names + 2);
+        WAIT_UNTIL_EQ(watch.n_records, 4);
+        CHECK_STREQ(watch.records[0].name, "com.example");
+        CHECK_STREQ(watch.records[1].name, "com.example.x");
+        CHECK_STREQ(watch.records[2].name, "com.examples");
+        CHECK_STREQ(watch.records[3].name, "com.example/fence");
+        test_bus_stop(bus);
+        CHECK_EQ(watch_join(&watch), -ENOTCONN);
+}
+
+TEST(postsOfTheDistributedCenterComeWithWhatTheyCarry)
+{
+        test_bus *bus = test_bus_begin();
+        static watch seen;
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *user_info = NULL;
+
+        watch_start(&seen, NULL, NULL);
+        dn_dict_builder_set_string(builder, "title", "Naima");
+        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "N", "player", user_info, 0), 0);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "N", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_records, 2);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "end", NULL, NULL, 0), 0);
+        CHECK_EQ(watch_join(&seen), ENDED);
+        check_from(&seen.records[0], "N", getpid());
+        CHECK_STREQ(seen.records[0].center, "distributed");
+        CHECK_STREQ(seen.records[0].object, "player");
+        CHECK_STREQ(seen.records[0].user_info, "{\"title\": \"Naima\"}");
+        CHECK_EQ(seen.records[0].number, 1);
+        CHECK_STREQ(seen.records[1].object, "");
+        CHECK_STREQ(seen.records[1].user_info, "");
+        CHECK_EQ(seen.records[1].number, 2);
+        CHECK_STREQ(seen.records[2].center, "darwin");
+        dn_dict_unref(user_info);
+        test_bus_stop(bus);
+}
+
+TEST(foreignPostsAreNotCounted)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static watch watch = {0};
+
+        watch_start(&watch, NULL, NULL);
+        test_peer_post(peer, "foreign");
+        test_peer_post_full(peer, TEST_WIRE_PREFIX "full", "full", 12, 34);
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 3);
+        check_from(&watch.records[0], "foreign", getpid());
+        CHECK_STREQ(watch.records[0].sender, test_peer_unique_name(peer));
+        CHECK_EQ(watch.records[0].generation, 0);
+        CHECK_EQ(watch.records[0].region, 0);
+        CHECK_EQ(watch.records[1].generation, 12);
+        CHECK_EQ(watch.records[1].region, 34);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(otherSignalsAreNotReported)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static watch watch = {0};
+
+        watch_start(&watch, NULL, NULL);
+        test_peer_post(peer, "self.secret");
+        post_ok(dn_center_darwin(), "self.secret");
+        test_peer_post_name(peer, TEST_WIRE_PREFIX "other", "name");
+        test_peer_post_values(peer, TEST_WIRE_PATH, TEST_WIRE_PREFIX "x", "Removed", "s", "x");
+        test_peer_post_values(peer, TEST_WIRE_PATH, TEST_WIRE_PREFIX "x", TEST_WIRE_MEMBER, "u", 1);
+        test_peer_post_values(peer, TEST_WIRE_PATH, "org.freedesktop.DBus", "NameOwnerChanged",
+                              "sss", ":1.9999", "", ":1.9999");
+        test_peer_post(peer, "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(watch.n_records, 1);
+        CHECK_STREQ(watch.records[0].name, "end");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static int return_context(void *context)
+{
+        return *(int *)context;
+}
+
+static int return_from_post(const dn_post_record *record, void *context)
+{
+        (void)record;
+        return *(int *)context;
+}
+
+static int must_not_be_called(const dn_post_record *record, void *context)
+{
+        (void)record;
+        (void)context;
+        test_fail(__FILE__, __LINE__, "called");
+}
+
+TEST(readyCallbackCanStop)
+{
+        test_bus *bus = test_bus_begin();
+        int result = 5;
+        dn_watcher watcher = {return_context, must_not_be_called, &result};
+        unsigned n_fds = test_n_fds();
+
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 5);
+        result = -EAGAIN;
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
+        CHECK_EQ(test_n_fds(), n_fds);
+        test_bus_stop(bus);
+}
+
+static int post_one(void *context)
+{
+        (void)context;
+        post_ok(dn_center_darwin(), "one");
+        return 0;
+}
+
+TEST(negativeCallbackResultIsRefused)
+{
+        test_bus *bus = test_bus_begin();
+        int result = -1;
+        dn_watcher watcher = {post_one, return_from_post, &result};
+
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
+        result = 1;
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 1);
+        test_bus_stop(bus);
+}
+
+static void *watch_without_ready(void *has_ended)
+{
+        int result = ENDED;
+        dn_watcher watcher = {.post = return_from_post, .context = &result};
+
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), ENDED);
+        *(_Atomic bool *)has_ended = true;
+        return NULL;
+}
+
+TEST(readyCallbackIsOptional)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static _Atomic bool has_ended = false;
+        pthread_t thread;
+
+        CHECK_EQ(pthread_create(&thread, NULL, watch_without_ready, (void *)&has_ended), 0);
+        WAIT_UNTIL((test_peer_post(peer, "probe"), has_ended));
+        pthread_join(thread, NULL);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(lossOfTheBusStops)
+{
+        test_bus *bus = test_bus_begin();
+        static watch watch = {0};
+        unsigned n_fds = test_n_fds();
+
+        watch_start(&watch, NULL, NULL);
+        test_bus_kill(bus);
+        CHECK_EQ(watch_join(&watch), -ENOTCONN);
+        CHECK(test_n_fds() <= n_fds); /* the harness has closed one of its own too */
+        test_bus_stop(bus);
+}
+
+TEST(busWithoutRoomForRulesIsAnError)
+{
+        test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
+        test_bus *bus = test_bus_start(NULL, &limits);
+        dn_watcher watcher = {.post = must_not_be_called};
+
+        CHECK_EQ(dn_watch_posts(test_bus_address(bus), NULL, &watcher), -ENOBUFS);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(withoutABusItFailsAtOnce)
+{
+        dn_watcher watcher = {.post = must_not_be_called};
+
+        CHECK_EQ(dn_watch_posts("none", NULL, &watcher), -ENOTCONN);
+        CHECK_EQ(dn_watch_posts("garbage", NULL, &watcher), -ENOTCONN);
+        CHECK_EQ(dn_watch_posts("unix:path=/nonexistent/bus", NULL, &watcher), -ENOTCONN);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -ENOTCONN);
+}
+
+/* It accepts connections but never answers. */
+TEST_NO_BUS(silentBusCountsAsNone)
+{
+        struct sockaddr_un silent = {.sun_family = AF_UNIX};
+        dn_watcher watcher = {.post = must_not_be_called};
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        char address[160];
+
+        snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
+        CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
+        CHECK_EQ(listen(fd, 100), 0);
+        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
+        uint64_t before_us = test_now_us();
+        CHECK_EQ(dn_watch_posts(address, NULL, &watcher), -ENOTCONN);
+        CHECK(test_now_us() - before_us < 3000000 * (uint64_t)test_slowness());
+        close(fd);
+}
+
+TEST_NO_BUS(wrongArgumentsAreRefused)
+{
+        dn_watcher watcher = {.post = must_not_be_called}, without = {.ready = return_context};
+
+        CHECK_EQ(dn_watch_posts("none", NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_watch_posts("none", NULL, &without), -EINVAL);
+        CHECK_EQ(dn_watch_posts("", NULL, &watcher), -EINVAL);
+}
+
+TEST_MAIN()

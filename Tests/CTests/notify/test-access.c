@@ -1,0 +1,238 @@
+/* Which users may register, post and set the state of which names. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "roles.h"
+
+#define USER 65534 /* "nobody": a bus rejects users that the machine does not know */
+
+/* Names of the user, of others, and of nobody in particular. */
+static const char *const own[] = {"user.uid.65534", "user.uid.65534.x", "user.uid.65534.",
+                                  "user.uid.65534.user.uid.0"};
+static const char *const foreign[] = {"user.uid.655340", "user.uid.6553",     "user.uid.0",
+                                      "user.uid.6",      "user.uid.65535",    "user.uid.0.x",
+                                      "user.uid.6553.4", "user.uid.655340.x", "user.uid.1000",
+                                      "user.uid.4294967295",
+                                      "user.uid.",       "user.uid.x",        "user.uid.1x",
+                                      "user.uid.-1",     "user.uid. 1",       "user.uid..1",
+                                      "user.uid.65534x", "user.uid.0xfffe",   "user.uid.065534"};
+static const char *const ordinary[] = {"user.uid",     "user.uid2.0",  "user.uidx.0",
+                                       "users.uid.0",  "x.user.uid.0", "User.uid.0",
+                                       "user.UID.0"};
+static const char *const writable[] = {"com.apple.system",    "com.apple.systems.x",
+                                       "com.apple.systemx",   "com.apple.x",
+                                       "com.Apple.system.x",  "x.com.apple.system.x"};
+
+#define SYSTEM "com.apple.system.x"
+
+#define EACH(name, list)                                                                           \
+        for (size_t i_ = 0; i_ < sizeof list / sizeof *list; i_++)                                 \
+                for (const char *name = list[i_]; name; name = NULL)
+
+static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
+{
+        dn_token_handler handler = {.invoke = count_call, .context = seen};
+
+        return dn_notify_register_callback(name, handler, NULL, ret_token);
+}
+
+/* Checks everything a name can be used for: registering, hearing a post, setting a state. */
+static void check_all_is_allowed(const char *name)
+{
+        static tally seen, observed;
+        uint64_t n_before = seen.n_calls;
+        int checked, called, signalled;
+
+        CHECK_EQ(notify_register_check(name, &checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(name, &seen, &called), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_signal(name, SIGURG, &signalled), NOTIFY_STATUS_OK);
+        dn_observer *observer = tally_observe(dn_center_darwin(), name, &observed);
+        CHECK(is_changed(checked));
+        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
+        post_ok(dn_center_darwin(), name);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
+        WAIT_UNTIL_EQ(observed.n_calls, n_before + 2);
+        CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(checked), 42);
+        CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_cancel(signalled), NOTIFY_STATUS_OK);
+        tally_drop(observer);
+}
+
+static void check_registration_is_refused(const char *name)
+{
+        static tally seen;
+        dn_observer *observer = NULL;
+        uint64_t n_before = seen.n_destroyed;
+        int token = 77, fd = 78;
+
+        CHECK_EQ(notify_register_plain(name, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(notify_register_signal(name, SIGURG, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(notify_register_file_descriptor(name, &fd, 0, &token),
+                 NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(try_counting(name, &seen, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(token, 77);
+        CHECK_EQ(fd, 78);
+        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(token, NOTIFY_TOKEN_INVALID);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), name, tally_handler(&seen), NULL, &observer),
+                 -EACCES);
+        CHECK(!observer);
+        CHECK_EQ(seen.n_destroyed, n_before + 1);
+        CHECK_EQ(dn_center_add_observer(dn_center_darwin(), &seen, tally_callback, name, NULL, 0),
+                 -EACCES);
+}
+
+/* Both ways of posting report success, but nothing reaches the bus. */
+static void check_post_is_dropped(test_peer *peer, const char *name)
+{
+        test_signal next;
+
+        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_simple_post(name), NOTIFY_STATUS_OK);
+        post_ok(dn_center_darwin(), name);
+        CHECK_EQ(notify_post("fence"), NOTIFY_STATUS_OK);
+        test_peer_next(peer, &next);
+        CHECK_STREQ(next.name, "fence");
+}
+
+/* Runs a test on the user's bus, in a process that belongs to this user before its first thread
+ * starts. */
+static void run_as_user(void (*run)(test_peer *peer))
+{
+        const char *base = getenv("DN_TEST_DIRECTORY");
+
+        if (geteuid() != 0)
+                SKIP("only root can become another user");
+        if (base)
+                CHECK_EQ(chmod(base, 0711), 0);
+        CHECK_EQ(chown(test_directory(), USER, USER), 0);
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                if (setresgid(USER, USER, USER) < 0 || setresuid(USER, USER, USER) < 0)
+                        _exit(1);
+                test_bus *bus = test_bus_begin();
+                test_peer *peer = test_peer_open(test_bus_address(bus));
+                test_peer_watch(peer, TEST_WIRE_RULE);
+                run(peer);
+                test_peer_close(peer);
+                test_bus_stop(bus);
+                exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+}
+
+static void use_own_names(test_peer *peer)
+{
+        (void)peer;
+        EACH(name, own)
+                check_all_is_allowed(name);
+        EACH(name, writable)
+                check_all_is_allowed(name);
+}
+
+TEST(namesOfTheUserAreAllowed)
+{
+        run_as_user(use_own_names);
+}
+
+static void use_names_of_others(test_peer *peer)
+{
+        EACH(name, foreign) {
+                check_registration_is_refused(name);
+                check_post_is_dropped(peer, name);
+        }
+}
+
+TEST(namesOfOtherUsersAreRefused)
+{
+        run_as_user(use_names_of_others);
+}
+
+static void use_ordinary_names(test_peer *peer)
+{
+        (void)peer;
+        EACH(name, ordinary)
+                check_all_is_allowed(name);
+}
+
+TEST(namesSimilarToUserNamesAreOrdinary)
+{
+        run_as_user(use_ordinary_names);
+}
+
+static void use_system_names(test_peer *peer)
+{
+        static tally seen = {0}, observed = {0};
+        int checked, called;
+
+        CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(SYSTEM, &seen, &called), NOTIFY_STATUS_OK);
+        tally_observe(dn_center_darwin(), SYSTEM, &observed);
+        CHECK(is_changed(checked));
+        check_post_is_dropped(peer, SYSTEM);
+        CHECK_EQ(notify_set_state(checked, 42), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(checked), 0);
+        CHECK_EQ(get_state(called), 0);
+        fence_bus(peer);
+        CHECK(!is_changed(checked));
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(observed.n_calls, 0);
+        CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(checked), 0);
+}
+
+TEST(systemNamesAreReadOnly)
+{
+        run_as_user(use_system_names);
+}
+
+TEST(rootMayDoEverything)
+{
+        if (geteuid() != 0)
+                SKIP("this is about root");
+        test_bus *bus = test_bus_begin();
+
+        EACH(name, own)
+                check_all_is_allowed(name);
+        EACH(name, foreign)
+                check_all_is_allowed(name);
+        check_all_is_allowed(SYSTEM);
+        test_bus_stop(bus);
+}
+
+TEST(effectiveUserCountsAtEachCall)
+{
+        static tally seen = {0};
+        int token, kept;
+
+        if (geteuid() != 0)
+                SKIP("only root can become another user");
+        test_bus *bus = test_bus_begin();
+        CHECK_EQ(notify_register_check("user.uid.5", &kept), NOTIFY_STATUS_OK);
+        CHECK_EQ(try_counting(SYSTEM, &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(seteuid(USER), 0);
+        CHECK_EQ(notify_register_check("user.uid.65534.x", &token), NOTIFY_STATUS_OK);
+        check_registration_is_refused("user.uid.6");
+        CHECK_EQ(notify_post(SYSTEM), NOTIFY_STATUS_OK);
+        CHECK(is_changed(kept)); /* earlier registrations stay */
+        CHECK_EQ(notify_set_state(kept, 1), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(kept), 0);
+        CHECK_EQ(seteuid(0), 0);
+        CHECK_EQ(notify_set_state(kept, 1), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(kept), 1);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(notify_post(SYSTEM), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

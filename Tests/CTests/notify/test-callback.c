@@ -1,0 +1,403 @@
+/* The contract of a callback registered with a token. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "shm.h"
+
+#define N "callback"
+
+static _Atomic int n_executors_held;
+static _Atomic unsigned n_executors_released;
+
+static void retain_executor(void *context)
+{
+        (void)context;
+        n_executors_held++;
+}
+
+static void release_executor(void *context)
+{
+        (void)context;
+        n_executors_held--;
+        n_executors_released++;
+}
+
+static int refuse_work(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        (void)work;
+        (void)argument;
+        return -1;
+}
+
+/* The context is consumed, the executor is not kept, and nothing else is touched. */
+static void check_failure(const char *name, dn_token_handler handler, dn_executor executor,
+                          bool has_output, uint32_t status)
+{
+        static tally seen;
+        int token = UNTOUCHED;
+
+        seen.n_destroyed = 0;
+        handler.context = &seen;
+        CHECK_EQ(dn_notify_register_callback(name, handler, &executor, has_output ? &token : NULL),
+                 status);
+        CHECK_EQ(token, UNTOUCHED);
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(seen.n_calls, 0);
+}
+
+TEST(everyFailureConsumesTheContextButNotTheExecutor)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executor = {refuse_work, NULL, retain_executor, release_executor};
+        dn_executor without = {NULL, NULL, retain_executor, release_executor};
+        dn_token_handler handler = {count_call, NULL, tally_destroy};
+        dn_token_handler empty = {NULL, NULL, tally_destroy};
+        uid_t own = geteuid();
+
+        post(N); /* connects */
+        check_failure(N, handler, executor, false, NOTIFY_STATUS_NULL_INPUT);
+        check_failure(N, empty, executor, true, NOTIFY_STATUS_NULL_INPUT);
+        check_failure(N, handler, without, true, NOTIFY_STATUS_NULL_INPUT);
+        check_failure(NULL, handler, executor, true, NOTIFY_STATUS_INVALID_NAME);
+        check_failure("", handler, executor, true, NOTIFY_STATUS_INVALID_NAME);
+        notify_set_options(NOTIFY_OPT_DISABLE);
+        check_failure(N, handler, executor, true, NOTIFY_STATUS_OPT_DISABLE);
+        notify_set_options(NOTIFY_OPT_ENABLE);
+        if (own == 0)
+                CHECK_EQ(seteuid(65534), 0);
+        check_failure("user.uid.0", handler, executor, true, NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(seteuid(own), 0);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(neitherBusNorTableConsumesTheContextAndKeepsNoExecutor)
+{
+        dn_executor executor = {refuse_work, NULL, retain_executor, release_executor};
+        dn_token_handler handler = {count_call, NULL, tally_destroy};
+
+        forbid_tables();
+        check_failure(N, handler, executor, true, NOTIFY_STATUS_SERVER_NOT_FOUND);
+}
+
+static int relay(void *context, dn_work_fn work, void *argument)
+{
+        const dn_executor *executor = context;
+
+        return executor->enqueue(executor->context, work, argument);
+}
+
+TEST(cancellationDestroysTheContextAndReleasesTheExecutorOnce)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_loop *loop = NULL;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        static dn_executor inner;
+        inner = dn_loop_executor(loop);
+        dn_executor outer = {relay, &inner, retain_executor, release_executor};
+        int token = add_callback_on(N, &seen, &outer);
+        post(N);
+        WAIT_UNTIL((dn_loop_process(loop), seen.n_calls == 1));
+        CHECK_EQ(seen.n_posts, token);
+        CHECK_EQ(seen.n_destroyed, 0);
+        CHECK_EQ(n_executors_held, 1);
+        cancel(token);
+        WAIT_UNTIL((dn_loop_process(loop), n_executors_released == 1));
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_INVALID_TOKEN);
+        post(N);
+        fence_executor();
+        CHECK_EQ(dn_loop_process(loop), 0);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_released, 1);
+        dn_loop_close(loop);
+        test_bus_stop(bus);
+}
+
+TEST(contextIsNotDestroyedWhileItsCallRuns)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {.holds = true};
+        int token = add_callback(N, &seen);
+
+        for (int i = 0; i < 10; i++)
+                post(N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        cancel(token);
+        CHECK(!notify_is_valid_token(token));
+        CHECK_EQ(seen.n_destroyed, 0);
+        seen.holds = false;
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 1);
+        test_bus_stop(bus);
+}
+
+TEST(handlerWithoutDestroyIsFine)
+{
+        test_bus *bus = test_bus_begin();
+
+        cancel(add_kind(KIND_CALLBACK, N));
+        CHECK_EQ(try_kind(KIND_CALLBACK, NULL, NULL), NOTIFY_STATUS_NULL_INPUT);
+        test_bus_stop(bus);
+}
+
+static void cancel_self(int token, void *context)
+{
+        tally *self = context;
+
+        self->n_calls++;
+        CHECK(notify_is_valid_token(token));
+        cancel(token);
+        CHECK(!notify_is_valid_token(token));
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(self->n_destroyed, 0);
+}
+
+static void check_self_cancellation(const dn_executor *executor, dn_loop *loop)
+{
+        tally seen[10] = {0};
+        int token;
+
+        for (int i = 0; i < 10; i++) {
+                dn_token_handler handler = {cancel_self, &seen[i], tally_destroy};
+                dn_executor own = loop ? dn_loop_executor(loop) : *executor;
+                CHECK_EQ(dn_notify_register_callback(N, handler, &own, &token), NOTIFY_STATUS_OK);
+        }
+        post(N);
+        post(N);
+        for (int i = 0; i < 10; i++) {
+                if (loop)
+                        WAIT_UNTIL((dn_loop_process(loop), seen[i].n_destroyed == 1));
+                WAIT_UNTIL_EQ(seen[i].n_destroyed, 1);
+                CHECK_EQ(seen[i].n_calls, 1);
+        }
+        post(N);
+        fence_executor();
+        for (int i = 0; i < 10; i++)
+                CHECK_EQ(seen[i].n_calls, 1);
+}
+
+TEST(callbacksMayCancelThemselvesOnEveryExecutor)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor delivery = dn_executor_delivery_thread(), direct = dn_executor_inline();
+        dn_loop *loop = NULL;
+
+        check_self_cancellation(&delivery, NULL);
+        check_self_cancellation(&direct, NULL);
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        check_self_cancellation(NULL, loop);
+        dn_loop_close(loop);
+        test_bus_stop(bus);
+}
+
+static pthread_t called_on;
+
+static void note_thread(int token, void *context)
+{
+        (void)token;
+        called_on = pthread_self();
+        ((tally *)context)->n_calls++;
+}
+
+TEST(callbackRunsOnTheThreadThatProcessesTheLoop)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0}, other = {0};
+        dn_token_handler handler = {note_thread, &seen, tally_destroy};
+        dn_loop *loop = NULL;
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        dn_executor executor = dn_loop_executor(loop);
+        CHECK_EQ(dn_notify_register_callback(N, handler, &executor, &token), NOTIFY_STATUS_OK);
+        add_callback(N, &other);
+        post(N);
+        WAIT_UNTIL_EQ(other.n_calls, 1);
+        CHECK_EQ(seen.n_calls, 0);
+        WAIT_UNTIL((dn_loop_process(loop), seen.n_calls == 1));
+        CHECK(pthread_equal(called_on, pthread_self()));
+        cancel(token);
+        WAIT_UNTIL((dn_loop_process(loop), seen.n_destroyed == 1));
+        dn_loop_close(loop);
+        test_bus_stop(bus);
+}
+
+TEST(cancellationDropsCallsWaitingInALoop)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        dn_loop *loop = NULL;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        dn_executor executor = dn_loop_executor(loop);
+        int token = add_callback_on(N, &seen, &executor);
+        for (int i = 0; i < 5; i++)
+                post(N);
+        fence_executor();
+        cancel(token);
+        while (dn_loop_process(loop) > 0)
+                ;
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(seen.n_destroyed, 1);
+        dn_loop_close(loop);
+        test_bus_stop(bus);
+}
+
+/* Apple's queue holds 16. */
+static void check_waiting(unsigned n_posts, uint64_t least, uint64_t most)
+{
+        tally seen = {0};
+        dn_loop *loop = NULL;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        dn_executor executor = dn_loop_executor(loop);
+        int token = add_callback_on(N, &seen, &executor);
+        for (unsigned i = 0; i < n_posts; i++)
+                post(N);
+        fence_executor();
+        while (dn_loop_process(loop) > 0)
+                ;
+        CHECK(seen.n_calls >= least);
+        CHECK(seen.n_calls <= most);
+        cancel(token);
+        while (dn_loop_process(loop) > 0)
+                ;
+        dn_loop_close(loop);
+}
+
+TEST(postsAboveSixteenAreMerged)
+{
+        test_bus *bus = test_bus_begin();
+
+        check_waiting(1, 1, 1);
+        check_waiting(16, 16, 16);
+        check_waiting(1000, 1, 17);
+        test_bus_stop(bus);
+}
+
+static int first_token;
+
+static void compare_token(int token, void *context)
+{
+        CHECK_EQ(token, first_token);
+        ((tally *)context)->n_calls++;
+}
+
+static _Atomic bool stops;
+
+static void *keep_posting(void *argument)
+{
+        (void)argument;
+        while (!stops)
+                post(N);
+        return NULL;
+}
+
+TEST(tokenIsSetBeforeTheFirstCall)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t thread;
+
+        CHECK_EQ(pthread_create(&thread, NULL, keep_posting, NULL), 0);
+        for (int i = 0; i < 200; i++) {
+                tally seen = {0};
+                dn_token_handler handler = {compare_token, &seen, tally_destroy};
+                first_token = UNTOUCHED;
+                CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &first_token),
+                         NOTIFY_STATUS_OK);
+                WAIT_UNTIL(seen.n_calls > 0);
+                cancel(first_token);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+        stops = true;
+        pthread_join(thread, NULL);
+        test_bus_stop(bus);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_lock(int token, void *context)
+{
+        (void)token;
+        pthread_mutex_lock(&lock);
+        ((tally *)context)->n_calls++;
+        pthread_mutex_unlock(&lock);
+}
+
+TEST(postWhileHoldingTheCallbacksLockDoesNotDeadlock)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0}, local = {0};
+        dn_token_handler handler = {take_lock, &seen, NULL};
+        int token;
+
+        CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &token), NOTIFY_STATUS_OK);
+        handler.context = &local;
+        CHECK_EQ(dn_notify_register_callback("self." N, handler, NULL, &token), NOTIFY_STATUS_OK);
+        for (uint64_t i = 1; i <= 100; i++) {
+                pthread_mutex_lock(&lock);
+                post(N);
+                post("self." N);
+                CHECK_EQ(seen.n_calls, i - 1);
+                pthread_mutex_unlock(&lock);
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+                WAIT_UNTIL_EQ(local.n_calls, i);
+        }
+        test_bus_stop(bus);
+}
+
+static void call_everything(int token, void *context)
+{
+        tally *self = context;
+        uint64_t state;
+
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                int other = add_kind(kind, "other");
+                CHECK_EQ(notify_set_state(other, 1), NOTIFY_STATUS_OK);
+                CHECK_EQ(notify_suspend(other), NOTIFY_STATUS_OK);
+                post("other");
+                CHECK_EQ(notify_resume(other), NOTIFY_STATUS_OK);
+                CHECK(is_changed(other));
+                cancel(other);
+        }
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_dump_status("/dev/null"), NOTIFY_STATUS_OK);
+        CHECK(is_changed(token));
+        self->n_calls++;
+}
+
+static void destroy_calling(void *context)
+{
+        cancel(add_kind(KIND_CALLBACK, "other"));
+        post("other");
+        tally_destroy(context);
+}
+
+TEST(bothHooksMayCallAnyFunction)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+
+        for (int i = 0; i < 2; i++) {
+                tally seen = {0};
+                dn_token_handler handler = {call_everything, &seen, destroy_calling};
+                int token;
+                CHECK_EQ(dn_notify_register_callback(N, handler, &executors[i], &token),
+                         NOTIFY_STATUS_OK);
+                post(N);
+                WAIT_UNTIL_EQ(seen.n_calls, 1);
+                cancel(token);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,120 @@
+/* Tokens that were cancelled or never existed. */
+#include <limits.h>
+
+#include "notify-tally.h"
+
+#define N "cancel"
+
+static void check_numbers(void)
+{
+        const int numbers[] = {-1, 0, INT_MAX, INT_MIN, INT_MAX - 1, 1 << 20, 12345, -2};
+
+        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+                check_invalid(numbers[i]);
+}
+
+TEST_NO_BUS(noNumberIsAValidTokenBeforeTheFirst)
+{
+        check_numbers();
+        check_invalid(1);
+        check_invalid(2);
+}
+
+TEST(numbersNeverReturnedAreNotTokens)
+{
+        test_bus *bus = test_bus_begin();
+        int token = add_check(N);
+
+        check_numbers();
+        check_invalid(token + 1);
+        cancel(token);
+        test_bus_stop(bus);
+}
+
+TEST(cancelledTokensOfEveryKindAreInvalid)
+{
+        test_bus *bus = test_bus_begin();
+        const char *names[] = {N, "self." N};
+
+        for (int i = 0; i < 2 * N_KINDS; i++) {
+                int token = add_kind(i / 2, names[i % 2]), next;
+                cancel(token);
+                check_invalid(token);
+                next = add_kind(i / 2, names[i % 2]); /* possibly in its place */
+                check_invalid(token);
+                cancel(next);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(postInTransitDoesNotReachTheNextToken)
+{
+        test_bus *bus = test_bus_begin();
+        static tally blocker = {.holds = true};
+        tally old = {0}, fresh = {0};
+
+        add_callback("blocker", &blocker);
+        post("blocker");
+        WAIT_UNTIL_EQ(blocker.n_calls, 1);
+        int token = add_callback(N, &old);
+        post(N);
+        cancel(token);
+        int next = add_callback(N, &fresh);
+        CHECK(next != token);
+        blocker.holds = false;
+        WAIT_UNTIL_EQ(old.n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(old.n_calls, 0);
+        CHECK_EQ(fresh.n_calls, 0);
+        post(N);
+        WAIT_UNTIL_EQ(fresh.n_calls, 1);
+        CHECK_EQ(fresh.n_posts, next);
+        cancel(next);
+        WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST(otherTokensOfTheNameKeepWorking)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        static tally left = {0}, gone = {0};
+        int first = add_callback(N, &gone), second = add_callback(N, &left);
+
+        cancel(first);
+        let_post(poster);
+        WAIT_UNTIL_EQ(left.n_calls, 1);
+        cancel(add_callback(N, &gone));
+        let_post(poster);
+        WAIT_UNTIL_EQ(left.n_calls, 2);
+        fence_executor();
+        CHECK_EQ(gone.n_calls, 0);
+        cancel(second);
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+TEST(lastTokenOfANameRemovesItsRule)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        int tokens[3 * N_KINDS];
+        test_signal own;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post("who");
+        test_peer_next(peer, &own);
+        long n_rules = test_peer_n_rules(peer, own.sender);
+        if (n_rules < 0)
+                SKIP("this bus does not tell how many rules it has");
+        for (int i = 0; i < 3 * N_KINDS; i++)
+                tokens[i] = add_kind(i % N_KINDS, i % 3 ? N : "other");
+        WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules + 2);
+        for (int i = 0; i < 3 * N_KINDS; i++)
+                cancel(tokens[i]);
+        WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

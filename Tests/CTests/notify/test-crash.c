@@ -1,0 +1,109 @@
+/* What a killed process leaves behind while others start. */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+
+#define N "crash"
+#define N_ROUNDS 50
+#define STATE UINT64_C(0xdead0000beef)
+
+static _Atomic bool stops_at_table;
+
+#if !TEST_HAS_SANITIZER
+/* Overrides libc's: a process that has its entry in the table, but has not seen the table yet,
+ * stops here until told to continue. */
+void *mmap(void *at, size_t n_bytes, int protection, int flags, int fd, off_t offset)
+{
+        char line[8];
+
+        if (stops_at_table && (flags & MAP_SHARED) && n_bytes > 1 << 20) {
+                stops_at_table = false;
+                printf("starting\n");
+                CHECK(fgets(line, sizeof line, stdin));
+        }
+        return (void *)syscall(SYS_mmap, at, n_bytes, protection, flags, fd, offset);
+}
+#endif
+
+static uint64_t get(int token)
+{
+        uint64_t state = UINT64_MAX;
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        return state;
+}
+
+/* Arguments: name; any second argument makes it stop on its way in. Prints "ready", waits to be
+ * killed. */
+ROLE(hold)
+{
+        char line[8];
+
+        stops_at_table = n_args > 1;
+        int token = add_check(args[0]);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin))
+                printf("%llu\n", (unsigned long long)get(token));
+        return 0;
+}
+
+/* Arguments: name. Prints "ready" when the state is set. */
+ROLE(set)
+{
+        int token = add_check(args[0]);
+
+        CHECK_EQ(notify_set_state(token, STATE), NOTIFY_STATUS_OK);
+        printf("ready\n");
+        (void)getchar();
+        return 0;
+}
+
+static test_child *spawn(const char *role, const char *name)
+{
+        test_child *child = test_spawn_role(role, name, NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+/* The new process gets the dead one's entry, with everything it held. */
+TEST(startingProcessDoesNotKeepADeadProcessesState)
+{
+        if (TEST_HAS_SANITIZER)
+                SKIP("a sanitizer brings its own mmap()");
+        test_bus *bus = test_bus_begin();
+        add_check("kept");
+        test_child_kill(spawn("set", N));
+        test_child *starting = test_spawn_role("hold", "another", "stops", NULL);
+        CHECK_STREQ(test_child_read_line(starting), "starting");
+        CHECK_EQ(get(add_check(N)), 0);
+        CHECK_STREQ(test_child_ask(starting, "go"), "ready");
+        CHECK_STREQ(test_child_ask(starting, "get"), "0");
+        test_child_wait(starting);
+        test_bus_stop(bus);
+}
+
+TEST(processesThatStartRightAfterACrashReadZero)
+{
+        test_bus *bus = test_bus_begin();
+
+        add_check("kept"); /* the table outlives them all */
+        for (int i = 0; i < N_ROUNDS; i++) {
+                test_child_kill(spawn("set", N));
+                test_child *first = test_spawn_role("hold", "another", NULL);
+                test_child *second = test_spawn_role("hold", N, NULL);
+                int token = add_check(N);
+                CHECK_EQ(get(token), 0);
+                CHECK_STREQ(test_child_read_line(second), "ready");
+                CHECK_STREQ(test_child_ask(second, "get"), "0");
+                CHECK_STREQ(test_child_read_line(first), "ready");
+                cancel(token);
+                test_child_kill(first);
+                test_child_kill(second);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

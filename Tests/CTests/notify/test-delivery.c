@@ -1,0 +1,314 @@
+/* Each post is delivered once, in order, to all processes. */
+#include "notify-tally.h"
+#include "roles.h"
+
+#define N "delivery"
+#define N_SPACED 1000
+#define N_TOKENS (TEST_HAS_SANITIZER ? 5000 : 50000)
+#define N_FLOOD (TEST_HAS_SANITIZER ? 50000 : 1000000)
+
+TEST(eachOwnPostIsDeliveredOnce)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        int token = add_callback(N, &seen);
+        for (uint64_t i = 1; i <= N_SPACED; i++) {
+                post(N);
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+        }
+        CHECK_EQ(seen.n_posts, token);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, N_SPACED);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* Arguments: names. Prints "ready"; answers the index of a name with its calls. */
+ROLE(notifyListener)
+{
+        static tally tallies[8];
+        char line[64];
+
+        for (int i = 0; i < n_args; i++)
+                add_callback(args[i], &tallies[i]);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin))
+                printf("%llu\n", (unsigned long long)tallies[atoi(line)].n_calls);
+        return 0;
+}
+
+TEST(eachPostIsDeliveredOnceInEveryProcess)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *children[2];
+        test_signal signal;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < 2; i++) {
+                children[i] = test_spawn_role("notifyListener", N, "end", NULL);
+                CHECK_STREQ(test_child_read_line(children[i]), "ready");
+        }
+        for (uint64_t i = 1; i <= N_SPACED; i++) {
+                post(N);
+                for (int j = 0; j < 2; j++)
+                        WAIT_UNTIL_EQ(child_calls(children[j], 0), i);
+                test_peer_next(peer, &signal); /* one signal each */
+                CHECK_STREQ(signal.name, N);
+        }
+        post("end");
+        for (int j = 0; j < 2; j++) {
+                WAIT_UNTIL_EQ(child_calls(children[j], 1), 1);
+                CHECK_EQ(child_calls(children[j], 0), N_SPACED);
+                CHECK_EQ(test_child_wait(children[j]), 0);
+        }
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(registrationIsEffectiveWhenItReturns)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+
+        let_post(poster);
+        for (int i = 0; i < 1000; i++) {
+                tally seen = {0};
+                int token = add_callback(N, &seen);
+                let_post(poster);
+                WAIT_UNTIL_EQ(seen.n_calls, 1);
+                cancel(token);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+                CHECK_EQ(seen.n_calls, 1);
+        }
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+TEST(registrationOfANewNameIsEffectiveWhenItReturns)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        char name[32];
+
+        for (int i = 0; i < 300; i++) {
+                tally seen = {0};
+                snprintf(name, sizeof name, "delivery.%d", i);
+                int token = add_callback(name, &seen);
+                test_peer_post(peer, name); /* not counted in any table */
+                WAIT_UNTIL_EQ(seen.n_calls, 1);
+                cancel(token);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(similarNamesAreNotDelivered)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", "a.b.c", "a.B", "a.bc", "a", "a.b.",
+                                             ".a.b", "a_b", "end", NULL);
+        static tally seen = {0}, end = {0};
+
+        add_callback("a.b", &seen);
+        add_callback("end", &end);
+        let_post(poster);
+        WAIT_UNTIL_EQ(end.n_calls, 1);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 0);
+        post("a.b");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+TEST(registrationDeliversNoEarlierPost)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < 20; i++) {
+                tally seen = {0};
+                post(N);
+                let_post(poster);
+                int token = add_callback(N, &seen);
+                CHECK_EQ(notify_set_state(token, (uint64_t)i), NOTIFY_STATUS_OK);
+                CHECK(is_changed(token));
+                CHECK_EQ(notify_set_state(token, 7), NOTIFY_STATUS_OK);
+                CHECK(!is_changed(token));
+                fence_bus(peer);
+                CHECK_EQ(seen.n_calls, 0);
+                cancel(token);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+        test_child_wait(poster);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static char order[4096];
+static _Atomic int n_order;
+
+static void note_order(int token, void *context)
+{
+        int at = n_order; /* gcc does not treat an atomic index as an index */
+
+        (void)token;
+        order[at] = *(const char *)context;
+        n_order++;
+}
+
+static void add_noting(const char *name, const char *mark)
+{
+        dn_token_handler handler = {.invoke = note_order, .context = (void *)mark};
+        int token;
+
+        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
+}
+
+static void check_order(int n_rounds, const char *round)
+{
+        int n_marks = (int)strlen(round);
+
+        WAIT_UNTIL_EQ(n_order, n_rounds * n_marks);
+        for (int i = 0; i < n_rounds * n_marks; i++)
+                CHECK_EQ(order[i], round[i % n_marks]);
+        n_order = 0;
+}
+
+/* As long as they are not made faster than they are heard. */
+TEST(postsOfOneProcessKeepTheirOrder)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", "A", "B", "C", NULL);
+
+        add_noting("C", "c");
+        add_noting("A", "a");
+        add_noting("B", "b");
+        for (int i = 0; i < 100; i++) {
+                let_post(poster);
+                check_order(1, "abc");
+        }
+        for (int i = 0; i < 5; i++) {
+                post("A");
+                post("B");
+                post("C");
+        }
+        check_order(5, "abc");
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+TEST(tokensOfOneNameAreNotifiedInRegistrationOrder)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        static const char marks[] = "0123456789abcdefghijklmnop";
+
+        for (int i = 0; marks[i]; i++)
+                add_noting(N, &marks[i]);
+        for (int i = 0; i < 20; i++) {
+                if (i % 2)
+                        post(N);
+                else
+                        let_post(poster);
+                check_order(1, marks);
+        }
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+/* --- volume ----------------------------------------------------------------------------------- */
+
+TEST(manyTokensOfOneNameNeedOneRule)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        static tally seen = {0};
+        test_signal own;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post("who");
+        test_peer_next(peer, &own);
+        long n_rules = test_peer_n_rules(peer, own.sender);
+        for (int i = 0; i < N_TOKENS; i++) {
+                if (i % 2)
+                        add_callback(N, &seen);
+                else
+                        add_check(N);
+        }
+        let_post(poster);
+        WAIT_UNTIL_EQ(seen.n_calls, N_TOKENS / 2);
+        test_child_wait(poster);
+        if (n_rules < 0)
+                SKIP("this bus does not tell how many rules it has");
+        CHECK_EQ(test_peer_n_rules(peer, own.sender), n_rules + 1);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(ownFloodDoesNotEndTheConnection)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", "other", NULL);
+        static tally seen = {0}, other = {0};
+
+        add_callback(N, &seen);
+        add_callback("other", &other);
+        let_post(poster); /* during the flood a bus may answer later than the first post waits */
+        WAIT_UNTIL_EQ(other.n_calls, 1);
+        for (int i = 0; i < N_FLOOD; i++)
+                post(N);
+        WAIT_UNTIL(seen.n_calls >= 1);
+        for (uint64_t i = 2; i <= 10; i++) {
+                let_post(poster);
+                WAIT_UNTIL_EQ(other.n_calls, i);
+        }
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+/* Arguments: name. Posts it without a pause, then confirms it. */
+ROLE(flood)
+{
+        for (int i = 0; i < N_FLOOD; i++)
+                post(args[0]);
+        CHECK_EQ(dn_flush(30000000), 0);
+        printf("done\n");
+        return 0;
+}
+
+TEST(slowReceiverNeedsNoMemoryAndHearsTheLastPost)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {.holds = true};
+
+        add_callback(N, &seen);
+        post(N);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        uint64_t before = test_resident_bytes();
+        test_child *flooder = test_spawn_role("flood", N, NULL);
+        for (int i = 0; i < N_FLOOD; i++)
+                post(N);
+        CHECK_STREQ(test_child_read_line(flooder), "done");
+        if (!TEST_HAS_SANITIZER)
+                CHECK(test_resident_bytes() < before + 8 * 1024 * 1024);
+        seen.holds = false;
+        WAIT_UNTIL(seen.n_calls >= 2);
+        CHECK_EQ(test_child_wait(flooder), 0);
+        uint64_t n_calls = seen.n_calls;
+        post(N);
+        WAIT_UNTIL(seen.n_calls > n_calls);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

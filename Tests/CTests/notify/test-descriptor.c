@@ -1,0 +1,283 @@
+/* Tokens written to a pipe. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+
+#define N "descriptor"
+#define N_CYCLES 2048
+#define N_FLOOD (TEST_HAS_SANITIZER ? 20000 : 100000)
+
+static int add_new(const char *name, int *ret_fd)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(notify_register_file_descriptor(name, ret_fd, 0, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+static int add_sharing(const char *name, int fd)
+{
+        int token = NOTIFY_TOKEN_INVALID, same_fd = fd;
+
+        CHECK_EQ(notify_register_file_descriptor(name, &same_fd, NOTIFY_REUSE, &token),
+                 NOTIFY_STATUS_OK);
+        CHECK_EQ(same_fd, fd);
+        return token;
+}
+
+static int n_waiting(int fd)
+{
+        int n_bytes = -1;
+
+        CHECK_EQ(ioctl(fd, FIONREAD, &n_bytes), 0);
+        return n_bytes;
+}
+
+static bool is_open(int fd)
+{
+        return fcntl(fd, F_GETFD) >= 0;
+}
+
+static int read_token(int fd)
+{
+        uint32_t bytes;
+
+        WAIT_UNTIL(n_waiting(fd) >= 4);
+        CHECK_EQ(read(fd, &bytes, sizeof bytes), 4);
+        return (int)ntohl(bytes);
+}
+
+static void drain(int fd)
+{
+        char bytes[4096];
+
+        while (n_waiting(fd) > 0)
+                CHECK(read(fd, bytes, sizeof bytes) > 0);
+}
+
+static void check_three_posts(const char *name)
+{
+        int fd = UNTOUCHED, token = add_new(name, &fd);
+
+        for (int i = 0; i < 3; i++)
+                post(name);
+        WAIT_UNTIL_EQ(n_waiting(fd), 12);
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(read_token(fd), token);
+        fence_executor();
+        CHECK_EQ(n_waiting(fd), 0);
+        cancel(token);
+        CHECK(!is_open(fd));
+}
+
+TEST(eachPostWritesTheTokenInNetworkOrder)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (int i = 0; i < 300; i++) /* so that a token needs more than one byte */
+                add_check(N);
+        check_three_posts(N);
+        check_three_posts("self." N);
+        test_bus_stop(bus);
+}
+
+TEST(machPortFlagHasNoEffect)
+{
+        int fd = UNTOUCHED, token = NOTIFY_TOKEN_INVALID, other;
+
+        CHECK_EQ(notify_register_file_descriptor("self." N, &fd, NOTIFY_NO_DISPATCH, &token),
+                 NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_file_descriptor("self." N, &fd, NOTIFY_REUSE | NOTIFY_NO_DISPATCH,
+                                                 &other),
+                 NOTIFY_STATUS_OK);
+        post("self." N);
+        CHECK_EQ(read_token(fd), token);
+        CHECK_EQ(read_token(fd), other);
+        cancel(token);
+        cancel(other);
+        CHECK(!is_open(fd));
+}
+
+TEST(eachPostOfAnotherProcessIsWrittenOnce)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        int fd = UNTOUCHED, token = add_new(N, &fd);
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 1; i <= 50; i++) {
+                let_post(poster);
+                WAIT_UNTIL_EQ(n_waiting(fd), 4 * i);
+        }
+        fence_bus(peer);
+        CHECK_EQ(n_waiting(fd), 200);
+        CHECK_EQ(read_token(fd), token);
+        test_child_wait(poster);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static void check_sharers(const char *name, const char *other_name, bool cancels_first)
+{
+        int fd = UNTOUCHED, first = add_new(name, &fd), second = add_sharing(other_name, fd);
+        const char *left_name = cancels_first ? other_name : name;
+        int left = cancels_first ? second : first;
+
+        post(name);
+        CHECK_EQ(read_token(fd), first);
+        post(other_name);
+        CHECK_EQ(read_token(fd), second);
+        cancel(cancels_first ? first : second);
+        CHECK(is_open(fd));
+        post(cancels_first ? name : other_name);
+        post(left_name);
+        CHECK_EQ(read_token(fd), left);
+        cancel(left);
+        CHECK(!is_open(fd));
+        CHECK_EQ(errno, EBADF);
+}
+
+TEST(lastSharingTokenClosesTheDescriptor)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (int i = 0; i < 2; i++) {
+                check_sharers("A", "B", i);
+                check_sharers("self.A", "self.B", i);
+                check_sharers("A", "self.B", i);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(registrationCyclesLeaveNoDescriptor)
+{
+        test_bus *bus = test_bus_begin();
+        unsigned n_before = 0;
+
+        for (int i = 0; i < N_CYCLES; i++) {
+                int fd = UNTOUCHED, token = add_new(N, &fd), second = add_sharing(N, fd);
+                post(N);
+                cancel(i % 2 ? token : second);
+                CHECK(is_open(fd));
+                cancel(i % 2 ? second : token);
+                if (i == 0) {
+                        fence_executor();
+                        n_before = test_n_fds();
+                }
+        }
+        WAIT_UNTIL(test_n_fds() <= n_before);
+        test_bus_stop(bus);
+}
+
+TEST(descriptorIsClosedByExecAndBlocks)
+{
+        test_bus *bus = test_bus_begin();
+        int fd = UNTOUCHED;
+
+        add_new(N, &fd);
+        CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+        CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
+        CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+        test_bus_stop(bus);
+}
+
+static void check_foreign(int fd)
+{
+        int token = UNTOUCHED, same_fd = fd;
+
+        CHECK_EQ(notify_register_file_descriptor(N, &same_fd, NOTIFY_REUSE, &token),
+                 NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(same_fd, fd);
+        CHECK_EQ(token, UNTOUCHED);
+}
+
+TEST(foreignDescriptorsAreNotUsed)
+{
+        test_bus *bus = test_bus_begin();
+        int ends[2], fd = UNTOUCHED;
+
+        CHECK_EQ(pipe(ends), 0);
+        check_foreign(0);
+        check_foreign(-1);
+        check_foreign(INT_MAX);
+        check_foreign(ends[0]);
+        check_foreign(ends[1]);
+        cancel(add_new(N, &fd));
+        check_foreign(fd);
+        post(N);
+        fence_executor();
+        CHECK_EQ(n_waiting(ends[0]), 0);
+        CHECK(is_open(ends[0]) && is_open(ends[1]));
+        test_bus_stop(bus);
+}
+
+TEST(reusedDescriptorNumberIsLeftAlone)
+{
+        test_bus *bus = test_bus_begin();
+        int ends[2], fd = UNTOUCHED, token = add_new(N, &fd);
+
+        CHECK_EQ(pipe(ends), 0);
+        CHECK_EQ(dup2(ends[0], fd), fd); /* closes the library's descriptor, which hosts must not
+                                          * do */
+        check_foreign(fd);
+        post(N);
+        fence_executor();
+        cancel(token);
+        CHECK(is_open(fd));
+        CHECK_EQ(n_waiting(fd), 0);
+        test_bus_stop(bus);
+}
+
+TEST(fullPipeDoesNotDelayOthers)
+{
+        test_bus *bus = test_bus_begin();
+        static tally same = {0}, other = {0};
+        int fd = UNTOUCHED, token = add_new(N, &fd);
+
+        add_callback(N, &same);
+        add_callback("other", &other);
+        CHECK(is_changed(token));
+        for (int i = 0; i < N_FLOOD; i++)
+                post(N);
+        post("other");
+        WAIT_UNTIL_EQ(other.n_calls, 1);
+        CHECK(same.n_calls >= 1);
+        CHECK(is_changed(token));
+        fence_executor();
+        uint64_t n_calls = same.n_calls;
+        post(N);
+        WAIT_UNTIL(same.n_calls > n_calls);
+        int n_bytes = n_waiting(fd);
+        CHECK(n_bytes > 0 && n_bytes % 4 == 0);
+        CHECK_EQ(read_token(fd), token);
+        drain(fd);
+        post(N); /* having been full does not silence it for good */
+        CHECK_EQ(read_token(fd), token);
+        test_bus_stop(bus);
+}
+
+TEST(closedReadEndDoesNotEndTheProcess)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        int fd = UNTOUCHED, token = add_new(N, &fd);
+
+        CHECK_EQ(close(fd), 0);
+        add_callback(N, &seen);
+        for (uint64_t i = 1; i <= 10; i++) {
+                post(N);
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+        }
+        cancel(token);
+        post(N);
+        WAIT_UNTIL_EQ(seen.n_calls, 11);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,278 @@
+/* A process's tokens do not belong to its forked children. */
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "roles.h"
+
+#define N_TOKENS 5
+
+static test_bus *bus;
+static test_peer *peer;
+
+/* The parent's: a token of each kind, and what its callback received. */
+static int tokens[N_TOKENS], fd;
+static tally heard;
+
+static void prepare(void)
+{
+        peer = begin_to_fork(&bus);
+        CHECK_EQ(notify_register_check("N", &tokens[0]), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_plain("N", &tokens[1]), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_signal("N", SIGURG, &tokens[2]), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &tokens[3]), NOTIFY_STATUS_OK);
+        tokens[4] = add_callback("N", &heard);
+        for (int i = 0; i < N_TOKENS; i++)
+                CHECK(is_changed(tokens[i]));
+        CHECK_EQ(notify_set_state(tokens[0], 42), NOTIFY_STATUS_OK);
+}
+
+/* The parent hears each post exactly once, through all its tokens, on the same connection. */
+static void check_parent(uint64_t n_before)
+{
+        uint32_t written;
+        uint64_t state = 0;
+
+        fence_bus(peer);
+        CHECK_EQ(heard.n_calls, n_before);
+        post_elsewhere("N", 1, "return");
+        WAIT_UNTIL_EQ(heard.n_calls, n_before + 1);
+        fence_bus(peer);
+        CHECK_EQ(heard.n_calls, n_before + 1);
+        for (uint64_t i = 0; i <= n_before; i++) {
+                CHECK_EQ(read(fd, &written, sizeof written), sizeof written);
+                CHECK_EQ(ntohl(written), tokens[3]);
+        }
+        for (int i = 0; i < N_TOKENS; i++)
+                CHECK(is_changed(tokens[i]));
+        CHECK_EQ(notify_get_state(tokens[0], &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42);
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        test_bus_stop(bus);
+}
+
+/* Runs a part of a test in a child that exits cleanly. */
+static void in_child(void (*run)(void))
+{
+        pid_t pid = test_fork();
+
+        if (pid == 0) {
+                run();
+                exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+}
+
+static void post_as_child(void)
+{
+        post("N");
+}
+
+TEST(childPostsAndTheParentHearsItOnce)
+{
+        prepare();
+        in_child(post_as_child);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
+        check_parent(1);
+}
+
+static void use_tokens_of_parent(void)
+{
+        for (int i = 0; i < N_TOKENS; i++)
+                check_invalid(tokens[i]);
+}
+
+TEST(parentsTokensAreInvalidInTheChild)
+{
+        prepare();
+        in_child(use_tokens_of_parent);
+        check_parent(0);
+}
+
+static void use_own_tokens_then_those_of_parent(void)
+{
+        static tally own;
+        uint64_t state = 0;
+        int token = add_callback("N", &own), checked;
+
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        use_tokens_of_parent();
+        for (int i = 0; i < N_TOKENS; i++)
+                CHECK(token != tokens[i] && checked != tokens[i]);
+        CHECK(is_changed(checked));
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42); /* the parent holds it */
+        post("N");
+        WAIT_UNTIL_EQ(own.n_calls, 1);
+        CHECK(is_changed(checked));
+        test_peer *own_peer = test_peer_open(test_bus_address(bus));
+        CHECK_EQ(test_peer_n_connections(own_peer, getpid()), 1);
+        test_peer_close(own_peer);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+}
+
+TEST(childHasItsOwnTokensAndConnection)
+{
+        prepare();
+        in_child(use_own_tokens_then_those_of_parent);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
+        check_parent(1);
+}
+
+TEST(childHearsThePostsOfItsParent)
+{
+        static tally own;
+
+        prepare();
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                add_callback("child", &own);
+                post("N"); /* says that it is ready */
+                WAIT_UNTIL_EQ(own.n_calls, 1);
+                exit(0);
+        }
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
+        post("child");
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_parent(1);
+}
+
+TEST(parentsDescriptorIsRefused)
+{
+        prepare();
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                int token = 77, reused = fd;
+                CHECK_EQ(notify_register_file_descriptor("N", &reused, NOTIFY_REUSE, &token),
+                         NOTIFY_STATUS_INVALID_FILE);
+                CHECK_EQ(token, 77);
+                exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_parent(0);
+}
+
+static void use_self_names(void)
+{
+        static tally own;
+        int checked, token = add_callback("self.x", &own);
+
+        CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        post("self.x");
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(own.n_calls, 1);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+}
+
+TEST(selfNamesWorkInTheChild)
+{
+        static tally of_parent;
+
+        prepare();
+        add_callback("self.x", &of_parent);
+        in_child(use_self_names);
+        fence_executor();
+        CHECK_EQ(of_parent.n_calls, 0);
+        check_parent(0);
+}
+
+static void live_idly(void)
+{
+}
+
+TEST(idleChildDoesNotAffectTheParent)
+{
+        prepare();
+        for (int i = 0; i < 20; i++)
+                in_child(live_idly);
+        check_parent(0);
+}
+
+static void use_in_grandchild(void)
+{
+        static tally own;
+
+        add_callback("grandchild", &own);
+        in_child(use_own_tokens_then_those_of_parent);
+        post("grandchild");
+        WAIT_UNTIL_EQ(own.n_calls, 1);
+}
+
+TEST(grandchildrenBehaveLikeChildren)
+{
+        prepare();
+        in_child(use_in_grandchild);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
+        check_parent(1);
+}
+
+/* After exec everything is new. */
+ROLE(useAll)
+{
+        static tally own = {0};
+        int checked;
+
+        add_callback("E", &own);
+        CHECK_EQ(notify_register_check("E", &checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        post("E");
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(own.n_calls, 1);
+        post("N");
+        return 0;
+}
+
+TEST(childThatExecsWorks)
+{
+        prepare();
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                post("other"); /* the library was already used in the child */
+                execl("/proc/self/exe", "again", "--role", "useAll", (char *)NULL);
+                _exit(1);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        WAIT_UNTIL_EQ(heard.n_calls, 1);
+        check_parent(1);
+}
+
+/* Leaves a child behind that lives as long as this one's input is open. */
+ROLE(leaveChildBehind)
+{
+        char byte;
+        int token;
+
+        CHECK_EQ(notify_register_check("left", &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(token, 5), NOTIFY_STATUS_OK);
+        if (test_fork() == 0)
+                _exit(read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1);
+        printf("left\n");
+        pause();
+        return 0;
+}
+
+static uint64_t get_state_of_left(void)
+{
+        uint64_t state = 1;
+        int token;
+
+        CHECK_EQ(notify_register_check("left", &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        return state;
+}
+
+TEST(childKeepsNothingAliveForADeadParent)
+{
+        prepare();
+        test_child *child = test_spawn_role("leaveChildBehind", NULL);
+        CHECK_STREQ(test_child_read_line(child), "left");
+        CHECK_EQ(get_state_of_left(), 5);
+        CHECK_EQ(kill(test_child_pid(child), SIGKILL), 0); /* its child lives on */
+        WAIT_UNTIL_EQ(get_state_of_left(), 0);
+        CHECK_EQ(test_child_wait(child), 128 + SIGKILL);
+        check_parent(0);
+}
+
+TEST_MAIN()

@@ -1,0 +1,208 @@
+/* Tokens that report changes of a file. */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+
+#define N "monitor"
+
+static char path[300];
+
+static void touch(void)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+        CHECK(fd >= 0);
+        CHECK_EQ(write(fd, "x", 1), 1);
+        CHECK_EQ(close(fd), 0);
+}
+
+static test_bus *begin(void)
+{
+        test_bus *bus = test_bus_begin();
+
+        snprintf(path, sizeof path, "%s/watched", test_directory());
+        touch();
+        return bus;
+}
+
+static void monitor(int token)
+{
+        CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_OK);
+}
+
+TEST(callbackHearsOnlyOfItsOwnFile)
+{
+        test_bus *bus = begin();
+        static tally seen = {0}, other = {0};
+        int token = add_callback(N, &seen), other_token = add_callback(N, &other);
+
+        monitor(token);
+        CHECK(is_changed(token));
+        CHECK(is_changed(other_token));
+        touch();
+        WAIT_UNTIL(seen.n_calls >= 1);
+        CHECK_EQ(seen.n_posts, token);
+        CHECK(is_changed(token));
+        fence_executor();
+        CHECK_EQ(other.n_calls, 0);
+        CHECK(!is_changed(other_token));
+        post(N);
+        WAIT_UNTIL_EQ(other.n_calls, 1);
+        CHECK(is_changed(other_token));
+        test_bus_stop(bus);
+}
+
+TEST(checkTokenSeesItsFile)
+{
+        test_bus *bus = begin();
+        int token = add_check(N), other_token = add_check(N);
+
+        monitor(token);
+        CHECK(is_changed(token));
+        CHECK(is_changed(other_token));
+        CHECK(!is_changed(token));
+        touch();
+        WAIT_UNTIL(is_changed(token));
+        CHECK(!is_changed(other_token));
+        CHECK_EQ(unlink(path), 0);
+        WAIT_UNTIL(is_changed(token));
+        touch();
+        WAIT_UNTIL(is_changed(token));
+        test_bus_stop(bus);
+}
+
+TEST(descriptorIsWrittenForItsFile)
+{
+        test_bus *bus = begin();
+        int fd = UNTOUCHED, token, n_bytes = 0;
+
+        CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, &token), NOTIFY_STATUS_OK);
+        monitor(token);
+        touch();
+        WAIT_UNTIL(ioctl(fd, FIONREAD, &n_bytes) == 0 && n_bytes >= 4);
+        CHECK_EQ(n_bytes % 4, 0);
+        test_bus_stop(bus);
+}
+
+/* A change is a separate delivery: it is not merged with waiting ones. */
+TEST(fileChangeDoesNotConsumeADescriptorsPost)
+{
+        test_bus *bus = begin();
+        static tally blocking = {.holds = true};
+        dn_executor executor = dn_executor_inline();
+        int fd = UNTOUCHED, token, n_bytes = 0;
+
+        CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, &token), NOTIFY_STATUS_OK);
+        monitor(token);
+        add_callback_on("block", &blocking, &executor);
+        post("block");
+        WAIT_UNTIL_EQ(blocking.n_calls, 1); /* no pipe is written before that returns */
+        for (int i = 0; i < 5; i++)
+                post(N);
+        CHECK(is_changed(token));
+        for (int i = 0; i < 2; i++) { /* the second one comes after the first was handled */
+                touch();
+                WAIT_UNTIL(is_changed(token));
+        }
+        blocking.holds = false;
+        WAIT_UNTIL(ioctl(fd, FIONREAD, &n_bytes) == 0 && n_bytes >= 5 * 4);
+        CHECK_EQ(n_bytes % 4, 0);
+        CHECK(n_bytes <= 7 * 4);
+        test_bus_stop(bus);
+}
+
+TEST(otherProcessesAreNotNotified)
+{
+        test_bus *bus = begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+        test_signal signal;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        monitor(add_callback(N, &seen));
+        touch();
+        WAIT_UNTIL(seen.n_calls >= 1);
+        post("end");
+        test_peer_next(peer, &signal);
+        CHECK_STREQ(signal.name, "end");
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(suspendedTokenIsNotifiedOnceAfterwards)
+{
+        test_bus *bus = begin();
+        static tally seen = {0};
+        int token = add_callback(N, &seen);
+
+        monitor(token);
+        CHECK(is_changed(token));
+        CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_OK);
+        for (int i = 0; i < 3; i++) {
+                touch();
+                WAIT_UNTIL(is_changed(token));
+        }
+        post(N);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(notify_resume(token), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 1);
+        test_bus_stop(bus);
+}
+
+TEST(onlyRequestedChangesCount)
+{
+        test_bus *bus = begin();
+        int deleted = add_check(N), written = add_check(N);
+
+        CHECK_EQ(notify_monitor_file(deleted, path, NOTIFY_MONITOR_DELETE), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_monitor_file(written, path, NOTIFY_MONITOR_WRITE), NOTIFY_STATUS_OK);
+        CHECK(is_changed(deleted));
+        CHECK(is_changed(written));
+        touch();
+        WAIT_UNTIL(is_changed(written));
+        CHECK(!is_changed(deleted));
+        CHECK_EQ(unlink(path), 0);
+        WAIT_UNTIL(is_changed(deleted));
+        test_bus_stop(bus);
+}
+
+TEST(cancelledTokenIsNotNotified)
+{
+        test_bus *bus = begin();
+        static tally seen = {0}, end = {0};
+        int token = add_callback(N, &seen);
+
+        monitor(token);
+        monitor(add_callback(N, &end));
+        cancel(token);
+        touch();
+        WAIT_UNTIL(end.n_calls >= 1);
+        CHECK_EQ(seen.n_calls, 0);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+TEST(invalidRequestsAreRefused)
+{
+        test_bus *bus = begin();
+        static char relative[] = "watched";
+        int token = add_check(N);
+
+        CHECK_EQ(notify_monitor_file(token, NULL, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(notify_monitor_file(token, relative, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(notify_monitor_file(add_check("self.x"), path, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        monitor(token);
+        CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        monitor(add_check(N)); /* same name, different token */
+        CHECK(is_changed(token));
+        touch();
+        WAIT_UNTIL(is_changed(token)); /* the refused calls did not affect it */
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,233 @@
+/* Tokens without a bus: before there is one and while it is gone. */
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "roles.h"
+#include "shm.h"
+
+/* The first call waits at most a second; the rest allows for a busy machine. */
+#define FIRST_CALL_LIMIT_US (2000000 * (uint64_t)test_slowness())
+#define LATER_CALL_LIMIT_US (500000 * (uint64_t)test_slowness())
+
+static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
+{
+        return dn_notify_register_callback(name, counting(seen), NULL, ret_token);
+}
+
+static void check_self_names(void)
+{
+        static tally seen = {0};
+        int token, checked;
+
+        CHECK_EQ(try_counting("self.x", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        CHECK_EQ(notify_post("self.x"), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
+static void check_registrations_fail(void)
+{
+        static tally seen = {0};
+        int token = 77, fd = 78;
+
+        CHECK_EQ(notify_register_plain("N", &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_register_signal("N", SIGURG, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &token),
+                 NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(token, 77);
+        CHECK_EQ(fd, 78);
+        CHECK_EQ(notify_register_check("N", &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(token, NOTIFY_TOKEN_INVALID);
+}
+
+/* Argument: what to call first, "post" or "register". There is no table either. */
+ROLE(useWithoutBus)
+{
+        int token = 77;
+        uint32_t status;
+
+        forbid_tables();
+        uint64_t before_us = test_now_us();
+        if (strcmp(args[0], "post") == 0)
+                status = notify_post("N");
+        else
+                status = notify_register_check("N", &token);
+        CHECK(test_now_us() - before_us < FIRST_CALL_LIMIT_US);
+        CHECK_EQ(status, NOTIFY_STATUS_SERVER_NOT_FOUND);
+
+        before_us = test_now_us();
+        unsigned n_fds = test_n_fds();
+        check_registrations_fail();
+        CHECK_EQ(test_n_fds(), n_fds);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        check_self_names();
+        CHECK(test_now_us() - before_us < LATER_CALL_LIMIT_US);
+        return 0;
+}
+
+static void check_without_bus(void)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("useWithoutBus", "post", NULL)), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("useWithoutBus", "register", NULL)), 0);
+}
+
+TEST_NO_BUS(unreachableAddressesAreReportedSoon)
+{
+        static const char *const addresses[] = {"disabled:", "", "garbage",
+                                                "unix:path=/nonexistent/bus", "autolaunch:"};
+
+        for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+                setenv("DBUS_SESSION_BUS_ADDRESS", addresses[i], 1);
+                check_without_bus();
+        }
+        unsetenv("XDG_RUNTIME_DIR");
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        check_without_bus();
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check_without_bus();
+}
+
+TEST(staleSocketIsReportedSoon)
+{
+        test_bus *bus = test_bus_begin();
+
+        test_bus_kill(bus);
+        check_without_bus();
+        test_bus_stop(bus);
+}
+
+/* It accepts connections but never answers. */
+TEST_NO_BUS(silentBusIsReportedSoon)
+{
+        int fd = use_silent_bus();
+
+        check_without_bus();
+        close(fd);
+}
+
+TEST(everythingWorksWhenABusAppears)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        static tally seen = {0};
+        int token = NOTIFY_TOKEN_INVALID, checked;
+
+        test_bus_use(bus);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        fence_bus(peer); /* the earlier post is sent too and may arrive */
+        uint64_t n_before = seen.n_calls;
+        (void)is_changed(checked);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
+        post_elsewhere("N", 1, "return");
+        CHECK(is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* Of a process whose neighbours hear it meanwhile. */
+TEST(postWithoutABusIsSentWhenItAppears)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        static tally seen = {0};
+        test_signal signal;
+
+        test_bus_use(bus);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_child *child = spawn_observer("N", NULL);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        CHECK_EQ(notify_post("end"), NOTIFY_STATUS_OK);
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, "end") != 0);
+        CHECK_EQ(child_posts(child, 0), 1);
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST(tokensDeliverAgainAfterARestart)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0}, late = {0};
+        int token, late_token, checked, late_checked;
+        uint64_t state = 0;
+
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(token, 42), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        test_bus_kill(bus);
+
+        /* During the outage all calls succeed as usual, whether or not it was noticed. */
+        for (uint64_t i = 1; i <= 3; i++) {
+                CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+                CHECK(is_changed(checked));
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+        }
+        CHECK_EQ(try_counting("late", &late, &late_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("late", &late_checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(late_checked));
+        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42);
+
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        /* Posts of foreign programs made before the library has reconnected are lost. */
+        WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_calls > 3));
+        WAIT_UNTIL((test_peer_post(peer, "late"), late.n_calls > 0));
+        CHECK(is_changed(checked));
+        CHECK(is_changed(late_checked));
+        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
+        CHECK_EQ(state, 42);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* A process that has never found the bus still posts to those that share its table. */
+ROLE(postInTheGap)
+{
+        return notify_post("N") == NOTIFY_STATUS_OK ? 0 : 1;
+}
+
+TEST(othersPostsDuringTheOutageAreSeenAtOnce)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        int token, checked;
+
+        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        CHECK(is_changed(checked));
+        test_bus_kill(bus);
+        CHECK_EQ(test_child_wait(test_spawn_role("postInTheGap", NULL)), 0);
+        CHECK(is_changed(checked));
+        CHECK(!is_changed(checked));
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        test_bus_start_again(bus);
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK(!is_changed(checked));
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

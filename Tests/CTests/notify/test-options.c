@@ -1,0 +1,214 @@
+/* Library-wide options and queries. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+
+#define N "options"
+
+static void check_disabled(int token)
+{
+        uint64_t state = UNTOUCHED;
+        uint32_t value;
+
+        CHECK_EQ(notify_post(N), NOTIFY_STATUS_OPT_DISABLE);
+        CHECK_EQ(notify_simple_post(N), NOTIFY_STATUS_OPT_DISABLE);
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                int none = UNTOUCHED;
+                CHECK_EQ(try_kind(kind, N, &none), NOTIFY_STATUS_OPT_DISABLE);
+                CHECK_EQ(none, kind == KIND_CHECK ? NOTIFY_TOKEN_INVALID : UNTOUCHED);
+        }
+        CHECK_EQ(notify_set_state(token, 2), NOTIFY_STATUS_OPT_DISABLE);
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OPT_DISABLE);
+        CHECK_EQ(state, UNTOUCHED);
+        CHECK(notify_is_valid_token(token));
+        CHECK(!is_changed(token));
+        CHECK_EQ(notify_peek(token, &value), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_resume(token), NOTIFY_STATUS_OK);
+}
+
+TEST(disabledLibraryRefusesAndKeepsItsTokens)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        uint64_t state;
+        int token = add_check(N), extra = add_check(N);
+
+        add_callback(N, &seen);
+        CHECK(is_changed(token));
+        CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_OK);
+        for (uint64_t i = 1; i <= 3; i++) {
+                notify_set_options(NOTIFY_OPT_DISABLE);
+                check_disabled(token);
+                notify_set_options(NOTIFY_OPT_ENABLE);
+                CHECK(!is_changed(token));
+                CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+                CHECK_EQ(state, 1);
+                post(N);
+                CHECK(is_changed(token));
+                WAIT_UNTIL_EQ(seen.n_calls, i);
+        }
+        notify_set_options(NOTIFY_OPT_DISABLE);
+        cancel(extra);
+        test_bus_stop(bus);
+}
+
+TEST(disabledLibraryDeliversThePostsOfOthers)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        static tally seen = {0};
+        int token = add_callback(N, &seen);
+
+        CHECK(is_changed(token));
+        notify_set_options(NOTIFY_OPT_DISABLE);
+        let_post(poster);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK(is_changed(token));
+        test_child_wait(poster);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(disabledLibraryServesSelfNames)
+{
+        static tally seen = {0};
+
+        notify_set_options(NOTIFY_OPT_DISABLE);
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                uint64_t state = UNTOUCHED;
+                int token = add_kind(kind, "self.x");
+                CHECK(is_changed(token));
+                CHECK_EQ(notify_set_state(token, 3), NOTIFY_STATUS_OK);
+                CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+                CHECK_EQ(state, 3);
+                cancel(token);
+        }
+        add_callback("self.x", &seen);
+        post("self.x");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
+TEST(otherOptionsHaveNoEffect)
+{
+        test_bus *bus = test_bus_begin();
+        int token = add_check(N);
+
+        CHECK(is_changed(token));
+        notify_set_options(0);
+        notify_set_options(NOTIFY_OPT_DISPATCH | NOTIFY_OPT_REGEN | NOTIFY_OPT_FILTERED |
+                           NOTIFY_OPT_OLD_IPC);
+        notify_set_options(NOTIFY_OPT_ENABLE);
+        post(N);
+        CHECK(is_changed(token));
+        notify_set_options(NOTIFY_OPT_DISABLE);
+        notify_set_options(NOTIFY_OPT_DISPATCH);
+        CHECK_EQ(notify_post(N), NOTIFY_STATUS_OPT_DISABLE);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(thereAreNoEvents)
+{
+        char text[] = "text";
+        int event = UNTOUCHED, length = UNTOUCHED;
+
+        CHECK_EQ(notify_get_event(-1, &event, text, &length), NOTIFY_STATUS_OK);
+        CHECK_EQ(event, 0);
+        CHECK_EQ(length, 0);
+        CHECK_STREQ(text, "text");
+        CHECK_EQ(notify_get_event(0, NULL, NULL, NULL), NOTIFY_STATUS_OK);
+}
+
+TEST_NO_BUS(processesCannotBeSuspended)
+{
+        CHECK_EQ(notify_suspend_pid(getpid()), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(notify_resume_pid(getpid()), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(notify_suspend_pid(-1), NOTIFY_STATUS_INVALID_REQUEST);
+}
+
+/* ---- notify_dump_status() -------------------------------------------------------------------- */
+
+static char text[65536];
+
+static void dump(const char *path)
+{
+        CHECK_EQ(notify_dump_status(path), NOTIFY_STATUS_OK);
+        FILE *file = fopen(path, "re");
+        CHECK(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+}
+
+/* Counts the lines that contain the text. */
+static int n_lines_with(const char *part)
+{
+        int n = 0;
+
+        for (const char *at = text; (at = strstr(at, part)); at = strchr(at, '\n'))
+                n++;
+        return n;
+}
+
+TEST(dumpHasALineForEachToken)
+{
+        test_bus *bus = test_bus_begin();
+        char path[300];
+        struct stat status;
+        int token;
+
+        snprintf(path, sizeof path, "%s/dump", test_directory());
+        for (int kind = 0; kind < N_KINDS; kind++)
+                add_kind(kind, "dumped.first");
+        token = add_check("dumped.second");
+        CHECK_EQ(notify_set_state(token, 424242), NOTIFY_STATUS_OK);
+        dump(path);
+        CHECK_EQ(n_lines_with("dumped.first"), N_KINDS);
+        CHECK_EQ(n_lines_with("dumped.second"), 1);
+        CHECK_EQ(n_lines_with("424242"), 1);
+        CHECK_EQ(stat(path, &status), 0);
+        CHECK_EQ(status.st_mode & 0777, 0600);
+        cancel(token);
+        dump(path); /* it is emptied first */
+        CHECK_EQ(n_lines_with("dumped.first"), N_KINDS);
+        CHECK_EQ(n_lines_with("dumped.second"), 0);
+        test_bus_stop(bus);
+}
+
+static int n_lines(void)
+{
+        int n = 0;
+
+        for (const char *at = text; (at = strchr(at, '\n')); at++)
+                n++;
+        return n;
+}
+
+TEST(nameWithControlCharactersStaysOnItsLine)
+{
+        test_bus *bus = test_bus_begin();
+        char path[300];
+
+        snprintf(path, sizeof path, "%s/dump", test_directory());
+        dump(path);
+        int n_before = n_lines();
+        int token = add_check("dumped\n999999 check 0 forged\r\x7f.end");
+        dump(path);
+        CHECK_EQ(n_lines(), n_before + 1);
+        CHECK_EQ(n_lines_with("dumped\\x0a999999 check 0 forged\\x0d\\x7f.end\n"), 1);
+        cancel(token);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(failedDumpIsReported)
+{
+        char path[300];
+
+        CHECK_EQ(notify_dump_status(NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK_EQ(notify_dump_status(""), NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(notify_dump_status(test_directory()), NOTIFY_STATUS_INVALID_FILE);
+        snprintf(path, sizeof path, "%s/missing/dump", test_directory());
+        CHECK_EQ(notify_dump_status(path), NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(notify_dump_status("/dev/full"), NOTIFY_STATUS_INVALID_FILE);
+}
+
+TEST_MAIN()

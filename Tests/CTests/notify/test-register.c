@@ -1,0 +1,166 @@
+/* Results of the registration functions. */
+#include <notify_keys.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "shm.h"
+
+#define N "register"
+#define STRANGER 65534
+
+TEST(everyKindReturnsAValidToken)
+{
+        test_bus *bus = test_bus_begin();
+
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                int token = add_kind(kind, N);
+                CHECK(token > 0);
+                CHECK(notify_is_valid_token(token));
+                cancel(token);
+                CHECK(!notify_is_valid_token(token));
+        }
+        test_bus_stop(bus);
+}
+
+TEST(tokensIncreaseAndAreNeverReused)
+{
+        test_bus *bus = test_bus_begin();
+        int last = 0;
+
+        for (int i = 0; i < 2000; i++) {
+                int token = add_kind(i % N_KINDS, N);
+                CHECK(token > last);
+                last = token;
+                if (i % 3)
+                        cancel(token);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(nullPointersAreReported)
+{
+        test_bus *bus = test_bus_begin();
+        int token = UNTOUCHED, fd = UNTOUCHED;
+
+        CHECK_EQ(notify_post(NULL), NOTIFY_STATUS_INVALID_NAME);
+        CHECK_EQ(notify_simple_post(NULL), NOTIFY_STATUS_INVALID_NAME);
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                CHECK_EQ(try_kind(kind, NULL, &token), NOTIFY_STATUS_INVALID_NAME);
+                CHECK_EQ(try_kind(kind, N, NULL), NOTIFY_STATUS_NULL_INPUT);
+        }
+        CHECK_EQ(notify_register_file_descriptor(N, NULL, 0, &token), NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK_EQ(fd, UNTOUCHED);
+        test_bus_stop(bus);
+}
+
+/* Only one of them sets its output on failure. */
+static void check_refusal(const char *name, uint32_t status)
+{
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                int token = UNTOUCHED;
+                CHECK_EQ(try_kind(kind, name, &token), status);
+                CHECK_EQ(token, kind == KIND_CHECK ? NOTIFY_TOKEN_INVALID : UNTOUCHED);
+        }
+}
+
+TEST(malformedNamesAreRefusedByEveryKind)
+{
+        test_bus *bus = test_bus_begin();
+        char too_long[513];
+
+        memset(too_long, 'x', 512);
+        too_long[512] = '\0';
+        const char *names[] = {"", "\xff", "a\xc3", too_long};
+        for (unsigned i = 0; i < 4; i++) {
+                check_refusal(names[i], NOTIFY_STATUS_INVALID_NAME);
+                CHECK_EQ(notify_post(names[i]), NOTIFY_STATUS_INVALID_NAME);
+                CHECK_EQ(notify_simple_post(names[i]), NOTIFY_STATUS_INVALID_NAME);
+        }
+        too_long[511] = '\0';
+        post(too_long);
+        cancel(add_check(too_long));
+        test_bus_stop(bus);
+}
+
+TEST(namesOfAnotherUserAreRefusedByEveryKind)
+{
+        test_bus *bus = test_bus_begin();
+        uid_t own = geteuid();
+
+        post(N); /* connects */
+        if (own == 0)
+                CHECK_EQ(seteuid(STRANGER), 0);
+        check_refusal("user.uid.0", NOTIFY_STATUS_NOT_AUTHORIZED);
+        check_refusal("user.uid.0.x", NOTIFY_STATUS_NOT_AUTHORIZED);
+        CHECK_EQ(notify_post("user.uid.0"), NOTIFY_STATUS_OK);
+        CHECK_EQ(seteuid(own), 0);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(withoutABusAndATableEveryKindIsRefused)
+{
+        forbid_tables();
+        check_refusal(N, NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_post(N), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_simple_post(N), NOTIFY_STATUS_SERVER_NOT_FOUND);
+}
+
+TEST(invalidSignalNumbersAreRefused)
+{
+        test_bus *bus = test_bus_begin();
+        const int numbers[] = {0, -1, 32, 33, 65, 1000, INT32_MAX, INT32_MIN};
+
+        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+                int token = UNTOUCHED;
+                CHECK_EQ(notify_register_signal(N, numbers[i], &token),
+                         NOTIFY_STATUS_INVALID_SIGNAL);
+                CHECK_EQ(token, UNTOUCHED);
+        }
+        test_bus_stop(bus);
+}
+
+TEST(exhaustedDescriptorsAreReported)
+{
+        test_bus *bus = test_bus_begin();
+        struct rlimit limit, none = {0};
+        int token = UNTOUCHED, fd = UNTOUCHED;
+
+        cancel(add_kind(KIND_DESCRIPTOR, N)); /* everything the library opens only once */
+        CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        none.rlim_max = limit.rlim_max;
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        uint32_t status = notify_register_file_descriptor(N, &fd, 0, &token);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        CHECK_EQ(status, NOTIFY_STATUS_FAILED);
+        CHECK_EQ(fd, UNTOUCHED);
+        CHECK_EQ(token, UNTOUCHED);
+        cancel(add_kind(KIND_DESCRIPTOR, N));
+        test_bus_stop(bus);
+}
+
+TEST(applesSystemNamesCanBeRegistered)
+{
+        test_bus *bus = test_bus_begin();
+        const char *names[] = {kNotifyDSCacheInvalidation, kNotifyVFSMount, kNotifyTimeZoneChange,
+                               kNotifySCNetworkChange, kNotifyASLDBUpdate, kNotifyClockSet};
+
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+                for (int kind = 0; kind < N_KINDS; kind++)
+                        cancel(add_kind(kind, names[i]));
+        test_bus_stop(bus);
+}
+
+TEST(olderNameOfPostWorks)
+{
+        test_bus *bus = test_bus_begin();
+        int token = add_check(N);
+
+        CHECK(is_changed(token));
+        CHECK_EQ(notify_simple_post(N), NOTIFY_STATUS_OK);
+        CHECK(is_changed(token));
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

@@ -1,0 +1,150 @@
+/* An observer that writes down what it is told. */
+#ifndef DN_RECORD_H
+#define DN_RECORD_H
+
+#include <darwinnotify/darwinnotify.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+/* One line for each call: NAME, then " @OBJECT", " JSON", " xPOSTS" and " -DROPPED" where there are
+ * any. */
+typedef struct record {
+        pthread_mutex_t lock;
+        char *text;
+        size_t n_bytes;
+        size_t n_allocated;
+        _Atomic uint64_t n_calls;
+        _Atomic uint64_t n_dropped;
+        _Atomic uint64_t n_destroyed;
+        _Atomic bool holds; /* while set, a call does not return */
+} record;
+
+static inline void record_init(record *self)
+{
+        *self = (record){ 0 };
+        pthread_mutex_init(&self->lock, NULL);
+}
+
+static inline void record_write(record *self, const dn_event *event)
+{
+        char *json = dn_dict_copy_json(event->user_info), *line = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&line, &n_bytes);
+
+        fprintf(out, "%s", event->name);
+        if (event->object)
+                fprintf(out, " @%s", (const char *)event->object);
+        if (json)
+                fprintf(out, " %s", json);
+        if (event->n_posts != 1)
+                fprintf(out, " x%llu", (unsigned long long)event->n_posts);
+        if (event->n_dropped)
+                fprintf(out, " -%llu", (unsigned long long)event->n_dropped);
+        fprintf(out, "\n");
+        fclose(out);
+        pthread_mutex_lock(&self->lock);
+        if (self->n_bytes + n_bytes >= self->n_allocated) {
+                self->n_allocated = 2 * (self->n_bytes + n_bytes + 1);
+                self->text = realloc(self->text, self->n_allocated);
+        }
+        memcpy(self->text + self->n_bytes, line, n_bytes + 1);
+        self->n_bytes += n_bytes;
+        pthread_mutex_unlock(&self->lock);
+        free(line);
+        free(json);
+}
+
+static inline void record_invoke(const dn_event *event, void *context)
+{
+        record *self = context;
+
+        record_write(self, event);
+        self->n_dropped += event->n_dropped;
+        self->n_calls++;
+        WAIT_UNTIL(!self->holds);
+}
+
+static inline void record_destroy(void *context)
+{
+        ((record *)context)->n_destroyed++;
+}
+
+static inline dn_handler record_handler(record *self)
+{
+        return (dn_handler){ record_invoke, self, record_destroy };
+}
+
+/* What it has written by now; the caller frees it. */
+static inline char *record_copy(record *self)
+{
+        char *copy;
+
+        pthread_mutex_lock(&self->lock);
+        copy = strdup(self->text ? self->text : "");
+        pthread_mutex_unlock(&self->lock);
+        return copy;
+}
+
+/* Waits until it was called so often, then compares all that it was told. */
+static inline void record_expect(record *self, uint64_t n_calls, const char *expected)
+{
+        char *seen;
+
+        WAIT_UNTIL_EQ(self->n_calls, n_calls);
+        seen = record_copy(self);
+        CHECK_STREQ(seen, expected);
+        free(seen);
+}
+
+static inline void record_deinit(record *self)
+{
+        free(self->text);
+        pthread_mutex_destroy(&self->lock);
+}
+
+/* For dn_center_add_observer(), with the record as the observer. */
+static inline void record_callback(dn_center *center, void *observer, const char *name,
+                                   const void *object, const dn_dict *user_info)
+{
+        dn_event event = { center, name, object, user_info, 1, 0 };
+
+        record_invoke(&event, observer);
+}
+
+static inline dn_observer *record_observe(dn_center *center, const dn_filter *filter, record *self)
+{
+        dn_observer *observer = NULL;
+
+        record_init(self);
+        CHECK_EQ(dn_center_observe_filtered(center, filter, record_handler(self), NULL, &observer),
+                 0);
+        return observer;
+}
+
+static inline dn_observer *record_drop(dn_observer *observer, record *self)
+{
+        dn_observer_cancel_wait(observer);
+        record_deinit(self);
+        return dn_observer_unref(observer);
+}
+
+/* Posts with {"i": number}. */
+static inline int post_number(dn_center *center, const char *name, const char *object,
+                              int64_t number)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *user_info = NULL;
+        int r;
+
+        dn_dict_builder_set_int64(builder, "i", number);
+        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
+        r = dn_center_post(center, name, object, user_info, 0);
+        dn_dict_unref(user_info);
+        return r;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* Location of the table, whatever a process knows of its session. */
+#include "shm/directory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define KEY "unix:path=/nowhere/bus"
+
+/* Mounts an empty directory visible only to this process. */
+static void mount_on(const char *path, const char *mode)
+{
+        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            (mkdir(path, 0755) < 0 && errno != EEXIST) ||
+            mount("tmpfs", path, "tmpfs", 0, mode) < 0)
+                SKIP("mounting is not permitted");
+}
+
+static const char *path_for(const char *key)
+{
+        static char path[PATH_MAX];
+        int fd = dn__directory_open(key, path);
+
+        CHECK(fd >= 0);
+        close(fd);
+        return path;
+}
+
+static void check_place(const char *key, const char *place)
+{
+        char expected[PATH_MAX];
+
+        snprintf(expected, sizeof(expected), "%s/darwin-notify", place);
+        CHECK_STREQ(path_for(key), expected);
+}
+
+TEST_NO_BUS(privateDirectoryOfTheSocketIsUsed)
+{
+        char place[600], key[700], long_key[800];
+
+        snprintf(place, sizeof(place), "%s/runtime", test_directory());
+        CHECK_EQ(mkdir(place, 0700), 0);
+        snprintf(key, sizeof(key), "unix:path=%s/bus", place);
+        snprintf(long_key, sizeof(long_key), "%s,mode=x", key);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        check_place(key, place);
+        unsetenv("XDG_RUNTIME_DIR");
+        check_place(key, place);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        check_place(long_key, test_directory());
+        check_place("none", test_directory());
+        /* A directory that others can look into is not private. */
+        CHECK_EQ(chmod(place, 0711), 0);
+        check_place(key, test_directory());
+}
+
+TEST_NO_BUS(trailingSlashOfTheVariableIsIgnored)
+{
+        char slashes[600], plain[PATH_MAX];
+        struct stat a, b;
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        CHECK_EQ(stat(strcpy(plain, path_for(KEY)), &a), 0);
+        snprintf(slashes, sizeof(slashes), "%s//", test_directory());
+        setenv("XDG_RUNTIME_DIR", slashes, 1);
+        CHECK_EQ(stat(path_for(KEY), &b), 0);
+        CHECK_EQ(a.st_ino, b.st_ino);
+}
+
+TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
+{
+        char place[64];
+
+        mount_on("/run/user", "mode=0755");
+        snprintf(place, sizeof(place), "/run/user/%d", (int)geteuid());
+        CHECK_EQ(mkdir(place, 0700), 0);
+        setenv("XDG_RUNTIME_DIR", place, 1);
+        check_place(KEY, place);
+        unsetenv("XDG_RUNTIME_DIR");
+        check_place(KEY, place);
+        setenv("XDG_RUNTIME_DIR", "/etc/nowhere", 1);
+        check_place(KEY, place);
+        setenv("XDG_RUNTIME_DIR", "relative", 1);
+        check_place(KEY, place);
+}
+
+static void check_in_memory(const char *suffix)
+{
+        char expected[PATH_MAX];
+
+        snprintf(expected, sizeof(expected), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_STREQ(path_for(KEY), expected);
+}
+
+/* Gives one of the names to another user. */
+static void take_name(const char *suffix)
+{
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_EQ(mkdir(path, 0700), 0);
+        if (chown(path, geteuid() + 1, getegid()) < 0)
+                SKIP("only root can be somebody else");
+}
+
+static void leave_name(const char *suffix)
+{
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_EQ(rmdir(path), 0);
+}
+
+TEST_NO_BUS(directoriesOfOthersAreSkipped)
+{
+        mount_on("/run/user", "mode=0755");
+        mount_on("/dev/shm", "mode=1777");
+        unsetenv("XDG_RUNTIME_DIR");
+        take_name("");
+        check_in_memory(".1");
+        /* Later processes find the same one, even when an earlier name has become free. */
+        leave_name("");
+        check_in_memory(".1");
+        leave_name(".1");
+        check_in_memory("");
+}
+
+TEST_NO_BUS(linksOfOthersAreSkipped)
+{
+        char path[PATH_MAX];
+
+        mount_on("/run/user", "mode=0755");
+        mount_on("/dev/shm", "mode=1777");
+        unsetenv("XDG_RUNTIME_DIR");
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d", (int)geteuid());
+        CHECK_EQ(symlink(test_directory(), path), 0);
+        check_in_memory(".1");
+}
+
+TEST_MAIN()

@@ -1,0 +1,143 @@
+/* The host's fork handlers, and the descriptors of a forked child. */
+#include <notify_private.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define N_FORKS 60
+#define N_THREADS 4
+
+static test_bus *bus;
+static tally in_parent, in_child;
+static bool is_armed; /* the harness forks too */
+static int observed, posted;
+static _Atomic bool stop;
+
+static void use_library_in_child(void)
+{
+        if (!is_armed)
+                return;
+        alarm(10 * test_slowness()); /* kills the child on a deadlock */
+        observed = dn_center_observe(dn_center_darwin(), "handler", tally_handler(&in_child), NULL,
+                                     NULL);
+        posted = dn_center_post(dn_center_darwin(), "parent", NULL, NULL, 0);
+}
+
+static void *post_all_the_time(void *argument)
+{
+        while (!stop)
+                post_ok(dn_center_darwin(), argument);
+        return NULL;
+}
+
+static bool is_done(int r)
+{
+        return r == 0 || dn_is_offline(r);
+}
+
+/* What the handler started continues after fork() returns; the connection may differ then, because
+ * libsystemd may take one made in the handler for one of the parent. */
+__attribute__((noreturn)) static void be_child(void)
+{
+        CHECK(is_done(observed));
+        CHECK(is_done(posted));
+        CHECK_EQ(in_child.n_posts, 0);
+        CHECK(is_done(dn_center_post(dn_center_darwin(), "handler", NULL, NULL, 0)));
+        WAIT_UNTIL_EQ(in_child.n_posts, 1);
+        WAIT_UNTIL_EQ(dn_flush(0), 0);
+        _exit(0);
+}
+
+/* Child handlers run in order of registration: this one runs before any the library may have. */
+TEST(hostsChildHandlerMayCallTheLibrary)
+{
+        pthread_t threads[N_THREADS];
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("the allocator of a sanitizer may be locked in the forked child");
+        CHECK_EQ(pthread_atfork(NULL, NULL, use_library_in_child), 0);
+        bus = test_bus_begin();
+        tally_observe(dn_center_darwin(), "parent", &in_parent);
+        for (int i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, post_all_the_time, "busy"), 0);
+        is_armed = true;
+        for (int i = 0; i < N_FORKS; i++) {
+                pid_t pid = fork(); /* the other threads are never idle */
+                if (pid == 0)
+                        be_child();
+                CHECK_EQ(test_wait_for(pid), 0);
+        }
+        is_armed = false;
+        stop = true;
+        for (int i = 0; i < N_THREADS; i++)
+                pthread_join(threads[i], NULL);
+        WAIT_UNTIL_EQ(in_parent.n_posts, N_FORKS);
+        test_bus_stop(bus);
+}
+
+static unsigned n_bus_sockets(void)
+{
+        unsigned n = 0;
+
+        for (int fd = 0; fd < 256; fd++) {
+                struct sockaddr_un address = {0};
+                socklen_t n_bytes = sizeof address - 1;
+
+                n += getpeername(fd, (struct sockaddr *)&address, &n_bytes) == 0 &&
+                     address.sun_family == AF_UNIX &&
+                     strcmp(address.sun_path, test_bus_path(bus)) == 0;
+        }
+        return n;
+}
+
+/* Nobody listens at the first address: the second one's descriptor gets the same number. */
+TEST(childDoesNotKeepAConnectionToTheSecondAddress)
+{
+        dn_center *center = NULL;
+        char addresses[256];
+
+        bus = test_bus_begin();
+        snprintf(addresses, sizeof addresses, "tcp:host=127.0.0.1,port=1;%s",
+                 test_bus_address(bus));
+        CHECK_EQ(dn_center_open(addresses, &center), 0);
+        WAIT_UNTIL_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(n_bus_sockets(), 1);
+        pid_t pid = test_fork();
+        if (pid == 0)
+                _exit((int)n_bus_sockets());
+        CHECK_EQ(test_wait_for(pid), 0);
+        CHECK_EQ(n_bus_sockets(), 1);
+        dn_center_unref(center);
+        test_bus_stop(bus);
+}
+
+/* No fork handlers and no other code of the library run in this child. */
+TEST(childWithoutForkHandlersClosesTheParentsConnection)
+{
+        bus = test_bus_begin();
+        tally_observe(dn_center_darwin(), "N", &in_parent);
+        _notify_fork_child();
+        CHECK_EQ(n_bus_sockets(), 1);
+        pid_t pid = _Fork();
+        if (pid == 0) {
+                unsigned n_before = n_bus_sockets();
+
+                _notify_fork_child();
+                _notify_fork_child();
+                _exit((int)(10 * n_before + n_bus_sockets()));
+        }
+        CHECK_EQ(test_wait_for(pid), 10);
+        CHECK_EQ(n_bus_sockets(), 1);
+        post_elsewhere("N", 1, "return");
+        WAIT_UNTIL_EQ(in_parent.n_posts, 1);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

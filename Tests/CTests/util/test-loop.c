@@ -1,0 +1,366 @@
+/* Runs descriptors, deadlines and work on one thread. */
+#include "util/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "test-child.h"
+#include "test.h"
+#include "util/clock.h"
+#include "util/list.h"
+
+static _Atomic unsigned n_closed;
+
+static void count_close(void *context)
+{
+        CHECK(context == &n_closed);
+        n_closed++;
+}
+
+static dn__loop *new_loop(bool polls)
+{
+        dn__loop_options options = { "dn-test", polls, count_close, &n_closed };
+        dn__loop *loop = NULL;
+
+        CHECK_EQ(dn__loop_new(&options, &loop), 0);
+        return loop;
+}
+
+/* --- a counting source ------------------------------------------------------------------------ */
+
+typedef struct counter {
+        dn__source source;
+        dn__wait wait;
+        _Atomic bool is_ready;
+        _Atomic unsigned n_dispatched;
+        uint64_t dispatched_us; /* the most recent time */
+} counter;
+
+static bool counter_prepare(dn__source *source, dn__wait *wait)
+{
+        counter *counter = DN__CONTAINER(source, struct counter, source);
+
+        *wait = counter->wait;
+        return !counter->is_ready;
+}
+
+static void counter_dispatch(dn__source *source)
+{
+        counter *counter = DN__CONTAINER(source, struct counter, source);
+        eventfd_t count;
+
+        counter->dispatched_us = dn__clock_now_us();
+        counter->wait.until_us = DN__NEVER;
+        counter->is_ready = false;
+        if (counter->wait.fd < 0 || eventfd_read(counter->wait.fd, &count) == 0)
+                counter->n_dispatched++;
+}
+
+static counter quiet_counter(void)
+{
+        static const dn__source_ops ops = { counter_prepare, counter_dispatch };
+
+        return (counter){ .source.ops = &ops, .wait = { -1, 0, DN__NEVER } };
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
+enum { N_THREADS = 8, N_WORKS = 5000 };
+
+typedef struct piece {
+        unsigned thread;
+        unsigned number;
+} piece;
+
+static piece pieces[N_THREADS][N_WORKS];
+static unsigned n_run[N_THREADS]; /* used by the loop's thread */
+static dn__loop *working_loop;
+
+static void run_piece(void *argument)
+{
+        piece *piece = argument;
+
+        CHECK(dn__loop_is_current(working_loop));
+        CHECK_EQ(piece->number, n_run[piece->thread]);
+        n_run[piece->thread]++;
+}
+
+static void *enqueue_pieces(void *argument)
+{
+        piece *pieces = argument;
+
+        for (unsigned i = 0; i < N_WORKS; i++) {
+                CHECK_EQ(dn__loop_enqueue(working_loop, run_piece, &pieces[i]), 0);
+                if (i % 256 == 0)
+                        (void)usleep(50); /* lets the loop fall asleep occasionally */
+        }
+        return NULL;
+}
+
+static void run_works_of_many_threads(bool polls)
+{
+        pthread_t threads[N_THREADS];
+
+        working_loop = new_loop(polls);
+        for (unsigned i = 0; i < N_THREADS; i++) {
+                for (unsigned j = 0; j < N_WORKS; j++)
+                        pieces[i][j] = (piece){ i, j };
+                CHECK_EQ(pthread_create(&threads[i], NULL, enqueue_pieces, pieces[i]), 0);
+        }
+        for (unsigned i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK(!dn__loop_close_and_join(working_loop));
+        for (unsigned i = 0; i < N_THREADS; i++)
+                CHECK_EQ(n_run[i], N_WORKS);
+        CHECK_EQ(n_closed, 1);
+}
+
+TEST_NO_BUS(workOfEachThreadRunsInOrderOnAWord)
+{
+        run_works_of_many_threads(false);
+}
+
+TEST_NO_BUS(workOfEachThreadRunsInOrderWithDescriptors)
+{
+        run_works_of_many_threads(true);
+}
+
+static void add_more(void *argument)
+{
+        counter *counter = argument;
+
+        if (!counter->n_dispatched)
+                CHECK_EQ(dn__loop_enqueue(working_loop, add_more, counter), 0);
+}
+
+TEST_NO_BUS(workThatAddsMoreDoesNotStarveTheSources)
+{
+        static counter counter;
+
+        counter = quiet_counter();
+        counter.wait.fd = eventfd(0, EFD_NONBLOCK);
+        working_loop = new_loop(true);
+        dn__loop_add(working_loop, &counter.source);
+        CHECK_EQ(dn__loop_enqueue(working_loop, add_more, &counter), 0);
+        CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        CHECK(!dn__loop_close_and_join(working_loop));
+        close(counter.wait.fd);
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static void check_deadline(bool polls)
+{
+        dn__loop *loop = new_loop(polls);
+        counter counter = quiet_counter();
+        uint64_t until_us = dn__clock_after_us(30 * DN__US_PER_MS);
+
+        counter.wait.until_us = until_us;
+        dn__loop_add(loop, &counter.source);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(counter.dispatched_us >= until_us);
+        CHECK_EQ(counter.n_dispatched, 1);
+}
+
+TEST_NO_BUS(deadlineIsKeptOnAWord)
+{
+        check_deadline(false);
+}
+
+TEST_NO_BUS(deadlineIsKeptWithDescriptors)
+{
+        check_deadline(true);
+}
+
+TEST_NO_BUS(onlyTheSourceWhoseDescriptorIsReadyIsDispatched)
+{
+        dn__loop *loop = new_loop(true);
+        counter ready = quiet_counter(), quiet = quiet_counter();
+
+        ready.wait = (dn__wait){ eventfd(0, EFD_NONBLOCK), POLLIN, DN__NEVER };
+        quiet.wait = (dn__wait){ eventfd(0, EFD_NONBLOCK), POLLIN, DN__NEVER };
+        dn__loop_add(loop, &quiet.source);
+        dn__loop_add(loop, &ready.source);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        CHECK_EQ(eventfd_write(ready.wait.fd, 1), 0);
+        WAIT_UNTIL_EQ(ready.n_dispatched, 1);
+        CHECK(!dn__loop_close_and_join(loop));
+        CHECK_EQ(quiet.n_dispatched, 0);
+        close(ready.wait.fd);
+        close(quiet.wait.fd);
+}
+
+static void check_wake(dn__loop *loop)
+{
+        counter counter = quiet_counter();
+
+        dn__loop_add(loop, &counter.source);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        for (unsigned i = 1; i <= 1000; i++) {
+                counter.is_ready = true;
+                dn__loop_wake(loop);
+                WAIT_UNTIL_EQ(counter.n_dispatched, i);
+        }
+        CHECK(!dn__loop_close_and_join(loop));
+}
+
+TEST_NO_BUS(wakeUpPreparesTheSourcesOnAWord)
+{
+        check_wake(new_loop(false));
+}
+
+TEST_NO_BUS(wakeUpPreparesTheSourcesWithDescriptors)
+{
+        check_wake(new_loop(true));
+}
+
+/* --- an external word ------------------------------------------------------------------------- */
+
+static dn__wake_word words[2];
+
+static void change_word(void *argument)
+{
+        dn__loop_set_word(working_loop, argument);
+}
+
+TEST_NO_BUS(sleepsOnTheWordItIsGiven)
+{
+        counter counter = quiet_counter();
+
+        working_loop = new_loop(false);
+        dn__loop_add(working_loop, &counter.source);
+        dn__loop_set_word(working_loop, &words[0]);
+        CHECK_EQ(dn__loop_start(working_loop), 0);
+        WAIT_UNTIL_EQ(dn__wake_state_of(words[0]), DN__WAKE_ASLEEP);
+        counter.is_ready = true;
+        dn__wake_ring(&words[0], DN__WAKE_SHARED);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+
+        /* Switches the word while works arrive. */
+        for (unsigned i = 1; i <= 500; i++) {
+                CHECK_EQ(dn__loop_enqueue(working_loop, change_word, &words[i % 2]), 0);
+                counter.is_ready = true;
+                dn__loop_wake(working_loop);
+                WAIT_UNTIL_EQ(counter.n_dispatched, 1 + i);
+        }
+        CHECK(!dn__loop_close_and_join(working_loop));
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+TEST_NO_BUS(unusedLoopHasNoThread)
+{
+        unsigned n_threads = test_n_threads(), n_fds = test_n_fds();
+        dn__loop *loop = new_loop(true);
+
+        dn__loop_wake(loop);
+        CHECK_EQ(test_n_threads(), n_threads);
+        CHECK(!dn__loop_close(loop));
+        CHECK_EQ(n_closed, 1);
+        CHECK(!dn__loop_close_and_join(new_loop(false)));
+        CHECK_EQ(n_closed, 2);
+        CHECK_EQ(test_n_fds(), n_fds);
+}
+
+static _Atomic int blocked; /* -1: unknown */
+
+static void look_at_signals(void *argument)
+{
+        sigset_t mask;
+
+        (void)argument;
+        CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+        blocked = sigismember(&mask, SIGUSR1) && sigismember(&mask, SIGTERM) &&
+                  !sigismember(&mask, SIGSEGV);
+}
+
+TEST_NO_BUS(loopThreadBlocksAllSignalsButFaults)
+{
+        dn__loop *loop = new_loop(false);
+
+        blocked = -1;
+        CHECK_EQ(dn__loop_enqueue(loop, look_at_signals, NULL), 0);
+        CHECK(!dn__loop_close_and_join(loop));
+        CHECK_EQ(blocked, 1);
+}
+
+static _Atomic bool is_enqueued; /* the enqueuer keeps the loop open until then */
+
+static void close_from_within(void *argument)
+{
+        WAIT_UNTIL(is_enqueued);
+        CHECK(!dn__loop_close(argument));
+}
+
+/* A sanitizer may start a thread of its own together with our first one. */
+static unsigned n_threads_once_one_has_run(void)
+{
+        dn__loop *loop = new_loop(false);
+
+        CHECK_EQ(dn__loop_start(loop), 0);
+        CHECK(!dn__loop_close_and_join(loop));
+        n_closed = 0;
+        return TEST_HAS_THREAD_SANITIZER ? 2 : 1;
+}
+
+TEST_NO_BUS(loopCanBeClosedFromWithin)
+{
+        unsigned n_threads = n_threads_once_one_has_run(), n_fds = test_n_fds();
+        dn__loop *loop = new_loop(true);
+
+        CHECK_EQ(dn__loop_enqueue(loop, close_from_within, loop), 0);
+        is_enqueued = true;
+        WAIT_UNTIL_EQ(n_closed, 1);
+        WAIT_UNTIL_EQ(test_n_threads(), n_threads);
+        CHECK_EQ(test_n_fds(), n_fds);
+}
+
+TEST_NO_BUS(closingLeavesNothingBehind)
+{
+        unsigned n_threads = n_threads_once_one_has_run(), n_fds = test_n_fds();
+
+        for (unsigned i = 1; i <= 200; i++) {
+                dn__loop *loop = new_loop(i % 2);
+
+                CHECK_EQ(dn__loop_start(loop), 0);
+                CHECK(!dn__loop_close_and_join(loop));
+                CHECK_EQ(n_closed, i);
+        }
+        CHECK_EQ(test_n_fds(), n_fds);
+        /* The kernel finishes a thread slightly after it is seen to end. */
+        WAIT_UNTIL_EQ(test_n_threads(), n_threads);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------ */
+
+TEST_NO_BUS(forkedChildClosesItsDescriptorsAndMakesItsOwnLoop)
+{
+        dn__loop *loop = new_loop(true);
+        unsigned n_fds = test_n_fds();
+        pid_t child;
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer has no threads in a forked child");
+        CHECK_EQ(dn__loop_start(loop), 0);
+        child = test_fork();
+        if (child == 0) {
+                blocked = -1;
+                if (test_n_fds() != n_fds - 1)
+                        _exit(1);
+                if (dn__loop_enqueue(new_loop(true), look_at_signals, NULL) < 0)
+                        _exit(2);
+                WAIT_UNTIL_EQ(blocked, 1);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(child), 0);
+        CHECK(!dn__loop_close_and_join(loop));
+}
+
+TEST_MAIN()

@@ -1,0 +1,47 @@
+// Imports all modules beside those of the toolchain, with types that have the same names as theirs.
+import CDarwinNotify
+import DarwinNotify
+import Dispatch
+import Distributed
+import Foundation
+import Observation
+import Synchronization
+import Wormhole
+
+struct Message: Codable, Sendable { var text = "" }
+struct Sender: Hashable { var name = "" }
+struct Event {}
+struct State: Codable, Sendable { var isOn = false }
+enum Content { case nothing }
+
+@Observable
+final class Model {
+  var message = Message()
+  var sender: Sender?
+}
+
+extension MessageName where Value == State {
+  static var state: Self { MessageName("state", type: "State") }
+}
+
+/// Names each of the library's types that has a namesake.
+func describe(_ message: Wormhole.Message<State>, by sender: Wormhole.Sender) -> String {
+  let content: Wormhole.Content<State> = message.content
+  return "\(content) by \(sender.pid)"
+}
+
+let model = Model()
+let isChanged = Mutex(false)
+withObservationTracking {
+  _ = model.message
+} onChange: {
+  isChanged.withLock { $0 = true }
+}
+model.message = Message(text: "changed")
+
+let observation: NotificationObservation? = try? DarwinNotificationCenter.shared.observe(
+  "com.example.beside", on: .thread
+) { _ in }
+let message = Wormhole.Message<State>(.value(State(isOn: true)), name: "state")
+print("received \(describe(message, by: .current)), \(isChanged.withLock { $0 })")
+withExtendedLifetime((observation, Event(), Content.nothing)) {}

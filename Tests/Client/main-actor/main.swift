@@ -1,0 +1,33 @@
+// Uses the handlers of both modules, and imports no other, where the main actor is the default.
+import Wormhole
+
+final class Label {
+  var text = ""
+}
+
+actor Counter {
+  var count = 0
+  func increase() { count += 1 }
+}
+
+let isOn = MessageName<Bool>("light")
+let changed: NotificationName = "com.example.changed"
+
+func register(_ label: Label, _ counter: Counter, in hole: Wormhole) throws -> [Any] {
+  let center = hole.group.center
+  try hole.bind(Listener("label") { label.text = "\($0.content)" }, to: isOn)
+  try hole.bind(Listener("count", on: counter) { counter, _ in counter.increase() }, to: isOn)
+  try center.bind(Listener("label") { label.text = "\($0.name)" }, to: changed)
+  return [
+    try hole.listen(isOn) { label.text = "\($0.content)" },
+    try hole.listen(isOn, on: counter) { counter, _ in counter.increase() },
+    try hole.listen(isOn, on: .thread) { message in print(message.name) },
+    try center.observe(changed) { label.text = "\($0.name)" },
+    try center.observe(changed, on: counter) { counter, _ in counter.increase() },
+  ]
+}
+
+let group = try AppGroup("com.example.lights")
+let hole = try Wormhole(group: group)
+let registrations = try register(Label(), Counter(), in: hole)
+print("received \(registrations.count) registrations")

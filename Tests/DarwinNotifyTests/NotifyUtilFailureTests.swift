@@ -1,0 +1,170 @@
+// Specifies what notifyutil says, and how it ends, when something fails.
+import DarwinNotify
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotifyUtilFailureTests {
+  private static let nothing = [
+    "DARWIN_NOTIFY_BUS", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR",
+  ]
+
+  private static let sessionAdvice =
+    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or say --bus=ADDRESS"
+
+  /// What is said when a command finds no bus: by the command, then about the bus.
+  private static func noBus(_ command: String, _ lines: String...) -> Outcome {
+    let text = ["\(command): there is no message bus"] + lines
+    return Outcome(status: 3, errors: text.map { "notifyutil: \($0)\n" }.joined())
+  }
+
+  @Test(arguments: [
+    ["-p", "a"], ["-w", "a"], ["-1", "a"], ["-g", "a"], ["--list"], ["--monitor"],
+    ["-s", "a"],
+  ])
+  func saysWhichBusWasTriedAndWhy(words: [String]) async throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    bus.kill()
+    let command = words.joined(separator: " ")
+    let line = words + (words[0] == "-s" ? ["1"] : [])
+    let isOfBus = words[0].hasPrefix("--")
+    let outcome =
+      isOfBus
+      ? try await runNotifyUtil(line, on: bus)
+      : try await runNotifyUtilWithoutTable(line, on: bus)
+    let lines = outcome.errors.split(separator: "\n")
+    try #require(lines.count == 3, "\(outcome)")
+    #expect(lines[0] == "notifyutil: \(command): there is no message bus")
+    #expect(lines[1].hasPrefix("notifyutil: tried \(bus.address) (DARWIN_NOTIFY_BUS): "))
+    #expect(lines[1].hasSuffix(": Connection refused") || lines[1].contains(": No such file"))
+    #expect(lines[2] == "notifyutil: start a bus there, or say --bus=session")
+    #expect(outcome.status == 3 && outcome.output.isEmpty)
+  }
+
+  /// What is chosen, what is said about it.
+  private static let choices: [(String, [String])] = [
+    ("--bus=none", ["--bus is 'none'", "say --bus=session"]),
+    (
+      "--bus=bogus",
+      ["tried bogus (--bus): not a D-Bus address", "start a bus there, or say --bus=session"]
+    ),
+    (
+      "--bus=unix:path=/nonexistent/b%75s;autolaunch:",
+      [
+        "tried unix:path=/nonexistent/b%75s (--bus): No such file or directory",
+        "tried autolaunch: (--bus): such an address starts a program, which is not done",
+        "start a bus there, or say --bus=session",
+      ]
+    ),
+    (
+      "--bus=unix:path=/dev",
+      [
+        "tried unix:path=/dev (--bus): Connection refused",
+        "start a bus there, or say --bus=session",
+      ]
+    ),
+    (
+      "--bus=session",
+      ["neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set", sessionAdvice]
+    ),
+    (
+      "XDG_RUNTIME_DIR=/nonexistent",
+      [
+        "tried unix:path=/nonexistent/bus (XDG_RUNTIME_DIR): No such file or directory",
+        sessionAdvice,
+      ]
+    ),
+    (
+      "DBUS_SESSION_BUS_ADDRESS=unix:abstract=darwinnotify-nobody",
+      [
+        "tried unix:abstract=darwinnotify-nobody (DBUS_SESSION_BUS_ADDRESS): Connection refused",
+        sessionAdvice,
+      ]
+    ),
+    ("DARWIN_NOTIFY_BUS=none", ["DARWIN_NOTIFY_BUS is 'none'", "say --bus=session"]),
+  ]
+
+  @Test(arguments: choices)
+  func saysHowTheBusWasChosen(choice: String, lines: [String]) async throws {
+    let isOption = choice.hasPrefix("--")
+    var cleared = Self.nothing.flatMap { ["-u", $0] } + (isOption ? [] : [choice])
+    if choice.hasSuffix("=none") {
+      // Others without a bus have a table elsewhere.
+      let directory = String(cString: try #require(test_directory())) + choice
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      cleared.append("XDG_RUNTIME_DIR=\(directory)")
+    }
+    let outcome = try await runNotifyUtilWithoutTable(
+      (isOption ? [choice] : []) + ["-p", "a", "-g", "b", "-g", "self.c"], on: nil,
+      environment: cleared)
+    let complaints =
+      ["-p a: there is no message bus"] + lines + ["-g b: there is no message bus"]
+    let errors = complaints.map { "notifyutil: \($0)\n" }.joined()
+    #expect(outcome == Outcome(status: 3, output: "self.c 0\n", errors: errors))
+  }
+
+  @Test func noticesASocketWithoutABusBehindIt() async throws {
+    let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+    defer { close(listener) }
+    // The kernel chooses an abstract name.
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let name = withUnsafeMutableBytes(of: &address) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) {
+        _ = bind(listener, $0.baseAddress, socklen_t(MemoryLayout<sa_family_t>.size))
+        _ = listen(listener, 9)
+        getsockname(listener, $0.baseAddress, &size)
+      }
+      return String(decoding: bytes[3..<Int(size)], as: UTF8.self)
+    }
+    let bus = "unix:abstract=\(name)"
+    let outcome = try await runNotifyUtilWithoutTable(["--bus", bus, "-p", "a"], on: nil)
+    let reason = "there is a socket, but no message bus that lets this user in"
+    let advice = "start a bus there, or say --bus=session"
+    #expect(outcome == Self.noBus("-p a", "tried \(bus) (--bus): \(reason)", advice))
+  }
+
+  @Test(arguments: [
+    ("-p", "com.apple.system.a", "only root may post the name or set its state"),
+    ("-s", "com.apple.system.a", "only root may post the name or set its state"),
+    ("-p", "user.uid.1", "the name belongs to another user"),
+    ("-p", "user.uid.655340", "the name belongs to another user"),
+    ("-s", "user.uid.6553.a", "the name belongs to another user"),
+  ])
+  func saysThatAPostIsRefused(option: String, name: String, reason: String) async throws {
+    let line = [option, name] + (option == "-s" ? ["1"] : []) + ["-g", "self.a"]
+    let outcome = try await runAsNobody(line)
+    let errors = "notifyutil: \(option) \(name): \(reason)\n"
+    #expect(outcome == Outcome(status: 2, output: "self.a 0\n", errors: errors))
+  }
+
+  @Test(arguments: ["user.uid.65534", "user.uid.65534.a", "user.uidx", "com.apple.systemx", "a"])
+  func letsAUserPostWhatIsNotReserved(name: String) async throws {
+    let outcome = try await runAsNobody(["--bus=none", "-p", name])
+    #expect(outcome == Outcome())
+  }
+
+  @Test(arguments: BusKind.installed)
+  func goesOnAfterAFailureAndRemembersIt(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let name = String(repeating: "x", count: 512)
+    let listener = try await startNotifyUtil(["-1", name, "-1", "com.example.a"], on: bus)
+    #expect(try await runNotifyUtil(["-p", "com.example.a"], on: bus) == Outcome())
+    let reason = "the name is not 1 to 511 bytes without a NUL"
+    let errors = "notifyutil: -1 \(name): \(reason)\n"
+    #expect(await listener.end() == Outcome(status: 2, output: "com.example.a\n", errors: errors))
+  }
+
+  /// Runs the command as a user who owns nothing.
+  private func runAsNobody(_ line: [String]) async throws -> Outcome {
+    let tool = Program.path(of: "notifyutil")
+    guard geteuid() == 0 else { return try await runNotifyUtil(line, on: nil) }
+    let words = ["--reuid=65534", "--clear-groups", tool] + line
+    return try await Program.run("/usr/bin/setpriv", words, on: nil)
+  }
+}

@@ -1,0 +1,159 @@
+// Specifies what notifyutil does for scripts.
+import DarwinNotify
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct NotifyUtilScriptTests {
+  private static let types = ["dispatch", "file", "signal", "check", "plain"]
+
+  // MARK: --ready
+
+  @Test(arguments: BusKind.installed, types)
+  func saysThatItIsReadyWhenNoPostIsMissed(on kind: BusKind, by type: String) async throws {
+    let bus = try PrivateBus(kind)
+    let script = """
+      exec 3>&1
+      (exec 9>&1 >&3; exec "$0" --ready=9 -"$1" -1 com.example.a -q -1 com.example.b) | {
+        read -r line; echo "$line"; cat; "$0" -z 0 -p com.example.b -p com.example.a
+      }
+      """
+    let tool = Program.path(of: "notifyutil")
+    let outcome = try await Program.run("/bin/sh", ["-c", script, tool, type], on: bus)
+    #expect(outcome == Outcome(output: "ready\n"))
+  }
+
+  @Test func saysThatItIsReadyBeforeTheCommandsBehindTheRegistrations() async throws {
+    let line = ["--ready=1", "-g", "self.a", "-1", "self.b", "-g", "self.c", "-p", "self.b"]
+    let outcome = try await runNotifyUtil(line, on: nil)
+    #expect(outcome == Outcome(output: "self.a 0\nready\nself.c 0\nself.b\n"))
+    let quiet = try await runNotifyUtil(["--ready", "-q", "-1", "self.b", "-p", "self.b"], on: nil)
+    #expect(quiet == Outcome(errors: "ready\n"))
+  }
+
+  @Test(arguments: BusKind.installed)
+  func monitorSaysThatItIsReady(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try Program("notifyutil", ["--monitor", "--ready=1"], on: bus)
+    await monitor.waitForLine("ready")
+    #expect(try await runNotifyUtil(["-p", "com.example.a"], on: bus) == Outcome())
+    await monitor.waitForOutput(" darwin com.example.a from ")
+  }
+
+  @Test func isNeverReadyIfARegistrationFails() async throws {
+    let line = ["--ready=1", "-1", "", "-1", "self.a", "-p", "self.a"]
+    let outcome = try await runNotifyUtil(line, on: nil)
+    #expect(outcome.output == "self.a\n" && outcome.status == 2)
+  }
+
+  // MARK: --timeout
+
+  @Test func endsWhenTheTimeIsUp() async throws {
+    let timeIsUp = Outcome(status: 124, errors: "notifyutil: --timeout: the time is up\n")
+    let clock = ContinuousClock()
+    let duration = try await clock.measure {
+      let line = ["--timeout", "0.4", "-1", "self.a", "-w", "self.b"]
+      let outcome = try await runNotifyUtil(line, on: nil)
+      #expect(outcome == timeIsUp)
+    }
+    #expect(duration >= .milliseconds(400))
+    let paused = ["--timeout=0.2", "-z", "100000", "-w", "self.a", "-p", "self.b"]
+    #expect(try await runNotifyUtil(paused, on: nil) == timeIsUp)
+  }
+
+  @Test func succeedsWithinTheTime() async throws {
+    let counted = ["--timeout", "100", "-1", "self.a", "-p", "self.a"]
+    #expect(try await runNotifyUtil(counted, on: nil) == Outcome(output: "self.a\n"))
+    let endless = ["--timeout", "0.5", "-w", "self.a", "-p", "self.a"]
+    #expect(try await runNotifyUtil(endless, on: nil) == Outcome(output: "self.a\n"))
+  }
+
+  // MARK: --exec
+
+  @Test(arguments: types)
+  func runsACommandForEachNotification(by type: String) async throws {
+    let command = #"echo "<$NOTIFY_NAME $NOTIFY_STATE>"; exec 2>&-; cat"#
+    let line =
+      ["-q", "-z", "1000", "-\(type)", "--exec", command, "-2", "self.a 'b\"", "-1", "self.c"]
+      + ["-p", "self.c", "-s", "self.a 'b\"", "0xff", "-p", "self.a 'b\"", "-p", "self.a 'b\""]
+    let environment = ["NOTIFY_NAME": "inherited", "NOTIFY_STATE": "inherited"]
+    let outcome = try await runNotifyUtil(line, on: nil, environment: environment)
+    let name = "<self.a 'b\" 255>"
+    #expect(outcome == Outcome(output: "<self.c 0>\n\(name)\n\(name)\n"))
+  }
+
+  @Test(arguments: types)
+  func handsItsCommandNoDescriptorsOfItsOwn(by type: String) async throws {
+    let script = """
+      count='ls /proc/self/fd | wc -l'; eval "$count"
+      exec "$0" -q "-$1" --exec "$count" -1 self.a -p self.a
+      """
+    let tool = Program.path(of: "notifyutil")
+    let outcome = try await Program.run("/bin/sh", ["-c", script, tool, type], on: nil)
+    let counts = outcome.output.split(separator: "\n")
+    #expect(counts.count == 2 && counts.first == counts.last, "\(outcome)")
+  }
+
+  @Test func saysThatACommandFailed() async throws {
+    let line = ["-q", "-2", "self.a", "-p", "self.a", "-p", "self.a", "--exec"]
+    #expect(
+      try await runNotifyUtil(line + ["exit 3"], on: nil)
+        == Outcome(
+          status: 2,
+          errors: String(
+            repeating: "notifyutil: --exec: the command exited with status 3\n", count: 2)))
+    #expect(
+      try await runNotifyUtil(line + [#"[ -e /proc/$$/x ] || kill -9 $$"#], on: nil)
+        == Outcome(
+          status: 2,
+          errors: String(
+            repeating: "notifyutil: --exec: signal 9 ended the command\n", count: 2)))
+  }
+
+  // MARK: --wait-for-bus
+
+  @Test(arguments: BusKind.installed)
+  func waitsForABus(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    bus.kill()
+    let line = ["--wait-for-bus", "--ready=1", "-1", "com.example.a", "-p", "com.example.a"]
+    let waiting = try Program("notifyutil", line, on: bus)
+    let hurried = try await runNotifyUtil(line + ["--timeout=0.5"], on: bus)
+    #expect(hurried.status == 124 && hurried.output.isEmpty)
+    #expect(hurried.errors.hasPrefix("notifyutil: --wait-for-bus: the time is up\n"))
+    #expect(hurried.errors.contains("\nnotifyutil: tried \(bus.address) "))
+    #expect(waiting.isRunning && waiting.output.isEmpty)
+    bus.startAgain()
+    #expect(await waiting.end() == Outcome(output: "ready\ncom.example.a\n"))
+  }
+
+  @Test func doesNotWaitForABusThatCannotCome() async throws {
+    let outcome = try await runNotifyUtil(["--wait-for-bus", "--bus=none", "-p", "a"], on: nil)
+    #expect(outcome == Outcome())
+  }
+
+  // MARK: --json
+
+  @Test(arguments: types)
+  func printsAnObjectForEachNotification(by type: String) async throws {
+    let name = "self.\"\u{1}\u{E9}"
+    let line = ["--json", "-\(type)", "-1", name, "-s", name, "-1", "-p", name]
+    let began = Date().timeIntervalSince1970
+    let outcome = try await runNotifyUtil(line, on: nil)
+    let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+    let event = try #require(object as? [String: Any])
+    let time = try #require(event["time"] as? Double)
+    #expect(began <= time && time <= Date().timeIntervalSince1970)
+    #expect(event["name"] as? String == name)
+    #expect(event["state"] as? String == "18446744073709551615")
+    #expect(event["token"] is Int && event["type"] as? String == type)
+    #expect(event["signal"] as? Int == (type == "signal" ? 1 : nil))
+    #expect(event.count == (type == "signal" ? 6 : 5))
+    #expect(outcome.output.split(separator: "\n").count == 1 && outcome.status == 0)
+  }
+
+  @Test func isSilentInJSONToo() async throws {
+    let line = ["--json", "-q", "-signal", "10", "-1", "self.a", "-p", "self.a"]
+    #expect(try await runNotifyUtil(line, on: nil) == Outcome())
+  }
+}

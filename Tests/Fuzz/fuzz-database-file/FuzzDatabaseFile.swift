@@ -1,0 +1,77 @@
+// Opens, reads and writes the databases of a group whose file has arbitrary bytes.
+
+internal import Foundation
+internal import FuzzSupport
+internal import Wormhole
+
+private let directory = FuzzDirectory()
+private let name = MessageName<Int>("name")
+private let key = DefaultsKey("key", default: "")
+
+private func useLog(_ group: AppGroup) throws {
+  let hole = try Wormhole(group: group, transit: .log(count: 3))
+  _ = try? hole.message(name)
+  _ = try? hole.history(name)
+  _ = try? hole.update(name) { $0 = ($0 ?? 0) &+ 1 }
+  _ = try? hole.ping(name)
+  _ = try? hole.pass(7, to: name)
+  _ = try? hole.history(name)
+  _ = try? hole.clear(name)
+}
+
+private func useDefaults(_ group: AppGroup) throws {
+  let defaults = try group.defaults
+  _ = try? defaults[key]
+  _ = try? defaults.set("text", for: key)
+  _ = try? defaults.update(key) { $0 += "text" }
+  _ = try? defaults.remove(key)
+}
+
+private func useDatabase(_ group: AppGroup) throws {
+  let database = try group.database(
+    "items", migrations: ["CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, value)"])
+  wait {
+    _ = try? await database.token
+    _ = try? await database.read { try $0.rows("SELECT * FROM item LIMIT 100") }
+    _ = try? await database.write { try $0.run("INSERT INTO item(value) VALUES(?)", "text") }
+  }
+}
+
+/// Waits for what is done on other threads.
+private func wait(for body: @escaping @Sendable () async -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  Task {
+    await body()
+    done.signal()
+  }
+  done.wait()
+}
+
+/// What libFuzzer calls.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let start, count > 0 else { return 0 }
+  let bytes = UnsafeBufferPointer(start: start, count: count)
+  let file = bytes.dropFirst()
+  do {
+    // A group of its own: files are not replaced under an open database.
+    let group = try AppGroup("group", in: directory.parent)
+    directory.empty("group")
+    directory.empty("group/wormhole")
+    switch bytes[0] % 3 {
+    case 0:
+      _ = try Wormhole(group: group)
+      directory.write(file, to: "group/wormhole/name.log")
+      try useLog(group)
+    case 1:
+      directory.write(file, to: "group/defaults.sqlite")
+      try useDefaults(group)
+    default:
+      directory.write(file, to: "group/items")
+      try useDatabase(group)
+    }
+  } catch {
+    // What is refused was refused in an orderly way.
+  }
+  return 0
+}

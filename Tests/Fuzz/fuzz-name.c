@@ -1,0 +1,114 @@
+/* Writes posts of arbitrary names for the bus in both ways, reads them again. */
+#include "carrier/dbus/wire.h"
+#include "fuzz-bus.h"
+
+/* The name that an interface stands for: what the escape makes is undone. */
+static size_t decode(const char *interface, char ret_name[DN__WIRE_INTERFACE_BYTES])
+{
+        size_t n = 0;
+        unsigned byte;
+
+        for (; *interface; interface++) {
+                if (*interface != '_') {
+                        ret_name[n++] = *interface;
+                        continue;
+                }
+                EXPECT(sscanf(interface + 1, "%2x", &byte) == 1);
+                ret_name[n++] = (char)byte;
+                interface += 2;
+        }
+        return n;
+}
+
+static void check_interface(const dn__name *name)
+{
+        const char *prefix = dn__wire_darwin.interface_prefix;
+        const size_t n_prefix_bytes = strlen(prefix);
+        char interface[DN__WIRE_INTERFACE_BYTES], decoded[DN__WIRE_INTERFACE_BYTES];
+
+        EXPECT(dn__wire_write_interface(&dn__wire_darwin, name, interface) == strlen(interface));
+        EXPECT(sd_bus_interface_name_is_valid(interface) > 0);
+        EXPECT(strncmp(interface, prefix, n_prefix_bytes) == 0);
+        if (strncmp(interface + n_prefix_bytes, "_h", 2) == 0) {
+                EXPECT(name->n_bytes > (DN__WIRE_INTERFACE_BYTES - 1 - n_prefix_bytes) / 3);
+                return;
+        }
+        EXPECT(decode(interface + n_prefix_bytes, decoded) == name->n_bytes);
+        EXPECT(memcmp(decoded, name->text, name->n_bytes) == 0);
+}
+
+static void check_read(sd_bus_message *message, const dn__post *expected)
+{
+        dn__post post;
+
+        EXPECT(dn__wire_read_post(&dn__wire_darwin, message, &post));
+        EXPECT(strcmp(post.name.text, expected->name.text) == 0);
+        EXPECT(post.name.hash == expected->name.hash);
+        EXPECT(post.generation == expected->generation && post.region == expected->region);
+}
+
+/* A bus says who has sent a message; without that it is no post. */
+static void check_made(sd_bus *bus, const dn__post *post)
+{
+        sd_bus_message *message;
+        dn__post read;
+
+        EXPECT(dn__wire_make_post(&dn__wire_darwin, bus, post, &message) == 0);
+        EXPECT(sd_bus_message_set_sender(message, ":1.7") >= 0);
+        EXPECT(sd_bus_message_seal(message, 1, 0) >= 0);
+        check_read(message, post);
+        EXPECT(sd_bus_message_rewind(message, true) >= 0);
+        check_read(message, post);
+        (void)sd_bus_message_unref(message);
+        EXPECT(dn__wire_make_post(&dn__wire_darwin, bus, post, &message) == 0);
+        EXPECT(sd_bus_message_seal(message, 2, 0) >= 0);
+        EXPECT(!dn__wire_read_post(&dn__wire_darwin, message, &read));
+        (void)sd_bus_message_unref(message);
+}
+
+/* The bytes that are written past sd-bus are a message of the same content. */
+static void check_written(fuzz_bus bus, const dn__post *post)
+{
+        char bytes[DN__WIRE_POST_BYTES], interface[DN__WIRE_INTERFACE_BYTES];
+        sd_bus_message *message;
+        const char *name;
+        uint64_t numbers[2];
+
+        fuzz_bus_write(bus, bytes, dn__wire_darwin.write(post, 1, bytes));
+        message = fuzz_bus_next(bus);
+        EXPECT(message);
+        (void)dn__wire_write_interface(&dn__wire_darwin, &post->name, interface);
+        EXPECT(sd_bus_message_is_signal(message, interface, DN__WIRE_MEMBER) > 0);
+        EXPECT(strcmp(sd_bus_message_get_path(message), dn__wire_darwin.path) == 0);
+        EXPECT(sd_bus_message_get_expect_reply(message) == 0);
+        EXPECT(sd_bus_message_read(message, "stt", &name, &numbers[0], &numbers[1]) > 0);
+        EXPECT(sd_bus_message_at_end(message, true) > 0);
+        EXPECT(strcmp(name, post->name.text) == 0);
+        EXPECT(numbers[0] == post->generation && numbers[1] == post->region);
+        (void)sd_bus_message_unref(message);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
+{
+        fuzz_input input = { bytes, n_bytes };
+        dn__post post = { .generation = fuzz_take(&input, 8), .region = fuzz_take(&input, 8) };
+        char *text = malloc(input.n_bytes + 1);
+        fuzz_bus bus;
+
+        EXPECT(text);
+        memcpy(text, input.bytes, input.n_bytes);
+        text[input.n_bytes] = '\0';
+        if (dn__name_init(&post.name, text, DN__REACH_BEYOND) == 0) {
+                EXPECT(post.name.n_bytes == strlen(text));
+                EXPECT(post.name.reach == DN__REACH_PROCESS || post.name.n_bytes <= 511);
+                if (post.name.reach == DN__REACH_BEYOND) {
+                        bus = fuzz_bus_open();
+                        check_interface(&post.name);
+                        check_made(bus.bus, &post);
+                        check_written(bus, &post);
+                        fuzz_bus_close(bus);
+                }
+        }
+        free(text);
+        return 0;
+}

@@ -1,0 +1,41 @@
+// Gives a fuzzer a directory whose files are what the input says.
+
+public import Foundation
+
+/// A group of a fuzzer, in which every input finds files of its own making.
+public struct FuzzDirectory: Sendable {
+  /// The directory of groups.
+  public let parent: URL
+
+  /// Makes a directory that nobody else uses.
+  public init() {
+    parent = FileManager.default.temporaryDirectory
+      .appendingPathComponent("fuzz-\(getpid())", isDirectory: true)
+    try? FileManager.default.createDirectory(
+      at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    setenv("DARWIN_NOTIFY_BUS", "none", 1)
+  }
+
+  /// Puts bytes into a file, which is for the user alone.
+  public func write(_ bytes: some Sequence<UInt8>, to path: String) {
+    let file = parent.appendingPathComponent(path).path
+    guard
+      FileManager.default.createFile(
+        atPath: file, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+    else { fatalError("cannot write \(file)") }
+  }
+
+  /// Removes all files of a directory.
+  public func empty(_ path: String) {
+    let directory = parent.appendingPathComponent(path).path
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+      var isDirectory: ObjCBool = false
+      let file = "\(directory)/\(name)"
+      if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
+        !isDirectory.boolValue
+      {
+        unlink(file)
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Tells when closures are freed.
+internal import Synchronization
+
+/// Counts canaries that have been freed.
+package final class Census: Sendable {
+  private let freed = Atomic<Int>(0)
+
+  package init() {}
+
+  package var deaths: Int { freed.load(ordering: .acquiring) }
+
+  package func makeCanary() -> Canary { Canary(self) }
+
+  fileprivate func countDeath() {
+    freed.add(1, ordering: .acquiringAndReleasing)
+  }
+}
+
+/// Is captured by a closure, so that it is freed with the closure.
+package final class Canary: Sendable {
+  private let census: Census
+
+  fileprivate init(_ census: Census) {
+    self.census = census
+  }
+
+  deinit {
+    census.countDeath()
+  }
+
+  /// Keeps the canary in a closure that has no other use for it.
+  package func sing() {}
+}
+
+/// Does not keep a canary alive.
+package final class WeakCanary: Sendable {
+  private weak let canary: Canary?
+
+  package init(_ canary: Canary) {
+    self.canary = canary
+  }
+
+  package var isAlive: Bool { canary != nil }
+}

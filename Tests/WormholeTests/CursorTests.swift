@@ -1,0 +1,84 @@
+// Specifies the stored positions of readers.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct CursorTests {
+  @Test func areListedWithHowFarTheyAreBehind() async throws {
+    let site = try Site(.log)
+    #expect(try site.hole.cursors(of: .number).isEmpty)
+    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    for (name, count) in [("b", 2), ("a", 5)] {
+      var messages = try site.hole.messages(.number, starting: .cursor(name)).makeAsyncIterator()
+      for _ in 1...count { try await messages.next()?.acknowledge() }
+    }
+    #expect(
+      try site.hole.cursors(of: .number) == [
+        Wormhole.Cursor(name: "a", sequence: 5, lag: 0),
+        Wormhole.Cursor(name: "b", sequence: 2, lag: 3),
+      ])
+  }
+
+  @Test func areRemovedUnlessTheyAreInUse() async throws {
+    let site = try Site(.log)
+    try site.hole.pass(1, to: .number)
+    try await use("place", in: site) {
+      #expect(throws: WormholeError.cursorInUse("place")) {
+        try site.hole.removeCursor("place", of: .number)
+      }
+    }
+    try site.hole.removeCursor("place", of: .number)
+    try site.hole.removeCursor("place", of: .number)
+    #expect(try site.hole.cursors(of: .number).isEmpty)
+    #expect(!site.files.contains { $0.hasSuffix(".cursor") })
+  }
+
+  private func use(_ cursor: String, in site: Site, _ body: () throws -> Void) async throws {
+    var messages = try site.hole.messages(.number, starting: .cursor(cursor)).makeAsyncIterator()
+    #expect(await messages.next()?.value == 1)
+    try body()
+  }
+
+  @Test(arguments: TransitKind.files)
+  func areNotKeptByFiles(_ kind: TransitKind) throws {
+    let site = try Site(kind)
+    #expect(throws: WormholeError.noCursors) { try site.hole.cursors(of: .number) }
+    #expect(throws: WormholeError.noCursors) { try site.hole.removeCursor("x", of: .number) }
+  }
+
+  /// A trigger stands in for the full disk: it lets reads pass, and every store of a position fail.
+  private let fullDisk = """
+    CREATE TRIGGER full BEFORE UPDATE ON cursors BEGIN SELECT RAISE(ABORT, 'full'); END;
+    """
+
+  @Test func aPositionThatCannotBeStoredIsToldAndHoldsTheOthersBack() async throws {
+    let site = try Site(.log)
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    let path = site.path + "/org.example.number.log"
+    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    #expect(await messages.next()?.value == 1)
+    try ForeignProgram.run(fullDisk, on: path)
+    guard case .cursorNotStored("place", let reason)? = await messages.next()?.error else {
+      Issue.record("nothing was told")
+      return
+    }
+    #expect(reason.contains("full"))
+    try ForeignProgram.run("DROP TRIGGER full", on: path)
+    #expect(await messages.next()?.value == 2)
+  }
+
+  @Test func cannotBeOpenedWhereTheirPositionCannotBeStored() throws {
+    let site = try Site(.log)
+    try site.hole.pass(1, to: .number)
+    var messages: Wormhole.Messages<Int>? = try site.hole.messages(
+      .number, starting: .cursor("place"))
+    withExtendedLifetime(messages) {}
+    messages = nil
+    try ForeignProgram.run(fullDisk, on: site.path + "/org.example.number.log")
+    #expect(throws: WormholeError.self) {
+      try site.hole.messages(.number, starting: .cursor("place"))
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// Specifies what happens when a listener replaces another.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(5)))
+struct RebindingTests {
+  private typealias Mail = Log<Wormhole.Message<Int>>
+
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  /// Binds a listener once more when it is released.
+  private final class Rebinder: Sendable {
+    let hole: Wormhole
+    let queue: DispatchQueue
+    let log: Mail
+
+    init(_ hole: Wormhole, _ queue: DispatchQueue, _ log: Mail) {
+      (self.hole, self.queue, self.log) = (hole, queue, log)
+    }
+
+    deinit {
+      try? hole.bind(
+        Listener("label", on: .queue(queue)) { [log] in log.append($0) }, to: .number,
+        starting: .new)
+    }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func aHandlerMayBindAgainWhenItIsReleased(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (log, gate) = (Mail(), Gate())
+    try bindWithRebinder(site.hole, log)
+    Thread.detachNewThread { [queue] in
+      try? site.hole.bind(
+        Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
+      gate.leave()
+    }
+    await eventually("bind waits for itself") { gate.isLeft }
+    try site.hole.pass(1, to: .number)
+    await eventually("the last listener is not bound") { log.values == [1] }
+    site.hole.unbindAll(from: .number)
+  }
+
+  private func bindWithRebinder(_ hole: Wormhole, _ log: Mail) throws {
+    let rebinder = Rebinder(hole, queue, log)
+    try hole.bind(
+      Listener("label", on: .queue(queue)) { _ in withExtendedLifetime(rebinder) {} }, to: .number,
+      starting: .new)
+  }
+
+  @Test func aNameThatIsSlowDelaysNoOther() async throws {
+    let site = try Site()
+    let gate = Gate()
+    let slow = MessageName<Int>("slow", transit: SlowTransit(gate: gate))
+    Thread.detachNewThread {
+      try? site.hole.bind(Listener("label", on: .thread) { _ in }, to: slow)
+      gate.leave()
+    }
+    await eventually("the slow name is not read") { gate.isEntered }
+    let log = Mail()
+    try site.hole.bind(Listener("label", on: .queue(queue)) { log.append($0) }, to: .number)
+    try site.hole.pass(1, to: .number)
+    await eventually { log.values == [1] }
+    #expect(!gate.isLeft)
+    gate.open()
+    await eventually("the slow name was not bound") { gate.isLeft }
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func isToldInItsTurnWhatItsPredecessorWasNotTold(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Mail()
+    try site.hole.bind(Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
+    queue.suspend()
+    try site.hole.pass(1, to: .number)
+    try site.hole.bind(
+      Listener("label", on: .queue(queue)) { log.append($0) }, to: .number, starting: .last)
+    queue.resume()
+    try site.hole.pass(2, to: .number)
+    await eventually { log.values.last == 2 }
+    try await site.settle(queue)
+    #expect(log.values.count { $0 == 1 } <= 1)
+    #expect(log.values == (kind.keepsAll ? [1, 2] : log.values))
+    #expect(!log.entries.contains { $0.isInitial })
+  }
+
+  @Test func keepsTheCursorOfItsPredecessor() async throws {
+    let site = try Site(.log)
+    let (old, new) = (Mail(), Mail())
+    try site.hole.pass(1, to: .number)
+    try site.hole.bind(
+      Listener("label", on: .queue(queue)) { old.append($0) }, to: .number,
+      starting: .cursor("place"))
+    await eventually { old.values == [1] }
+    try site.hole.bind(
+      Listener("label", on: .queue(queue)) { new.append($0) }, to: .number,
+      starting: .cursor("place"))
+    try site.hole.pass(2, to: .number)
+    await eventually { new.values == [2] }
+    #expect(throws: WormholeError.cursorInUse("place")) {
+      try site.hole.messages(.number, starting: .cursor("place"))
+    }
+    site.hole.unbind("label", from: .number)
+    try await site.settle(queue)
+    #expect(old.values == [1])
+    var rest = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    try site.hole.pass(3, to: .number)
+    #expect(await rest.next()?.value == 3)
+  }
+}
+
+/// Lets nobody through before it is opened.
+private final class Gate: Sendable {
+  private let entered = Atomic<Bool>(false)
+  private let left = Atomic<Bool>(false)
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  var isEntered: Bool { entered.load(ordering: .acquiring) }
+  var isLeft: Bool { left.load(ordering: .acquiring) }
+
+  func enter() {
+    entered.store(true, ordering: .releasing)
+    semaphore.wait()
+    semaphore.signal()
+  }
+
+  func leave() { left.store(true, ordering: .releasing) }
+  func open() { semaphore.signal() }
+}
+
+/// Keeps nothing, and reads only when its gate is open.
+private struct SlowTransit: MessageTransit {
+  let gate: Gate
+  let identifier = "slow"
+
+  func openMailbox(
+    for name: String, in directory: URL
+  ) throws(WormholeError) -> any Wormhole.Mailbox {
+    SlowMailbox(gate: gate)
+  }
+
+  func names(in directory: URL) throws(WormholeError) -> [String] { [] }
+}
+
+private struct SlowMailbox: Wormhole.Mailbox {
+  let gate: Gate
+
+  func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 { 1 }
+
+  func records(
+    after number: UInt64, limit: Int
+  ) throws(WormholeError) -> Wormhole.RecordBatch {
+    gate.enter()
+    return Wormhole.RecordBatch([], hasMore: false)
+  }
+
+  func lastMessage() throws(WormholeError) -> Wormhole.NumberedRecord? {
+    gate.enter()
+    return nil
+  }
+
+  func lastNumber() throws(WormholeError) -> UInt64 {
+    gate.enter()
+    return 0
+  }
+
+  func identity() throws(WormholeError) -> UInt32 { 0 }
+}

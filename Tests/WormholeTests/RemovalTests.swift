@@ -1,0 +1,64 @@
+// Specifies how a name is removed.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct RemovalTests {
+  private let queue = DispatchQueue(label: "com.example.queue")
+
+  @Test(arguments: TransitKind.allCases)
+  func leavesNoFile(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let other = MessageName<Int>("org.example.other")
+    for name in [.number, other] { try site.hole.pass(1, to: name) }
+    let files = Set(site.files.filter { $0.contains("other") })
+    if kind.keepsAll { try await useCursor(in: site) }
+    try site.hole.remove(.number)
+    #expect(Set(site.files) == files)
+    #expect(try site.hole.message(.number) == nil)
+    #expect(try site.hole.message(other) == 1)
+    #expect(try site.hole.pass(2, to: .number) == 1)
+  }
+
+  private func useCursor(in site: Site) async throws {
+    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    #expect(await messages.next()?.value == 1)
+  }
+
+  @Test(arguments: TransitKind.kinds)
+  func listenersGetWhatIsPassedLater(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = Log<Wormhole.Message<Int>>()
+    let observation = try site.hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    await eventually { log.values.last == 3 }
+    try site.hole.remove(.number)
+    try site.hole.pass(4, to: .number)
+    await eventually { log.values.last == 4 }
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func aNameMayTakeAnotherTransitAfterwards() throws {
+    let site = try Site()
+    let asLog = MessageName<Int>("org.example.number", transit: .log)
+    try site.hole.pass(1, to: asLog)
+    #expect(throws: WormholeError.self) { try site.hole.pass(2, to: .number) }
+    try site.hole.remove(.number)
+    try site.hole.pass(2, to: .number)
+    #expect(try site.hole.message(.number) == 2)
+  }
+
+  @Test func repairsALogThatIsDamaged() throws {
+    let site = try Site(.log)
+    try site.hole.pass(1, to: .number)
+    let path = "\(site.path)/org.example.number.log"
+    ForeignProgram.remove(path)
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: WormholeError.self) { try site.makeOther().pass(2, to: .number) }
+    try site.makeOther().remove(.number)
+    #expect(try site.makeOther().pass(3, to: .number) == 1)
+  }
+}
