@@ -49,6 +49,7 @@ let package = Package(
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
+    .library(name: "Delegation", targets: ["Delegation"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
   ],
   targets: [
@@ -64,6 +65,8 @@ let package = Package(
     .target(
       name: "DarwinNotify", dependencies: ["CDarwinNotify", "DarwinNotifySupport"],
       swiftSettings: strictSwift),
+    .target(
+      name: "Delegation", dependencies: ["DarwinNotifySupport"], swiftSettings: strictSwift),
     .systemLibrary(
       name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
@@ -89,6 +92,9 @@ let package = Package(
     program(
       "peer-wormhole", in: "Benchmarks/peers",
       dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),
+    .executableTarget(
+      name: "delegation-figures", dependencies: ["Delegation"], path: "Benchmarks/delegation",
+      swiftSettings: strictSwift),
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: [
@@ -97,8 +103,11 @@ let package = Package(
       ]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
       path: "Tests",
-      exclude: ["Client", "CTests", "Fuzz", "Programs", "Support", "Tools"],
+      exclude: ["Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Support", "Tools"],
       sources: ["DarwinNotifyTests", "WormholeTests"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "DelegationTests", dependencies: ["Delegation", "TestTools"],
       swiftSettings: strictSwift),
     .target(
       name: "ShapeSupport", dependencies: ["DarwinNotify"], path: "Tests/Programs/shape-support",
@@ -106,6 +115,7 @@ let package = Package(
     .target(
       name: "LightsKit", dependencies: ["Wormhole"], path: "Examples/lights-kit",
       swiftSettings: strictSwift),
+    program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
     program("group-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),

@@ -1,0 +1,43 @@
+// Times calls that take turns.
+
+/// How often the contenders take turns: a machine that changes its pace does so for all, and few of
+/// the turns are interrupted by other programs.
+private let turns = 200
+
+/// Times one turn of something. Returns nanoseconds a call.
+func time(_ calls: Int, _ body: (Int) -> Void) -> Double {
+  let start = ContinuousClock.now
+  for number in 0..<calls { body(number) }
+  return (ContinuousClock.now - start) / .nanoseconds(1) / Double(calls)
+}
+
+/// Times one turn of something asynchronous. Returns nanoseconds a call.
+func time(_ calls: Int, _ body: (Int) async -> Void) async -> Double {
+  let start = ContinuousClock.now
+  for number in 0..<calls { await body(number) }
+  return (ContinuousClock.now - start) / .nanoseconds(1) / Double(calls)
+}
+
+/// Runs the contenders in turns, and prints the median of each.
+func compare(
+  _ figure: String, calls: Int, _ contenders: [(name: String, turn: (Int) async -> Double)]
+) async -> [Double] {
+  var samples = [[Double]](repeating: [], count: contenders.count)
+  for _ in 0..<turns {
+    for (index, contender) in contenders.enumerated() {
+      samples[index].append(await contender.turn(max(1, calls / turns)))
+    }
+  }
+  let medians = samples.map { $0.sorted()[turns / 2] }
+  for (contender, median) in zip(contenders, medians) {
+    report(figure, contender.name, median)
+  }
+  return medians
+}
+
+/// Keeps the compiler from leaving out what nobody uses.
+@inline(never) func use<Value>(_ value: Value) {}
+
+func report(_ figure: String, _ contender: String, _ value: Double) {
+  print("{\"figure\": \"\(figure)\", \"contender\": \"\(contender)\", \"value\": \(value)}")
+}

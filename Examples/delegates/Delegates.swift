@@ -1,0 +1,9 @@
+// Shows the three ways to leave it to others who answers a call. It needs no bus.
+
+@main enum Delegates {
+  static func main() async throws {
+    try await showPlayer()
+    try await showSharing()
+    try await showHTTP()
+  }
+}

@@ -1,0 +1,77 @@
+// A player tells delegates on different queues what it does.
+import Delegation
+import Dispatch
+
+protocol PlayerDelegate: AnyObject, Sendable {
+  func didStart(_ track: String)
+  func position(in track: String) -> Double?
+  func isReady(for track: String) async -> Bool
+}
+
+/// The part of the protocol that a delegate need not implement.
+protocol SeekDelegate: PlayerDelegate {
+  func didSeek(to second: Double)
+}
+
+/// It has room for one delegate, and does not know that a multicast stands there.
+final class Player {
+  weak var delegate: (any PlayerDelegate)?
+
+  func play(_ track: String) {
+    delegate?.didStart(track)
+  }
+}
+
+extension MulticastDelegate: PlayerDelegate where Delegate == any PlayerDelegate {
+  func didStart(_ track: String) { self((any PlayerDelegate).didStart, track) }
+
+  func position(in track: String) -> Double? { first((any PlayerDelegate).position, track) }
+
+  func isReady(for track: String) async -> Bool {
+    await all((any PlayerDelegate).isReady, track).vote(.unanimous)
+  }
+}
+
+final class Display: PlayerDelegate {
+  func didStart(_ track: String) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    print("display, on the main queue: \(track)")
+  }
+
+  func position(in track: String) -> Double? { nil }
+
+  func isReady(for track: String) async -> Bool { true }
+}
+
+final class Recorder: SeekDelegate {
+  let queue = DispatchQueue(label: "recorder")
+
+  func didStart(_ track: String) {
+    dispatchPrecondition(condition: .onQueue(queue))
+    print("recorder, on its queue: \(track)")
+  }
+
+  func didSeek(to second: Double) {
+    print("recorder: sought second \(second)")
+  }
+
+  func position(in track: String) -> Double? { 12.5 }
+
+  func isReady(for track: String) async -> Bool { track != "nothing" }
+}
+
+func showPlayer() async throws {
+  let events = MulticastDelegate<any PlayerDelegate>()
+  let (display, recorder, player) = (Display(), Recorder(), Player())
+  try events.add(display)
+  try events.add(recorder, on: .queue(recorder.queue))
+  player.delegate = events
+
+  player.play("Prelude")
+  // It asks each delegate after what it was told before.
+  print("player: answers \(await events.all((any PlayerDelegate).position, "Prelude").count)")
+  events.only((any SeekDelegate).self)((any SeekDelegate).didSeek, 30)
+  _ = await events.removeAndWait(display)
+  print("player: at second \(events.position(in: "Prelude") ?? 0)")
+  print("player: ready \(await events.isReady(for: "nothing")), delegates \(events.count)")
+}

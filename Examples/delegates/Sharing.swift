@@ -1,0 +1,128 @@
+// A bus shares texts through handlers that are switched while the program runs.
+import Delegation
+import Foundation
+
+extension Endpoint {
+  enum Chat {
+    static let friend: Endpoint = "org.example.chat.friend"
+    static let timeline: Endpoint = "org.example.chat.timeline"
+  }
+}
+
+extension Platform {
+  static let chat: Platform = "org.example.chat"
+}
+
+/// What can be shared. A handler declines what its endpoint does not take.
+enum SharedMessage: Sendable {
+  case text(String)
+  case image([UInt8])
+  case file(name: String, [UInt8])
+  case webPage(URL, title: String)
+}
+
+/// What an application understands by sharing; options are properties with types.
+struct Share: BusRequest {
+  typealias Response = String
+  static let kind = "share"
+  var message: SharedMessage
+  var userName: String?
+  var token = ""
+}
+
+/// Signing in answers with what the platform tells of the user.
+struct SignIn: BusRequest {
+  typealias Destination = Platform
+  struct Response: Sendable { var token: String }
+  static let kind = "sign-in"
+}
+
+/// Opens the program of a platform. It has no response.
+struct Launch: BusRequest {
+  typealias Destination = Platform
+  static let kind = "launch"
+}
+
+/// Handlers that speak to the chat's web service.
+func makeOpenSourceHandlers() -> HandlerSet {
+  let handlers = HandlerSet()
+  handlers.handle(Share.self, at: Endpoint.Chat.friend, Endpoint.Chat.timeline) { share in
+    guard case .text(let text) = share.message else { throw Decline("takes only texts") }
+    return "open source, \(share.token): \(text)"
+  }
+  handlers.handle(SignIn.self, at: .chat) { _ in .init(token: "web token") }
+  handlers.handle(Launch.self, at: .chat) { _ in print("launch: opens the web page") }
+  return handlers
+}
+
+/// Handlers that speak to the chat's own program, which answers through a URL.
+func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
+  let handlers = HandlerSet()
+  handlers.handle(
+    Share.self, at: Endpoint.Chat.friend, available: { program.isInstalled }
+  ) { share in
+    switch share.message {
+    case .text(let text): "official, \(share.token): \(text)"
+    case .webPage(let url, let title): "official, \(share.token): \(title), \(url)"
+    case .image, .file: throw Decline("takes only texts and links")
+    }
+  }
+  handlers.handle(SignIn.self, at: .chat) { _, reply in program.askForToken(reply) }
+  handlers.route("example-app://chat/token/:value") { match in
+    program.answer(match.parameters["value"] ?? "")
+  }
+  return handlers
+}
+
+/// Stands for another program, which is asked for a token and answers by opening a URL of ours.
+actor ChatProgram {
+  nonisolated let isInstalled = true
+  private var waiting: [Reply<SignIn.Response>] = []
+
+  nonisolated func askForToken(_ reply: Reply<SignIn.Response>) {
+    Task { await self.wait(reply) }
+  }
+
+  nonisolated func answer(_ token: String) -> Bool {
+    Task { await self.finish(token) }
+    return true
+  }
+
+  var isAsked: Bool { !waiting.isEmpty }
+
+  private func wait(_ reply: Reply<SignIn.Response>) {
+    waiting.append(reply)
+  }
+
+  private func finish(_ token: String) {
+    for reply in waiting { reply(.success(.init(token: token))) }
+    waiting = []
+  }
+}
+
+func showSharing() async throws {
+  let (bus, program) = (HandlerBus(handlers: makeOpenSourceHandlers()), ChatProgram())
+  // The first request is held until there is a token, then goes on.
+  bus.intercept(Share.self) { [unowned bus] share, next in
+    var share = share
+    share.token = try await bus.send(SignIn(), to: .chat, timeout: .seconds(10)).token
+    return try await next(share)
+  }
+  let hello = Share(message: .text("hello"))
+  print("share: \(try await bus.send(hello, to: Endpoint.Chat.friend))")
+  try await bus.send(Launch(), to: .chat)
+
+  bus.handlers = makeOfficialHandlers(program)
+  async let shared = bus.send(hello, to: Endpoint.Chat.friend)
+  while await !program.isAsked { await Task.yield() }
+  if let url = URL(string: "EXAMPLE-APP://chat/token/4711") {
+    print("url: \(await bus.open(url) ? "opened" : "not for us")")
+  }
+  print("share: \(try await shared)")
+
+  do {
+    _ = try await bus.send(Launch(), to: .chat)
+  } catch {
+    print("launch: \(error)")
+  }
+}

@@ -1,0 +1,127 @@
+// Lets interceptors hold, change and repeat requests.
+
+internal import DarwinNotifySupport
+
+/// An interceptor of a bus.
+@usableFromInline final class Interceptor: Sendable {
+  /// What an interceptor of all requests does.
+  typealias Body =
+    @Sendable (any BusRequest, @Sendable () async throws -> Void) async throws -> Void
+
+  enum Kind {
+    case all(Body)
+    /// A `TypedInterceptor` of the type of request.
+    case typed(ObjectIdentifier, any AnyObject & Sendable)
+  }
+
+  let kind: Kind
+
+  init(_ kind: Kind) {
+    self.kind = kind
+  }
+}
+
+/// The interceptors of a bus, the outermost first.
+@usableFromInline final class InterceptorTable: Sendable {
+  private let table = Locked<[Interceptor]>([])
+
+  @usableFromInline var all: [Interceptor] { table.withLock { $0 } }
+
+  func add(_ kind: Interceptor.Kind) -> Registration {
+    let interceptor = Interceptor(kind)
+    table.withLock { $0.append(interceptor) }
+    // What it holds is let go here, without the lock.
+    return Registration { [weak self, weak interceptor] in
+      guard let self, let interceptor else { return }
+      table.withLock { table in table.removeAll { $0 === interceptor } }
+    }
+  }
+}
+
+/// What an interceptor of one type of request does.
+private final class TypedInterceptor<Request: BusRequest>: Sendable {
+  typealias Next = @Sendable (Request) async throws -> Request.Response
+
+  let body: @Sendable (Request, Next) async throws -> Request.Response
+
+  init(_ body: @escaping @Sendable (Request, Next) async throws -> Request.Response) {
+    self.body = body
+  }
+}
+
+extension HandlerBus {
+  /// Puts an interceptor in front of the handlers of a type of request.
+  ///
+  /// It may hold a request until something else has happened, change it, answer it, refuse it, or
+  /// send it on more than once:
+  ///
+  ///     bus.intercept(ShareText.self) { request, next in
+  ///       var request = request
+  ///       request.token = try await signIn.token()         // however long that takes
+  ///       return try await next(request)
+  ///     }
+  ///
+  /// Interceptors come in the order of their registration, the first one outermost. They stay when
+  /// the handlers of the bus are replaced.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the requests.
+  ///   - body: what to do with a request; `next` sends it on. It runs in the task of the request.
+  /// - Returns: the registration.
+  @discardableResult public func intercept<Request: BusRequest>(
+    _ type: Request.Type,
+    _ body:
+      @escaping @Sendable (
+        _ request: Request, _ next: @Sendable (Request) async throws -> Request.Response
+      ) async throws -> Request.Response
+  ) -> Registration {
+    interceptors.add(.typed(ObjectIdentifier(type), TypedInterceptor(body)))
+  }
+
+  /// Puts an interceptor in front of the handlers of all requests.
+  ///
+  /// It may hold, refuse or repeat a request, but not change it.
+  ///
+  /// - Parameter body: what to do with a request; `proceed` sends it on. If it is sent on more than
+  ///   once, the last response counts; if it returns without one, the request fails with
+  ///   ``BusError/unanswered(kind:)``.
+  /// - Returns: the registration.
+  @discardableResult public func intercept(
+    _ body:
+      @escaping @Sendable (
+        _ request: any BusRequest, _ proceed: @Sendable () async throws -> Void
+      ) async throws -> Void
+  ) -> Registration {
+    interceptors.add(.all(body))
+  }
+
+  /// Passes a request through interceptors to the handlers.
+  @usableFromInline func pass<Request: BusRequest>(
+    _ request: Request, to destination: Request.Destination?,
+    _ interceptors: ArraySlice<Interceptor>, _ tracing: Tracing?
+  ) async throws -> Request.Response {
+    guard let interceptor = interceptors.first else {
+      return try await answer(request, to: destination, tracing)
+    }
+    let next: TypedInterceptor<Request>.Next = { request in
+      try await self.pass(request, to: destination, interceptors.dropFirst(), tracing)
+    }
+    switch interceptor.kind {
+    case .typed(ObjectIdentifier(Request.self), let typed):
+      let typed = unsafeDowncast(typed, to: TypedInterceptor<Request>.self)
+      return try await typed.body(request, next)
+    case .typed:
+      return try await next(request)
+    case .all(let body):
+      let response = Locked<Request.Response?>(nil)
+      try await body(request) {
+        let latest = try await next(request)
+        response.withLock { $0 = latest }
+      }
+      guard let response = response.withLock({ $0 }) else {
+        throw BusError.unanswered(kind: Request.kind)
+      }
+      return response
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// Sends requests.
+
+public import DarwinNotifySupport
+
+extension HandlerBus {
+  /// Sends a request, and waits for the answer.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - destination: what it is sent to. Without one, it goes to handlers that were registered
+  ///     without one.
+  ///   - timeout: how long to wait, for interceptors and handlers together; `nil` to wait for ever.
+  /// - Returns: the response of the handler.
+  /// - Throws: every case of ``BusError``. When the time is over, or the task is cancelled, it
+  ///   throws at once; the handler's task is cancelled, and what it may answer later is dropped.
+  @inlinable public func send<Request: BusRequest>(
+    _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil
+  ) async throws(BusError) -> Request.Response {
+    guard !Task.isCancelled else { throw .cancelled }
+    let tracing = tracers.begin()
+    let result = await race(timeout) { () async -> Result<Request.Response, BusError> in
+      do {
+        let interceptors = self.interceptors.all
+        return .success(
+          interceptors.isEmpty
+            ? try await self.answer(request, to: destination, tracing)
+            : try await self.pass(request, to: destination, interceptors[...], tracing))
+      } catch {
+        return .failure(BusError(error))
+      }
+    }
+    tracing?.end(Request.kind, destination?.rawValue, request, result.map { $0 })
+    return try result.get()
+  }
+
+  /// Sends a request, and calls a function of the main actor with the answer.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - destination: what it is sent to.
+  ///   - timeout: how long to wait; `nil` to wait for ever.
+  ///   - completion: what to do with the answer. It is called exactly once.
+  /// - Returns: the task of the request. If it is cancelled, the answer is
+  ///   ``BusError/cancelled``.
+  @discardableResult public func send<Request: BusRequest>(
+    _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil,
+    completion: @escaping @MainActor @Sendable (Result<Request.Response, BusError>) -> Void
+  ) -> Task<Void, Never> {
+    send(request, to: destination, timeout: timeout, on: .main, completion: onMainActor(completion))
+  }
+
+  /// Sends a request, and calls a function with the answer.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - destination: what it is sent to.
+  ///   - timeout: how long to wait; `nil` to wait for ever.
+  ///   - delivery: where the function is called.
+  ///   - completion: what to do with the answer. It is called exactly once.
+  /// - Returns: the task of the request. If it is cancelled, the answer is
+  ///   ``BusError/cancelled``.
+  @discardableResult public func send<Request: BusRequest>(
+    _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil,
+    on delivery: Delivery,
+    completion: @escaping @Sendable (Result<Request.Response, BusError>) -> Void
+  ) -> Task<Void, Never> {
+    let lane = DeliveryPlace(of: delivery).lane
+    return Task {
+      let result: Result<Request.Response, BusError>
+      do throws(BusError) {
+        result = .success(try await send(request, to: destination, timeout: timeout))
+      } catch {
+        result = .failure(error)
+      }
+      lane.enqueue { completion(result) }
+    }
+  }
+
+  /// Hands a request to the first handler that is able and willing: the one place where a request
+  /// meets what answers it.
+  @inlinable func answer<Request: BusRequest>(
+    _ request: Request, to destination: Request.Destination?, _ tracing: Tracing?
+  ) async throws -> Request.Response {
+    var isKnown = false
+    var reasons: [String] = []
+    for handler in handlers.handlers(of: Request.self) where handler.serves(destination) {
+      isKnown = true
+      guard handler.isAvailable() else { continue }
+      do {
+        tracing?.handler = handler.origin
+        return try await handler.body(request)
+      } catch let decline as Decline {
+        tracing?.handler = nil
+        reasons.append(decline.reason)
+        try Task.checkCancellation()
+      }
+    }
+    let endpoint = destination?.rawValue
+    throw isKnown
+      ? BusError.unavailable(kind: Request.kind, endpoint: endpoint, reasons: reasons)
+      : BusError.missingHandler(kind: Request.kind, endpoint: endpoint)
+  }
+
+  /// Runs work until it ends, the time is over or the task is cancelled, whichever comes first.
+  @inlinable func race<Response: Sendable>(
+    _ timeout: Duration?, _ work: @escaping @Sendable () async -> Result<Response, BusError>
+  ) async -> Result<Response, BusError> {
+    let promise = Promise<Result<Response, BusError>>()
+    // A task of its own, since it may ignore being cancelled. It begins on this thread.
+    let task = Task.immediate { _ = promise.provide(await work()) }
+    let timer = timeout.map { timeout in
+      Task {
+        guard (try? await Task.sleep(for: timeout)) != nil else { return }
+        if promise.provide(.failure(.timedOut)) { task.cancel() }
+      }
+    }
+    defer { timer?.cancel() }
+    return await withTaskCancellationHandler {
+      await promise.value()
+    } onCancel: {
+      if promise.provide(.failure(.cancelled)) { task.cancel() }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// Registers handlers and routes.
+
+/// What handlers and routes can be registered with: a ``HandlerBus``, or a ``HandlerSet``.
+public protocol HandlerRegistry: Sendable {
+  /// The set that they are added to.
+  var handlers: HandlerSet { get }
+}
+
+extension HandlerBus: HandlerRegistry {}
+
+extension HandlerSet: HandlerRegistry {
+  /// The set itself.
+  public var handlers: HandlerSet { self }
+}
+
+extension HandlerRegistry {
+  /// Registers a handler.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the requests.
+  ///   - destinations: what they are sent to. Without any, the handler takes requests to whatever
+  ///     destination, and those that are sent to none.
+  ///   - priority: handlers with a higher one are asked first.
+  ///   - isAvailable: whether the handler is able to answer right now. It is called for every
+  ///     request, in the task of the request, and should be quick.
+  ///   - origin: how the trace names the handler.
+  ///   - line: how the trace names the handler.
+  ///   - body: what to do. It may throw ``Decline`` to let the next handler have the request. It
+  ///     runs in a task of its own, which is cancelled if nobody waits for the answer any more.
+  /// - Returns: the registration.
+  @discardableResult public func handle<Request: BusRequest>(
+    _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,
+    available isAvailable: @escaping @Sendable () -> Bool = { true },
+    origin: String = #fileID, line: Int = #line,
+    perform body: @escaping @Sendable (Request) async throws -> Request.Response
+  ) -> Registration {
+    handlers.add(
+      Handler(
+        at: destinations, priority: priority, origin: "\(origin):\(line)", available: isAvailable,
+        body))
+  }
+
+  /// Registers a handler that answers later, from a callback.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the requests.
+  ///   - destinations: what they are sent to. Without any, the handler takes requests to whatever
+  ///     destination, and those that are sent to none.
+  ///   - priority: handlers with a higher one are asked first.
+  ///   - isAvailable: whether the handler is able to answer right now.
+  ///   - origin: how the trace names the handler.
+  ///   - line: how the trace names the handler.
+  ///   - body: what to do. It is handed a reply of its own for each request, and must not block.
+  /// - Returns: the registration.
+  @discardableResult public func handle<Request: BusRequest>(
+    _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,
+    available isAvailable: @escaping @Sendable () -> Bool = { true },
+    origin: String = #fileID, line: Int = #line,
+    perform body: @escaping @Sendable (Request, Reply<Request.Response>) -> Void
+  ) -> Registration {
+    handlers.add(
+      Handler(
+        at: destinations, priority: priority, origin: "\(origin):\(line)", available: isAvailable
+      ) { request in
+        let promise = Promise<Result<Request.Response, any Error>>()
+        return try await withTaskCancellationHandler {
+          do {
+            let unanswered = BusError.unanswered(kind: Request.kind)
+            body(request, Reply(Duty(to: promise, orElse: .failure(unanswered))))
+          }
+          return try await promise.value().get()
+        } onCancel: {
+          promise.provide(.failure(CancellationError()))
+        }
+      })
+  }
+}

@@ -1,0 +1,72 @@
+// Keeps handlers and routes.
+
+internal import DarwinNotifySupport
+
+/// Handlers and routes that a ``HandlerBus`` can be given at once.
+///
+/// A program with two interchangeable implementations makes two sets, and switches between them:
+///
+///     let official = HandlerSet()
+///     official.handle(ShareText.self, at: "org.example.chat") { try await sdk.share($0.text) }
+///     bus.handlers = official
+///
+/// A set is shared: what is added to it later, or cancelled, is seen by the buses that use it.
+public final class HandlerSet: Sendable {
+  private struct State {
+    /// Each is the `HandlerList` of the type that is its key.
+    var lists: [ObjectIdentifier: any AnyObject & Sendable] = [:]
+    var routes = RouteTree()
+  }
+
+  private let state = Locked(State())
+
+  /// Makes a set without handlers.
+  public init() {}
+
+  /// The handlers of a type of request.
+  @inlinable func handlers<Request: BusRequest>(of type: Request.Type) -> [Handler<Request>] {
+    let list = list(of: ObjectIdentifier(type))
+    return list.map { unsafeDowncast($0, to: HandlerList<Request>.self).handlers } ?? []
+  }
+
+  @usableFromInline func list(of type: ObjectIdentifier) -> (any AnyObject & Sendable)? {
+    state.withLock { $0.lists[type] }
+  }
+
+  func add<Request: BusRequest>(_ handler: Handler<Request>) -> Registration {
+    change(Request.self) { $0.adding(handler) }
+    return Registration { [weak self, weak handler] in
+      guard let self, let handler else { return }
+      change(Request.self) { $0.removing(handler) }
+    }
+  }
+
+  private func change<Request: BusRequest>(
+    _ type: Request.Type, _ body: (HandlerList<Request>) -> HandlerList<Request>
+  ) {
+    let key = ObjectIdentifier(type)
+    let old = state.withLock { state in
+      let old = state.lists[key].map { unsafeDowncast($0, to: HandlerList<Request>.self) }
+      let new = body(old ?? HandlerList())
+      state.lists[key] = new.handlers.isEmpty ? nil : new
+      return old
+    }
+    // What a handler holds is let go here, without the lock.
+    withExtendedLifetime(old) {}
+  }
+
+  /// The routes that lead to an address, the most specific first.
+  func routes(to address: RouteAddress) -> [RouteTree.Finding] {
+    let routes = state.withLock { $0.routes }
+    return routes.find(address)
+  }
+
+  func add(_ route: Route) -> Registration {
+    state.withLock { $0.routes.insert(route) }
+    // What a route holds is let go here, without the lock.
+    return Registration { [weak self, weak route] in
+      guard let self, let route else { return }
+      state.withLock { $0.routes.remove(route) }
+    }
+  }
+}

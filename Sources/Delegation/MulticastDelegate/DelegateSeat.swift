@@ -1,0 +1,201 @@
+// Calls one delegate, one call after the other.
+
+internal import DarwinNotifySupport
+internal import Synchronization
+
+/// A delegate at one place: a weak reference, and the calls that wait for it.
+///
+/// Only one thread at a time is busy with a seat. Whoever comes meanwhile leaves the call there and
+/// goes on, so that no delegate waits for another one and none is called by two threads.
+@usableFromInline final class DelegateSeat: Sendable {
+  @usableFromInline typealias Call = @Sendable (DelegateReference) -> Void
+
+  /// What a caller has to do.
+  @usableFromInline enum Entrance {
+    /// Make the call, then ``leave()``.
+    case open
+    /// Leave the call with ``post(_:)``.
+    case busy
+    /// Nothing: the delegate has been removed.
+    case closed
+  }
+
+  /// The bits of the gate. A call in place passes an open gate without the lock; everything else
+  /// changes the gate under the lock, together with what the lock guards.
+  private enum Gate {
+    static let open = 0
+    /// A thread is busy with the seat, or the seat is scheduled.
+    static let busy = 1
+    /// Calls are waiting.
+    static let hasWaiting = 2
+    /// The delegate has been removed.
+    static let closed = 4
+  }
+
+  private struct State {
+    var isScheduled = false
+    var waiting: [Call] = []
+    /// Calls that run beside the others: asynchronous ones, and those on the caller's thread.
+    var visits = 0
+    var departures: [Departure] = []
+  }
+
+  /// Somebody waits until no more than so many visits remain.
+  private struct Departure {
+    let visits: Int
+    let promise: Promise<Void>
+  }
+
+  @usableFromInline let reference: DelegateReference
+  let identity: ObjectIdentifier
+  let place: DeliveryPlace
+  private let runsInPlace: Bool
+  private let gate = Atomic<Int>(Gate.open)
+  private let state = Locked(State())
+
+  /// The delegates whose asynchronous methods the task is in.
+  @TaskLocal private static var visited: [ObjectIdentifier] = []
+
+  init(_ delegate: some Sendable, at place: DeliveryPlace, inPlace: Bool) {
+    reference = DelegateReference(delegate)
+    identity = ObjectIdentifier(delegate as AnyObject)
+    self.place = place
+    runsInPlace = inPlace || place.lane.runsAtOnce
+  }
+
+  /// The delegate, while it lives. Not to be asked under a lock: the reference may turn out to be
+  /// the last one.
+  var delegate: AnyObject? { reference.object }
+
+  /// Asks to call the delegate right here.
+  @usableFromInline func enter() -> Entrance {
+    if runsInPlace, place.isCurrent {
+      let (isOpen, found) = gate.compareExchange(
+        expected: Gate.open, desired: Gate.busy, ordering: .acquiringAndReleasing)
+      return isOpen ? .open : found & Gate.closed != 0 ? .closed : .busy
+    }
+    return isRemoved ? .closed : .busy
+  }
+
+  /// Ends a call that ``enter()`` has allowed.
+  @usableFromInline func leave() {
+    let (isFree, _) = gate.compareExchange(
+      expected: Gate.busy, desired: Gate.open, ordering: .acquiringAndReleasing)
+    if !isFree, rest() { schedule() }
+  }
+
+  /// Lets the delegate be called at its place, after the calls that wait already.
+  @usableFromInline func post(_ call: @escaping Call) {
+    let isFirst = state.withLock { state in
+      guard !isRemoved else { return false }
+      state.waiting.append(call)
+      let old = gate.bitwiseOr(
+        Gate.busy | Gate.hasWaiting, ordering: .acquiringAndReleasing
+      ).oldValue
+      guard old & Gate.busy == 0 else { return false }
+      state.isScheduled = true
+      return true
+    }
+    if isFirst { schedule() }
+  }
+
+  private func schedule() {
+    place.lane.enqueue { self.run() }
+  }
+
+  /// Makes the calls that wait. Others at the same place have their turn before those that come
+  /// meanwhile.
+  private func run() {
+    repeat {
+      let calls = state.withLock { state in
+        state.isScheduled = false
+        return state.waiting.takeAll()
+      }
+      for call in calls where !isRemoved { call(reference) }
+      guard rest() else { return }
+    } while place.lane.runsAtOnce
+    schedule()
+  }
+
+  /// Ends a run. Returns whether calls are waiting, for which the seat is scheduled then.
+  private func rest() -> Bool {
+    let (isScheduled, departures) = state.withLock { state in
+      state.isScheduled = !state.waiting.isEmpty
+      if !state.isScheduled {
+        gate.bitwiseAnd(~(Gate.busy | Gate.hasWaiting), ordering: .acquiringAndReleasing)
+      }
+      return (state.isScheduled, takeDepartures(&state))
+    }
+    for departure in departures { departure.promise.provide(()) }
+    return isScheduled
+  }
+
+  /// The waits that are over, which are taken out.
+  private func takeDepartures(_ state: inout State) -> [Departure] {
+    guard !state.departures.isEmpty else { return [] }
+    let isBusy = gate.load(ordering: .acquiring) & Gate.busy != 0
+    guard !isBusy || state.isScheduled else { return [] }
+    let over = state.departures.filter { state.visits <= $0.visits }
+    state.departures.removeAll { state.visits <= $0.visits }
+    return over
+  }
+}
+
+extension DelegateSeat {
+  var isRemoved: Bool { gate.load(ordering: .acquiring) & Gate.closed != 0 }
+
+  /// Lets no call start any more. What waits is dropped.
+  func close() {
+    let dropped = state.withLock { state in
+      gate.bitwiseOr(Gate.closed, ordering: .acquiringAndReleasing)
+      return state.waiting.takeAll()
+    }
+    // What the calls hold is let go here, without the lock.
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// Waits until no call is running, but for those that the calling task is in.
+  func waitUntilIdle() async {
+    let own = Self.visited.count { $0 == ObjectIdentifier(self) }
+    let promise = Promise<Void>()
+    let departures = state.withLock { state in
+      state.departures.append(Departure(visits: own, promise: promise))
+      return takeDepartures(&state)
+    }
+    for departure in departures { departure.promise.provide(()) }
+    await promise.value()
+  }
+
+  /// Begins a call beside the others, unless the delegate has been removed.
+  func beginVisit() -> Bool {
+    state.withLock { state in
+      guard !isRemoved else { return false }
+      state.visits += 1
+      return true
+    }
+  }
+
+  /// Ends a call beside the others.
+  func endVisit() {
+    let departures = state.withLock { state in
+      state.visits -= 1
+      return takeDepartures(&state)
+    }
+    for departure in departures { departure.promise.provide(()) }
+  }
+
+  /// Runs an asynchronous call, which the seat knows to be the calling task's own.
+  func visit<Result>(_ body: () async -> Result) async -> Result {
+    await Self.$visited.withValue(Self.visited + [ObjectIdentifier(self)]) {
+      await withTaskExecutorPreference(place.taskExecutor, operation: body)
+    }
+  }
+}
+
+extension Array {
+  /// Empties the array.
+  fileprivate mutating func takeAll() -> [Element] {
+    defer { self = [] }
+    return self
+  }
+}

@@ -1,0 +1,53 @@
+// Asks all delegates at the same time.
+
+extension MulticastDelegate {
+  /// Asks all delegates at the same time, each at its place.
+  ///
+  ///     let ready = await events.all((any PlayerEvents).prepare, 8)
+  ///     print(ready.values, ready.errors)
+  ///
+  /// - Parameters:
+  ///   - method: a method of the protocol that returns a value.
+  ///   - arguments: its arguments, without labels.
+  /// - Returns: one result for each delegate, in the order in which they were added. There is none
+  ///   for a delegate that dies or is removed before its turn, or whose turn has not come when the
+  ///   task is cancelled.
+  public func all<each Argument: Sendable, Answer: Sendable, Failure: Error>(
+    _ method: @escaping @Sendable (Delegate) -> (repeat each Argument) throws(Failure) -> Answer,
+    _ arguments: repeat each Argument
+  ) async -> Answers<Answer, Failure> {
+    await gather { seat in await self.ask(seat, method, repeat each arguments) }
+  }
+
+  /// Asks all delegates at the same time, with an asynchronous method.
+  ///
+  /// The calls begin in turn, and go on beside later calls of the same delegate. The method runs in
+  /// its own isolation; if it has none, at the place of the delegate.
+  ///
+  /// - Parameters:
+  ///   - method: a method of the protocol that returns a value.
+  ///   - arguments: its arguments, without labels.
+  /// - Returns: one result for each delegate, as with a method that is not asynchronous.
+  public func all<each Argument: Sendable, Answer: Sendable, Failure: Error>(
+    _ method:
+      @escaping @Sendable (Delegate) -> (repeat each Argument) async throws(Failure) -> Answer,
+    _ arguments: repeat each Argument
+  ) async -> Answers<Answer, Failure> {
+    await gather { seat in await self.ask(seat, method, repeat each arguments) }
+  }
+
+  private func gather<Answer: Sendable, Failure: Error>(
+    _ ask: @escaping @Sendable (DelegateSeat) async -> Result<Answer, Failure>?
+  ) async -> Answers<Answer, Failure> {
+    let seats = table.seats
+    return await withTaskGroup(of: (Int, Result<Answer, Failure>?).self) { group in
+      for (index, seat) in seats.enumerated() {
+        // At once, so that the calls get in line in the order in which they were made.
+        group.addImmediateTask { (index, await ask(seat)) }
+      }
+      var results = [Result<Answer, Failure>?](repeating: nil, count: seats.count)
+      for await (index, result) in group { results[index] = result }
+      return Answers(results.compactMap { $0 })
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Asks one delegate.
+
+extension MulticastDelegate {
+  /// Calls a method on the thread of the caller. Returns `nil` if the delegate is gone.
+  func ask<Answer, Failure: Error>(
+    _ seat: DelegateSeat, here call: (Delegate) throws(Failure) -> Answer?
+  ) throws(Failure) -> Answer? {
+    guard seat.beginVisit() else { return nil }
+    defer { seat.endVisit() }
+    guard let delegate = seat.reference.get(as: Delegate.self) else { return nil }
+    return try call(delegate)
+  }
+
+  /// Calls a method in turn. Returns `nil` if the delegate is gone by then, or the task is
+  /// cancelled before.
+  func ask<each Argument: Sendable, Answer: Sendable, Failure: Error>(
+    _ seat: DelegateSeat,
+    _ method: @escaping @Sendable (Delegate) -> (repeat each Argument) throws(Failure) -> Answer,
+    _ arguments: repeat each Argument
+  ) async -> Result<Answer, Failure>? {
+    await seat.wait { reference, duty in
+      guard let delegate = reference.get(as: Delegate.self) else { return }
+      duty.fulfil(
+        Result { () throws(Failure) in try method(delegate)(repeat each arguments) })
+    }
+  }
+
+  /// Calls an asynchronous method when its turn has come. Returns `nil` if the delegate is gone by
+  /// then, or the task is cancelled before.
+  func ask<each Argument: Sendable, Answer: Sendable, Failure: Error>(
+    _ seat: DelegateSeat,
+    _ method:
+      @escaping @Sendable (Delegate) -> (repeat each Argument) async throws(Failure) -> Answer,
+    _ arguments: repeat each Argument
+  ) async -> Result<Answer, Failure>? {
+    let delegate: Delegate? = await seat.wait { reference, duty in
+      guard let delegate = reference.get(as: Delegate.self), seat.beginVisit() else { return }
+      if !duty.fulfil(delegate) { seat.endVisit() }
+    }
+    guard let delegate else { return nil }
+    defer { seat.endVisit() }
+    return await seat.visit {
+      do throws(Failure) {
+        return .success(try await method(delegate)(repeat each arguments))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+}
+
+extension DelegateSeat {
+  /// Waits until a call has provided a value; `nil` if it does not, or the task is cancelled.
+  fileprivate func wait<Value: Sendable>(
+    for call: @escaping @Sendable (DelegateReference, Duty<Value?>) -> Void
+  ) async -> Value? {
+    let promise = Promise<Value?>()
+    return await withTaskCancellationHandler {
+      do {
+        let duty = Duty(to: promise, orElse: nil)
+        post { reference in call(reference, duty) }
+      }
+      return await promise.value()
+    } onCancel: {
+      promise.provide(nil)
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import DarwinNotifySupport
+import Delegation
+import Synchronization
+import TestTools
+import Testing
+
+protocol UserHandler: Sendable {
+  func user(id: Int) async throws -> String
+  func list() -> [String]
+}
+
+protocol CommentHandler: Sendable {
+  func comment(id: Int) -> String
+  func list() -> [String]
+}
+
+/// A contract that has another one in it.
+protocol AdminHandler: UserHandler {
+  func remove(id: Int) -> Bool
+}
+
+private struct Users: AdminHandler {
+  var prefix = "user"
+  func user(id: Int) async throws -> String { "\(prefix) \(id)" }
+  func list() -> [String] { ["users"] }
+  func remove(id: Int) -> Bool { true }
+}
+
+private struct Comments: CommentHandler {
+  func comment(id: Int) -> String { "comment \(id)" }
+  func list() -> [String] { ["comments"] }
+}
+
+private final class Service: UserHandler {
+  private let canary: Canary?
+  private let onCall: @Sendable () async -> Void
+
+  init(_ canary: Canary? = nil, onCall: @escaping @Sendable () async -> Void = {}) {
+    self.canary = canary
+    self.onCall = onCall
+  }
+
+  func user(id: Int) async throws -> String {
+    await onCall()
+    return "service \(id)"
+  }
+
+  func list() -> [String] { [] }
+}
+
+/// The original shape of a call.
+extension Facade: UserHandler {
+  func user(id: Int) async throws -> String {
+    try await self[(any UserHandler).self].user(id: id)
+  }
+
+  func list() -> [String] {
+    (try? self[(any UserHandler).self].list()) ?? []
+  }
+}
+
+@Suite struct FacadeTests {
+  let facade = Facade()
+
+  @Test func aCallReachesWhatIsRegisteredForTheContract() async throws {
+    try facade.register((any UserHandler).self, Users())
+    try facade.register((any CommentHandler).self, Comments())
+    #expect(try await facade[(any UserHandler).self].user(id: 100) == "user 100")
+    #expect(try facade[(any CommentHandler).self].comment(id: 7) == "comment 7")
+    #expect(try await facade.user(id: 100) == "user 100")
+  }
+
+  @Test func anUnregisteredContractIsAnErrorThatNamesIt() async throws {
+    let name = "DelegationTests.UserHandler"
+    let error = await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
+    #expect(error == .unregistered(contract: name))
+    #expect(error?.description == "nothing is registered for \(name)")
+    #expect(!facade.isRegistered((any UserHandler).self))
+  }
+
+  @Test func aSecondImplementationHasToBeAskedFor() async throws {
+    try facade.register((any UserHandler).self, Users())
+    #expect(throws: FacadeError.alreadyRegistered(contract: "DelegationTests.UserHandler")) {
+      try facade.register((any UserHandler).self, Users(prefix: "other"))
+    }
+    #expect(try await facade.user(id: 1) == "user 1")
+    let old = facade.replace((any UserHandler).self, with: Users(prefix: "other"))
+    #expect(try await old?.user(id: 1) == "user 1")
+    #expect(try await facade.user(id: 1) == "other 1")
+  }
+
+  @Test func replacingWhatIsNotThereRegisters() async throws {
+    #expect(facade.replace((any UserHandler).self, with: Users()) == nil)
+    #expect(try await facade.user(id: 1) == "user 1")
+  }
+
+  @Test func whatIsUnregisteredIsGone() async throws {
+    try facade.register((any UserHandler).self, Users())
+    #expect(facade.unregister((any UserHandler).self) != nil)
+    #expect(facade.unregister((any UserHandler).self) == nil)
+    await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
+    try facade.register((any UserHandler).self, Users())
+  }
+
+  @Test func contractsWithTheSameMethodNamesDoNotMeet() throws {
+    try facade.register((any UserHandler).self, Users())
+    try facade.register((any CommentHandler).self, Comments())
+    #expect(try facade[(any UserHandler).self].list() == ["users"])
+    #expect(try facade[(any CommentHandler).self].list() == ["comments"])
+  }
+
+  @Test func aContractHasTheMethodsOfTheOnesInIt() async throws {
+    try facade.register((any AdminHandler).self, Users())
+    let admin = try facade[(any AdminHandler).self]
+    #expect(try await admin.user(id: 3) == "user 3")
+    #expect(admin.remove(id: 3))
+    #expect(!facade.isRegistered((any UserHandler).self))
+  }
+
+  @Test func aStrongImplementationLivesUntilItIsReplacedOrRemoved() throws {
+    let census = Census()
+    try facade.register((any UserHandler).self, Service(census.makeCanary()))
+    #expect(census.deaths == 0)
+    facade.replace((any UserHandler).self, with: Service(census.makeCanary()))
+    #expect(census.deaths == 1)
+    facade.unregister((any UserHandler).self)
+    #expect(census.deaths == 2)
+  }
+
+  @Test func aWeakImplementationThatVanishesIsAnErrorThatSaysSo() async throws {
+    var service: Service? = Service()
+    try facade.register((any UserHandler).self, weak: try #require(service))
+    #expect(try await facade.user(id: 1) == "service 1")
+    #expect(facade.isRegistered((any UserHandler).self))
+    service = nil
+    let error = await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
+    #expect(error == .vanished(contract: "DelegationTests.UserHandler"))
+    #expect(!facade.isRegistered((any UserHandler).self))
+    try facade.register((any UserHandler).self, Users())
+    #expect(try await facade.user(id: 1) == "user 1")
+  }
+
+  @Test func aValueCannotBeHeldWeakly() throws {
+    let error = FacadeError.notAnObject(type: String(reflecting: Users.self))
+    #expect(throws: error) { try facade.register((any UserHandler).self, weak: Users()) }
+    #expect(throws: error) { try facade.replace((any UserHandler).self, withWeak: Users()) }
+    let service = Service()
+    #expect(try facade.replace((any UserHandler).self, withWeak: service) == nil)
+    #expect(facade.isRegistered((any UserHandler).self))
+  }
+
+  @Test func aCallThatRunsEndsWithTheOldImplementation() async throws {
+    let (census, log) = (Census(), Log<String>())
+    let isFree = Atomic<Bool>(false)
+    let service = Service(census.makeCanary()) {
+      log.append("begun")
+      await eventually { isFree.load(ordering: .acquiring) }
+    }
+    try facade.register((any UserHandler).self, service)
+    let call = Task { try await facade.user(id: 1) }
+    await eventually { log.entries == ["begun"] }
+    facade.replace((any UserHandler).self, with: Users())
+    #expect(try await facade.user(id: 2) == "user 2")
+    isFree.store(true, ordering: .releasing)
+    #expect(try await call.value == "service 1")
+  }
+
+  @Test func eightThreadsReplaceWhileCallsRun() async throws {
+    let census = Census()
+    try facade.register((any UserHandler).self, Service(census.makeCanary()))
+    await withTaskGroup { group in
+      for worker in 0..<8 {
+        group.addTask { [facade] in
+          for id in 0..<1000 {
+            if worker % 2 == 0 {
+              facade.replace((any UserHandler).self, with: Service(census.makeCanary()))
+            } else if (try? await facade.user(id: id)) != "service \(id)" {
+              Issue.record("a call went astray")
+            }
+          }
+        }
+      }
+    }
+    facade.unregister((any UserHandler).self)
+    #expect(census.deaths == 4001)
+  }
+
+  @Test func theEndOfAnImplementationMayUseTheFacade() throws {
+    final class Leaving: UserHandler {
+      let facade: Facade
+      init(_ facade: Facade) { self.facade = facade }
+      deinit { facade.replace((any CommentHandler).self, with: Comments()) }
+      func user(id: Int) async throws -> String { "" }
+      func list() -> [String] { [] }
+    }
+    try facade.register((any UserHandler).self, Leaving(facade))
+    facade.replace((any UserHandler).self, with: Users())
+    #expect(facade.isRegistered((any CommentHandler).self))
+  }
+}

@@ -1,0 +1,184 @@
+import DarwinNotifySupport
+import Delegation
+import TestTools
+import Testing
+
+/// Every request ends exactly once.
+@Suite struct HandlerBusEndingTests {
+  let bus = HandlerBus()
+  let log = Log<String>()
+  private let replies = Locked<[Reply<String>]>([])
+
+  /// Registers a handler that answers when the test does.
+  private func keepReplies() {
+    bus.handle(ShareText.self) { [replies, log] request, reply in
+      replies.withLock { $0.append(reply) }
+      log.append(request.text)
+    }
+  }
+
+  @Test func aSecondRequestBeforeTheFirstIsAnsweredDisturbsNeither() async throws {
+    keepReplies()
+    async let first = bus.send(ShareText(text: "first"))
+    await eventually { log.entries == ["first"] }
+    async let second = bus.send(ShareText(text: "second"))
+    await eventually { log.entries == ["first", "second"] }
+    let replies = replies.withLock { $0 }
+    #expect(replies[1](.success("to the second")))
+    #expect(replies[0](.success("to the first")))
+    #expect(try await first == "to the first")
+    #expect(try await second == "to the second")
+  }
+
+  @Test func anAnswerAfterAnErrorIsDropped() async throws {
+    keepReplies()
+    let request = Task { try await bus.send(ShareText(text: "hi")) }
+    await eventually { log.entries.count == 1 }
+    let reply = replies.withLock { $0[0] }
+    #expect(reply(.failure(SharingError(reason: "no network"))))
+    #expect(!reply(.success("late")))
+    #expect(!reply(.success("later")))
+    let error = await #expect(throws: BusError.self) { try await request.value }
+    #expect(error?.sharingError == SharingError(reason: "no network"))
+  }
+
+  @Test func aCompletionIsCalledOnceForManyAnswers() async throws {
+    keepReplies()
+    let ends = Log<String>()
+    bus.send(ShareText(text: "hi"), on: .direct) { ends.append((try? $0.get()) ?? "failed") }
+    await eventually { log.entries.count == 1 }
+    let reply = replies.withLock { $0[0] }
+    await withTaskGroup { group in
+      for worker in 0..<8 { group.addTask { reply(.success("\(worker)")) } }
+    }
+    await eventually { ends.entries.count == 1 }
+    keepReplies()
+    bus.send(ShareText(text: "fence"), timeout: .zero, on: .direct) { _ in ends.append("fence") }
+    await eventually { ends.entries.last == "fence" }
+    #expect(ends.entries.count == 2)
+  }
+
+  @Test func aReplyThatIsDroppedEndsTheRequest() async throws {
+    bus.handle(ShareText.self) { _, _ in }
+    let error = await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
+    guard case .unanswered("share.text") = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func aReplyMayDecline() async throws {
+    bus.handle(ShareText.self) { _, reply in reply(.failure(Decline("not me"))) }
+    bus.handle(ShareText.self) { _ in "me" }
+    #expect(try await bus.send(ShareText(text: "hi")) == "me")
+  }
+
+  @Test func theTimeEndsARequestWhoseHandlerIsSilent() async throws {
+    keepReplies()
+    let error = await #expect(throws: BusError.self) {
+      try await bus.send(ShareText(text: "hi"), timeout: .milliseconds(10))
+    }
+    guard case .timedOut = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    let reply = replies.withLock { $0[0] }
+    await eventually { !reply(.success("late")) }
+  }
+
+  @Test func aTimeThatIsLongEnoughChangesNothing() async throws {
+    bus.handle(ShareText.self) { $0.text }
+    #expect(try await bus.send(ShareText(text: "hi"), timeout: .seconds(3600)) == "hi")
+  }
+
+  @Test func cancellingEndsARequestWhoseHandlerDoesNotCare() async throws {
+    let isFree = Promise()
+    bus.handle(ShareText.self) { [log] _ in
+      log.append("begun")
+      await isFree.wait()
+      log.append(Task.isCancelled ? "was cancelled" : "was not cancelled")
+      return "late"
+    }
+    let request = Task { try await bus.send(ShareText(text: "hi")) }
+    await eventually { log.entries == ["begun"] }
+    request.cancel()
+    let error = await #expect(throws: BusError.self) { try await request.value }
+    guard case .cancelled = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    #expect(log.entries == ["begun"], "the caller does not wait for the handler")
+    isFree.fulfil()
+    await eventually { log.entries == ["begun", "was cancelled"] }
+  }
+
+  @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+    keepReplies()
+    let request = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await bus.send(ShareText(text: "hi"))
+    }
+    request.cancel()
+    await #expect(throws: BusError.self) { try await request.value }
+    #expect(log.entries == [])
+  }
+
+  @Test func theTaskOfACompletionCanBeCancelled() async throws {
+    keepReplies()
+    let task = bus.send(ShareText(text: "hi"), on: .direct) { [log] result in
+      if case .failure(.cancelled) = result { log.append("cancelled") }
+    }
+    await eventually { log.entries == ["hi"] }
+    task.cancel()
+    await eventually { log.entries == ["hi", "cancelled"] }
+  }
+
+  @Test func everyRequestOfAThousandEndsOnce() async throws {
+    let ends = Log<Int>()
+    bus.handle(ShareText.self) { request, reply in
+      Task.detached { reply(.success(request.text)) }
+      Task.detached { reply(.failure(SharingError(reason: "too"))) }
+    }
+    for number in 0..<1000 {
+      bus.send(ShareText(text: "\(number)"), timeout: .seconds(3600), on: .direct) { _ in
+        ends.append(number)
+      }
+    }
+    await eventually { ends.entries.count == 1000 }
+    #expect(Set(ends.entries).count == 1000)
+  }
+
+  @Test func whatAHandlerHoldsIsFreedWhenTheRequestHasEnded() async throws {
+    let census = Census()
+    let registration: Registration
+    do {
+      let canary = census.makeCanary()
+      registration = bus.handle(ShareText.self) { request in
+        canary.sing()
+        return request.text
+      }
+    }
+    _ = try await bus.send(ShareText(text: "hi"))
+    registration.cancel()
+    await eventually { census.deaths == 1 }
+  }
+}
+
+/// Lets tasks wait for the test.
+private final class Promise: Sendable {
+  private let waiting = Locked<[CheckedContinuation<Void, Never>]?>([])
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOver = waiting.withLock { waiting in
+        waiting?.append(continuation)
+        return waiting == nil
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  func fulfil() {
+    for continuation in waiting.withLock({ $0.take() }) ?? [] { continuation.resume() }
+  }
+}

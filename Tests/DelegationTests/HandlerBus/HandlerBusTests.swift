@@ -1,0 +1,199 @@
+import Delegation
+import Dispatch
+import TestTools
+import Testing
+
+@Suite struct HandlerBusTests {
+  let bus = HandlerBus()
+  let log = Log<String>()
+
+  /// Sends a text to a friend.
+  private func share(_ text: String = "hi") async throws(BusError) -> String {
+    try await bus.send(ShareText(text: text), to: Endpoint.Chat.friend)
+  }
+
+  @Test func aRequestIsAnsweredByItsHandler() async throws {
+    bus.handle(ShareText.self, at: Endpoint.Chat.friend) { "sent " + $0.text }
+    bus.handle(SignIn.self, at: .chat) { _ in 7 }
+    bus.handle(Launch.self) { _ in }
+    #expect(try await share() == "sent hi")
+    #expect(try await bus.send(SignIn(), to: .chat) == 7)
+    try await bus.send(Launch())
+  }
+
+  @Test func aMissingHandlerIsAnErrorWithKindAndEndpoint() async throws {
+    bus.handle(ShareText.self, at: Endpoint.Chat.timeline) { $0.text }
+    let error = await #expect(throws: BusError.self) { try await share() }
+    guard case .missingHandler("share.text", Endpoint.Chat.friend.rawValue) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    #expect(error?.description == "no handler for share.text at org.example.chat.friend")
+    await #expect(throws: BusError.self) { try await bus.send(SignIn(), to: "org.example.other") }
+    let unnamed = await #expect(throws: BusError.self) { try await bus.send(Launch()) }
+    #expect(unnamed?.description == "no handler for DelegationTests.Launch")
+  }
+
+  @Test func aRequestWithoutDestinationNeedsAHandlerWithoutOne() async throws {
+    bus.handle(ShareText.self, at: Endpoint.Chat.friend, Endpoint.Chat.timeline) { _ in "chat" }
+    await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
+    bus.handle(ShareText.self) { _ in "anywhere" }
+    #expect(try await bus.send(ShareText(text: "hi")) == "anywhere")
+    #expect(try await bus.send(ShareText(text: "hi"), to: "org.example.mail") == "anywhere")
+    #expect(try await bus.send(ShareText(text: "hi"), to: Endpoint.Chat.timeline) == "chat")
+  }
+
+  @Test func handlersComeByPriorityThenInOrderOfRegistration() async throws {
+    let low = bus.handle(ShareText.self, priority: -1) { _ in "low" }
+    let first = bus.handle(ShareText.self) { _ in "first" }
+    let second = bus.handle(ShareText.self, at: Endpoint.Chat.friend) { _ in "second" }
+    let high = bus.handle(ShareText.self, priority: 10) { _ in "high" }
+    for (answer, registration) in [
+      ("high", high), ("first", first), ("second", second), ("low", low),
+    ] {
+      #expect(try await share() == answer)
+      registration.cancel()
+      registration.cancel()
+    }
+    await #expect(throws: BusError.self) { try await share() }
+  }
+
+  @Test func aHandlerThatIsNotAvailableIsLeftOut() async throws {
+    let isInstalled = Log<Void>()
+    bus.handle(
+      ShareText.self, priority: 1, available: { !isInstalled.entries.isEmpty }
+    ) { _ in "app" }
+    let web = bus.handle(ShareText.self) { _ in "web" }
+    #expect(try await share() == "web")
+    web.cancel()
+    #expect(!bus.canHandle(ShareText.self))
+    let error = await #expect(throws: BusError.self) { try await share() }
+    guard case .unavailable("share.text", Endpoint.Chat.friend.rawValue, []) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    isInstalled.append(())
+    #expect(bus.canHandle(ShareText.self))
+    #expect(try await share() == "app")
+  }
+
+  @Test func whenAHandlerDeclinesTheNextOneIsTried() async throws {
+    bus.handle(ShareText.self) { request in
+      guard request.text.count < 10 else { throw Decline("too long") }
+      return "short"
+    }
+    let rest = bus.handle(ShareText.self) { _ in "long" }
+    #expect(try await share("hi") == "short")
+    #expect(try await share("hello, hello") == "long")
+    rest.cancel()
+    let error = await #expect(throws: BusError.self) { try await share("hello, hello") }
+    guard case .unavailable(_, _, ["too long"]) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func theErrorOfAHandlerReachesTheCaller() async throws {
+    bus.handle(ShareText.self, priority: 1) { _ in throw SharingError(reason: "no network") }
+    bus.handle(ShareText.self) { _ in "never asked" }
+    let error = await #expect(throws: BusError.self) { try await share() }
+    #expect(error?.sharingError == SharingError(reason: "no network"))
+  }
+
+  @Test func anErrorOfARequestThatAHandlerSendsKeepsItsMeaning() async throws {
+    bus.handle(ShareText.self) { [unowned bus] _ in "\(try await bus.send(SignIn(), to: .chat))" }
+    let error = await #expect(throws: BusError.self) { try await share() }
+    guard case .missingHandler(SignIn.kind, "org.example.chat") = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func allHandlersAreReplacedAtOnce() async throws {
+    let (openSource, official) = (HandlerSet(), HandlerSet())
+    openSource.handle(ShareText.self) { _ in "open source" }
+    openSource.handle(SignIn.self) { _ in 1 }
+    let registration = official.handle(ShareText.self) { _ in "official" }
+    official.handle(SignIn.self) { _ in 2 }
+
+    bus.handlers = openSource
+    #expect(try await share() == "open source")
+    bus.handlers = official
+    #expect(try await share() == "official")
+    #expect(try await bus.send(SignIn()) == 2)
+    registration.cancel()
+    await #expect(throws: BusError.self) { try await share() }
+    bus.handlers = openSource
+    #expect(try await share() == "open source")
+    bus.handlers = HandlerSet()
+    #expect(!bus.canHandle(ShareText.self))
+  }
+
+  @Test func everyRequestSeesTheOldHandlersOrTheNewOnes() async throws {
+    let sets = (0..<2).map { number in
+      let set = HandlerSet()
+      set.handle(ShareText.self) { _ in "\(number)" }
+      return set
+    }
+    bus.handlers = sets[0]
+    await withTaskGroup { group in
+      group.addTask { [bus] in for round in 0..<2000 { bus.handlers = sets[round % 2] } }
+      for _ in 0..<4 {
+        group.addTask { [bus] in
+          for _ in 0..<1000 where (try? await bus.send(ShareText(text: ""))) == nil {
+            Issue.record("a request found no handler")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func handlersComeAndGoOnEightThreadsWhileRequestsRun() async throws {
+    bus.handle(ShareText.self, priority: -1) { _ in "lasting" }
+    let census = Census()
+    await withTaskGroup { group in
+      for worker in 0..<8 {
+        group.addTask { [bus] in
+          for _ in 0..<500 {
+            if worker % 2 == 0 {
+              let canary = census.makeCanary()
+              let registration = bus.handle(ShareText.self) { _ in
+                canary.sing()
+                return "passing"
+              }
+              registration.cancel()
+            } else if (try? await bus.send(ShareText(text: ""))) == nil {
+              Issue.record("a request found no handler")
+            }
+          }
+        }
+      }
+    }
+    await eventually { census.deaths == 2000 }
+  }
+
+  @Test func theCompletionIsCalledAtItsPlace() async throws {
+    let queue = DispatchQueue(label: "q")
+    bus.handle(ShareText.self) { "sent " + $0.text }
+    bus.send(ShareText(text: "hi"), to: Endpoint.Chat.friend, on: .queue(queue)) { [log] result in
+      dispatchPrecondition(condition: .onQueue(queue))
+      log.append((try? result.get()) ?? "failed")
+    }
+    await eventually { log.entries == ["sent hi"] }
+    bus.send(ShareText(text: "again")) { [log] result in
+      MainActor.preconditionIsolated()
+      log.append((try? result.get()) ?? "failed")
+    }
+    await eventually { log.entries == ["sent hi", "sent again"] }
+  }
+
+  @Test func ofTwoSetsOfDestinationsNeitherMeetsTheOther() {
+    #expect(Endpoint.Chat.friend == Endpoint(rawValue: "org.example.chat.friend"))
+    #expect(Endpoint.Chat.friend != Endpoint.Chat.timeline)
+    #expect("\(Platform.chat)" == "org.example.chat")
+    bus.handle(SignIn.self, at: .chat) { _ in 1 }
+    #expect(bus.canHandle(SignIn.self, at: .chat))
+    #expect(!bus.canHandle(SignIn.self, at: "org.example.mail"))
+    #expect(!bus.canHandle(ShareText.self, at: Endpoint(rawValue: Platform.chat.rawValue)))
+  }
+}

@@ -1,0 +1,132 @@
+import DarwinNotifySupport
+import Delegation
+import Foundation
+import TestTools
+import Testing
+
+@Suite struct InterceptorTests {
+  let bus = HandlerBus()
+  let log = Log<String>()
+
+  init() {
+    bus.handle(ShareText.self) { [log] request in
+      log.append("handler")
+      return "\(request.text) with \(request.token)"
+    }
+  }
+
+  @Test func interceptorsComeInOrderTheFirstOneOutermost() async throws {
+    bus.intercept { [log] request, proceed in
+      log.append("first \(type(of: request).kind)")
+      try await proceed()
+      log.append("first again")
+    }
+    bus.intercept(ShareText.self) { [log] request, next in
+      log.append("second")
+      return try await next(request) + "!"
+    }
+    bus.intercept(SignIn.self) { [log] request, next in
+      log.append("another type of request")
+      return try await next(request)
+    }
+    #expect(try await bus.send(ShareText(text: "hi", token: "t")) == "hi with t!")
+    #expect(log.entries == ["first share.text", "second", "handler", "first again"])
+  }
+
+  @Test func aRequestIsHeldUntilATokenIsThereThenGoesOn() async throws {
+    // The token comes through a URL, as the answer of another program.
+    let tokens = AsyncStream.makeStream(of: String.self)
+    let known = Locked<String?>(nil)
+    bus.route("example://token/:value") { match in
+      tokens.continuation.yield(match.parameters["value"] ?? "")
+      return true
+    }
+    bus.intercept(ShareText.self) { [log] request, next in
+      var request = request
+      request.token =
+        if let token = known.withLock({ $0 }) { token } else {
+          try await {
+            log.append("asks for a token")
+            for await token in tokens.stream { return token }
+            throw CancellationError()
+          }()
+        }
+      let token = request.token
+      known.withLock { $0 = token }
+      return try await next(request)
+    }
+    async let first = bus.send(ShareText(text: "hi"))
+    await eventually { log.entries == ["asks for a token"] }
+    #expect(await bus.open(try #require(URL(string: "example://token/4711"))))
+    #expect(try await first == "hi with 4711")
+    #expect(try await bus.send(ShareText(text: "again")) == "again with 4711")
+    #expect(log.entries == ["asks for a token", "handler", "handler"])
+  }
+
+  @Test func aRequestThatIsRefusedIsRepeatedWithANewToken() async throws {
+    let attempts = Log<String>()
+    bus.handle(ShareText.self, priority: 1) { request in
+      attempts.append(request.token)
+      guard request.token == "fresh" else { throw SharingError(reason: "stale") }
+      return "sent"
+    }
+    bus.intercept(ShareText.self) { request, next in
+      do {
+        return try await next(request)
+      } catch is SharingError {
+        var request = request
+        request.token = "fresh"
+        return try await next(request)
+      }
+    }
+    #expect(try await bus.send(ShareText(text: "hi", token: "old")) == "sent")
+    #expect(attempts.entries == ["old", "fresh"])
+  }
+
+  @Test func anInterceptorMayAnswerOrRefuse() async throws {
+    let refusing = bus.intercept { _, _ in throw SharingError(reason: "offline") }
+    let error = await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
+    #expect(error?.sharingError == SharingError(reason: "offline"))
+    refusing.cancel()
+    bus.intercept(ShareText.self) { _, _ in "from the cache" }
+    #expect(try await bus.send(ShareText(text: "hi")) == "from the cache")
+    #expect(log.entries == [])
+  }
+
+  @Test func anInterceptorThatDropsTheRequestEndsIt() async throws {
+    bus.intercept { _, _ in }
+    let error = await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
+    guard case .unanswered("share.text") = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func aRequestThatIsHeldEndsWithItsTimeOrItsTask() async throws {
+    bus.intercept { [log] _, proceed in
+      log.append("held")
+      try await Task.sleep(for: .seconds(3600))
+      try await proceed()
+    }
+    let late = await #expect(throws: BusError.self) {
+      try await bus.send(ShareText(text: "hi"), timeout: .milliseconds(10))
+    }
+    guard case .timedOut = late else {
+      Issue.record("\(late as Any)")
+      return
+    }
+    let request = Task { try await bus.send(ShareText(text: "hi")) }
+    await eventually { log.entries == ["held", "held"] }
+    request.cancel()
+    await #expect(throws: BusError.self) { try await request.value }
+    #expect(log.entries == ["held", "held"])
+  }
+
+  @Test func interceptorsStayWhenTheHandlersAreReplaced() async throws {
+    bus.intercept(ShareText.self) { request, next in try await next(request) + "!" }
+    let handlers = HandlerSet()
+    handlers.handle(ShareText.self) { _ in "new" }
+    bus.handlers = handlers
+    #expect(try await bus.send(ShareText(text: "hi")) == "new!")
+  }
+}

@@ -1,0 +1,39 @@
+// Requests for the tests.
+import Delegation
+
+extension Endpoint {
+  enum Chat {
+    static let friend: Endpoint = "org.example.chat.friend"
+    static let timeline: Endpoint = "org.example.chat.timeline"
+  }
+}
+
+extension Platform {
+  static let chat: Platform = "org.example.chat"
+}
+
+struct ShareText: BusRequest {
+  typealias Response = String
+  static let kind = "share.text"
+  var text: String
+  var token = ""
+}
+
+struct SignIn: BusRequest {
+  typealias Response = Int
+  typealias Destination = Platform
+}
+
+/// It is answered by nothing but success.
+struct Launch: BusRequest {}
+
+struct SharingError: Error, Equatable {
+  var reason: String
+}
+
+extension BusError {
+  /// The error of the handler.
+  var sharingError: SharingError? {
+    if case .failed(let error as SharingError) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,207 @@
+import Delegation
+import Foundation
+import TestTools
+import Testing
+
+@Suite struct RouteTests {
+  let bus = HandlerBus()
+  let log = Log<String>()
+
+  /// Registers a route that takes every URL.
+  @discardableResult private func route(
+    _ pattern: RoutePattern, _ name: String? = nil, priority: Int = 0
+  ) -> Registration {
+    bus.route(pattern, priority: priority) { [log] _ in
+      log.append(name ?? pattern.text)
+      return true
+    }
+  }
+
+  private func open(_ url: String) async throws -> Bool {
+    await bus.open(try #require(URL(string: url)))
+  }
+
+  @Test func exactComesBeforeParameterBeforeWildcard() async throws {
+    // Registered the wrong way round, and with the wrong priorities.
+    let wildcard = route("lights://room/*", priority: 2)
+    let parameter = route("lights://room/:id", priority: 1)
+    let exact = route("lights://room/kitchen")
+    for (registration, name) in [
+      (exact, "lights://room/kitchen"), (parameter, "lights://room/:id"),
+      (wildcard, "lights://room/*"),
+    ] {
+      #expect(try await open("lights://room/kitchen"))
+      #expect(log.entries.last == name)
+      registration.cancel()
+    }
+    #expect(try await !open("lights://room/kitchen"))
+  }
+
+  @Test func theFirstPartThatDiffersDecides() async throws {
+    route("lights://room/:id/lamp")
+    route("lights://room/kitchen/:lamp")
+    #expect(try await open("lights://room/kitchen/lamp"))
+    #expect(try await open("lights://room/hall/lamp"), "it turns back where there is no way on")
+    #expect(log.entries == ["lights://room/kitchen/:lamp", "lights://room/:id/lamp"])
+  }
+
+  @Test func equallySpecificRoutesComeByPriorityThenInOrder() async throws {
+    route("lights://room/:id", "first")
+    route("lights://room/:name", "second")
+    let high = route("lights://room/:number", "high", priority: 1)
+    #expect(try await open("lights://room/1"))
+    high.cancel()
+    #expect(try await open("lights://room/1"))
+    #expect(log.entries == ["high", "first"])
+  }
+
+  @Test func falseLetsTheNextRouteHaveIt() async throws {
+    bus.route("lights://room/:id") { [log] match in
+      log.append("declined")
+      return match.parameters["id"] == "1"
+    }
+    route("lights://*")
+    #expect(try await open("lights://room/2"))
+    #expect(log.entries == ["declined", "lights://*"])
+    #expect(try await open("lights://room/1"))
+    #expect(log.entries.last == "declined")
+  }
+
+  @Test func whatNoRouteTakesIsFalseWithoutEffect() async throws {
+    route("lights://room/:id")
+    for url in ["lights://room", "lights://room/1/2", "lights://hall/1", "other://room/1"] {
+      #expect(try await !open(url), "\(url)")
+      #expect(!bus.canOpen(try #require(URL(string: url))))
+    }
+    #expect(bus.canOpen(try #require(URL(string: "lights://room/1"))))
+    #expect(log.entries == [], "asking opens nothing")
+  }
+
+  @Test func schemeAndHostHaveNoCase() async throws {
+    route("Lights://Room/:id")
+    #expect(try await open("LIGHTS://ROOM/1"))
+    #expect(try await open("lights://room/1"))
+    route("https://example.com/Path")
+    #expect(try await open("HTTPS://EXAMPLE.COM/Path"))
+    #expect(try await !open("https://example.com/path"), "a path has case")
+  }
+
+  @Test(arguments: [
+    "https://example.com/qqevil", "https://example.com/qqevil/1", "https://example.com.evil/qq",
+    "https://example.com@evil.example/qq", "https://evil.example/https://example.com/qq",
+    "https://example.com/qq/../evil", "https://example.com/qq/%2e%2e/evil",
+    "https://example.com:8443/qq", "http://example.com/qq", "https://example.com/other?x=/qq/",
+  ])
+  func aWebLinkHasNoFalsePrefix(url: String) async throws {
+    route("https://example.com/qq/*")
+    #expect(try await !open(url))
+  }
+
+  @Test(arguments: [
+    "https://example.com/qq", "https://example.com/qq/", "https://example.com/qq/1/2?x=3#y",
+    "https://example.com:443/qq", "https://user@example.com/qq", "https://example.com/a/../qq/1",
+    "https://example.com//qq", "https://example.com/%71q",
+  ])
+  func aWebLinkLeadsToEverythingBelow(url: String) async throws {
+    route("https://example.com/qq/*")
+    #expect(try await open(url))
+  }
+
+  @Test func aMatchHasParametersRestAndQuery() async throws {
+    let matches = Log<RouteMatch>()
+    bus.route("lights://:house/room/:id/*") { match in
+      matches.append(match)
+      return true
+    }
+    let url = "lights://home/room/a%20b%2Fc/x/y?on=1&name=d%26e&on=2&empty#part"
+    #expect(try await open(url))
+    let match = try #require(matches.entries.first)
+    #expect(match.url.absoluteString == url)
+    #expect(match.parameters == ["house": "home", "id": "a b/c"])
+    #expect(match.rest == ["x", "y"])
+    #expect(match.query == ["on": "1", "name": "d&e", "empty": ""])
+    #expect(match.activity == nil)
+  }
+
+  @Test func urlsWithoutHostHaveRoutesToo() async throws {
+    route("mailto::address", "mail")
+    route("file:///tmp/*", "file")
+    #expect(try await open("mailto:me@example.com"))
+    #expect(try await open("file:///tmp/x"))
+    #expect(try await !open("file://server/tmp/x"))
+    #expect(log.entries == ["mail", "file"])
+  }
+
+  @Test func aVisitOfAWebPageOpensItsLink() async throws {
+    let matches = Log<RouteMatch>()
+    bus.route("https://example.com/qq/*") { match in
+      matches.append(match)
+      return true
+    }
+    let page = try #require(URL(string: "https://example.com/qq/1"))
+    let activity = UserActivity(webpageURL: page, title: "QQ", userInfo: ["from": "phone"])
+    #expect(await bus.open(activity))
+    #expect(matches.entries.first?.activity == activity)
+    #expect(await !bus.open(UserActivity(type: "com.example.editing", webpageURL: page)))
+    #expect(await !bus.open(UserActivity()))
+    #expect(await !bus.open(UserActivity(webpageURL: URL(string: "lights://room/1"))))
+    #expect(matches.entries.count == 1)
+  }
+
+  @Test(arguments: [
+    ("room/:id", "it is no URL"), (":room", "it is no URL"),
+    ("*://room", "its scheme has to be spelled out"),
+    ("lights://*/room", "only its last part can be *"),
+    ("lights://room/:id/:id", "each parameter needs a name of its own"),
+    ("lights://room/:", "each parameter needs a name of its own"),
+    ("lights://room/%zz", "it is no URL"),
+  ])
+  func aMalformedPatternIsRefused(pattern: String, reason: String) throws {
+    let error = #expect(throws: RoutePatternError.self) { try RoutePattern(pattern) }
+    #expect(error?.pattern == pattern && error?.reason == reason)
+  }
+
+  @Test func routesGoWithTheirSet() async throws {
+    let handlers = HandlerSet()
+    let registration = handlers.route("lights://room/:id") { _ in true }
+    bus.handlers = handlers
+    #expect(try await open("lights://room/1"))
+    registration.cancel()
+    #expect(try await !open("lights://room/1"))
+  }
+
+  @Test func whatARouteHoldsIsFreedWithItsRegistration() throws {
+    let census = Census()
+    let registration: Registration
+    do {
+      let canary = census.makeCanary()
+      registration = bus.route("lights://room/:id") { _ in
+        canary.sing()
+        return true
+      }
+    }
+    #expect(census.deaths == 0)
+    registration.cancel()
+    #expect(census.deaths == 1)
+  }
+
+  @Test func routesComeAndGoOnEightThreadsWhileURLsAreOpened() async throws {
+    bus.route("lights://*") { _ in true }
+    await withTaskGroup { group in
+      for worker in 0..<8 {
+        group.addTask { [bus] in
+          for round in 0..<300 {
+            guard let pattern = try? RoutePattern("lights://room/\(round % 10)"),
+              let url = URL(string: pattern.text)
+            else { continue }
+            if worker % 2 == 0 {
+              bus.route(pattern) { _ in true }.cancel()
+            } else if await !bus.open(url) {
+              Issue.record("nobody opened \(url)")
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import DarwinNotifySupport
+import Delegation
+import Dispatch
+import TestTools
+import Testing
+
+@Suite struct MulticastAnswersTests {
+  let events = Events()
+  let log = Log<String>()
+  let queue = DispatchQueue(label: "com.example.delegate")
+
+  @Test func firstIsTheFirstThatAnswersInOrderOfAddition() throws {
+    let listeners = [
+      Listener("a", log: log), Listener("b", log: log, answer: 1),
+      Listener("c", log: log, answer: 2),
+    ]
+    for listener in listeners { try events.add(listener, on: .queue(queue)) }
+    queue.suspend()  // It is asked on the caller's thread.
+    #expect(events.first((any PlayerEvents).position, 7) == 1)
+    queue.resume()
+    #expect(log.entries == ["a asked", "b asked"])
+    #expect(events.remove(listeners[1]) == 1)
+    #expect(events.first((any PlayerEvents).position, 7) == 2)
+    events.remove(listeners[2])
+    #expect(events.first((any PlayerEvents).position, 7) == nil)
+  }
+
+  @Test func firstThrowsWhatTheMethodThrows() throws {
+    let listener = Listener("a")
+    try events.add(listener)
+    #expect(throws: PlayerError.broken("a")) { try events.first((any PlayerEvents).volume, 1) }
+  }
+
+  @Test func firstAsyncAsksAtThePlaceOfTheDelegate() async throws {
+    let place = Log<Bool>()
+    let (silent, answering) = (Listener("a", log: log), Listener("b", log: log, answer: 2))
+    try events.add(silent, on: .queue(queue))
+    try events.add(answering, on: .queue(queue))
+    let position = await events.firstAsync(
+      { delegate in
+        { (track: Int) in
+          dispatchPrecondition(condition: .onQueue(self.queue))
+          place.append(true)
+          return delegate.position(of: track)
+        }
+      }, 7)
+    #expect(position == 2)
+    #expect(place.entries.count == 2)
+    #expect(log.entries == ["a asked", "b asked"])
+  }
+
+  @Test func firstAsyncThrowsWhatTheMethodThrows() async throws {
+    let listener = Listener("a")
+    try events.add(listener, on: .queue(queue))
+    await #expect(throws: PlayerError.broken("a")) {
+      try await events.firstAsync((any PlayerEvents).volume, 1)
+    }
+  }
+
+  @Test func allHasOneResultForEachDelegateAndTheErrorsApart() async throws {
+    let listeners = [
+      Listener("a", answer: 1), Listener("b"), Listener("c", answer: 3), Listener("d"),
+    ]
+    for listener in listeners { try events.add(listener, on: .queue(.global())) }
+    let volumes = await events.all((any PlayerEvents).volume, 10)
+    #expect(
+      volumes.results == [
+        .success(11), .failure(.broken("b")), .success(13), .failure(.broken("d")),
+      ])
+    #expect(volumes.values == [11, 13])
+    #expect(volumes.errors == [.broken("b"), .broken("d")])
+    #expect(volumes.count == 4)
+  }
+
+  @Test func allAsksTheDelegatesAtTheSameTime() async throws {
+    // Each waits for the other one.
+    let (one, two) = (Log<Void>(), Log<Void>())
+    let first = Listener(onPrepare: {
+      one.append(())
+      await eventually { two.entries.count == 1 }
+      return true
+    })
+    let second = Listener(onPrepare: {
+      two.append(())
+      await eventually { one.entries.count == 1 }
+      return false
+    })
+    try events.add(first, on: .queue(queue))
+    try events.add(second, on: .queue(queue))
+    let ready = await events.all((any PlayerEvents).prepare, 1)
+    #expect(ready.values == [true, false])
+    #expect(!ready.vote(.unanimous) && ready.vote(.any) && !ready.vote(.majority))
+  }
+
+  @Test(arguments: [false, true])
+  func asynchronousMethodsWithoutIsolationRunAtThePlace(executor: Bool) async throws {
+    let lanes = DispatchQueue(label: "lane")
+    let listener = Listener(onPrepare: {
+      dispatchPrecondition(condition: .onQueue(lanes))
+      await Task.yield()
+      dispatchPrecondition(condition: .onQueue(lanes))
+      return true
+    })
+    try events.add(listener, on: executor ? .loop { lanes.async(execute: $0) } : .queue(lanes))
+    #expect(await events.all((any PlayerEvents).prepare, 1).values == [true])
+  }
+
+  @Test func aSuspendedQueueDelaysOnlyItsOwnAnswer() async throws {
+    let other = DispatchQueue(label: "other")
+    let (one, two) = (Listener("a", log: log, answer: 1), Listener("b", log: log, answer: 2))
+    try events.add(one, on: .queue(queue))
+    try events.add(two, on: .queue(other))
+    queue.suspend()
+    async let positions = events.all((any PlayerEvents).position, 1)
+    await eventually { log.entries == ["b asked"] }
+    queue.resume()
+    #expect(await positions.values == [1, 2])
+  }
+
+  @Test func aCancelledTaskWaitsForNoDelegate() async throws {
+    let other = DispatchQueue(label: "other")
+    let (one, two) = (Listener("a", log: log, answer: 1), Listener("b", log: log, answer: 2))
+    try events.add(one, on: .queue(queue))
+    try events.add(two, on: .queue(other))
+    queue.suspend()
+    let task = Task { await events.all((any PlayerEvents).position, 1) }
+    let first = Task { await events.firstAsync((any PlayerEvents).position, 1) }
+    await eventually { log.entries == ["b asked"] }
+    task.cancel()
+    first.cancel()
+    #expect(await task.value.values == [2])
+    #expect(await first.value == nil)
+    queue.resume()
+  }
+
+  @Test func cancellingReachesTheMethodOfADelegate() async throws {
+    let listener = Listener(onPrepare: { [log] in
+      log.append("begun")
+      try await Task.sleep(for: .seconds(3600))
+      return true
+    })
+    try events.add(listener, on: .queue(queue))
+    let task = Task { await events.all((any PlayerEvents).prepare, 1) }
+    await eventually { log.entries == ["begun"] }
+    task.cancel()
+    #expect(await task.value.errors.first is CancellationError)
+  }
+
+  @Test func aDelegateThatIsRemovedOrDiesBeforeItsTurnHasNoResult() async throws {
+    let removed = Listener(answer: 1)
+    var dying: Listener? = Listener(answer: 2)
+    try events.add(removed, on: .queue(queue))
+    try events.add(try #require(dying), on: .queue(queue))
+    queue.suspend()
+    async let positions = events.all((any PlayerEvents).position, 1)
+    async let ready = events.all((any PlayerEvents).prepare, 1)
+    await eventually { removed.log.entries.isEmpty }
+    #expect(events.remove(removed) == 1)
+    dying = nil
+    queue.resume()
+    #expect(await positions.isEmpty)
+    #expect(await ready.isEmpty)
+  }
+
+  @Test func asksNoMoreVotesThanItTakes() throws {
+    let listeners = [
+      Listener("for", log: log, answer: 1), Listener("against", log: log),
+      Listener("late", log: log, answer: 1),
+    ]
+    for listener in listeners { try events.add(listener) }
+    #expect(!events.vote(.unanimous, (any PlayerEvents).mayStop))
+    #expect(log.entries == ["for asked", "against asked"])
+    #expect(events.vote(.any, (any PlayerEvents).mayStop))
+    #expect(log.entries.count == 3)
+    #expect(events.vote(.majority, (any PlayerEvents).mayStop))
+    #expect(log.entries.count == 6)
+  }
+}

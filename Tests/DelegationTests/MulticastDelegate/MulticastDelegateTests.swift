@@ -1,0 +1,175 @@
+import Delegation
+import Dispatch
+import TestTools
+import Testing
+
+/// A protocol that values can conform to as well.
+private protocol Anybody: Sendable {
+  func call()
+}
+
+private struct Value: Anybody {
+  func call() {}
+}
+
+private final class Object: Anybody {
+  func call() {}
+}
+
+@Suite struct MulticastDelegateTests {
+  let events = Events()
+
+  @Test func countsTheDelegatesThatWereAdded() throws {
+    let (one, two) = (Listener(), Listener())
+    #expect(try events.add(one))
+    #expect(try events.add(two, on: .direct))
+    #expect(events.count == 2)
+    #expect(events.has(one) && events.has(two))
+    withExtendedLifetime((one, two)) {}
+  }
+
+  @Test func refusesADelegateThatIsThereWithTheSameDelivery() throws {
+    let (queue, executor, listener) = (DispatchQueue(label: "q"), QueueExecutor(), Listener())
+    let deliveries: [Delivery] = [
+      .main, .queue(queue), .thread, .direct, .executor(executor), .actor(Resident(executor)),
+      .loop { $0() },
+    ]
+    for delivery in deliveries {
+      #expect(try events.add(listener, on: delivery))
+      #expect(try !events.add(listener, on: delivery))
+    }
+    #expect(try !events.add(listener, on: .queue(.main)))
+    #expect(events.count == deliveries.count)
+    for delivery in deliveries { #expect(events.has(listener, on: delivery)) }
+    #expect(!events.has(listener, on: .queue(.global())))
+  }
+
+  @Test func removesADelegateFromOneDelivery() async throws {
+    let (queue, listener) = (DispatchQueue(label: "q"), Listener())
+    try events.add(listener, on: .queue(queue))
+    try events.add(listener, on: .direct)
+    #expect(events.remove(listener, on: .direct) == 1)
+    #expect(events.remove(listener, on: .direct) == 0)
+    #expect(events.has(listener, on: .queue(queue)) && !events.has(listener, on: .direct))
+    queue.suspend()
+    events.didStart(1)
+    #expect(listener.log.entries == [])
+    queue.resume()
+    await turn(queue)
+    #expect(listener.log.entries == ["listener 1"])
+  }
+
+  @Test func removesADelegateFromAllDeliveries() throws {
+    let (listener, other) = (Listener(), Listener())
+    for delivery in [Delivery.direct, .thread, .main] { try events.add(listener, on: delivery) }
+    try events.add(other, on: .direct)
+    #expect(events.remove(listener) == 3)
+    #expect(events.remove(listener) == 0)
+    #expect(!events.has(listener) && events.has(other))
+    #expect(try events.add(listener, on: .direct), "it may come back")
+  }
+
+  @Test func removesAllDelegates() throws {
+    let listeners = [Listener(), Listener()]
+    for listener in listeners { try events.add(listener, on: .direct) }
+    #expect(events.removeAll() == 2)
+    events.didStart(1)
+    #expect(events.count == 0)
+    #expect(listeners.allSatisfy { $0.log.entries.isEmpty })
+  }
+
+  @Test func countsADeadDelegateNoMore() throws {
+    let log = Log<String>()
+    let lasting = Listener("lasting", log: log)
+    try events.add(Listener("short", log: log), on: .direct)
+    try events.add(lasting, on: .direct)
+    #expect(events.count == 1)
+    events.didStart(1)
+    #expect(log.entries == ["lasting 1"])
+  }
+
+  @Test func takesANewDelegateAtTheAddressOfADeadOne() throws {
+    for _ in 0..<1000 {
+      let listener = Listener()
+      #expect(try events.add(listener, on: .direct))
+    }
+    #expect(events.count == 0)
+  }
+
+  @Test func refusesAValueOfAValueType() throws {
+    let multicast = MulticastDelegate<any Anybody>()
+    let object = Object()
+    try multicast.add(object)
+    let type = String(reflecting: Value.self)
+    let error = #expect(throws: MulticastDelegateError.self) { try multicast.add(Value()) }
+    #expect(error == .notAnObject(type: type))
+    #expect(error?.description == "\(type) is a value type, and only objects can be delegates")
+    #expect(multicast.count == 1)
+  }
+
+  @Test func pluggedInWhereOneDelegateIsExpectedItReachesAll() throws {
+    let log = Log<String>()
+    let (one, two) = (Listener("one", log: log), Listener("two", log: log, answer: 3))
+    try events.add(one, on: .direct)
+    try events.add(two, on: .direct)
+    weak let delegate: (any PlayerEvents)? = events
+    delegate?.didMove(to: 1.5, by: "me")
+    #expect(log.entries == ["one moved to 1.5 by me", "two moved to 1.5 by me"])
+    #expect(delegate?.position(of: 7) == 3)
+    #expect(delegate?.mayStop() == false)
+  }
+
+  @Test func twoMulticastsKnowNothingOfEachOther() throws {
+    // As instances of one class they did, where conforming to a protocol changed the class.
+    let other = MulticastDelegate<any SeekEvents>()
+    let listener = Listener()
+    try events.add(listener, on: .direct)
+    #expect(!events.responds(to: (any SeekEvents).self))
+    #expect(!(other as Any is any PlayerEvents))
+    #expect(other.count == 0)
+  }
+
+  @Test func reachesTheOptionalPartOfThoseAloneThatHaveIt() throws {
+    let log = Log<String>()
+    let (listener, seeker) = (Listener("plain", log: log), Seeker("seeker", log: log))
+    try events.add(listener, on: .direct)
+    let seekers = events.only((any SeekEvents).self)
+    seekers((any SeekEvents).didSeek, 1)
+    #expect(!events.responds(to: (any SeekEvents).self))
+    #expect(seekers.count == 0)
+
+    try events.add(seeker, on: .direct)
+    seekers((any SeekEvents).didSeek, 2)
+    #expect(events.responds(to: (any SeekEvents).self))
+    #expect(log.entries == ["seeker sought 2.0"])
+    #expect(seekers.count == 1 && seekers.has(seeker))
+
+    #expect(seekers.removeAll() == 1)
+    #expect(events.has(listener) && !events.has(seeker))
+    #expect(try seekers.add(seeker, on: .direct))
+    #expect(events.has(seeker), "what is added to the view is added to the original")
+  }
+
+  @Test func callsOfTheOptionalPartKeepTheOrderOfTheOthers() async throws {
+    let (queue, log) = (DispatchQueue(label: "q"), Log<String>())
+    let seeker = Seeker("s", log: log)
+    try events.add(seeker, on: .queue(queue))
+    let seekers = events.only((any SeekEvents).self)
+    for track in 0..<100 {
+      events.didStart(track)
+      seekers((any SeekEvents).didSeek, Double(track))
+    }
+    await eventually { log.entries.count == 200 }
+    #expect(log.entries == (0..<100).flatMap { ["s \($0)", "s sought \(Double($0))"] })
+  }
+
+  @Test func aCallWithoutDelegatesDoesNothing() async throws {
+    events.didStart(1)
+    #expect(events.position(of: 1) == nil)
+    #expect(await events.all((any PlayerEvents).position, 1).isEmpty)
+    #expect(await events.firstAsync((any PlayerEvents).position, 1) == nil)
+    #expect(events.vote(.unanimous, (any PlayerEvents).mayStop))
+    #expect(!events.vote(.any, (any PlayerEvents).mayStop))
+    #expect(!events.vote(.majority, (any PlayerEvents).mayStop))
+  }
+}

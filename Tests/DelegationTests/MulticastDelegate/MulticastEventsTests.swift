@@ -1,0 +1,186 @@
+import DarwinNotifySupport
+import Delegation
+import Dispatch
+import Synchronization
+import TestTools
+import Testing
+
+@MainActor private protocol Screen: AnyObject, Sendable {
+  func show(_ text: String)
+  func height() -> Int?
+  func mayClose() -> Bool
+}
+
+@MainActor private final class Window: Screen {
+  var shown: [String] = []
+  func show(_ text: String) { shown.append(text) }
+  func height() -> Int? { 480 }
+  func mayClose() -> Bool { true }
+}
+
+@Suite struct MulticastEventsTests {
+  let events = Events()
+  let queue = DispatchQueue(label: "com.example.delegate")
+
+  @Test func callsEachDelegateOnItsQueue() async throws {
+    let other = DispatchQueue(label: "com.example.other")
+    let one = Listener { [queue] _ in dispatchPrecondition(condition: .onQueue(queue)) }
+    let two = Listener { [other] _ in dispatchPrecondition(condition: .onQueue(other)) }
+    let main = Listener { _ in dispatchPrecondition(condition: .onQueue(.main)) }
+    let executor = QueueExecutor()
+    let resident = Listener { _ in executor.preconditionIsolated() }
+    let actor = Resident(executor)
+    let guest = Listener { _ in actor.preconditionIsolated() }
+    let shared = Listener()
+    try events.add(guest, on: .actor(actor))
+    try events.add(one, on: .queue(queue))
+    try events.add(two, on: .queue(other))
+    try events.add(main)
+    try events.add(resident, on: .executor(executor))
+    try events.add(shared, on: .thread)
+    events.didStart(1)
+    for listener in [one, two, main, resident, guest, shared] {
+      await eventually { listener.log.entries == ["listener 1"] }
+    }
+  }
+
+  @Test func handsTheCallsToTheLoopOfTheHost() throws {
+    let thunks = Locked<[@Sendable () -> Void]>([])
+    let listener = Listener()
+    try events.add(listener, on: .loop { thunk in thunks.withLock { $0.append(thunk) } })
+    events.didStart(1)
+    #expect(listener.log.entries == [])
+    let last = thunks.withLock { thunks in
+      defer { thunks = [] }
+      return thunks
+    }
+    for thunk in last { thunk() }
+    #expect(listener.log.entries == ["listener 1"])
+  }
+
+  @Test func callsADelegateWithDirectBeforeItReturns() throws {
+    let log = Log<String>()
+    let (one, two) = (Listener("one", log: log), Listener("two", log: log))
+    try events.add(one, on: .direct)
+    try events.add(two, on: .direct)
+    events.didStart(1)
+    events.didStop()
+    #expect(log.entries == ["one 1", "two 1", "one stopped", "two stopped"])
+  }
+
+  @Test func aSuspendedQueueDelaysNobodyElse() async throws {
+    let (free, log) = (DispatchQueue(label: "free"), Log<String>())
+    let (first, second) = (Listener("first", log: log), Listener("second", log: log))
+    try events.add(first, on: .queue(queue))
+    try events.add(second, on: .queue(free))
+    queue.suspend()
+    for track in 0..<100 { events.didStart(track) }
+    await eventually { log.entries.count == 100 }
+    #expect(log.entries == (0..<100).map { "second \($0)" })
+    queue.resume()
+    await turn(queue)
+    #expect(log.entries.suffix(100) == (0..<100).map { "first \($0)" })
+  }
+
+  @Test(arguments: [false, true])
+  func callsOfOneDelegateKeepTheirOrder(concurrent: Bool) async throws {
+    let queue = DispatchQueue(label: "q", attributes: concurrent ? .concurrent : [])
+    let log = Log<String>()
+    let listener = Listener("d", log: log)
+    try events.add(listener, on: .queue(queue))
+    for track in 0..<10_000 { events.didStart(track) }
+    await eventually { log.entries.count == 10_000 }
+    #expect(log.entries == (0..<10_000).map { "d \($0)" })
+  }
+
+  @Test(arguments: [false, true])
+  func callsOfOneDelegateNeverOverlap(direct: Bool) async throws {
+    let inside = Mutex(0)
+    let total = Atomic<Int>(0)
+    let listener = Listener { _ in
+      let now = inside.withLock { inside -> Int in
+        inside += 1
+        return inside
+      }
+      if now > 1 { Issue.record("two calls at the same time") }
+      total.add(1, ordering: .relaxed)
+      inside.withLock { $0 -= 1 }
+    }
+    try events.add(listener, on: direct ? .direct : .queue(.global()))
+    await withTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask { [events] in for track in 0..<500 { events.didStart(track) } }
+      }
+    }
+    await eventually { total.load(ordering: .relaxed) == 4000 }
+  }
+
+  @Test func oneWhoIsThereAlreadyIsCalledInPlace() async throws {
+    let executor = QueueExecutor()
+    let (one, two, three) = (Listener(), Listener(), Listener())
+    try events.add(one, on: .queue(queue), inPlace: true)
+    try events.add(two, on: .queue(queue))
+    try events.add(three, on: .executor(executor), inPlace: true)
+    await withCheckedContinuation { continuation in
+      queue.async { [events] in
+        events.didStart(1)
+        #expect(one.log.entries == ["listener 1"])
+        #expect(two.log.entries == [])
+        continuation.resume()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      executor.queue.async { [events] in
+        events.didStart(2)
+        #expect(three.log.entries == ["listener 1", "listener 2"])
+        continuation.resume()
+      }
+    }
+    await eventually { two.log.entries == ["listener 1", "listener 2"] }
+  }
+
+  @Test func aCallInPlaceDoesNotOvertakeThoseThatWait() async throws {
+    let listener = Listener()
+    try events.add(listener, on: .queue(queue), inPlace: true)
+    queue.suspend()
+    queue.async { [events] in events.didStart(2) }
+    events.didStart(1)
+    queue.resume()
+    await eventually { listener.log.entries.count == 2 }
+    #expect(listener.log.entries == ["listener 1", "listener 2"])
+  }
+
+  @Test @MainActor func onTheMainActorOneIsInPlaceForMain() throws {
+    let listener = Listener()
+    try events.add(listener, on: .main, inPlace: true)
+    events.didStart(1)
+    #expect(listener.log.entries == ["listener 1"])
+  }
+
+  @Test func aCallThatADelegateMakesComesAfterTheOneItIsIn() throws {
+    let log = Log<String>()
+    let listener = Listener("d", log: log) { [events] track in
+      if track < 3 { events.didStart(track + 1) }
+      log.append("end of \(track)")
+    }
+    try events.add(listener, on: .direct)
+    events.didStart(1)
+    #expect(log.entries == ["d 1", "end of 1", "d 2", "end of 2", "d 3", "end of 3"])
+  }
+
+  @Test @MainActor func callsMethodsOfTheMainActor() async throws {
+    let screens = MulticastDelegate<any Screen>()
+    let (window, here) = (Window(), Window())
+    try screens.add(window)
+    try screens.add(here, on: .direct)
+    screens((any Screen).show, "hello")
+    #expect(here.shown == ["hello"])
+    #expect(screens.first((any Screen).height) == 480)
+    #expect(screens.vote(.unanimous, (any Screen).mayClose))
+    let multicast = screens
+    let heights = await Task.detached { await multicast.all((any Screen).height) }.value
+    #expect(heights.values == [480, 480])
+    #expect(await Task.detached { await multicast.firstAsync((any Screen).height) }.value == 480)
+    #expect(window.shown == ["hello"])
+  }
+}

@@ -1,0 +1,80 @@
+import Delegation
+import Dispatch
+import TestTools
+import Testing
+
+private struct PlayerListener: Sendable {
+  var didStart: Slot<Int>
+  var didMove: Slot<Double, String>?
+  var didStop: Slot<>?
+}
+
+@Suite struct MulticastListenersTests {
+  private let listeners = MulticastListeners<PlayerListener>()
+  let log = Log<String>()
+
+  @Test func callsTheClosuresOfAllListeners() throws {
+    for name in ["a", "b"] {
+      listeners.add(
+        PlayerListener(
+          didStart: Slot { [log] in log.append("\(name) \($0)") },
+          didMove: Slot { [log] in log.append("\(name) \($0) \($1)") },
+          didStop: Slot { [log] in log.append("\(name) stopped") }), on: .direct)
+    }
+    listeners.didStart(1)
+    listeners.didMove(2, "me")
+    listeners.didStop()
+    #expect(log.entries == ["a 1", "b 1", "a 2.0 me", "b 2.0 me", "a stopped", "b stopped"])
+  }
+
+  @Test func leavesOutListenersThatHaveNotTheClosure() throws {
+    listeners.add(PlayerListener(didStart: Slot { [log] in log.append("\($0)") }), on: .direct)
+    listeners.didMove(2, "me")
+    listeners.didStop()
+    listeners.didStart(1)
+    #expect(log.entries == ["1"])
+  }
+
+  @Test func callsEachListenerAtItsPlace() async throws {
+    let queue = DispatchQueue(label: "q")
+    let listener = PlayerListener(
+      didStart: Slot { [log] track in
+        dispatchPrecondition(condition: .onQueue(queue))
+        log.append("\(track)")
+      })
+    listeners.add(listener, on: .queue(queue))
+    for track in 0..<100 { listeners.didStart(track) }
+    await eventually { log.entries.count == 100 }
+    #expect(log.entries == (0..<100).map(String.init))
+  }
+
+  @Test func aListenerStaysUntilItsRegistrationIsCancelled() throws {
+    let census = Census()
+    let registration: Registration
+    do {
+      let canary = census.makeCanary()
+      let listener = PlayerListener(
+        didStart: Slot { [log] track in
+          canary.sing()
+          log.append("\(track)")
+        })
+      registration = listeners.add(listener, on: .direct)
+    }
+    listeners.didStart(1)
+    registration.cancel()
+    registration.cancel()
+    listeners.didStart(2)
+    #expect(log.entries == ["1"])
+    #expect(listeners.count == 0)
+    #expect(census.deaths == 1)
+  }
+
+  @Test func allListenersCanBeRemoved() throws {
+    let slot = Slot<Int> { [log] in log.append("\($0)") }
+    for _ in 0..<3 { listeners.add(PlayerListener(didStart: slot), on: .direct) }
+    #expect(listeners.count == 3)
+    listeners.removeAll()
+    listeners.didStart(1)
+    #expect(listeners.count == 0 && log.entries == [])
+  }
+}

@@ -1,0 +1,196 @@
+import DarwinNotifySupport
+import Delegation
+import Dispatch
+import Synchronization
+import TestTools
+import Testing
+
+@Suite struct MulticastRemovalTests {
+  let events = Events()
+  let queue = DispatchQueue(label: "com.example.delegate")
+
+  @Test func noNewCallStartsAfterRemoval() async throws {
+    let listener = Listener()
+    try events.add(listener, on: .queue(queue))
+    queue.suspend()
+    for track in 0..<10 { events.didStart(track) }
+    #expect(events.remove(listener) == 1)
+    queue.resume()
+    await turn(queue)
+    #expect(listener.log.entries == [])
+  }
+
+  @Test func removalInACallDropsTheCallsBehindIt() async throws {
+    let listener = Listener()
+    listener.onStart.withLock { onStart in
+      onStart = { [events, unowned listener] _ in _ = events.remove(listener) }
+    }
+    try events.add(listener, on: .queue(queue))
+    queue.suspend()
+    for track in 0..<10 { events.didStart(track) }
+    queue.resume()
+    await turn(queue)
+    #expect(listener.log.entries == ["listener 0"])
+  }
+
+  @Test func whatWaitsIsFreedWithTheRegistration() async throws {
+    let (census, listener) = (Census(), Listener())
+    try events.add(listener, on: .queue(queue))
+    queue.suspend()
+    do {
+      let canary = census.makeCanary()
+      events({ _ in { (canary: Canary) in canary.sing() } }, canary)
+    }
+    #expect(census.deaths == 0)
+    events.remove(listener)
+    #expect(census.deaths == 1)
+    queue.resume()
+  }
+
+  @Test func theAsynchronousFormWaitsForTheRunningCall() async throws {
+    let (release, log) = (DispatchSemaphore(value: 0), Log<String>())
+    let listener = Listener("d", log: log) { _ in
+      release.wait()
+      log.append("end")
+    }
+    try events.add(listener, on: .queue(queue))
+    events.didStart(1)
+    await eventually { log.entries == ["d 1"] }
+    let removal = Task {
+      let count = await events.removeAndWait(listener)
+      log.append("removed \(count)")
+    }
+    await eventually { !events.has(listener) }
+    #expect(log.entries == ["d 1"])
+    release.signal()
+    await removal.value
+    #expect(log.entries == ["d 1", "end", "removed 1"])
+    await events.removeAllAndWait()
+  }
+
+  @Test func theAsynchronousFormWaitsForAsynchronousCalls() async throws {
+    let log = Log<String>()
+    let isFree = Atomic<Bool>(false)
+    let listener = Listener(onPrepare: {
+      log.append("begun")
+      await eventually { isFree.load(ordering: .acquiring) }
+      log.append("end")
+      return true
+    })
+    try events.add(listener, on: .queue(queue))
+    async let ready = events.all((any PlayerEvents).prepare, 1)
+    await eventually { log.entries == ["begun"] }
+    async let removal: Void = {
+      await events.removeAllAndWait()
+      log.append("removed")
+    }()
+    await eventually { events.count == 0 }
+    isFree.store(true, ordering: .releasing)
+    await removal
+    #expect(log.entries == ["begun", "end", "removed"])
+    #expect(await ready.values == [true])
+  }
+
+  @Test func theAsynchronousFormDoesNotWaitForASuspendedQueue() async throws {
+    let listener = Listener()
+    try events.add(listener, on: .queue(queue))
+    queue.suspend()
+    events.didStart(1)
+    #expect(await events.removeAndWait(listener) == 1)
+    queue.resume()
+    await turn(queue)
+    #expect(listener.log.entries == [])
+  }
+
+  @Test func aDelegateThatRemovesItselfDoesNotWaitForItself() async throws {
+    let listener = Listener()
+    listener.onPrepare.withLock { onPrepare in
+      onPrepare = { [events, unowned listener] in await events.removeAndWait(listener) == 1 }
+    }
+    try events.add(listener, on: .queue(queue))
+    #expect(await events.all((any PlayerEvents).prepare, 1).values == [true])
+  }
+
+  @Test func aDelegateThatDiesDuringItsCallEndsTheCall() async throws {
+    let (log, census) = (Log<String>(), Census())
+    let holder = Locked<Listener?>(nil)
+    do {
+      let canary = census.makeCanary()
+      let listener = Listener("d", log: log) { _ in
+        let last = holder.withLock { $0.take() }
+        withExtendedLifetime(last) {}
+        canary.sing()
+        log.append("still here")
+      }
+      holder.withLock { $0 = listener }
+    }
+    try events.add(try #require(holder.withLock { $0 }), on: .direct)
+    let other = Listener("other", log: log)
+    try events.add(other, on: .direct)
+    events.didStart(1)
+    #expect(log.entries == ["d 1", "still here", "other 1"])
+    #expect(census.deaths == 1)
+    events.didStart(2)
+    #expect(log.entries.last == "other 2")
+    #expect(events.count == 1)
+  }
+
+  @Test func theEndOfADelegateMayUseTheMulticast() throws {
+    final class Leaving: Listener, @unchecked Sendable {
+      // It has no state of its own that changes.
+      let events: Events
+      init(_ events: Events) {
+        self.events = events
+        super.init()
+      }
+      deinit {
+        events.didStart(events.count)
+        events.removeAll()
+      }
+    }
+    for _ in 0..<100 {
+      let leaving = Leaving(events)
+      try events.add(leaving, on: .direct)
+    }
+    #expect(events.count == 0)
+  }
+
+  @Test func eightThreadsAddAndRemoveWhileCallsRun() async throws {
+    let calls = Atomic<Int>(0)
+    let lasting = Listener { _ in calls.add(1, ordering: .relaxed) }
+    try events.add(lasting, on: .direct)
+    await withTaskGroup { group in
+      for worker in 0..<8 {
+        group.addTask { [events, queue] in
+          for round in 0..<500 {
+            let listener = Listener()
+            let delivery: Delivery = worker % 2 == 0 ? .direct : .queue(queue)
+            _ = try? events.add(listener, on: delivery)
+            events.didStart(round)
+            if round % 2 == 0 {
+              events.remove(listener)
+            } else if round % 5 == 0 {
+              await events.removeAndWait(listener)
+            }
+          }
+        }
+      }
+    }
+    await eventually { calls.load(ordering: .relaxed) == 4000 }
+    #expect(events.count == 1)
+  }
+
+  @Test func aHundredThousandAddsAndRemovesLeaveNothingBehind() async throws {
+    let census = Census()
+    for round in 0..<100_000 {
+      let canary = census.makeCanary()
+      let listener = Listener { _ in canary.sing() }
+      try events.add(listener, on: round % 2 == 0 ? .direct : .queue(queue))
+      events.didStart(round)
+      // Every other one is just let go.
+      if round % 4 < 2 { events.remove(listener) }
+    }
+    await eventually { events.count == 0 }
+    await eventually { census.deaths == 100_000 }
+  }
+}

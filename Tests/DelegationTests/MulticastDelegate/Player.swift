@@ -1,0 +1,106 @@
+// Delegates for the tests.
+import Delegation
+import DarwinNotifySupport
+import TestTools
+
+/// What a player tells its delegates.
+protocol PlayerEvents: AnyObject, Sendable {
+  func didStart(_ track: Int)
+  func didMove(to second: Double, by who: String)
+  func didStop()
+  func position(of track: Int) -> Double?
+  func volume(of track: Int) throws(PlayerError) -> Int
+  func prepare(_ track: Int) async throws -> Bool
+  func mayStop() -> Bool
+}
+
+/// The part that delegates need not implement.
+protocol SeekEvents: PlayerEvents {
+  func didSeek(to second: Double)
+}
+
+enum PlayerError: Error, Equatable {
+  case broken(String)
+}
+
+/// A delegate that writes down what it is told.
+class Listener: PlayerEvents, @unchecked Sendable {
+  // What subclasses add is behind locks too.
+  let name: String
+  let log: Log<String>
+  let answer: Double?
+  let onStart = Locked<(@Sendable (Int) -> Void)?>(nil)
+  let onPrepare = Locked<(@Sendable () async throws -> Bool)?>(nil)
+
+  init(
+    _ name: String = "listener", log: Log<String> = Log(), answer: Double? = nil,
+    onStart: (@Sendable (Int) -> Void)? = nil,
+    onPrepare: (@Sendable () async throws -> Bool)? = nil
+  ) {
+    self.name = name
+    self.log = log
+    self.answer = answer
+    self.onStart.withLock { $0 = onStart }
+    self.onPrepare.withLock { $0 = onPrepare }
+  }
+
+  func didStart(_ track: Int) {
+    log.append("\(name) \(track)")
+    let onStart = onStart.withLock { $0 }
+    onStart?(track)
+  }
+
+  func didMove(to second: Double, by who: String) {
+    log.append("\(name) moved to \(second) by \(who)")
+  }
+
+  func didStop() {
+    log.append("\(name) stopped")
+  }
+
+  func position(of track: Int) -> Double? {
+    log.append("\(name) asked")
+    return answer
+  }
+
+  func volume(of track: Int) throws(PlayerError) -> Int {
+    guard let answer else { throw PlayerError.broken(name) }
+    return Int(answer) + track
+  }
+
+  func prepare(_ track: Int) async throws -> Bool {
+    let onPrepare = onPrepare.withLock { $0 }
+    return try await onPrepare?() ?? true
+  }
+
+  func mayStop() -> Bool {
+    log.append("\(name) asked")
+    return answer != nil
+  }
+}
+
+/// A delegate with the optional part.
+final class Seeker: Listener, SeekEvents, @unchecked Sendable {
+  func didSeek(to second: Double) {
+    log.append("\(name) sought \(second)")
+  }
+}
+
+/// The multicast stands wherever one delegate is expected.
+extension MulticastDelegate: PlayerEvents where Delegate == any PlayerEvents {
+  func didStart(_ track: Int) { self((any PlayerEvents).didStart, track) }
+  func didMove(to second: Double, by who: String) {
+    self((any PlayerEvents).didMove, second, who)
+  }
+  func didStop() { self((any PlayerEvents).didStop) }
+  func position(of track: Int) -> Double? { first((any PlayerEvents).position, track) }
+  func volume(of track: Int) throws(PlayerError) -> Int {
+    try first((any PlayerEvents).volume, track) ?? 0
+  }
+  func prepare(_ track: Int) async throws -> Bool {
+    await all((any PlayerEvents).prepare, track).vote(.unanimous)
+  }
+  func mayStop() -> Bool { vote(.unanimous, (any PlayerEvents).mayStop) }
+}
+
+typealias Events = MulticastDelegate<any PlayerEvents>
