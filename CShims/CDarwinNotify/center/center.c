@@ -97,13 +97,14 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
         return r;
 }
 
-int dn__center_get_executor(dn_center *center, dn_executor *ret_executor)
+int dn_center_get_executor(dn_center *center, dn_executor *ret_executor)
 {
-        dn__hub *hub = dn__hub_get(center);
+        DN__UNCANCELLED();
+        dn__hub *hub = center && center->ops->has_executors ? dn__hub_get(center) : NULL;
         dn__executor *executor;
 
         if (!hub)
-                return -ENOMEM;
+                return center && center->ops->has_executors ? -ENOMEM : -EINVAL;
         dn__hub_lock(hub);
         executor = dn__executor_ref(hub->executor);
         dn__hub_unlock(hub);
@@ -115,11 +116,16 @@ int dn__center_get_executor(dn_center *center, dn_executor *ret_executor)
 
 /* --- Observers ------------------------------------------------------------------------------- */
 
+int dn_center_get_objects(const dn_center *center)
+{
+        return center ? (int)center->ops->objects : -EINVAL;
+}
+
 /* Gives an observer that receives each post separately its backlog. */
 static int add_backlog(dn_center *center, const dn__name *name, const dn_filter *filter,
                        dn__observer_spec *spec)
 {
-        bool has_text = center->ops->objects == DN__OBJECTS_TEXTS && filter->object;
+        bool has_text = center->ops->objects == DN_OBJECTS_TEXTS && filter->object;
 
         if (!center->ops->is_queued && !name->is_prefix)
                 return 0;
@@ -164,7 +170,7 @@ static int read_name(const dn__center_ops *ops, const dn_filter *filter, dn__nam
 /* Returns 0, -EINVAL or -E2BIG. */
 static int check_object(const dn__center_ops *ops, const void *object)
 {
-        size_t n_bytes = ops->objects == DN__OBJECTS_TEXTS && object ? strlen(object) : 0;
+        size_t n_bytes = ops->objects == DN_OBJECTS_TEXTS && object ? strlen(object) : 0;
 
         if (n_bytes > DN_OBJECT_MAX_BYTES)
                 return -E2BIG;
@@ -192,7 +198,7 @@ int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_ha
                 dn__handler_destroy(handler);
                 return r;
         }
-        if (center->ops->objects == DN__OBJECTS_POINTERS)
+        if (center->ops->objects == DN_OBJECTS_POINTERS)
                 spec.object = filter->object;
         r = dn__hub_make_executor(hub, executor, &spec.executor);
         if (r == 0)
@@ -238,7 +244,7 @@ int dn_center_observe_object(dn_center *center, const char *name, const void *ob
         DN__UNCANCELLED();
         dn_filter filter = { .name = name, .object = object };
 
-        if (!center || center->ops->objects == DN__OBJECTS_NONE)
+        if (!center || center->ops->objects == DN_OBJECTS_NONE)
                 return refuse(handler);
         return dn_center_observe_filtered(center, &filter, handler, NULL, ret_observer);
 }

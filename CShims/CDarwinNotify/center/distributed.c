@@ -95,7 +95,7 @@ static int post_distributed(dn__hub *hub, dn__post *post)
 
 const dn__center_ops dn__distributed_ops = {
         .reach = DN__REACH_BEYOND,
-        .objects = DN__OBJECTS_TEXTS,
+        .objects = DN_OBJECTS_TEXTS,
         .has_executors = true,
         .has_prefixes = true,
         .is_queued = true,

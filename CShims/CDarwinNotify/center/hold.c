@@ -109,7 +109,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         dn__topic *topic;
         int r;
 
-        assert(*name->text || name->is_prefix || hub->center->ops->objects != DN__OBJECTS_NONE);
+        assert(*name->text || name->is_prefix || hub->center->ops->objects != DN_OBJECTS_NONE);
         if (name->is_reserved && !dn__name_may_observe(name, geteuid()))
                 return -EACCES;
         if (name->reach == DN__REACH_PROCESS)

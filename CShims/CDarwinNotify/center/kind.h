@@ -10,17 +10,10 @@
 
 typedef struct dn__hub dn__hub;
 
-/* What observers may select by besides a name; unless it is nothing, they may omit the name. */
-typedef enum dn__objects {
-        DN__OBJECTS_NONE,
-        DN__OBJECTS_POINTERS, /* the same pointer */
-        DN__OBJECTS_TEXTS,    /* the same bytes */
-} dn__objects;
-
 /* Operations and properties of one kind of center. Each kind has its own file. */
 typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
-        dn__objects objects;
+        dn_objects objects; /* unless they are ignored, observers may omit the name */
         bool has_executors; /* they call observers; else the poster does */
         bool has_prefixes;  /* observers may select all names with a prefix */
         bool is_queued;     /* posts are delivered separately and may be held back */

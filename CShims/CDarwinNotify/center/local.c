@@ -96,7 +96,7 @@ static int open_local(dn__hub *hub)
 
 static const dn__center_ops local_ops = {
         .reach = DN__REACH_PROCESS,
-        .objects = DN__OBJECTS_POINTERS,
+        .objects = DN_OBJECTS_POINTERS,
         .open = open_local,
         .close = dn__hub_unref,
         .post = post_local,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "center/center.h"
 #include "darwinnotify/center.h"
 #include "darwinnotify/observer.h"
 #include "util/cancel.h"
@@ -171,7 +170,7 @@ static void destroy(void *context)
 /* Returns whether the center compares objects as text. */
 static bool has_texts(const dn_center *center)
 {
-        return center->ops->objects == DN__OBJECTS_TEXTS;
+        return dn_center_get_objects(center) == DN_OBJECTS_TEXTS;
 }
 
 /* Enters the table before the first call, so a callback can remove itself. */
@@ -191,7 +190,7 @@ static registration *registration_new(const dn_center *center, const char *name,
         if (n_object_bytes)
                 registration->object =
                         memcpy(registration->name + n_name_bytes, object, n_object_bytes);
-        else if (center->ops->objects == DN__OBJECTS_POINTERS)
+        else if (dn_center_get_objects(center) == DN_OBJECTS_POINTERS)
                 registration->object = object;
         return registration;
 }
@@ -218,14 +217,10 @@ static int observe(dn_center *center, const char *name, registration *registrati
         };
         dn_handler handler = { invoke, registration, destroy };
         dn_executor executor;
-        int r = 0;
+        int r = dn_center_get_executor(center, &executor);
 
-        if (!center->ops->has_executors)
+        if (r == -EINVAL) /* its posters call the observers */
                 return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
-        if (!name && center->ops->objects == DN__OBJECTS_NONE)
-                r = -EINVAL;
-        if (r == 0)
-                r = dn__center_get_executor(center, &executor);
         if (r < 0) {
                 destroy(registration);
                 return r;
@@ -258,7 +253,8 @@ int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_
         dn_observer *handle = NULL;
         int r;
 
-        if (!center || !callback)
+        if (!center || !callback ||
+            (!name && dn_center_get_objects(center) == DN_OBJECTS_NONE))
                 return -EINVAL;
         registration = registration_new(center, name ? name : "", object);
         if (!registration)
@@ -332,7 +328,7 @@ int dn_center_remove_observer(dn_center *center, const void *observer, const cha
                 return -EINVAL;
         if (name && !*name)
                 return 0; /* internally, the empty name stands for all names */
-        if (center->ops->objects == DN__OBJECTS_NONE)
+        if (dn_center_get_objects(center) == DN_OBJECTS_NONE)
                 object = NULL;
         while (take_match(&key, name, object, &handle)) {
                 dn_observer_cancel(handle);

@@ -198,6 +198,32 @@ TEST_NO_BUS(setExecutorDoesNotKeepARefusedExecutor)
         CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
 }
 
+TEST_NO_BUS(getExecutorReturnsOneThatStandsForWhatWasSet)
+{
+        dn_executor found = {0};
+
+        CHECK_EQ(dn_center_get_executor(NULL, &found), -EINVAL);
+        CHECK_EQ(dn_center_get_executor(dn_center_local(), &found), -EINVAL);
+        CHECK(!found.enqueue);
+        CHECK_EQ(dn_center_get_executor(dn_center_darwin(), &found), 0);
+        CHECK(found.enqueue == dn_executor_delivery_thread().enqueue);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), &counted), 0);
+        CHECK_EQ(dn_center_get_executor(dn_center_darwin(), &found), 0);
+        CHECK_EQ(found.enqueue(found.context, NULL, NULL), -ENOMEM);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
+        CHECK_EQ(n_executors_held, 1);
+        found.release(found.context);
+        CHECK_EQ(n_executors_held, 0);
+}
+
+TEST_NO_BUS(centersSayHowTheyCompareObjects)
+{
+        CHECK_EQ(dn_center_get_objects(dn_center_darwin()), DN_OBJECTS_NONE);
+        CHECK_EQ(dn_center_get_objects(dn_center_local()), DN_OBJECTS_POINTERS);
+        CHECK_EQ(dn_center_get_objects(dn_center_distributed()), DN_OBJECTS_TEXTS);
+        CHECK_EQ(dn_center_get_objects(NULL), -EINVAL);
+}
+
 TEST_NO_BUS(replaceRefusesMissingArguments)
 {
         dn_observer *untouched = NULL;

@@ -123,6 +123,35 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
 
 /**
+ * Returns an executor for other observers that runs them where dn_center_set_executor() said, or
+ * on the delivery thread.
+ *
+ * @param ret_executor  owned: call its `release`, if it has one, when it is no longer needed.
+ *
+ * Errors:   -EINVAL if `center` is NULL or the local center; -ENOMEM.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_center_get_executor(dn_center *center, dn_executor *ret_executor);
+
+/** What the observers of a center may select by besides a name. */
+typedef enum dn_objects {
+        DN_OBJECTS_NONE,     /**< Nothing: objects are ignored. */
+        DN_OBJECTS_POINTERS, /**< The same pointer. */
+        DN_OBJECTS_TEXTS,    /**< The same text. */
+} dn_objects;
+
+/**
+ * Returns how the center compares objects: the Darwin center not at all, the local center as
+ * pointers, the distributed center as text.
+ *
+ * Errors:   -EINVAL if `center` is NULL.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_center_get_objects(const dn_center *center);
+
+/**
  * Registers a callback for a name.
  *
  * Registrations are not de-duplicated: adding the same one N times gives N calls for each post, in
