@@ -47,6 +47,7 @@ let package = Package(
   products: [
     .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
+    .library(name: "DistributedNotifications", targets: ["DistributedNotifications"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .library(name: "Delegation", targets: ["Delegation"]),
@@ -64,6 +65,9 @@ let package = Package(
     .target(name: "DarwinNotifySupport", path: "Sources/Support", swiftSettings: strictSwift),
     .target(
       name: "DarwinNotify", dependencies: ["CDarwinNotify", "DarwinNotifySupport"],
+      swiftSettings: strictSwift),
+    .target(
+      name: "DistributedNotifications", dependencies: ["DarwinNotify", "DarwinNotifySupport"],
       swiftSettings: strictSwift),
     .target(
       name: "Delegation", dependencies: ["DarwinNotifySupport"], swiftSettings: strictSwift),
@@ -98,13 +102,13 @@ let package = Package(
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: [
-        "DarwinNotify", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools", "group-peer",
-        "wormhole-peer",
+        "DarwinNotify", "DistributedNotifications", "Wormhole", "WormholeFoundation", "TestSupport",
+        "TestTools", "group-peer", "macos-source", "wormhole-peer",
       ]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
       path: "Tests",
       exclude: ["Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Support", "Tools"],
-      sources: ["DarwinNotifyTests", "WormholeTests"],
+      sources: ["DarwinNotifyTests", "DistributedNotificationsTests", "WormholeTests"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "DelegationTests", dependencies: ["Delegation", "TestTools"],
@@ -118,6 +122,10 @@ let package = Package(
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
+    // Without the settings of this package, which nobody writes for.
+    .executableTarget(
+      name: "macos-source", dependencies: ["DistributedNotifications"],
+      path: "Tests/Programs/macos-source"),
     program("group-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
     program("wormhole-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
   ]

@@ -1,7 +1,6 @@
 // Gives access to the Darwin notifications of a bus.
 
 internal import CDarwinNotify
-internal import Dispatch
 
 /// A notification center whose notifications are names, heard by every process on the same bus.
 ///
@@ -45,10 +44,7 @@ public final class DarwinNotificationCenter: Sendable {
   }
 
   deinit {
-    nonisolated(unsafe) let center = center
-    // The last reference: nobody else uses the pointer. C may not be asked to close a center on
-    // the thread that reads its bus, where the end of a handler may have brought us.
-    DispatchQueue.global().async { dn_center_unref(center) }
+    closeInBackground(center)
   }
 
   /// Posts a notification.

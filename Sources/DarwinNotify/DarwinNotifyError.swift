@@ -51,6 +51,11 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-EACCES`.
   public static let notAuthorized = Self(rawValue: EACCES)
 
+  /// What a notification carries exceeds a limit; nothing was sent.
+  ///
+  /// The corresponding C result is `-E2BIG`.
+  public static let tooLarge = Self(rawValue: E2BIG)
+
   // Disfavored, so that `case .notAuthorized` of one type of errors is not ambiguous with that of
   // another, which this takes as well.
   /// Lets a `catch` clause name one of the errors also where other errors may come.
@@ -71,6 +76,7 @@ extension DarwinNotifyError: CustomStringConvertible {
     case .timedOut: "timed out"
     case .notConnected: "not connected to a bus"
     case .notAuthorized: "not authorized"
+    case .tooLarge: "too large"
     default: "error \(rawValue)"
     }
   }

@@ -19,6 +19,14 @@ func withCString<Failure: Error>(
   try result.get()
 }
 
+/// Passes text to C, or a null pointer.
+func withOptionalCString(
+  _ text: String?, _ body: (UnsafePointer<CChar>?) throws(DarwinNotifyError) -> Void
+) throws(DarwinNotifyError) {
+  guard let text else { return try body(nil) }
+  try withCString(text, body)
+}
+
 extension Duration {
   /// The duration in microseconds, rounded up, for C's unsigned time limits.
   var wholeMicroseconds: UInt64 {

@@ -31,30 +31,35 @@ enum Context {
   }
 }
 
-/// A handler together with the name that it is registered for.
+/// A handler of events.
 private final class HandlerBox: Sendable {
-  let name: NotificationName
-  let handler: @Sendable (NotificationEvent) -> Void
+  let handler: @Sendable (dn_event) -> Void
 
-  init(_ name: NotificationName, _ handler: @escaping @Sendable (NotificationEvent) -> Void) {
-    self.name = name
+  init(_ handler: @escaping @Sendable (dn_event) -> Void) {
     self.handler = handler
   }
 }
 
 extension dn_handler {
-  /// Makes the C form of a handler, which has to be handed to C: it owns a reference.
+  /// Makes the C form of a handler, which has to be handed to C: it owns a reference. The handler
+  /// borrows what the event points to.
+  init(_ handler: @escaping @Sendable (dn_event) -> Void) {
+    self.init(
+      invoke: { event, context in
+        guard let event else { preconditionFailure("C lost an event") }
+        Context.borrow(context, as: HandlerBox.self).handler(event.pointee)
+      },
+      context: Context.retain(HandlerBox(handler)),
+      destroy: Context.release
+    )
+  }
+
+  /// Makes the C form of a handler for a name.
   init(
     for name: NotificationName, _ handler: @escaping @Sendable (NotificationEvent) -> Void
   ) {
-    self.init(
-      invoke: { event, context in
-        let box = Context.borrow(context, as: HandlerBox.self)
-        let coalesced = event.map { Int(clamping: $0.pointee.n_posts) } ?? 1
-        box.handler(NotificationEvent(name: box.name, coalesced: coalesced))
-      },
-      context: Context.retain(HandlerBox(name, handler)),
-      destroy: Context.release
-    )
+    self.init { event in
+      handler(NotificationEvent(name: name, coalesced: Int(clamping: event.n_posts)))
+    }
   }
 }

@@ -1,0 +1,103 @@
+// Posts distributed notifications.
+
+internal import DarwinNotify
+public import Foundation
+
+extension DistributedNotificationCenter {
+  /// Posts a notification.
+  ///
+  /// - Parameters:
+  ///   - name: the name to post.
+  ///   - object: text that observers may ask for. Without one, only those that ask for none get it.
+  ///   - userInfo: what the notification carries: a property list.
+  ///   - options: how to post it.
+  /// - Throws: ``DistributedNotificationError/notAPropertyList(path:type:)``, or
+  ///   ``DistributedNotificationError/failed(_:)`` with
+  ///   ``DarwinNotify/DarwinNotifyError/invalidArgument``,
+  ///   ``DarwinNotify/DarwinNotifyError/nameTooLong``,
+  ///   ``DarwinNotify/DarwinNotifyError/tooLarge``,
+  ///   ``DarwinNotify/DarwinNotifyError/outOfMemory``,
+  ///   ``DarwinNotify/DarwinNotifyError/limitReached``, or
+  ///   ``DarwinNotify/DarwinNotifyError/notConnected``. The last is a report, not a refusal: the
+  ///   post has reached the observers of this process, and is sent when a bus appears.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func post(
+    _ name: Notification.Name, object: String? = nil, userInfo: [AnyHashable: Any]?,
+    options: Options = []
+  ) throws(DistributedNotificationError) {
+    let list = try userInfo.map { (userInfo) throws(DistributedNotificationError) in
+      try UserInfoEncoder.encode(userInfo)
+    }
+    try post(name, object: object, list: list, options: options)
+  }
+
+  /// Posts a notification whose user info is a property list of C.
+  func post(
+    _ name: Notification.Name, object: String?, list: PropertyList?, options: Options
+  ) throws(DistributedNotificationError) {
+    do throws(DarwinNotifyError) {
+      try center.post(name.rawValue, object: object, userInfo: list, options: options.rawValue)
+    } catch {
+      throw .failed(error)
+    }
+  }
+}
+
+// Apple's signatures.
+extension DistributedNotificationCenter {
+  /// Posts a notification. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func post(name: Notification.Name, object: String?) {
+    postNotificationName(name, object: object, userInfo: nil, options: [])
+  }
+
+  /// Posts a notification with a user info, a property list. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func post(
+    name: Notification.Name, object: String?, userInfo: [AnyHashable: Any]?
+  ) {
+    postNotificationName(name, object: object, userInfo: userInfo, options: [])
+  }
+
+  /// Posts a notification of Foundation. Its object has to be a string. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func post(_ notification: Notification) {
+    report { () throws(DistributedNotificationError) in
+      let object = try notification.object.map { (object) throws(DistributedNotificationError) in
+        guard let text = object as? String else {
+          throw .notAPropertyList(path: "object", type: "\(type(of: object))")
+        }
+        return text
+      }
+      try post(notification.name, object: object, userInfo: notification.userInfo)
+    }
+  }
+
+  /// Posts a notification, to suspended observers as well if told so. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func postNotificationName(
+    _ name: Notification.Name, object: String?, userInfo: [AnyHashable: Any]? = nil,
+    deliverImmediately: Bool
+  ) {
+    postNotificationName(
+      name, object: object, userInfo: userInfo,
+      options: deliverImmediately ? .deliverImmediately : [])
+  }
+
+  /// Posts a notification with options. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_post`.
+  public func postNotificationName(
+    _ name: Notification.Name, object: String?, userInfo: [AnyHashable: Any]? = nil,
+    options: Options = []
+  ) {
+    report { () throws(DistributedNotificationError) in
+      try post(name, object: object, userInfo: userInfo, options: options)
+    }
+  }
+}
