@@ -24,8 +24,10 @@ struct RemovalTests {
   }
 
   private func useCursor(in site: Site) async throws {
-    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
-    #expect(await messages.next()?.value == 1)
+    for cursor in ["place", String(repeating: "place", count: 40)] {
+      var messages = try site.hole.messages(.number, starting: .cursor(cursor)).makeAsyncIterator()
+      #expect(await messages.next()?.value == 1)
+    }
   }
 
   @Test(arguments: TransitKind.kinds)

@@ -7,7 +7,9 @@ internal import Dispatch
 ///
 /// A job that waits for its turn uses no thread.
 final class WorkQueue: Sendable {
-  private let queue: DispatchQueue
+  /// The threads of all queues.
+  private static let threads = DispatchQueue(label: "wormhole.work", attributes: .concurrent)
+
   private let state: Locked<State>
 
   private struct State {
@@ -17,11 +19,8 @@ final class WorkQueue: Sendable {
 
   /// Makes a queue.
   ///
-  /// - Parameters:
-  ///   - label: the label for debuggers.
-  ///   - width: the number of jobs that run at a time.
-  init(_ label: String, width: Int) {
-    queue = DispatchQueue(label: label, attributes: .concurrent)
+  /// - Parameter width: the number of jobs that run at a time.
+  init(width: Int) {
     state = Locked(State(free: width))
   }
 
@@ -45,7 +44,7 @@ final class WorkQueue: Sendable {
   }
 
   private func start(_ job: @escaping @Sendable () -> Void) {
-    queue.async {
+    Self.threads.async {
       job()
       self.startNext()
     }

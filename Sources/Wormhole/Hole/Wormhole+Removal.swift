@@ -18,21 +18,26 @@ extension Wormhole {
     let channel = try channel(name)
     forget(name.rawValue)
     let base = FileName(for: name.rawValue).text
+    let cursors = cursorFiles(base) + listedCursorFiles(channel, name.rawValue)
     let suffixes = [
       FileSuffix.message, "\(FileSuffix.message).new", FileSuffix.mailbox, FileSuffix.log,
       "\(FileSuffix.log)-wal", "\(FileSuffix.log)-shm",
     ]
-    for file in suffixes.map({ base + $0 }) + cursorFiles(base) {
+    for file in suffixes.map({ base + $0 }) + cursors {
       let path = "\(home.path)/\(file)"
       guard unlink(path) == 0 || errno == ENOENT else { throw .system(code: errno, path: path) }
     }
     try channel.center.notify(channel.changeName)
   }
 
-  /// Returns the lock files of the cursors of a name. Those of very long names, which are empty,
-  /// are not found.
+  /// Returns the lock files of the cursors of a name. Those of long names are not found.
   private func cursorFiles(_ base: String) -> [String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path)) ?? []
     return files.filter { $0.hasPrefix("\(base)%00") && $0.hasSuffix(FileSuffix.cursor) }
+  }
+
+  /// Returns the lock files of the cursors that the log of a name knows, unless it is damaged.
+  private func listedCursorFiles(_ channel: Channel, _ name: String) -> [String] {
+    ((try? channel.mailbox.cursors()) ?? []).map { LogCursor.fileName($0.name, of: name) }
   }
 }

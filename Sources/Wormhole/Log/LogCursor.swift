@@ -30,8 +30,13 @@ final class LogCursor: Wormhole.MailboxCursor {
   }
 
   private static func path(_ cursor: String, of name: String, in directory: String) -> String {
+    "\(directory)/\(fileName(cursor, of: name))"
+  }
+
+  /// Returns the name of the lock file of a cursor.
+  static func fileName(_ cursor: String, of name: String) -> String {
     // Both names together can be too long for one file name.
-    "\(directory)/\(FileName(for: "\(name)\u{0}\(cursor)").text)\(FileSuffix.cursor)"
+    "\(FileName(for: "\(name)\u{0}\(cursor)").text)\(FileSuffix.cursor)"
   }
 
   func position() throws(WormholeError) -> UInt64 {

@@ -12,15 +12,11 @@ internal import Glibc
 final class LogMailbox: Wormhole.Mailbox {
   private let name: String
   private let directory: String
-  private let limits: LogLimits
   private let store: SQLiteStore
 
   /// What a transit of files would keep of the name.
   private let filesPath: String
-  private let lastTrim = Locked<ContinuousClock.Instant?>(nil)
-
-  /// The pause between searches for outdated records, each of which costs a transaction.
-  private static let timeBetweenTrims = Duration.seconds(1)
+  private let trimming: LogTrimming
 
   /// The size of a batch, not counting its last record: large enough to make the overhead small.
   private static let maxBatchBytes = 4 << 20
@@ -28,14 +24,14 @@ final class LogMailbox: Wormhole.Mailbox {
   init(_ name: String, in directory: String, limits: LogLimits, durable: Bool) {
     self.name = name
     self.directory = directory
-    self.limits = limits
+    trimming = LogTrimming(limits)
     let filesPath = "\(directory)/\(FileName(for: name).text)\(FileSuffix.mailbox)"
     self.filesPath = filesPath
     var file = Self.file(of: name, in: directory, durable: durable)
     file.mayCreate = { () throws(WormholeError) in
       try Self.refuseFiles(at: filesPath, of: name)
     }
-    store = SQLiteStore(file)
+    store = SQLiteStore(file, idle: .ofLogs)
   }
 
   // MARK: - Writing
@@ -44,7 +40,7 @@ final class LogMailbox: Wormhole.Mailbox {
     let row = try LogRow(record)
     return try store.write { (log) throws(WormholeError) in
       let number = try row.insert(into: log)
-      trim(log, after: number)
+      trimming.trim(log, after: number, row)
       return UInt64(clamping: number)
     }
   }
@@ -53,38 +49,16 @@ final class LogMailbox: Wormhole.Mailbox {
     _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
   ) throws -> UInt64? {
     try store.write { (log) throws(WormholeError) in
-      let result = try log.transaction(.immediate) { () throws -> Int64? in
+      let result = try log.transaction(.immediate) { () throws -> (Int64, LogRow)? in
         guard let record = try body(try Self.lastMessage(in: log)) else { return nil }
-        return try LogRow(record).insert(into: log)
+        let row = try LogRow(record)
+        return (try row.insert(into: log), row)
       }
-      if case .success(let number?) = result { trim(log, after: number) }
+      if case .success((let number, let row)?) = result {
+        trimming.trim(log, after: number, row)
+      }
       return result
-    }.get().map { UInt64(clamping: $0) }
-  }
-
-  /// Removes what need not be kept. If that fails, or another process is writing, a later record
-  /// does it: this one is stored, and nobody has been told yet.
-  private func trim(_ log: SQLiteConnection, after number: Int64) {
-    let isTooMany = limits.isBatchFull(at: number) && number > limits.count
-    let cutoff = isTrimDue() ? limits.cutoff : nil
-    guard isTooMany || cutoff != nil else { return }
-    try? log.withoutWaiting { () throws(WormholeError) in
-      if isTooMany { try log.run(LogRow.delete, .integer(number - limits.count)) }
-      while let cutoff, let last = try log.integer(LogRow.newestOutdated, .integer(cutoff)) {
-        try log.run(LogRow.delete, .integer(last))
-        guard log.changedRowCount >= LogRow.outdatedLength / 2 else { return }
-      }
-    }
-  }
-
-  private func isTrimDue() -> Bool {
-    guard limits.age != nil else { return false }
-    let now = ContinuousClock.now
-    return lastTrim.withLock { last in
-      if let last, now - last < Self.timeBetweenTrims { return false }
-      last = now
-      return true
-    }
+    }.get().map { UInt64(clamping: $0.0) }
   }
 
   // MARK: - Reading
@@ -216,6 +190,6 @@ extension LogMailbox {
   private static func file(of name: String, in directory: String, durable: Bool) -> SQLiteFile {
     SQLiteFile(
       directory: directory, name: FileName(for: name).text + FileSuffix.log, isDurable: durable,
-      schema: LogRow.schema(of: name), pageBytes: pageBytes)
+      schema: LogRow.schema(of: name), pageBytes: pageBytes, cacheKiB: 256)
   }
 }

@@ -27,6 +27,18 @@ struct LogRow {
     self.record = record
   }
 
+  /// Whether it removes all records before it.
+  var isClearing: Bool { if case .cleared = record.content { true } else { false } }
+
+  /// About how many bytes it needs in a file.
+  var bytes: Int64 {
+    guard case .value(let payload) = record.content else { return Self.fixedBytes }
+    return Self.fixedBytes + Int64(payload.data.count)
+  }
+
+  /// What a row needs beside its payload.
+  private static let fixedBytes: Int64 = 64
+
   // MARK: - Writing
 
   /// Appends the row to a log. Returns its number.

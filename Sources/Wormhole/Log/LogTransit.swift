@@ -22,10 +22,14 @@ public struct LogTransit: MessageTransit {
   ///     while. The newest message is always kept.
   ///   - age: the time to keep records; `nil` for ever. Older ones are removed when later ones are
   ///     appended, up to a second late.
+  ///   - bytes: the bytes of the file that records may use, 64 KiB or more; `nil` for any number.
+  ///     There may be a sixteenth more for a while. The newest message is always kept.
   ///   - durable: whether passed messages survive a loss of power. Passing then waits for the disk.
   ///     Without it they survive the end of the process, however it ends.
-  public init(count: Int = 100_000, age: Duration? = nil, durable: Bool = false) {
-    limits = LogLimits(count: count, age: age)
+  public init(
+    count: Int = 100_000, age: Duration? = nil, bytes: Int? = nil, durable: Bool = false
+  ) {
+    limits = LogLimits(count: count, age: age, bytes: bytes)
     isDurable = durable
     identifier = "log, \(limits)\(durable ? ", durable" : "")"
   }
@@ -53,11 +57,12 @@ extension MessageTransit where Self == LogTransit {
   /// - Parameters:
   ///   - count: the number of records to keep.
   ///   - age: the time to keep records; `nil` for ever.
+  ///   - bytes: the bytes of the file that records may use; `nil` for any number.
   ///   - durable: whether passed messages survive a loss of power.
   /// - Returns: the transit.
   public static func log(
-    count: Int = 100_000, age: Duration? = nil, durable: Bool = false
+    count: Int = 100_000, age: Duration? = nil, bytes: Int? = nil, durable: Bool = false
   ) -> Self {
-    LogTransit(count: count, age: age, durable: durable)
+    LogTransit(count: count, age: age, bytes: bytes, durable: durable)
   }
 }

@@ -22,6 +22,9 @@ struct SQLiteFile: Sendable {
   /// transactions change little. A commit writes whole pages.
   var pageBytes = 4096
 
+  /// The memory that a connection may use for pages.
+  var cacheKiB = 2000
+
   /// Throws if the file must not be created.
   var mayCreate: @Sendable () throws(WormholeError) -> Void = {}
 
@@ -89,7 +92,9 @@ struct SQLiteFile: Sendable {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw .system(code: errno, path: path) }
     guard status.isOwnFile else { throw .foreign(path: path) }
-    return try SQLiteConnection(opening: "\(String(cString: real))/\(name)")
+    let connection = try SQLiteConnection(opening: "\(String(cString: real))/\(name)")
+    try connection.execute("PRAGMA cache_size = -\(cacheKiB)")
+    return connection
   }
 }
 

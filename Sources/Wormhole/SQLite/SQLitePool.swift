@@ -10,6 +10,7 @@ final class SQLitePool: Sendable {
   private let open: @Sendable () throws(WormholeError) -> SQLiteConnection?
   private let capacity: Int
   private let jobs: WorkQueue
+  private let idle: IdleConnections
   private let returned = DispatchSemaphore(value: 0)
   private let state = Locked(State())
 
@@ -18,15 +19,21 @@ final class SQLitePool: Sendable {
   /// - Parameters:
   ///   - path: the file, for errors.
   ///   - capacity: the largest number of connections.
+  ///   - idle: keeps connections that nobody uses; `nil` for as many as there can be.
   ///   - open: opens a connection, or returns `nil` if there is no file.
   init(
-    path: String, capacity: Int,
+    path: String, capacity: Int, idle: IdleConnections? = nil,
     open: @escaping @Sendable () throws(WormholeError) -> SQLiteConnection?
   ) {
     self.path = path
     self.capacity = capacity
     self.open = open
-    jobs = WorkQueue("wormhole.sqlite", width: capacity)
+    self.idle = idle ?? IdleConnections(limit: capacity)
+    jobs = WorkQueue(width: capacity)
+  }
+
+  deinit {
+    idle.close(of: ObjectIdentifier(self))
   }
 
   /// Runs a job that uses connections of the pool, once one is likely to be free, on a thread where
@@ -44,7 +51,8 @@ final class SQLitePool: Sendable {
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
     try SQLiteFile.refuseForkedChild()
-    var connection = try borrow()
+    try waitForTurn()
+    var connection = idle.take(for: ObjectIdentifier(self))
     defer { giveBack(connection) }
     if connection?.hasMoved != false {
       connection = nil
@@ -54,12 +62,12 @@ final class SQLitePool: Sendable {
     return try body(connection)
   }
 
-  /// Waits for its turn. Returns an open connection, or `nil` if one has to be opened.
-  private func borrow() throws(WormholeError) -> SQLiteConnection? {
+  /// Waits until fewer threads than the capacity use a connection.
+  private func waitForTurn() throws(WormholeError) {
     var deadline: DispatchTime?
     while true {
       switch state.withLock({ $0.lend(to: pthread_self(), atMost: capacity) }) {
-      case .granted(let connection): return connection
+      case .granted: return
       case .refused: throw .busy(path: path)
       case .later: break
       }
@@ -73,23 +81,25 @@ final class SQLitePool: Sendable {
   }
 
   private func giveBack(_ connection: SQLiteConnection?) {
-    if state.withLock({ $0.takeBack(connection, from: pthread_self()) }) { returned.signal() }
+    if let connection, !connection.isInTransaction {
+      idle.keep(connection, for: ObjectIdentifier(self))
+    }
+    if state.withLock({ $0.takeBack(from: pthread_self()) }) { returned.signal() }
   }
 }
 
 extension SQLitePool {
   private enum Loan {
-    case granted(SQLiteConnection?)
+    case granted
     case refused
     case later
   }
 
   private struct State {
-    private var idle: [SQLiteConnection] = []
     private var borrowers: [pthread_t] = []
     private var waiting = 0
 
-    /// Lends a connection, unless the thread has one already, or none is left.
+    /// Lets a thread use a connection, unless it has one already, or none is left.
     mutating func lend(to thread: pthread_t, atMost capacity: Int) -> Loan {
       guard !borrowers.contains(thread) else { return .refused }
       guard borrowers.count < capacity else {
@@ -97,12 +107,11 @@ extension SQLitePool {
         return .later
       }
       borrowers.append(thread)
-      return .granted(idle.popLast())
+      return .granted
     }
 
     /// Takes a connection back. Returns whether to wake a thread that waits.
-    mutating func takeBack(_ connection: SQLiteConnection?, from thread: pthread_t) -> Bool {
-      if let connection, !connection.isInTransaction { idle.append(connection) }
+    mutating func takeBack(from thread: pthread_t) -> Bool {
       if let index = borrowers.firstIndex(of: thread) { borrowers.remove(at: index) }
       guard waiting > 0 else { return false }
       waiting -= 1

@@ -16,18 +16,21 @@ final class SQLiteStore: Sendable {
   /// - Parameters:
   ///   - file: the file.
   ///   - readers: the number of threads that can read at a time.
+  ///   - idle: keeps the connections that nobody uses; `nil` keeps them all.
   ///   - prepare: prepares each new connection for writing.
   init(
-    _ file: SQLiteFile, readers: Int = 2,
+    _ file: SQLiteFile, readers: Int = 2, idle: IdleConnections? = nil,
     prepare: @escaping @Sendable (SQLiteConnection) throws(WormholeError) -> Void = { _ in }
   ) {
     path = file.path
-    writers = SQLitePool(path: file.path, capacity: 1) { () throws(WormholeError) in
+    writers = SQLitePool(path: file.path, capacity: 1, idle: idle) {
+      () throws(WormholeError) in
       let connection = try file.openForWriting()
       try prepare(connection)
       return connection
     }
-    self.readers = SQLitePool(path: file.path, capacity: readers) { () throws(WormholeError) in
+    self.readers = SQLitePool(path: file.path, capacity: readers, idle: idle) {
+      () throws(WormholeError) in
       try file.openForReading()
     }
   }

@@ -29,6 +29,15 @@ func runLogCommand(
       _ = try mailbox.append(Wormhole.Record(.value(payload("child"))))
     }
     exit(isTold ? 0 : 3)
+  case "log-many":  // COUNT: appends to and reads that many logs, prints files and KiB of memory
+    let hole = try Wormhole(group: group, transit: .log)
+    let count = Int(arguments[0]) ?? 0
+    for index in Array(0..<count) + Array(0..<count / 16) {
+      let name = MessageName<Int>("org.example.\(index)")
+      try hole.pass(index, to: name)
+      guard try hole.message(name) == index else { exit(1) }
+    }
+    say("\(try openFiles()) \(try memoryKiB())")
   default:
     return false
   }
@@ -47,6 +56,17 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   var status: Int32 = -1
   waitpid(process, &status, 0)
   return status == 0
+}
+
+private func openFiles() throws -> Int {
+  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+}
+
+/// The memory that this process has for itself.
+private func memoryKiB() throws -> Int {
+  let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+  return line.flatMap { Int($0.filter(\.isNumber)) } ?? .max
 }
 
 func say(_ text: String) {

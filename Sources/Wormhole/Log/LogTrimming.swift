@@ -1,0 +1,100 @@
+// Removes what a log need not keep.
+
+internal import DarwinNotifySupport
+
+/// The limits of a log, with when they were last applied.
+final class LogTrimming: Sendable {
+  private struct State {
+    var lastSearch: ContinuousClock.Instant?
+
+    /// What this process has appended since the bytes of the file were counted.
+    var uncountedBytes = Int64.max
+  }
+
+  private let limits: LogLimits
+  private let state = Locked(State())
+
+  /// The pause between searches for outdated records, each of which costs a transaction.
+  private static let timeBetweenSearches = Duration.seconds(1)
+
+  /// Parts of a log that are removed one after the other until its bytes are few enough.
+  private static let partCount: Int64 = 32
+
+  /// The size of a file that need not become smaller when it is cleared.
+  private static let smallBytes: Int64 = 64 << 10
+
+  init(_ limits: LogLimits) {
+    self.limits = limits
+  }
+
+  /// Removes what need not be kept after a row was appended. If that fails, or another process is
+  /// writing, a later record does it: this one is stored, and nobody has been told yet.
+  func trim(_ log: SQLiteConnection, after number: Int64, _ row: LogRow) {
+    let isTooMany = limits.isBatchFull(at: number) && number > limits.count
+    let cutoff = isSearchDue() ? limits.cutoff : nil
+    let bytes = isCountDue(after: row) ? limits.bytes : nil
+    guard isTooMany || cutoff != nil || bytes != nil || row.isClearing else { return }
+    try? log.withoutWaiting { () throws(WormholeError) in
+      if row.isClearing { try shrink(log) }
+      if isTooMany { try log.run(LogRow.delete, .integer(number - limits.count)) }
+      if let bytes { try trim(log, to: bytes) }
+      while let cutoff, let last = try log.integer(LogRow.newestOutdated, .integer(cutoff)) {
+        try log.run(LogRow.delete, .integer(last))
+        guard log.changedRowCount >= LogRow.outdatedLength / 2 else { return }
+      }
+    }
+  }
+
+  private func trim(_ log: SQLiteConnection, to bytes: Int64) throws(WormholeError) {
+    guard try log.usedBytes() > bytes else { return }
+    guard let first = try log.integer("SELECT min(number) FROM records"),
+      let last = try log.integer("SELECT max(number) FROM records")
+    else { return }
+    let part = max(1, (last - first) / Self.partCount)
+    for end in stride(from: first + part, through: last, by: Int(part)) {
+      try log.run(LogRow.delete, .integer(end))
+      guard try log.usedBytes() > bytes else { return }
+    }
+  }
+
+  /// Gives the space of a cleared log back to the file system.
+  private func shrink(_ log: SQLiteConnection) throws(WormholeError) {
+    guard try log.fileBytes() > Self.smallBytes else { return }
+    try log.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  private func isSearchDue() -> Bool {
+    guard limits.age != nil else { return false }
+    let now = ContinuousClock.now
+    return state.withLock { state in
+      if let last = state.lastSearch, now - last < Self.timeBetweenSearches { return false }
+      state.lastSearch = now
+      return true
+    }
+  }
+
+  private func isCountDue(after row: LogRow) -> Bool {
+    guard let limit = limits.uncountedBytes else { return false }
+    return state.withLock { state in
+      let bytes = state.uncountedBytes.addingReportingOverflow(row.bytes)
+      state.uncountedBytes = bytes.overflow || bytes.partialValue > limit ? 0 : bytes.partialValue
+      return state.uncountedBytes == 0
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// The size of the file with all that is committed.
+  fileprivate func fileBytes() throws(WormholeError) -> Int64 {
+    try bytes(of: "PRAGMA page_count")
+  }
+
+  /// The bytes of the pages that hold something.
+  fileprivate func usedBytes() throws(WormholeError) -> Int64 {
+    try fileBytes() - bytes(of: "PRAGMA freelist_count")
+  }
+
+  private func bytes(of pragma: String) throws(WormholeError) -> Int64 {
+    try (integer(pragma) ?? 0) * (integer("PRAGMA page_size") ?? 0)
+  }
+}

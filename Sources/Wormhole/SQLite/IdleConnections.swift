@@ -1,0 +1,56 @@
+// Keeps connections open between two uses.
+
+internal import DarwinNotifySupport
+
+/// The idle connections of one pool, or of several that share a limit.
+///
+/// A program may have more logs than a process may have open files. Whatever is used least recently
+/// is closed, and opened again when it is needed.
+final class IdleConnections: Sendable {
+  private struct Kept {
+    let owner: ObjectIdentifier
+    let connection: SQLiteConnection
+  }
+
+  /// Those of all logs of the process.
+  static let ofLogs = IdleConnections(limit: maxLogCount)
+
+  /// A connection has up to three files open.
+  private static let maxLogCount = 24
+
+  private let limit: Int
+
+  /// The one that was used last is at the end.
+  private let kept = Locked<[Kept]>([])
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Returns a connection of a pool, which is not idle any more.
+  func take(for owner: ObjectIdentifier) -> SQLiteConnection? {
+    kept.withLock { kept in
+      kept.lastIndex { $0.owner == owner }.map { kept.remove(at: $0).connection }
+    }
+  }
+
+  /// Keeps a connection of a pool.
+  func keep(_ connection: SQLiteConnection, for owner: ObjectIdentifier) {
+    let oldest = kept.withLock { kept in
+      kept.append(Kept(owner: owner, connection: connection))
+      return kept.count > limit ? kept.removeFirst() : nil
+    }
+    // Closing files is not for a lock.
+    withExtendedLifetime(oldest) {}
+  }
+
+  /// Closes the connections of a pool.
+  func close(of owner: ObjectIdentifier) {
+    let dropped = kept.withLock { kept in
+      let dropped = kept.filter { $0.owner == owner }
+      kept.removeAll { $0.owner == owner }
+      return dropped
+    }
+    withExtendedLifetime(dropped) {}
+  }
+}

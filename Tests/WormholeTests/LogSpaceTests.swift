@@ -1,0 +1,67 @@
+// Specifies what logs take of a process and of the disk.
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(5)))
+struct LogSpaceTests {
+  private let bytes = Data(repeating: 7, count: 10_000)
+
+  private func size(_ site: Site) -> Int {
+    let path = "\(site.path)/org.example.bytes.log"
+    return ["", "-wal"].reduce(0) { sum, suffix in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
+      return sum + (attributes?[.size] as? Int ?? 0)
+    }
+  }
+
+  @Test func twoThousandLogsOfAProcessNeedFewFilesAndLittleMemory() async throws {
+    let group = try TemporaryGroup()
+    let program = try group.peer("log-many", "2000")
+    #expect(await program.end().status == 0)
+    let figures = try #require(program.lines.last).split(separator: " ").compactMap { Int($0) }
+    #expect(figures[0] < 128)
+    #expect(figures[1] < 64 << 10)
+  }
+
+  @Test func aClearingGivesTheSpaceBack() throws {
+    let site = try Site(.log)
+    for _ in 1...300 { try site.hole.pass(bytes, to: .bytes) }
+    #expect(size(site) > 3_000_000)
+    try site.hole.clear(.bytes)
+    #expect(size(site) < 100_000)
+    #expect(try site.hole.pass(bytes, to: .bytes) == 302)
+  }
+
+  @Test func anUpdateThatLeavesNothingGivesTheSpaceBack() throws {
+    let site = try Site(.log)
+    for _ in 1...300 { try site.hole.pass(bytes, to: .bytes) }
+    try site.hole.update(.bytes) { $0 = nil }
+    #expect(size(site) < 100_000)
+  }
+
+  @Test func aLogHasALimitInBytes() throws {
+    let site = try Site()
+    let name = MessageName<Data>("org.example.bytes", transit: .log(bytes: 1 << 20))
+    for number in 1...500 { try site.hole.pass(bytes + [UInt8(number & 255)], to: name) }
+    let kept = try site.hole.history(name)
+    #expect((80...110).contains(kept.count))
+    #expect(kept.map(\.sequence) == Array(501 - UInt64(kept.count)...500))
+    #expect(try site.hole.message(name) == bytes + [UInt8(500 & 255)])
+  }
+
+  @Test func theNewestMessageStaysWhateverItsSize() throws {
+    let site = try Site()
+    let name = MessageName<Data>("org.example.bytes", transit: .log(bytes: 1))
+    let large = Data(repeating: 1, count: 1 << 20)
+    for _ in 1...2 { try site.hole.pass(large, to: name) }
+    for _ in 1...3 { try site.hole.ping(name) }
+    #expect(try site.hole.message(name) == large)
+    #expect(try site.hole.history(name).map(\.sequence) == [2])
+  }
+
+  @Test func transitsWithOtherBytesAreToldApart() {
+    #expect(LogTransit(count: 2).identifier == "log, 2")
+    #expect(LogTransit(count: 2, bytes: 1 << 20).identifier == "log, 2, 1048576 bytes")
+  }
+}
