@@ -107,7 +107,9 @@ let package = Package(
       ]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
       path: "Tests",
-      exclude: ["Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Support", "Tools"],
+      exclude: [
+        "Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Soak", "Support", "Tools",
+      ],
       sources: ["DarwinNotifyTests", "DistributedNotificationsTests", "WormholeTests"],
       swiftSettings: strictSwift),
     .testTarget(

@@ -1,0 +1,40 @@
+/* What the workers of a soak share: orders of the driver, and counts of what they post and hear.
+ *
+ * All of it is in a file that every worker maps. A count of posts that have been begun is written
+ * before the post, one of posts that have returned after it, so a worker that is killed anywhere
+ * leaves a lower and an upper bound of what it has posted. */
+#ifndef DN_SOAK_H
+#define DN_SOAK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SOAK_N_WORKERS 32
+#define SOAK_N_NAMES 4
+
+/* Maps the board and enters the process as one of its workers. The process ends with the one that
+ * started it. */
+void soak_begin(const char *path, unsigned worker);
+/* Says that the worker does what it is for. */
+void soak_ready(void);
+
+/* Returns a name that is posted, below SOAK_N_NAMES. */
+const char *soak_name(unsigned name);
+
+/* Posts random names, as the driver orders, until killed. `post` returns 0 if the post was made. */
+__attribute__((noreturn)) void soak_post(int (*post)(unsigned name));
+
+/* An observer that is told how many posts a call stands for: around its registration, then in each
+ * call. A total above what was posted since is a violation. */
+void soak_will_observe(unsigned name);
+void soak_did_observe(unsigned name);
+void soak_heard(unsigned name, uint64_t n_posts);
+
+/* Whoever is only told that a name was posted. */
+void soak_noticed(unsigned name);
+
+/* Reports what must not happen. */
+__attribute__((format(printf, 1, 2))) void soak_violation(const char *format, ...);
+void soak_report(const char *violation);
+
+#endif

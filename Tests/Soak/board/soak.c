@@ -1,0 +1,182 @@
+/* What the workers of a soak share. */
+#include "soak.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_PAUSE_NS 4000000
+#define LOOK_EVERY_NS 1000000
+
+/* The driver reads these by their position (board.py). */
+typedef struct soak_count {
+        _Atomic uint64_t begun;         /* posts, by this worker */
+        _Atomic uint64_t returned;      /* those that have returned 0 */
+        _Atomic uint64_t heard;         /* posts that calls stood for */
+        _Atomic uint64_t n_calls;
+        _Atomic uint64_t all_returned; /* by everybody, before it registered */
+        _Atomic uint64_t all_begun;    /* by everybody, after it had registered */
+} soak_count;
+
+typedef struct soak_worker {
+        _Atomic uint64_t is_ready;
+        _Atomic uint64_t rests;     /* nothing is posted until `rest` ends */
+        _Atomic uint64_t floods;    /* ordered to post without a pause */
+        _Atomic uint64_t n_ordered; /* posts of each name that it is to make at rest */
+        _Atomic uint64_t n_obeyed;
+        _Atomic uint64_t n_violations;
+        soak_count counts[SOAK_N_NAMES];
+} soak_worker;
+
+typedef struct soak_board {
+        _Atomic uint64_t rest;
+        soak_worker workers[SOAK_N_WORKERS];
+} soak_board;
+
+static soak_board *board;
+static soak_worker *me;
+
+static const char *const names[SOAK_N_NAMES] = {
+        "org.example.soak.one", "org.example.soak.two", "org.example.soak.three", "soak_four"};
+
+void soak_begin(const char *path, unsigned worker)
+{
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (fd >= 0)
+                board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (fd < 0 || board == MAP_FAILED || worker >= SOAK_N_WORKERS) {
+                perror(path);
+                exit(1);
+        }
+        close(fd);
+        me = &board->workers[worker];
+}
+
+void soak_ready(void)
+{
+        atomic_store(&me->is_ready, 1);
+}
+
+const char *soak_name(unsigned name)
+{
+        return names[name];
+}
+
+static void sleep_ns(long ns)
+{
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* --- Posting ------------------------------------------------------------------------------- */
+
+static void post_one(unsigned name, int (*post)(unsigned name))
+{
+        atomic_fetch_add(&me->counts[name].begun, 1);
+        if (post(name) == 0)
+                atomic_fetch_add(&me->counts[name].returned, 1);
+}
+
+static void obey(int (*post)(unsigned name))
+{
+        while (atomic_load(&me->n_obeyed) < atomic_load(&me->n_ordered)) {
+                for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+                        post_one(name, post);
+                atomic_fetch_add(&me->n_obeyed, 1);
+        }
+}
+
+void soak_post(int (*post)(unsigned name))
+{
+        unsigned seed = (unsigned)getpid();
+
+        soak_ready();
+        for (;;) {
+                while (atomic_load(&board->rest)) {
+                        atomic_store(&me->rests, 1);
+                        obey(post);
+                        sleep_ns(LOOK_EVERY_NS);
+                }
+                atomic_store(&me->rests, 0);
+                if (atomic_load(&board->rest))
+                        continue; /* the driver may have seen that it rests */
+                post_one((unsigned)rand_r(&seed) % SOAK_N_NAMES, post);
+                if (!atomic_load(&me->floods))
+                        sleep_ns(rand_r(&seed) % MAX_PAUSE_NS);
+        }
+}
+
+/* --- Hearing ------------------------------------------------------------------------------- */
+
+static uint64_t sum_begun(unsigned name)
+{
+        uint64_t sum = 0;
+
+        for (unsigned i = 0; i < SOAK_N_WORKERS; i++)
+                sum += atomic_load(&board->workers[i].counts[name].begun);
+        return sum;
+}
+
+static uint64_t sum_returned(unsigned name)
+{
+        uint64_t sum = 0;
+
+        for (unsigned i = 0; i < SOAK_N_WORKERS; i++)
+                sum += atomic_load(&board->workers[i].counts[name].returned);
+        return sum;
+}
+
+void soak_will_observe(unsigned name)
+{
+        atomic_store(&me->counts[name].all_returned, sum_returned(name));
+}
+
+void soak_did_observe(unsigned name)
+{
+        atomic_store(&me->counts[name].all_begun, sum_begun(name));
+}
+
+void soak_heard(unsigned name, uint64_t n_posts)
+{
+        soak_count *count = &me->counts[name];
+        uint64_t heard = atomic_fetch_add(&count->heard, n_posts) + n_posts;
+        uint64_t posted = sum_begun(name) - atomic_load(&count->all_returned);
+
+        soak_noticed(name);
+        if (heard > posted)
+                soak_violation("%s: heard %llu of %llu posts, now %llu at once", names[name],
+                               (unsigned long long)heard, (unsigned long long)posted,
+                               (unsigned long long)n_posts);
+}
+
+void soak_noticed(unsigned name)
+{
+        atomic_fetch_add(&me->counts[name].n_calls, 1);
+}
+
+/* --- Violations ---------------------------------------------------------------------------- */
+
+void soak_report(const char *violation)
+{
+        (void)dprintf(STDERR_FILENO, "VIOLATION %s\n", violation);
+        atomic_fetch_add(&me->n_violations, 1);
+}
+
+void soak_violation(const char *format, ...)
+{
+        char text[512];
+        va_list arguments;
+
+        va_start(arguments, format);
+        (void)vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        soak_report(text);
+}

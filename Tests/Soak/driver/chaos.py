@@ -1,0 +1,70 @@
+"""What happens to the workers and their bus between two rests."""
+
+import heapq
+import itertools
+import time
+
+
+class Chaos:
+    """Does harm at random, and undoes it after a moment."""
+
+    def __init__(self, crew, ground, random):
+        self.crew, self.ground, self.random = crew, ground, random
+        self.to_undo = []  # a heap of time, number, function
+        self.order = itertools.count()
+        self.counts = {}
+        self.harm = {"kill": self.kill, "stop": self.stop, "flood": self.flood}
+        if ground.kind != "none":
+            self.harm.update(restart=self.restart, pause=self.pause)
+        self.is_bus_well = True
+
+    def run(self, seconds):
+        """Does harm for a time; all is well when it returns."""
+        end = time.monotonic() + seconds
+        while (now := time.monotonic()) < end:
+            while self.to_undo and self.to_undo[0][0] <= now:
+                heapq.heappop(self.to_undo)[2]()
+            what = self.random.choice(list(self.harm))
+            self.counts[what] = self.counts.get(what, 0) + 1
+            self.harm[what]()
+            time.sleep(self.random.uniform(0.02, 0.3))
+        while self.to_undo:
+            heapq.heappop(self.to_undo)[2]()
+
+    def undo_later(self, seconds, undo):
+        until = time.monotonic() + self.random.uniform(0, seconds)
+        heapq.heappush(self.to_undo, (until, next(self.order), undo))
+
+    def kill(self):
+        """One that still becomes ready may be killed, too."""
+        worker = self.random.choice([worker for worker in self.crew.workers if worker.mortal])
+        worker.check_alive()
+        worker.kill()
+        worker.start(self.ground, self.crew.board)
+
+    def stop(self):
+        worker = self.random.choice(self.crew.workers)
+        worker.stop()
+        self.undo_later(1, worker.resume)
+
+    def flood(self):
+        slot = self.random.choice(self.crew.of("post")).slot
+        self.crew.board.set(slot, "floods", 1)
+        self.undo_later(0.5, lambda: self.crew.board.set(slot, "floods", 0))
+
+    def restart(self):
+        self.harm_bus("kill", "start")
+
+    def pause(self):
+        self.harm_bus("pause", "resume")
+
+    def harm_bus(self, what, undo):
+        if not self.is_bus_well:
+            return
+        self.is_bus_well = False
+        self.ground.order(what)
+
+        def mend():
+            self.ground.order(undo)
+            self.is_bus_well = True
+        self.undo_later(1.5, mend)

@@ -1,0 +1,133 @@
+"""The workers of a soak, what must be true of them when they rest, and how much they may grow."""
+
+import time
+
+from board import N_NAMES
+from processes import Failure, Worker
+
+# What may be added to the first measurement: kB, descriptors, threads, files.
+GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "files": 4}
+
+
+class Crew:
+    """All workers on one ground."""
+
+    def __init__(self, ground, board, roles, patience_s, measures_memory):
+        self.ground, self.board, self.patience_s = ground, board, patience_s
+        self.measures_memory = measures_memory
+        self.workers = [Worker(slot, *role) for slot, role in enumerate(roles)]
+        self.heard = {}  # at the last rest: by process, the posts of each name
+        self.measured = {}  # at the first rests
+        self.n_rests = 0
+
+    def of(self, *kinds):
+        return [worker for worker in self.workers if worker.kind in kinds]
+
+    def start(self):
+        """Starts those that do not run, and waits until all do what they are for."""
+        for worker in self.workers:
+            if not worker.process or worker.process.poll() is not None:
+                worker.start(self.ground, self.board)
+        for worker in self.workers:
+            self.await_true(lambda: self.board.get(worker.slot, "is_ready"),
+                            lambda: f"{worker} does not become ready")
+
+    def end(self):
+        for worker in self.workers:
+            if worker.process:
+                worker.resume()
+                worker.kill()
+
+    def await_true(self, is_true, describe):
+        deadline = time.monotonic() + self.patience_s
+        while not is_true():
+            for worker in self.workers:
+                worker.check_alive()
+            if time.monotonic() > deadline:
+                raise Failure(describe())
+            time.sleep(0.005)
+
+    # ---- rest ----------------------------------------------------------------------------------
+
+    def rest(self, poster):
+        """Lets all posters rest, then one post each name, and judges what was heard."""
+        self.board.order_rest(True)
+        for worker in self.of("post"):
+            self.await_true(lambda: self.board.get(worker.slot, "rests"),
+                            lambda: f"{worker} does not rest")
+        for worker in self.of("count"):
+            self.await_true(lambda: not self.missing(worker),
+                            lambda: f"{worker} has lost posts: {self.missing(worker)}")
+        self.await_silence()
+        self.post_last(poster)
+        self.compare()
+        self.measure()
+        self.check_logs()
+        self.n_rests += 1
+        self.board.order_rest(False)
+
+    def missing(self, worker):
+        """Returns how many posts an observer has not heard of, by name."""
+        counts = {}
+        for name in range(N_NAMES):
+            sure = self.board.total(name, "returned") - self.board.count(
+                worker.slot, name, "all_begun")
+            missing = sure - self.board.count(worker.slot, name, "heard")
+            if missing > 0:
+                counts[name] = missing
+        return counts
+
+    def calls(self):
+        return {worker: self.board.counts(worker.slot, "n_calls")
+                for worker in self.of("count", "notice")}
+
+    def await_silence(self):
+        """Waits until nobody is told of what was posted before: nothing depends on how long."""
+        before = None
+        while before != (before := self.calls()):
+            time.sleep(0.2)
+
+    def post_last(self, poster):
+        """After the last post of a name everybody is called at least once."""
+        before = self.calls()
+        ordered = self.board.get(poster.slot, "n_ordered") + 1
+        self.board.set(poster.slot, "n_ordered", ordered)
+        self.await_true(lambda: self.board.get(poster.slot, "n_obeyed") == ordered,
+                        lambda: f"{poster} does not post")
+        for worker, n_calls in before.items():
+            def deaf():
+                now = self.board.counts(worker.slot, "n_calls")
+                return [name for name in range(N_NAMES) if now[name] == n_calls[name]]
+            self.await_true(lambda: not deaf(),
+                            lambda: f"{worker} has lost the last post of names {deaf()}")
+
+    def compare(self):
+        """All that were there at the last rest have heard the same number of posts since."""
+        heard = {worker.process.pid: self.board.counts(worker.slot, "heard")
+                 for worker in self.of("count")}
+        deltas = {pid: [now - before for now, before in zip(heard[pid], self.heard[pid])]
+                  for pid in heard if pid in self.heard}
+        self.heard = heard
+        if len(set(map(tuple, deltas.values()))) > 1:
+            texts = [f"{worker}: {deltas.get(worker.process.pid)}" for worker in self.of("count")]
+            raise Failure("observers disagree on what was posted:\n  " + "\n  ".join(texts))
+
+    # ---- growth --------------------------------------------------------------------------------
+
+    def measure(self):
+        """Compares with the largest of the first rests, when all pools were filled."""
+        found = {(worker, what): n for worker in self.workers if not worker.mortal
+                 for what, n in worker.measure().items()}
+        found["the runtime directory", "files"] = self.ground.count_files()
+        for key, n in found.items():
+            first = self.measured.setdefault(key, n)
+            if self.n_rests < 3:
+                self.measured[key] = max(first, n)
+            elif n > first + GROWTH[key[1]] and (key[1] != "memory" or self.measures_memory):
+                raise Failure(f"{key[0]}: {key[1]} have grown from {first} to {n}")
+
+    def check_logs(self):
+        for worker in self.workers:
+            worker.check_alive()
+            if self.board.get(worker.slot, "n_violations") or "Sanitizer" in worker.read_log():
+                raise Failure(f"{worker} reports what must not happen")

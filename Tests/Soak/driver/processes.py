@@ -1,0 +1,95 @@
+"""Starts the bus and the workers of a soak, and reads what the kernel knows about them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+END_TIMEOUT_S = 20
+
+
+class Failure(Exception):
+    """Something happened that must not; the text says what."""
+
+
+class Ground:
+    """A private bus of one kind, or none, with the folder and the environment of its clients."""
+
+    def __init__(self, kind, programs):
+        self.kind = kind
+        self.folder = Path(tempfile.mkdtemp(prefix="dn-soak."))
+        self.process = subprocess.Popen(
+            [programs / "soak-bus", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        address, self.runtime = (self.process.stdout.readline().strip() for _ in range(2))
+        self.env = {key: value for key, value in os.environ.items()
+                    if not key.startswith(("DBUS_", "DARWIN_NOTIFY"))}
+        self.env.update(HOME=str(self.folder), XDG_RUNTIME_DIR=self.runtime,
+                        DBUS_SESSION_BUS_ADDRESS=address)
+        if kind == "none":
+            self.env["DARWIN_NOTIFY_BUS"] = "none"
+
+    def order(self, what):
+        """Lets the bus be killed, started, paused or resumed."""
+        if self.kind == "none":
+            return
+        self.process.stdin.write(what + "\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != "done\n":
+            raise Failure(f"the bus cannot {what}")
+
+    def count_files(self):
+        return sum(len(files) for _, _, files in os.walk(self.runtime))
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(END_TIMEOUT_S)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Worker:
+    """One role, played by one process after another."""
+
+    def __init__(self, slot, command, role, kind, mortal=True):
+        self.slot, self.command, self.role = slot, command, role
+        self.kind = kind  # of what it is judged by: post, count, notice
+        self.mortal = mortal
+        self.process = self.log = None
+        self.n_started = 0
+
+    def __str__(self):
+        return f"{self.command.name} {' '.join(self.role)}"
+
+    def start(self, ground, board):
+        board.forget_hearing(self.slot)
+        self.log = ground.folder / f"worker{self.slot}.log"
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [self.command, board.path, str(self.slot), *self.role],
+                env=ground.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.n_started += 1
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(END_TIMEOUT_S)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise Failure(f"{self} has ended: {self.process.returncode}")
+
+    def read_log(self):
+        return self.log.read_text(errors="replace") if self.log and self.log.exists() else ""
+
+    def measure(self):
+        """Returns kB of its own memory, descriptors, threads."""
+        folder = Path(f"/proc/{self.process.pid}")
+        fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+        return {"memory": int(fields["RssAnon"].split()[0]), "threads": int(fields["Threads"]),
+                "descriptors": len(os.listdir(folder / "fd"))}

@@ -1,0 +1,102 @@
+"""Lets workers post and hear while they are killed and stopped, and judges what they have heard."""
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+
+from board import Board
+from chaos import Chaos
+from crew import Crew
+from processes import Failure, Ground
+
+HARM_S = 6
+REPORT_S = 60
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ground", choices=("daemon", "broker", "none"), required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--programs", type=Path, required=True, help="the workers in C")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--slowness", type=float, default=1)
+    return parser.parse_args()
+
+
+def make_roles(arguments):
+    """Returns program, role, what it is judged by, whether it may be killed."""
+    c = arguments.programs / "soak-worker"
+    return [
+        (c, ("post",), "post", False),
+        (c, ("post",), "post"),
+        (c, ("post",), "post"),
+        (c, ("observe", "inline"), "count", False),
+        (c, ("observe", "thread"), "count", False),
+        (c, ("observe", "loop"), "count", False),
+        (c, ("observe", "thread"), "count"),
+        (c, ("check",), "notice", False),
+        (c, ("check",), "notice"),
+        (c, ("descriptor",), "notice", False),
+        (c, ("descriptor",), "notice"),
+    ]
+
+
+class Soak:
+    """One ground, for a time."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.random = random.Random(arguments.seed)
+        self.ground = Ground(arguments.ground, arguments.programs)
+        self.crew = Crew(self.ground, Board(self.ground.folder / "board"), make_roles(arguments),
+                         60 * arguments.slowness, measures_memory=arguments.slowness == 1)
+        self.chaos = Chaos(self.crew, self.ground, self.random)
+        self.start = self.reported = time.monotonic()
+
+    def run(self):
+        end = self.start + self.arguments.seconds
+        self.crew.start()
+        while (now := time.monotonic()) < end or self.crew.n_rests == 0:
+            self.chaos.run(min(HARM_S, max(1, end - now)))
+            self.crew.start()
+            self.crew.rest(self.random.choice(self.crew.of("post")))
+            if time.monotonic() - self.reported >= REPORT_S:
+                self.report()
+        self.report()
+
+    def report(self):
+        self.reported = time.monotonic()
+        board = self.crew.board
+        n_posts = sum(board.total(name, "returned") for name in range(4))
+        n_calls = sum(sum(calls) for calls in self.crew.calls().values())
+        harm = ", ".join(f"{n} {what}" for what, n in sorted(self.chaos.counts.items()))
+        memory = max(n for (_, what), n in self.crew.measured.items() if what == "memory")
+        print(f"{self.arguments.ground}: {self.reported - self.start:.0f} s, "
+              f"{self.crew.n_rests} rests, {n_posts} posts, {n_calls} calls of those alive, "
+              f"{memory} kB; {harm}", flush=True)
+
+    def explain(self, failure):
+        print(f"FAIL {self.arguments.ground}, seed {self.arguments.seed}: {failure}")
+        for worker in self.crew.workers:
+            if text := worker.read_log().strip():
+                print(f"--- {worker}\n" + "\n".join(text.splitlines()[-40:]))
+
+    def end(self):
+        self.crew.end()
+        self.ground.end()
+
+
+def main():
+    soak = Soak(read_arguments())
+    try:
+        soak.run()
+    except Failure as failure:
+        soak.explain(failure)
+        sys.exit(1)
+    finally:
+        soak.end()
+
+
+main()
