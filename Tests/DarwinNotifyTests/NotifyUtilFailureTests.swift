@@ -21,19 +21,14 @@ struct NotifyUtilFailureTests {
   }
 
   @Test(arguments: [
-    ["-p", "a"], ["-w", "a"], ["-1", "a"], ["-g", "a"], ["--list"], ["--monitor"],
-    ["-s", "a"],
+    ["-p", "a"], ["-w", "a"], ["-1", "a"], ["-g", "a"], ["--monitor"], ["-s", "a"],
   ])
   func saysWhichBusWasTriedAndWhy(words: [String]) async throws {
     let bus = try PrivateBus(#require(BusKind.installed.first))
     bus.kill()
     let command = words.joined(separator: " ")
     let line = words + (words[0] == "-s" ? ["1"] : [])
-    let isOfBus = words[0].hasPrefix("--")
-    let outcome =
-      isOfBus
-      ? try await runNotifyUtil(line, on: bus)
-      : try await runNotifyUtilWithoutTable(line, on: bus)
+    let outcome = try await runNotifyUtilWithoutTable(line, on: bus)
     let lines = outcome.errors.split(separator: "\n")
     try #require(lines.count == 3, "\(outcome)")
     #expect(lines[0] == "notifyutil: \(command): there is no message bus")

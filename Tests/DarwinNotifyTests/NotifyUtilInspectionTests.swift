@@ -1,6 +1,7 @@
 // Specifies how notifyutil shows what goes on on a bus.
 import DarwinNotify
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -91,8 +92,9 @@ struct NotifyUtilInspectionTests {
     #expect(post["generation"] is NSNull && post["region"] is NSNull)
     #expect(
       Set(post.keys) == [
-        "time", "center", "name", "sender", "pid", "program", "generation", "region",
+        "time", "center", "name", "sender", "pid", "program", "generation", "region", "posts",
       ])
+    #expect(post["posts"] as? Int == 1)
   }
 
   @Test(arguments: BusKind.installed)
@@ -124,12 +126,51 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func endsWithTheBusThatItMonitors(on kind: BusKind) async throws {
+  func goesOnWithTheTableWhenTheBusIsLost(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let monitor = try await startNotifyUtil(["--monitor"], on: bus)
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    let monitor = try await startNotifyUtil(["--monitor", "com.example.a"], on: bus)
     bus.kill()
-    let outcome = await monitor.end()
-    #expect(outcome.status == 3)
-    #expect(outcome.errors.hasPrefix("notifyutil: --monitor: there is no message bus\n"))
+    #expect(try await runNotifyUtil(["-p", "com.example.a"], on: bus) == Outcome())
+    await monitor.waitForOutput(" darwin com.example.a in the table: generation ")
+    bus.startAgain()
+    await eventually {
+      _ = try? await runNotifyUtil(["-z", "0", "-p", "com.example.a"], on: bus)
+      return monitor.output.contains(" darwin com.example.a from pid ")
+    }
+    #expect(monitor.isRunning && listener.isRunning)
+  }
+
+  @Test func worksWithoutABus() async throws {
+    let environment = ["DARWIN_NOTIFY_BUS": "none", "XDG_RUNTIME_DIR": try ownDirectory()]
+    func run(_ words: [String]) async throws -> Outcome {
+      try await runNotifyUtil(words, on: nil, environment: environment)
+    }
+    let listener = try Program(
+      "notifyutil", ["--ready=1", "-w", "com.example.a"], on: nil, environment: environment)
+    await listener.waitForLine("ready")
+    let monitor = try Program(
+      "notifyutil", ["--ready=1", "--json", "--monitor"], on: nil, environment: environment)
+    await monitor.waitForLine("ready")
+    #expect(try await run(["-p", "com.example.a", "-p", "com.example.unheld"]) == Outcome())
+    await listener.waitForLine("com.example.a")
+    let list = try await run(["--list"])
+    #expect(list.output.contains("notifyutil(\(listener.processIdentifier))"))
+    #expect(list.output.split(separator: "\n").count == 2 && list.status == 0)
+    await eventually { monitor.lines.count == 2 }
+    let line = try #require(monitor.lines.last)
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    let post = try #require(object)
+    #expect(post["name"] as? String == "com.example.a" && post["posts"] as? Int == 1)
+    #expect(post["sender"] is NSNull && post["pid"] is NSNull && post["program"] is NSNull)
+    #expect(monitor.isRunning && listener.isRunning)
+  }
+
+  /// A private directory for a table that no other test uses.
+  private func ownDirectory() throws -> String {
+    let directory = String(cString: try #require(test_directory())) + "/\(UUID())"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return directory
   }
 }

@@ -77,6 +77,10 @@ typedef struct dn__carrier_ops {
 /* How long posts may still wait when their carrier closes. */
 #define DN__CLOSE_TIMEOUT_US UINT64_C(1000000)
 
+/* Delays between connection attempts: short after a bus restarts, long where there is none. */
+#define DN__BACKOFF_MIN_US UINT64_C(10000)
+#define DN__BACKOFF_MAX_US UINT64_C(5000000)
+
 /* The first member of each carrier. */
 struct dn__carrier {
         const dn__carrier_ops *ops;

@@ -1,11 +1,10 @@
-/* Public functions that inspect a bus. */
+/* Public functions that inspect a bus and its table. */
 #include "darwinnotify/inspect.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "carrier/address.h"
-#include "carrier/dbus/monitor.h"
+#include "inspect/watch.h"
 #include "shm/census.h"
 #include "shm/region.h"
 #include "util/cancel.h"
@@ -15,17 +14,10 @@
 #define DEINITS_ADDRESS DN__CLEANUP(dn__address_deinit)
 #define DEINITS_CENSUS DN__CLEANUP(dn__census_deinit)
 
-/* Resolves the bus. Returns 0, -EINVAL, -ENOMEM, or -ENOTCONN if there is none to inspect. */
+/* Resolves the bus. Returns 0, -EINVAL or -ENOMEM. */
 static int find_bus(const char *bus, dn__address *ret_address)
 {
-        int r;
-
-        if (bus && !*bus)
-                return -EINVAL;
-        r = dn__address_resolve(bus, ret_address);
-        if (r < 0)
-                return r;
-        return ret_address->address ? 0 : -ENOTCONN;
+        return bus && !*bus ? -EINVAL : dn__address_resolve(bus, ret_address);
 }
 
 int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
@@ -36,7 +28,7 @@ int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watche
         if (!watcher || !watcher->post)
                 return -EINVAL;
         r = find_bus(bus, &address);
-        return r < 0 ? r : dn__monitor_run(&address, prefix ? prefix : "", watcher);
+        return r < 0 ? r : dn__watch_run(&address, prefix ? prefix : "", watcher);
 }
 
 /* Opens the table only while in use. A table that did not exist before does not exist

@@ -82,6 +82,8 @@ static int begin_entry(dn__region *region)
 {
         dn__shm_table *table = region->table;
 
+        atomic_fetch_and(&table->watchers[region->process / 64],
+                         ~(UINT64_C(1) << region->process % 64));
         clear_held(table, region->process);
         clear_marks(table, region->process);
         clear_owned_sets(table, region->process);

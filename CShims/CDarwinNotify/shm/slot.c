@@ -287,7 +287,7 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
         atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
         /* The count continues from the previous name's: only 0 means "not counted". */
-        (void)dn__slot_count_post(slot);
+        atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
         atomic_store_explicit(tag, tag_of(hash), memory_order_release);
 }
 

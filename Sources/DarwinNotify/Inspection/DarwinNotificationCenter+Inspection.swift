@@ -3,8 +3,9 @@
 extension DarwinNotificationCenter {
   /// Watches every post on a bus, over a connection of its own, until a closure ends it.
   ///
-  /// It blocks the thread for as long; the closures run there. Posts that stay inside a process are
-  /// not seen.
+  /// While there is no bus it watches the table that the processes of the user share: the posts of
+  /// names with a registration. It blocks the thread for as long; the closures run there. Posts
+  /// that stay inside a process are not seen.
   ///
   /// - Parameters:
   ///   - bus: the bus to watch; `nil` for that of ``shared``.
@@ -13,8 +14,8 @@ extension DarwinNotificationCenter {
   ///   - body: is called for each post.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` for an empty address, or an address or a
   ///   prefix with a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached`` if
-  ///   the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is no bus, or no
-  ///   more, also for an address that is malformed.
+  ///   the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is neither a bus
+  ///   nor a table, or no more.
   ///
   /// The corresponding C function is `dn_watch_posts`.
   public static func watchPosts(
@@ -37,8 +38,8 @@ extension DarwinNotificationCenter {
   /// - Parameter bus: the bus that the processes use; `nil` for that of ``shared``.
   /// - Returns: the names.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is empty or has a
-  ///   NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notConnected`` if no bus is
-  ///   chosen, ``DarwinNotifyError/notAuthorized`` if there is no table to be read.
+  ///   NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notAuthorized`` if there is no
+  ///   table to be read.
   ///
   /// The corresponding C function is `dn_list_names`.
   public static func names(on bus: Bus? = nil) throws(DarwinNotifyError) -> [NameRecord] {

@@ -1,6 +1,6 @@
-// Describes a post that was seen on a bus.
+// Describes a post that was seen.
 
-/// A post, as it went over a bus.
+/// A post, as it went over a bus, or posts of a name that the table of the user has counted.
 ///
 /// The corresponding C type is `dn_post_record`.
 public struct PostRecord: Hashable, Sendable {
@@ -13,8 +13,8 @@ public struct PostRecord: Hashable, Sendable {
   /// The name that was posted. The corresponding C field is `name`.
   public let name: NotificationName
 
-  /// What the bus calls the connection of the sender, such as `:1.42`. The corresponding C field
-  /// is `sender`.
+  /// What the bus calls the connection of the sender, such as `:1.42`; empty if it was seen in the
+  /// table, which does not say who posted. The corresponding C field is `sender`.
   public let sender: String
 
   /// The process of the sender; `nil` if it was gone before it could be asked for. The
@@ -31,4 +31,8 @@ public struct PostRecord: Hashable, Sendable {
 
   /// The table that counted it, if one did. The corresponding C field is `region`.
   public let region: UInt64?
+
+  /// How many posts the record stands for: one, or more if it was seen in the table. The
+  /// corresponding C field is `n_posts`.
+  public let coalesced: Int
 }

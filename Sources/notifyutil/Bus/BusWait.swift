@@ -5,24 +5,16 @@ import Glibc
 enum BusWait {
   private static let interval: UInt32 = 50_000
 
-  /// Returns when the bus lets this process in. It asks over connections of its own: the library
+  /// Returns when the bus lets this process in. It asks with centers of their own: the library
   /// connects at its first use, and to a bus that is there it does so at once.
   static func run() {
-    // Another error than that there is no bus shows itself again in the commands.
-    while case .notConnected? = failureOfLook() { usleep(interval) }
+    while !isOver { usleep(interval) }
   }
 
-  private static func failureOfLook() -> DarwinNotifyError? {
-    do throws(DarwinNotifyError) {
-      try look()
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  /// Throws if there is no bus.
-  static func look() throws(DarwinNotifyError) {
-    try DarwinNotificationCenter.watchPosts(ready: { .stop }) { _ in .stop }
+  /// Whether there is a bus, or an error that shows itself again in the commands.
+  static var isOver: Bool {
+    let bus = getenv("DARWIN_NOTIFY_BUS").map { String(cString: $0) } ?? ""
+    let center = try? DarwinNotificationCenter(bus: bus.isEmpty ? .session : .address(bus))
+    return center?.isOnBus ?? true
   }
 }

@@ -1,4 +1,4 @@
-// Prints every post that goes over the bus.
+// Prints every post that goes over the bus or, without one, is counted in the table.
 import DarwinNotify
 import Dispatch
 import Glibc
@@ -9,7 +9,7 @@ struct Monitor {
   let failures: Failures
 
   /// Watches on a thread of its own. Returns when no later post is missed; ends the program when
-  /// there is no bus, or no more.
+  /// there is neither a bus nor a table.
   func start() {
     let isReady = DispatchSemaphore(value: 0)
     DispatchQueue(label: "notifyutil.monitor").async {
@@ -31,7 +31,12 @@ struct Monitor {
 
   private func line(for post: PostRecord) -> String {
     "\(localTime(post.microseconds)) \(post.center) \(printable(post.name.rawValue))"
-      + " from \(sender(of: post)): \(payload(of: post))"
+      + " \(origin(of: post)): \(payload(of: post))"
+  }
+
+  private func origin(of post: PostRecord) -> String {
+    if !post.sender.isEmpty { return "from \(sender(of: post))" }
+    return post.coalesced == 1 ? "in the table" : "in the table, \(post.coalesced) posts"
   }
 
   private func sender(of post: PostRecord) -> String {
@@ -51,11 +56,12 @@ struct Monitor {
       ("time", .number("\(seconds).\(padded(microseconds, to: 6))")),
       ("center", .string(post.center)),
       ("name", .string(post.name.rawValue)),
-      ("sender", .string(post.sender)),
+      ("sender", post.sender.isEmpty ? .null : .string(post.sender)),
       ("pid", post.processIdentifier.map { .number($0) } ?? .null),
       ("program", post.program.map { .string($0) } ?? .null),
       ("generation", post.generation.map { .number($0) } ?? .null),
       ("region", post.region.map { .string(hexadecimal($0)) } ?? .null),
+      ("posts", .number(post.coalesced)),
     ])
   }
 

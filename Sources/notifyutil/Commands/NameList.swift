@@ -8,7 +8,6 @@ struct NameList {
   /// Prints them, or ends the program.
   func print() {
     do throws(DarwinNotifyError) {
-      try BusWait.look()  // To list the names of a bus asks only for its table.
       let names = try DarwinNotificationCenter.names()
       if isJSON {
         Output.print(JSON.array(names.map(json)).text)

@@ -239,8 +239,23 @@ TEST_NO_BUS(wrongArgumentsAreRefused)
 
         CHECK_EQ(dn_list_names(NOWHERE, NULL, NULL), -EINVAL);
         CHECK_EQ(dn_list_names("", on_name, &list), -EINVAL);
-        CHECK_EQ(dn_list_names("none", on_name, &list), -ENOTCONN);
-        CHECK_EQ(dn_list_names("unixexec:path=/bin/true", on_name, &list), -ENOTCONN);
+}
+
+TEST_NO_BUS(namesAreListedWhereThereIsNoBus)
+{
+        static const char *const buses[] = {"none", "unixexec:path=/bin/true"};
+
+        for (size_t i = 0; i < sizeof buses / sizeof *buses; i++) {
+                setenv("DARWIN_NOTIFY_BUS", buses[i], 1);
+                test_child *holder = spawn_observer("held", NULL);
+                listing *list = list_now(buses[i]);
+                CHECK_EQ(list->n_names, 1);
+                CHECK_STREQ(list->names[0].name, "held");
+                CHECK_EQ(list->names[0].n_holders, 1);
+                CHECK_EQ(list->names[0].pids[0], test_child_pid(holder));
+                test_child_wait(holder);
+                CHECK_EQ(list_now(buses[i])->n_names, 0);
+        }
 }
 
 TEST_NO_BUS(unavailableTableIsAnError)

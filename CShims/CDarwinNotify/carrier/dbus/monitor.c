@@ -5,9 +5,7 @@
 #include "carrier/dbus/monitor.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "carrier/dbus/connection.h"
 #include "carrier/dbus/peers.h"
@@ -27,16 +25,22 @@ static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed
 /* For connections coming and going, and for the posts of each kind of center. */
 #define N_RULES (1 + N_WIRES)
 
-typedef struct monitor {
+/* Work allowed before the caller gets its turn. */
+#define TURN_N_STEPS 256
+
+struct dn__monitor {
         dn__connection connection;
         dn__peers peers;
         dn__waiting waiting;
         const dn_watcher *watcher;
         const char *prefix;
+        uint64_t answer_us; /* until when the bus has to be ready */
         sd_bus_slot *rules[N_RULES];
+        bool is_asked; /* for the signals */
         unsigned n_confirmed;
         bool is_refused;
-} monitor;
+        bool is_ready;
+};
 
 /* Callers see every failure of the connection as a lost connection. */
 static int lost_error(int r)
@@ -44,14 +48,9 @@ static int lost_error(int r)
         return r == -ENOMEM ? -ENOMEM : -ENOTCONN;
 }
 
-static int result_of_callback(int r)
-{
-        return r < 0 ? -EINVAL : r;
-}
-
 /* --- Waiting posts --------------------------------------------------------------------------- */
 
-static int report_first(monitor *monitor)
+static int report_first(dn__monitor *monitor)
 {
         dn__waiting_post *first = dn__waiting_first(&monitor->waiting);
         const dn__peer *peer = first->peer;
@@ -67,22 +66,23 @@ static int report_first(monitor *monitor)
                 .object = first->post.body.object,
                 .user_info = first->post.body.user_info,
                 .number = first->post.body.number,
+                .n_posts = 1,
         };
         int r;
 
         dn__waiting_take(&monitor->waiting, first);
         r = monitor->watcher->post(&record, monitor->watcher->context);
         dn__waiting_post_free(first);
-        return result_of_callback(r);
+        return r;
 }
 
-static bool first_is_due(const monitor *monitor)
+static bool first_is_due(const dn__monitor *monitor)
 {
         return dn__waiting_get_until(&monitor->waiting) <= dn__clock_now_us() ||
                monitor->waiting.n_posts > MAX_WAITING;
 }
 
-static int report_due(monitor *monitor)
+static int report_due(dn__monitor *monitor)
 {
         int r = 0;
 
@@ -92,7 +92,7 @@ static int report_due(monitor *monitor)
 }
 
 /* Reports the last posts of a bus that has gone. */
-static int report_all(monitor *monitor)
+static int report_all(dn__monitor *monitor)
 {
         int r = 0;
 
@@ -113,7 +113,7 @@ static bool read_post(sd_bus_message *message, dn__post *ret_post)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int handle(monitor *monitor, sd_bus_message *message)
+static int handle(dn__monitor *monitor, sd_bus_message *message)
 {
         dn__post post;
         int r = 0;
@@ -133,39 +133,9 @@ static int handle(monitor *monitor, sd_bus_message *message)
         return r;
 }
 
-/* Waits until there is something to read, write or time out, but no later than `until_us`. */
-static int wait_for_bus(monitor *monitor, uint64_t until_us)
-{
-        struct pollfd wait = { .fd = -1 };
-        uint64_t bus_until_us;
-        int r;
-
-        r = dn__connection_get_wait(&monitor->connection, &wait.fd, &wait.events, &bus_until_us);
-        if (r < 0)
-                return lost_error(r);
-        if (bus_until_us < until_us)
-                until_us = bus_until_us;
-        r = dn__clock_poll(&wait, 1, until_us);
-        return r < 0 && errno != EINTR ? -ENOTCONN : 0;
-}
-
-/* Does one step, or waits for one. Returns 0, -ENOMEM, or -ENOTCONN. */
-static int advance(monitor *monitor, uint64_t until_us)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int n;
-
-        n = dn__connection_step(&monitor->connection, &message);
-        if (n < 0)
-                return lost_error(n);
-        if (message)
-                return handle(monitor, message);
-        return n > 0 ? 0 : wait_for_bus(monitor, until_us);
-}
-
 static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
 {
-        monitor *monitor = context;
+        dn__monitor *monitor = context;
 
         (void)error;
         if (!sd_bus_message_is_method_error(answer, NULL))
@@ -176,7 +146,7 @@ static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 }
 
 /* Connections first, so that every poster heard is also heard to leave. */
-static int ask_for_signals(monitor *monitor)
+static int ask_for_signals(dn__monitor *monitor)
 {
         char rule[DN__WIRE_RULE_BYTES];
         dn__question question = { "AddMatch", rule, rule_answered, monitor };
@@ -190,60 +160,104 @@ static int ask_for_signals(monitor *monitor)
         return r < 0 ? lost_error(r) : 0;
 }
 
-/* Returns when the bus delivers signals, or after a time limit. */
-static int begin(monitor *monitor, const dn__address *address)
-{
-        uint64_t until_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
-        int r;
-
-        r = dn__connection_open(&monitor->connection, address);
-        if (r < 0)
-                return lost_error(r);
-        while (r == 0 && !dn__connection_is_ready(&monitor->connection))
-                r = dn__clock_now_us() < until_us ? advance(monitor, until_us) : -ENOTCONN;
-        if (r == 0)
-                r = ask_for_signals(monitor);
-        while (r == 0 && monitor->n_confirmed < N_RULES && !monitor->is_refused)
-                r = dn__clock_now_us() < until_us ? advance(monitor, until_us) : -ENOTCONN;
-        return r == 0 && monitor->is_refused ? -ENOBUFS : r;
-}
-
-/* Reports posts until a callback stops it or the connection is lost. */
-static int run(monitor *monitor)
+/* Sets up what is to be set up next. Returns 0, a callback's result, or a negative errno. */
+static int set_up(dn__monitor *monitor)
 {
         const dn_watcher *watcher = monitor->watcher;
-        int r, ended;
 
-        r = watcher->ready ? result_of_callback(watcher->ready(watcher->context)) : 0;
-        if (r == 0)
-                r = report_due(monitor);
-        while (r == 0) {
-                r = advance(monitor, dn__waiting_get_until(&monitor->waiting));
-                ended = r < 0 ? report_all(monitor) : report_due(monitor);
-                r = ended ? ended : r;
+        if (monitor->is_refused)
+                return -ENOBUFS;
+        if (!monitor->is_asked && dn__connection_is_ready(&monitor->connection)) {
+                monitor->is_asked = true;
+                return ask_for_signals(monitor);
+        }
+        if (monitor->n_confirmed < N_RULES)
+                return dn__clock_now_us() < monitor->answer_us ? 0 : -ENOTCONN;
+        monitor->is_ready = true;
+        return watcher->ready ? watcher->ready(watcher->context) : 0;
+}
+
+/* Does one step. Returns 0, -ENOMEM or -ENOTCONN. */
+static int take_step(dn__monitor *monitor, bool *ret_is_idle)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int n;
+
+        n = dn__connection_step(&monitor->connection, &message);
+        *ret_is_idle = n <= 0;
+        if (n < 0)
+                return lost_error(n);
+        return message ? handle(monitor, message) : 0;
+}
+
+int dn__monitor_advance(dn__monitor *monitor)
+{
+        bool is_idle = false;
+        int r = 0, reported;
+
+        for (int i = 0; r == 0 && !is_idle && i < TURN_N_STEPS; i++) {
+                r = take_step(monitor, &is_idle);
+                if (r == 0 && !monitor->is_ready)
+                        r = set_up(monitor);
+                if (!monitor->is_ready)
+                        continue;
+                reported = r < 0 ? report_all(monitor) : report_due(monitor);
+                r = reported ? reported : r;
         }
         return r;
 }
 
-static void end(monitor *monitor)
+void dn__monitor_get_wait(dn__monitor *monitor, struct pollfd *ret_wait, uint64_t *ret_until_us)
 {
+        uint64_t until_us = dn__waiting_get_until(&monitor->waiting);
+
+        *ret_wait = (struct pollfd){ .fd = -1 };
+        /* A broken connection shows in the next step. */
+        if (dn__connection_get_wait(&monitor->connection, &ret_wait->fd, &ret_wait->events,
+                                    ret_until_us) < 0)
+                *ret_until_us = 0;
+        if (!monitor->is_ready && monitor->answer_us < until_us)
+                until_us = monitor->answer_us;
+        if (until_us < *ret_until_us)
+                *ret_until_us = until_us;
+}
+
+bool dn__monitor_is_ready(const dn__monitor *monitor)
+{
+        return monitor->is_ready;
+}
+
+int dn__monitor_open(const dn__address *address, const char *prefix, const dn_watcher *watcher,
+                     dn__monitor **ret_monitor)
+{
+        dn__monitor *monitor = calloc(1, sizeof(*monitor));
+        int r;
+
+        if (!monitor)
+                return -ENOMEM;
+        monitor->prefix = prefix;
+        monitor->watcher = watcher;
+        monitor->answer_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
+        dn__peers_init(&monitor->peers, &monitor->connection, DN__PEER_PROCESS);
+        dn__waiting_init(&monitor->waiting);
+        r = dn__connection_open(&monitor->connection, address);
+        if (r < 0) {
+                (void)dn__monitor_close(monitor);
+                return lost_error(r);
+        }
+        *ret_monitor = monitor;
+        return 0;
+}
+
+dn__monitor *dn__monitor_close(dn__monitor *monitor)
+{
+        if (!monitor)
+                return NULL;
         dn__waiting_deinit(&monitor->waiting);
         dn__peers_deinit(&monitor->peers);
         for (size_t i = 0; i < N_RULES; i++)
                 (void)sd_bus_slot_unref(monitor->rules[i]);
         dn__connection_close(&monitor->connection);
-}
-
-int dn__monitor_run(const dn__address *address, const char *prefix, const dn_watcher *watcher)
-{
-        monitor monitor = { .prefix = prefix, .watcher = watcher };
-        int r;
-
-        dn__peers_init(&monitor.peers, &monitor.connection, DN__PEER_PROCESS);
-        dn__waiting_init(&monitor.waiting);
-        r = begin(&monitor, address);
-        if (r == 0)
-                r = run(&monitor);
-        end(&monitor);
-        return r;
+        free(monitor);
+        return NULL;
 }

@@ -20,10 +20,6 @@
 #include "util/lock.h"
 #include "util/loop.h"
 
-/* Delays between connection attempts: short after a bus restarts, long where there is none. */
-#define DN__BACKOFF_MIN_US (10 * DN__US_PER_MS)
-#define DN__BACKOFF_MAX_US (5 * DN__US_PER_SECOND)
-
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
  * never held while waiting or while code outside this folder runs. */
 typedef struct dn__dbus {

@@ -8,29 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "carrier/direct/marks.h"
 #include "carrier/direct/ring.h"
 #include "shm/slot.h"
 #include "util/list.h"
-
-/* Names that are brought in the order of their posts; those of a larger crowd are not sorted any
- * further. */
-#define MAX_SORTED 256
-
-/* While others post all the time there is no end to it. */
-#define MAX_LOOKS 4
-
-typedef struct marked {
-        uint64_t posted_ns;
-        size_t slot_index;
-} marked;
 
 typedef struct dn__direct {
         dn__carrier carrier;
         dn__source source;
         dn__loop *loop;
         dn__region *region;
-        marked marked[MAX_SORTED]; /* of the thread */
-        size_t n_marked;
 } dn__direct;
 
 static dn__direct *direct_of(dn__carrier *carrier)
@@ -54,8 +41,9 @@ static bool prepare_direct(dn__source *source, dn__wait *wait)
 }
 
 /* Brings all that the table has counted of the name of a slot. */
-static void bring(dn__direct *direct, size_t slot_index)
+static void bring(void *context, size_t slot_index)
 {
+        dn__direct *direct = context;
         char text[DN__SLOT_NAME_BYTES];
         dn__post post = {
                 .generation = UINT64_MAX,
@@ -66,54 +54,12 @@ static void bring(dn__direct *direct, size_t slot_index)
                 direct->carrier.sink->received(direct->carrier.context, &post);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-        const marked *first = a, *second = b;
-
-        return (first->posted_ns > second->posted_ns) - (first->posted_ns < second->posted_ns);
-}
-
-static void bring_marked(dn__direct *direct)
-{
-        if (direct->n_marked > 1)
-                qsort(direct->marked, direct->n_marked, sizeof(direct->marked[0]), compare_times);
-        for (size_t i = 0; i < direct->n_marked; i++)
-                bring(direct, direct->marked[i].slot_index);
-        direct->n_marked = 0;
-}
-
-static void add_marked(void *context, size_t slot_index)
-{
-        dn__direct *direct = context;
-        const dn__shm_table *table = direct->region->table;
-
-        /* Without a tag there may be no memory behind the slot. */
-        if (atomic_load(&table->tags[slot_index]) == 0)
-                return;
-        if (direct->n_marked == MAX_SORTED)
-                bring_marked(direct);
-        direct->marked[direct->n_marked++] =
-                (marked){ atomic_load_explicit(&table->slots[slot_index].posted_ns,
-                                               memory_order_relaxed),
-                          slot_index };
-}
-
 static void dispatch_direct(dn__source *source)
 {
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
 
-        if (!direct->region)
-                return;
-        /* A look walks over the marks: one behind it may have been set before one that it found. So
-         * it looks again, until there is nothing more. */
-        for (int i = 0; i < MAX_LOOKS; i++) {
-                size_t n_before = direct->n_marked;
-
-                dn__ring_take(direct->region, add_marked, direct);
-                if (direct->n_marked == n_before)
-                        break;
-        }
-        bring_marked(direct);
+        if (direct->region)
+                dn__marks_take(direct->region, bring, direct);
 }
 
 static const dn__source_ops source_ops = { prepare_direct, dispatch_direct };

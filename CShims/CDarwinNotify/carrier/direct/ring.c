@@ -61,14 +61,17 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
 {
         dn__shm_table *table = region->table;
         size_t index = (size_t)(slot - table->slots);
+        uint64_t watched = atomic_load(&table->watched);
 
         for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
-                uint64_t holders = atomic_load(&slot->holders[i]);
+                uint64_t told = atomic_load(&slot->holders[i]);
 
+                if (watched >> i & 1)
+                        told |= atomic_load(&table->watchers[i]);
                 if (i == region->process / 64)
-                        holders &= ~(UINT64_C(1) << region->process % 64);
-                for (; holders; holders &= holders - 1) {
-                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(holders);
+                        told &= ~(UINT64_C(1) << region->process % 64);
+                for (; told; told &= told - 1) {
+                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(told);
 
                         /* There is no memory behind an entry that was never used. */
                         if (process >= atomic_load(&table->n_processes_used))
@@ -78,6 +81,20 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
                         ring(&table->processes[process].wake);
                 }
         }
+}
+
+void dn__ring_watch(const dn__region *region)
+{
+        dn__shm_table *table = region->table;
+
+        set_bit(table->watchers, region->process);
+        set_bit(&table->watched, region->process / 64);
+}
+
+void dn__ring_unwatch(const dn__region *region)
+{
+        atomic_fetch_and(&region->table->watchers[region->process / 64],
+                         ~(UINT64_C(1) << region->process % 64));
 }
 
 void dn__ring_all(const dn__region *region)

@@ -7,12 +7,14 @@
 
 DN_BEGIN_DECLS
 
-/** One signal of a center. Borrowed, with all it points to, until the callback returns. */
+/** One signal of a center or, without a bus, what the table has counted of a name. Borrowed, with
+ *  all it points to, until the callback returns. */
 typedef struct dn_post_record {
         uint64_t time_us;    /**< when it arrived: microseconds since 1970 UTC */
         const char *center;  /**< "darwin" or "distributed" */
         const char *name;    /**< NUL-terminated UTF-8 */
-        const char *sender;  /**< the unique name of its connection, such as ":1.42" */
+        const char *sender;  /**< the unique name of its connection, such as ":1.42"; empty: seen
+                                  in the table, which does not say who posted */
         int64_t pid;         /**< of the sender; 0 if unknown: it was gone before the bus could be
                                   asked, or the bus did not answer in time */
         const char *program; /**< file name of the sender's executable or, where that cannot be
@@ -22,6 +24,8 @@ typedef struct dn_post_record {
         const char *object;       /**< NUL-terminated UTF-8, or NULL; Darwin center: NULL */
         const dn_dict *user_info; /**< or NULL; Darwin center: NULL */
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
+        uint64_t n_posts;         /**< how many posts the record stands for: 1, or more if seen in
+                                       the table; the last one has the generation */
 } dn_post_record;
 
 /** What dn_watch_posts() calls. Both run on the thread that called it. */
@@ -36,7 +40,12 @@ typedef struct dn_watcher {
 /**
  * Watches every post on a bus, over its own connection, until a callback stops it.
  *
- * Posts that stay inside a process (`self.` names) do not go over the bus.
+ * While there is no bus, or none that answers within a second, it watches the table that the
+ * processes of the user share for that bus: the posts of registered names, those that come together
+ * as one record. It goes on with the bus when one appears, and with the table when it is lost. A
+ * post that has been reported from the table is not reported again when its signal follows.
+ *
+ * Posts that stay inside a process (`self.` names) are not seen.
  *
  * @param bus      as in dn_center_open(); NULL for the bus that dn_center_darwin() uses.
  * @param prefix   only names that begin with these bytes; NULL for all.
@@ -45,7 +54,7 @@ typedef struct dn_watcher {
  *
  * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` is empty, or a callback returned a
  *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
- *           is no bus, none that answers within a second, or no more.
+ *           is neither a bus nor a table, or no more.
  * Threads:  any; returns only at the end.
  * Apple:    none.
  */
@@ -69,8 +78,8 @@ typedef struct dn_name_record {
  * @return 0, or what the callback returned, if positive; or a negative errno.
  *
  * Errors:   -EINVAL if `each` is NULL, `bus` is empty, or the callback returned a negative value;
- *           -ENOMEM; -ENOTCONN if there is no bus to have a table; -EACCES if the table is not
- *           available (no private directory, another version, or already used by 1024 processes).
+ *           -ENOMEM; -EACCES if the table is not available (no private directory, another version,
+ *           or already used by 1024 processes).
  * Threads:  any.
  * Apple:    what `notifyutil --dump` has notifyd write.
  */

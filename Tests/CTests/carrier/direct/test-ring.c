@@ -25,6 +25,8 @@
 #define dn__wake_sleep model_wake_sleep
 #define dn__ring_holders model_ring_holders
 #define dn__ring_all model_ring_all
+#define dn__ring_watch model_ring_watch
+#define dn__ring_unwatch model_ring_unwatch
 #define dn__ring_is_marked model_ring_is_marked
 #define dn__ring_take model_ring_take
 #define dn__region_open model_region_open

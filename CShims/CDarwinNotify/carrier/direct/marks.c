@@ -1,0 +1,80 @@
+/* Takes the marks of this process in the order of the posts. */
+#include "carrier/direct/marks.h"
+
+#include <stdlib.h>
+
+#include "carrier/direct/ring.h"
+
+/* Names that are told in the order of their posts; those of a larger crowd are not sorted any
+ * further. */
+#define MAX_SORTED 256
+
+/* While others post all the time there is no end to it. */
+#define MAX_LOOKS 4
+
+typedef struct marked {
+        uint64_t posted_ns;
+        size_t slot_index;
+} marked;
+
+typedef struct collection {
+        const dn__region *region;
+        void (*look)(void *context, size_t slot_index);
+        void *context;
+        marked marked[MAX_SORTED];
+        size_t n_marked;
+} collection;
+
+static int compare_times(const void *a, const void *b)
+{
+        const marked *first = a, *second = b;
+
+        return (first->posted_ns > second->posted_ns) - (first->posted_ns < second->posted_ns);
+}
+
+static void look_at_all(collection *collection)
+{
+        if (collection->n_marked > 1)
+                qsort(collection->marked, collection->n_marked, sizeof(collection->marked[0]),
+                      compare_times);
+        for (size_t i = 0; i < collection->n_marked; i++)
+                collection->look(collection->context, collection->marked[i].slot_index);
+        collection->n_marked = 0;
+}
+
+static void add(void *context, size_t slot_index)
+{
+        collection *collection = context;
+        const dn__shm_table *table = collection->region->table;
+
+        /* Without a tag there may be no memory behind the slot. */
+        if (atomic_load(&table->tags[slot_index]) == 0)
+                return;
+        if (collection->n_marked == MAX_SORTED)
+                look_at_all(collection);
+        collection->marked[collection->n_marked++] =
+                (marked){ atomic_load_explicit(&table->slots[slot_index].posted_ns,
+                                               memory_order_relaxed),
+                          slot_index };
+}
+
+void dn__marks_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
+                    void *context)
+{
+        collection collection;
+
+        collection.region = region;
+        collection.look = look;
+        collection.context = context;
+        collection.n_marked = 0;
+        /* A look walks over the marks: one behind it may have been set before one that it found. So
+         * it looks again, until there is nothing more. */
+        for (int i = 0; i < MAX_LOOKS; i++) {
+                size_t n_before = collection.n_marked;
+
+                dn__ring_take(region, add, &collection);
+                if (collection.n_marked == n_before)
+                        break;
+        }
+        look_at_all(&collection);
+}

@@ -1,0 +1,32 @@
+/* Reports what the shared table counts, for as long as there is no bus to report it. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "darwinnotify/inspect.h"
+
+typedef struct dn__follower dn__follower;
+
+/* Opens the table of `key` (the scope of an address). What is posted from now on is new. Returns 0
+ * or a negative errno. */
+int dn__follower_open(const char *key, dn__follower **ret_follower);
+
+/* Follows the table from now on: posts that nobody has reported since the follower was opened are
+ * the next to be read. Returns 0 or -ENOMEM. */
+int dn__follower_resume(dn__follower *follower);
+
+/* Stops following: what is read afterwards was posted before. */
+void dn__follower_pause(dn__follower *follower);
+
+/* Returns a descriptor that is readable when there may be new posts. */
+int dn__follower_get_fd(const dn__follower *follower);
+
+/* Reports new posts of names that begin with the prefix. Returns 0, or what the callback returned
+ * if not 0. */
+int dn__follower_read(dn__follower *follower, const char *prefix, const dn_watcher *watcher);
+
+/* Notes a post that was seen on a bus. Returns whether it is new: no reading has reported it. */
+bool dn__follower_note(dn__follower *follower, const dn_post_record *record);
+
+/* NULL is allowed. Returns NULL. */
+dn__follower *dn__follower_close(dn__follower *follower);
