@@ -96,6 +96,9 @@ let package = Package(
     program(
       "peer-wormhole", in: "Benchmarks/peers",
       dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),
+    .target(name: "SoakBoard", path: "Tests/Soak/board", cSettings: strictC),
+    program(
+      "soak-peer", in: "Tests/Soak", dependencies: ["DarwinNotify", "Wormhole", "SoakBoard"]),
     .executableTarget(
       name: "delegation-figures", dependencies: ["Delegation"], path: "Benchmarks/delegation",
       swiftSettings: strictSwift),

@@ -29,14 +29,16 @@ typedef struct soak_worker {
         _Atomic uint64_t is_ready;
         _Atomic uint64_t rests;     /* nothing is posted until `rest` ends */
         _Atomic uint64_t floods;    /* ordered to post without a pause */
-        _Atomic uint64_t n_ordered; /* posts of each name that it is to make at rest */
+        _Atomic uint64_t n_ordered; /* at rest: how often it is to post or pass all it can */
         _Atomic uint64_t n_obeyed;
         _Atomic uint64_t n_violations;
+        _Atomic uint64_t last[SOAK_N_TRANSITS]; /* message that it has passed or handled */
         soak_count counts[SOAK_N_NAMES];
 } soak_worker;
 
 typedef struct soak_board {
         _Atomic uint64_t rest;
+        _Atomic uint64_t is_disk_full;
         soak_worker workers[SOAK_N_WORKERS];
 } soak_board;
 
@@ -76,25 +78,17 @@ static void sleep_ns(long ns)
         nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* --- Posting ------------------------------------------------------------------------------- */
+/* --- Acting -------------------------------------------------------------------------------- */
 
-static void post_one(unsigned name, int (*post)(unsigned name))
-{
-        atomic_fetch_add(&me->counts[name].begun, 1);
-        if (post(name) == 0)
-                atomic_fetch_add(&me->counts[name].returned, 1);
-}
-
-static void obey(int (*post)(unsigned name))
+static void obey(void (*act)(unsigned order))
 {
         while (atomic_load(&me->n_obeyed) < atomic_load(&me->n_ordered)) {
-                for (unsigned name = 0; name < SOAK_N_NAMES; name++)
-                        post_one(name, post);
+                act(SOAK_EVERYTHING);
                 atomic_fetch_add(&me->n_obeyed, 1);
         }
 }
 
-void soak_post(int (*post)(unsigned name))
+void soak_act(void (*act)(unsigned what))
 {
         unsigned seed = (unsigned)getpid();
 
@@ -102,16 +96,40 @@ void soak_post(int (*post)(unsigned name))
         for (;;) {
                 while (atomic_load(&board->rest)) {
                         atomic_store(&me->rests, 1);
-                        obey(post);
+                        obey(act);
                         sleep_ns(LOOK_EVERY_NS);
                 }
                 atomic_store(&me->rests, 0);
                 if (atomic_load(&board->rest))
                         continue; /* the driver may have seen that it rests */
-                post_one((unsigned)rand_r(&seed) % SOAK_N_NAMES, post);
+                act((unsigned)rand_r(&seed));
                 if (!atomic_load(&me->floods))
                         sleep_ns(rand_r(&seed) % MAX_PAUSE_NS);
         }
+}
+
+static int (*post)(unsigned name);
+
+static void post_one(unsigned name)
+{
+        atomic_fetch_add(&me->counts[name].begun, 1);
+        if (post(name) == 0)
+                atomic_fetch_add(&me->counts[name].returned, 1);
+}
+
+static void post_some(unsigned what)
+{
+        if (what != SOAK_EVERYTHING)
+                post_one(what % SOAK_N_NAMES);
+        else
+                for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+                        post_one(name);
+}
+
+void soak_post(int (*post_name)(unsigned name))
+{
+        post = post_name;
+        soak_act(post_some);
 }
 
 /* --- Hearing ------------------------------------------------------------------------------- */
@@ -160,6 +178,23 @@ void soak_heard(unsigned name, uint64_t n_posts)
 void soak_noticed(unsigned name)
 {
         atomic_fetch_add(&me->counts[name].n_calls, 1);
+}
+
+/* --- Messages ------------------------------------------------------------------------------ */
+
+uint64_t soak_get_last(unsigned transit)
+{
+        return atomic_load(&me->last[transit]);
+}
+
+void soak_set_last(unsigned transit, uint64_t number)
+{
+        atomic_store(&me->last[transit], number);
+}
+
+bool soak_is_disk_full(void)
+{
+        return atomic_load(&board->is_disk_full);
 }
 
 /* --- Violations ---------------------------------------------------------------------------- */

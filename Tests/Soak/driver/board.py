@@ -2,30 +2,32 @@
 
 import mmap
 
-N_WORKERS, N_NAMES = 32, 4
-WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations")
+N_WORKERS, N_NAMES, N_TRANSITS = 32, 4, 3
+BOARD = ("rest", "is_disk_full")
+WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations",
+          *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
 N_WORDS = len(WORKER) + N_NAMES * len(COUNT)
 
 
 class Board:
-    """Words of 64 bits in a file: an order to rest, then those of each worker."""
+    """Words of 64 bits in a file: those for all, then those of each worker."""
 
     def __init__(self, path):
         self.path = path
-        n_bytes = 8 * (1 + N_WORKERS * N_WORDS)
+        n_bytes = 8 * (len(BOARD) + N_WORKERS * N_WORDS)
         with open(path, "w+b") as file:
             file.truncate(n_bytes)
             self.words = memoryview(mmap.mmap(file.fileno(), n_bytes)).cast("Q")
 
-    def order_rest(self, rests):
-        self.words[0] = int(rests)
+    def set_for_all(self, field, value):
+        self.words[BOARD.index(field)] = int(value)
 
     def get(self, worker, field):
-        return self.words[1 + worker * N_WORDS + WORKER.index(field)]
+        return self.words[self._start(worker) + WORKER.index(field)]
 
     def set(self, worker, field, value):
-        self.words[1 + worker * N_WORDS + WORKER.index(field)] = value
+        self.words[self._start(worker) + WORKER.index(field)] = value
 
     def count(self, worker, name, field):
         return self.words[self._position(worker, name, field)]
@@ -38,7 +40,7 @@ class Board:
         return sum(self.count(worker, name, field) for worker in range(N_WORKERS))
 
     def forget_hearing(self, worker):
-        """Prepares a worker to be started anew; what it has posted stays."""
+        """Prepares a worker to be started anew; what it has posted or handled stays."""
         self.set(worker, "is_ready", 0)
         self.set(worker, "rests", 0)
         for name in range(N_NAMES):
@@ -46,5 +48,8 @@ class Board:
                 self.words[self._position(worker, name, field)] = 0
 
     @staticmethod
-    def _position(worker, name, field):
-        return 1 + worker * N_WORDS + len(WORKER) + name * len(COUNT) + COUNT.index(field)
+    def _start(worker):
+        return len(BOARD) + worker * N_WORDS
+
+    def _position(self, worker, name, field):
+        return self._start(worker) + len(WORKER) + name * len(COUNT) + COUNT.index(field)

@@ -16,7 +16,9 @@ class Chaos:
         self.harm = {"kill": self.kill, "stop": self.stop, "flood": self.flood}
         if ground.kind != "none":
             self.harm.update(restart=self.restart, pause=self.pause)
-        self.is_bus_well = True
+        if ground.has_disk:
+            self.harm["disk"] = self.fill_disk
+        self.is_bus_well = self.is_disk_well = True
 
     def run(self, seconds):
         """Does harm for a time; all is well when it returns."""
@@ -48,7 +50,7 @@ class Chaos:
         self.undo_later(1, worker.resume)
 
     def flood(self):
-        slot = self.random.choice(self.crew.of("post")).slot
+        slot = self.random.choice(self.crew.of("post", "pass")).slot
         self.crew.board.set(slot, "floods", 1)
         self.undo_later(0.5, lambda: self.crew.board.set(slot, "floods", 0))
 
@@ -68,3 +70,16 @@ class Chaos:
             self.ground.order(undo)
             self.is_bus_well = True
         self.undo_later(1.5, mend)
+
+    def fill_disk(self):
+        if not self.is_disk_well:
+            return
+        self.is_disk_well = False
+        self.crew.board.set_for_all("is_disk_full", True)
+        self.ground.fill_disk()
+
+        def mend():
+            self.ground.free_disk()
+            self.crew.board.set_for_all("is_disk_full", False)
+            self.is_disk_well = True
+        self.undo_later(1, mend)

@@ -5,8 +5,10 @@ import time
 from board import N_NAMES
 from processes import Failure, Worker
 
-# What may be added to the first measurement: kB, descriptors, threads, files.
-GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "files": 4}
+TRANSITS = ("file", "coordinated-file", "log")
+# What may be added to the first measurements: kB, descriptors, threads, files.
+GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "pooled threads": 64,
+          "files": 4}
 
 
 class Crew:
@@ -18,6 +20,7 @@ class Crew:
         self.workers = [Worker(slot, *role) for slot, role in enumerate(roles)]
         self.heard = {}  # at the last rest: by process, the posts of each name
         self.measured = {}  # at the first rests
+        self.memory = 0
         self.n_rests = 0
 
     def of(self, *kinds):
@@ -51,8 +54,8 @@ class Crew:
 
     def rest(self, poster):
         """Lets all posters rest, then one post each name, and judges what was heard."""
-        self.board.order_rest(True)
-        for worker in self.of("post"):
+        self.board.set_for_all("rest", True)
+        for worker in self.of("post", "pass"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
                             lambda: f"{worker} does not rest")
         for worker in self.of("count"):
@@ -60,11 +63,13 @@ class Crew:
                             lambda: f"{worker} has lost posts: {self.missing(worker)}")
         self.await_silence()
         self.post_last(poster)
+        for worker in self.of("pass"):
+            self.pass_last(worker)
         self.compare()
         self.measure()
         self.check_logs()
         self.n_rests += 1
-        self.board.order_rest(False)
+        self.board.set_for_all("rest", False)
 
     def missing(self, worker):
         """Returns how many posts an observer has not heard of, by name."""
@@ -90,16 +95,31 @@ class Crew:
     def post_last(self, poster):
         """After the last post of a name everybody is called at least once."""
         before = self.calls()
-        ordered = self.board.get(poster.slot, "n_ordered") + 1
-        self.board.set(poster.slot, "n_ordered", ordered)
-        self.await_true(lambda: self.board.get(poster.slot, "n_obeyed") == ordered,
-                        lambda: f"{poster} does not post")
+        self.order(poster)
         for worker, n_calls in before.items():
             def deaf():
                 now = self.board.counts(worker.slot, "n_calls")
                 return [name for name in range(N_NAMES) if now[name] == n_calls[name]]
             self.await_true(lambda: not deaf(),
                             lambda: f"{worker} has lost the last post of names {deaf()}")
+
+    def pass_last(self, writer):
+        """After the last message of a name everybody who listens gets it."""
+        self.order(writer)
+        transit = TRANSITS.index(writer.role[1])
+        number = self.board.get(writer.slot, f"last{transit}")
+        for worker in self.of("listen"):
+            if worker.role[1] == writer.role[1]:
+                def last():
+                    return self.board.get(worker.slot, f"last{transit}")
+                self.await_true(lambda: last() >= number,
+                                lambda: f"{worker} has lost message {number}, it is at {last()}")
+
+    def order(self, worker):
+        ordered = self.board.get(worker.slot, "n_ordered") + 1
+        self.board.set(worker.slot, "n_ordered", ordered)
+        self.await_true(lambda: self.board.get(worker.slot, "n_obeyed") == ordered,
+                        lambda: f"{worker} does not do what it is told")
 
     def compare(self):
         """All that were there at the last rest have heard the same number of posts since."""
@@ -118,7 +138,8 @@ class Crew:
         """Compares with the largest of the first rests, when all pools were filled."""
         found = {(worker, what): n for worker in self.workers if not worker.mortal
                  for what, n in worker.measure().items()}
-        found["the runtime directory", "files"] = self.ground.count_files()
+        found["the ground", "files"] = self.ground.count_files()
+        self.memory = max(n for (_, what), n in found.items() if what == "memory")
         for key, n in found.items():
             first = self.measured.setdefault(key, n)
             if self.n_rests < 3:

@@ -1,5 +1,6 @@
 """Starts the bus and the workers of a soak, and reads what the kernel knows about them."""
 
+import errno
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 END_TIMEOUT_S = 20
+DISK_BYTES = 64 << 20
 
 
 class Failure(Exception):
@@ -29,6 +31,27 @@ class Ground:
                         DBUS_SESSION_BUS_ADDRESS=address)
         if kind == "none":
             self.env["DARWIN_NOTIFY_BUS"] = "none"
+        self.data = self.folder / "data"
+        self.data.mkdir(mode=0o700)
+        self.env["XDG_DATA_HOME"] = str(self.data)
+        # In a mount namespace of our own, as Scripts/soak makes one where it can.
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "tmpfs", self.data]
+        self.has_disk = subprocess.run(mount, stderr=subprocess.DEVNULL).returncode == 0
+
+    def fill_disk(self):
+        """Takes what is left of the disk of messages."""
+        with open(self.data / "ballast", "wb", buffering=0) as file:
+            try:
+                while file.write(bytes(1 << 20)):
+                    pass
+                while file.write(b"0"):
+                    pass
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+
+    def free_disk(self):
+        (self.data / "ballast").unlink()
 
     def order(self, what):
         """Lets the bus be killed, started, paused or resumed."""
@@ -40,11 +63,14 @@ class Ground:
             raise Failure(f"the bus cannot {what}")
 
     def count_files(self):
-        return sum(len(files) for _, _, files in os.walk(self.runtime))
+        folders = (self.runtime, self.data)
+        return sum(len(files) for folder in folders for _, _, files in os.walk(folder))
 
     def end(self):
         self.process.stdin.close()
         self.process.wait(END_TIMEOUT_S)
+        if self.has_disk:
+            subprocess.run(["umount", self.data], check=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -53,7 +79,7 @@ class Worker:
 
     def __init__(self, slot, command, role, kind, mortal=True):
         self.slot, self.command, self.role = slot, command, role
-        self.kind = kind  # of what it is judged by: post, count, notice
+        self.kind = kind  # by which it is judged: post, count, notice, pass, listen
         self.mortal = mortal
         self.process = self.log = None
         self.n_started = 0
@@ -88,8 +114,9 @@ class Worker:
         return self.log.read_text(errors="replace") if self.log and self.log.exists() else ""
 
     def measure(self):
-        """Returns kB of its own memory, descriptors, threads."""
+        """Returns kB of its own memory, descriptors, threads. Swift's are those of a pool."""
         folder = Path(f"/proc/{self.process.pid}")
         fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-        return {"memory": int(fields["RssAnon"].split()[0]), "threads": int(fields["Threads"]),
+        threads = "pooled threads" if self.command.name == "soak-peer" else "threads"
+        return {"memory": int(fields["RssAnon"].split()[0]), threads: int(fields["Threads"]),
                 "descriptors": len(os.listdir(folder / "fd"))}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from board import Board
 from chaos import Chaos
-from crew import Crew
+from crew import TRANSITS, Crew
 from processes import Failure, Ground
 
 HARM_S = 6
@@ -20,6 +20,7 @@ def read_arguments():
     parser.add_argument("--ground", choices=("daemon", "broker", "none"), required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--programs", type=Path, required=True, help="the workers in C")
+    parser.add_argument("--swift", type=Path, help="the worker in Swift")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--slowness", type=float, default=1)
     return parser.parse_args()
@@ -28,7 +29,7 @@ def read_arguments():
 def make_roles(arguments):
     """Returns program, role, what it is judged by, whether it may be killed."""
     c = arguments.programs / "soak-worker"
-    return [
+    roles = [
         (c, ("post",), "post", False),
         (c, ("post",), "post"),
         (c, ("post",), "post"),
@@ -41,6 +42,22 @@ def make_roles(arguments):
         (c, ("descriptor",), "notice", False),
         (c, ("descriptor",), "notice"),
     ]
+    return roles + make_swift_roles(arguments.swift) if arguments.swift else roles
+
+
+def make_swift_roles(swift):
+    roles = [
+        (swift, ("post",), "post"),
+        (swift, ("observe", "direct"), "count"),
+        (swift, ("observe", "queue"), "count", False),
+        (swift, ("observe", "sequence"), "count", False),
+        (swift, ("token",), "notice", False),
+        (swift, ("resume", "log"), "listen"),
+    ]
+    for transit in TRANSITS:
+        roles += [(swift, ("pass", transit), "pass", False), (swift, ("pass", transit), "pass"),
+                  (swift, ("listen", transit), "listen", False)]
+    return roles
 
 
 class Soak:
@@ -57,6 +74,8 @@ class Soak:
 
     def run(self):
         end = self.start + self.arguments.seconds
+        if not self.ground.has_disk:
+            print("skipped: full disks, as no file system may be mounted")
         self.crew.start()
         while (now := time.monotonic()) < end or self.crew.n_rests == 0:
             self.chaos.run(min(HARM_S, max(1, end - now)))
@@ -71,11 +90,12 @@ class Soak:
         board = self.crew.board
         n_posts = sum(board.total(name, "returned") for name in range(4))
         n_calls = sum(sum(calls) for calls in self.crew.calls().values())
+        n_messages = sum(board.get(worker.slot, "last0") + board.get(worker.slot, "last1")
+                         + board.get(worker.slot, "last2") for worker in self.crew.of("listen"))
         harm = ", ".join(f"{n} {what}" for what, n in sorted(self.chaos.counts.items()))
-        memory = max(n for (_, what), n in self.crew.measured.items() if what == "memory")
         print(f"{self.arguments.ground}: {self.reported - self.start:.0f} s, "
               f"{self.crew.n_rests} rests, {n_posts} posts, {n_calls} calls of those alive, "
-              f"{memory} kB; {harm}", flush=True)
+              f"{n_messages} messages to listeners, at most {self.crew.memory} kB; {harm}", flush=True)
 
     def explain(self, failure):
         print(f"FAIL {self.arguments.ground}, seed {self.arguments.seed}: {failure}")

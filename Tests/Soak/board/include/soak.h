@@ -11,6 +11,7 @@
 
 #define SOAK_N_WORKERS 32
 #define SOAK_N_NAMES 4
+#define SOAK_N_TRANSITS 3
 
 /* Maps the board and enters the process as one of its workers. The process ends with the one that
  * started it. */
@@ -21,7 +22,11 @@ void soak_ready(void);
 /* Returns a name that is posted, below SOAK_N_NAMES. */
 const char *soak_name(unsigned name);
 
-/* Posts random names, as the driver orders, until killed. `post` returns 0 if the post was made. */
+/* Acts as the driver orders, until killed: on what a random number chooses, at rest on everything. */
+#define SOAK_EVERYTHING (~0U)
+__attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
+
+/* Posts names the same way. `post` returns 0 if the post was made. */
 __attribute__((noreturn)) void soak_post(int (*post)(unsigned name));
 
 /* An observer that is told how many posts a call stands for: around its registration, then in each
@@ -32,6 +37,13 @@ void soak_heard(unsigned name, uint64_t n_posts);
 
 /* Whoever is only told that a name was posted. */
 void soak_noticed(unsigned name);
+
+/* The number of the last message that this worker, or the one before it, has passed or handled. */
+uint64_t soak_get_last(unsigned transit);
+void soak_set_last(unsigned transit, uint64_t number);
+
+/* While the disk is full, messages may not be stored, nor read. */
+bool soak_is_disk_full(void);
 
 /* Reports what must not happen. */
 __attribute__((format(printf, 1, 2))) void soak_violation(const char *format, ...);

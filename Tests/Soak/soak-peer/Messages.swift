@@ -1,0 +1,96 @@
+// Passes messages through every transit, and judges those that arrive.
+
+internal import DarwinNotify
+internal import Dispatch
+internal import FoundationEssentials
+internal import SoakBoard
+internal import Wormhole
+
+private let transits: [(name: String, transit: any MessageTransit)] = [
+  ("file", .file), ("coordinated-file", .coordinatedFile), ("log", .log(count: 2000)),
+]
+
+/// What one worker passes, for a function of C.
+nonisolated(unsafe) private var passed: Exchange?
+// Only the main thread uses it.
+
+func exchange(_ kind: String, _ transit: String) throws {
+  let exchange = try Exchange(transit)
+  switch kind {
+  case "pass":
+    passed = exchange
+    soak_act { _ in passed?.pass() }
+  case "listen": try exchange.listen(starting: .last)
+  default: try exchange.listen(starting: .cursor("soak"))
+  }
+}
+
+/// A name that one worker passes messages to or listens for.
+private struct Exchange {
+  let hole: Wormhole
+  let name: MessageName<Data>
+  let transit: UInt32
+
+  init(_ transit: String) throws {
+    guard let index = transits.firstIndex(where: { $0.name == transit }) else {
+      fatalError("no transit is called \(transit)")
+    }
+    hole = try Wormhole(group: AppGroup("org.example.soak"), transit: transits[index].transit)
+    name = MessageName(transit)
+    self.transit = UInt32(index)
+  }
+
+  func pass() {
+    unlessDiskIsFull { soak_set_last(transit, try hole.pass(makeValue(), to: name)) }
+  }
+
+  func listen(starting start: Wormhole.Start) throws {
+    let hasBegun = Flag()
+    let queue = DispatchQueue(label: "soak")
+    kept.append(
+      try hole.listen(name, starting: start, on: .queue(queue)) { message in
+        judge(message, isFirst: !hasBegun.raise())
+      })
+  }
+
+  /// Numbers go up, and what is missing between two of them is told.
+  private func judge(_ message: Wormhole.Message<Data>, isFirst: Bool) {
+    let (number, last) = (message.sequence, soak_get_last(transit))
+    switch message.content {
+    case .value(let value) where !isWhole(value): report("message \(number) is torn")
+    case .unreadable(let error): return unlessDiskIsFull { throw error }
+    default: break
+    }
+    // The one that its predecessor was handling comes again.
+    let isAgain = isFirst && number == last
+    if last > 0 && !isAgain && number != last + 1 + message.missed {
+      report("\(number) follows \(last), \(message.missed) are missed")
+    }
+    soak_set_last(transit, number)
+  }
+
+  private func report(_ text: String) {
+    soak_report("\(name.rawValue): \(text)")
+  }
+
+  /// Does what may fail while the disk is full.
+  private func unlessDiskIsFull(_ work: () throws -> Void) {
+    let wasFull = soak_is_disk_full()
+    do {
+      try work()
+    } catch {
+      if !wasFull && !soak_is_disk_full() { report("\(error)") }
+    }
+  }
+}
+
+/// Makes a value, now and then one that its reader maps instead of reading it.
+private func makeValue() -> Data {
+  let count = Int.random(in: 0..<20) > 0 ? Int.random(in: 0...500) : 300_000
+  return Data(repeating: UInt8.random(in: 1...255), count: count) + [0]
+}
+
+/// A value is whole if all bytes but the last are the same.
+private func isWhole(_ value: Data) -> Bool {
+  value.last == 0 && value.dropLast().allSatisfy { $0 == value.first }
+}

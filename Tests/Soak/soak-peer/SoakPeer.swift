@@ -1,0 +1,49 @@
+// A worker in Swift, which does one thing until it is killed.
+//
+//     soak-peer BOARD WORKER post
+//     soak-peer BOARD WORKER observe direct|queue|sequence
+//     soak-peer BOARD WORKER token
+//     soak-peer BOARD WORKER pass|listen|resume file|coordinated-file|log
+
+internal import Dispatch
+internal import DarwinNotify
+internal import SoakBoard
+internal import Synchronization
+
+@main
+enum SoakPeer {
+  static func main() throws {
+    let words = CommandLine.arguments
+    soak_begin(words[1], UInt32(words[2]) ?? UInt32(SOAK_N_WORKERS))
+    switch words[3] {
+    case "post": soak_post(post)
+    case "observe": try observe(words[4])
+    case "token": try holdTokens()
+    default: try exchange(words[3], words[4])
+    }
+    soak_ready()
+    dispatchMain()
+  }
+}
+
+/// What lives until the process ends; used by the main thread alone.
+nonisolated(unsafe) var kept: [any Sendable] = []
+// No other thread uses it.
+
+func name(_ number: UInt32) -> NotificationName {
+  NotificationName(String(cString: soak_name(number)))
+}
+
+let names = 0..<UInt32(SOAK_N_NAMES)
+
+/// Is raised once.
+final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  var isRaised: Bool { value.load(ordering: .sequentiallyConsistent) }
+
+  /// Tells whether it was raised before.
+  @discardableResult func raise() -> Bool {
+    value.exchange(true, ordering: .sequentiallyConsistent)
+  }
+}
