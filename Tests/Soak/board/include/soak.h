@@ -22,7 +22,7 @@ void soak_ready(void);
 /* Returns a name that is posted, below SOAK_N_NAMES. */
 const char *soak_name(unsigned name);
 
-/* Acts as the driver orders, until killed: on what a random number chooses, at rest on everything. */
+/* Acts as the driver orders, until killed: on what a random number selects, at rest on all. */
 #define SOAK_EVERYTHING (~0U)
 __attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
 
