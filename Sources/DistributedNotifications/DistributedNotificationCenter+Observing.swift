@@ -1,6 +1,7 @@
 // Observes distributed notifications with closures.
 
 public import DarwinNotify
+internal import DarwinNotifySupport
 public import Foundation
 
 extension DistributedNotificationCenter {
@@ -26,92 +27,96 @@ extension DistributedNotificationCenter {
   /// The corresponding C function is `dn_center_observe_filtered`.
   public func observe(
     _ name: Notification.Name?, object: String? = nil,
-    suspensionBehavior: SuspensionBehavior = .coalesce, on delivery: Delivery = .main,
+    suspensionBehavior: SuspensionBehavior = .coalesce, on delivery: Delivery,
     _ handler: @escaping @Sendable (DistributedNotification) -> Void
   ) throws(DarwinNotifyError) -> NotificationObservation {
-    let filter = DistributedFilter(
-      name.map { .name($0.rawValue) } ?? .all, object: object,
-      behavior: suspensionBehavior.rawValue)
-    return try center.observe(filter, on: delivery) { handler(DistributedNotification(event: $0)) }
+    try observe(
+      DistributedFilter(name, object: object, behavior: suspensionBehavior), on: delivery, handler)
   }
-}
 
-// Apple's signatures.
-extension DistributedNotificationCenter {
-  /// Adds a closure that is called for every post that fits, until it is removed. Errors go to
-  /// ``onError``.
-  ///
-  /// While the observers of this process are suspended, the last post of each name and object is
-  /// kept for it.
+  /// Calls a handler on the main actor for every post that fits, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this object; `nil` for all.
-  ///   - queue: where the closure runs; `nil` for the main queue.
-  ///   - block: the closure. It is released once it has been removed.
-  /// - Returns: what ``removeObserver(_:)`` takes. The observer stays also if nobody keeps it.
+  ///   - suspensionBehavior: what happens while the observers of this process are suspended.
+  ///   - handler: what to do. It is released once the observation has ended.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
-  public func addObserver(
-    forName name: Notification.Name?, object: String?, queue: OperationQueue?,
-    using block: @escaping @Sendable (Notification) -> Void
-  ) -> any NSObjectProtocol {
-    addObserver(
-      forName: name, object: object, suspensionBehavior: .coalesce, queue: queue, using: block)
+  public func observe(
+    _ name: Notification.Name?, object: String? = nil,
+    suspensionBehavior: SuspensionBehavior = .coalesce,
+    _ handler: @escaping @MainActor @Sendable (DistributedNotification) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(
+      name, object: object, suspensionBehavior: suspensionBehavior, on: .main,
+      onMainActor(handler))
   }
 
-  /// Adds a closure that is called for every post that fits, until it is removed, and says what
-  /// happens while the observers of this process are suspended. Errors go to ``onError``.
-  ///
-  /// The corresponding C function is `dn_center_observe_filtered`.
-  public func addObserver(
-    forName name: Notification.Name?, object: String?, suspensionBehavior: SuspensionBehavior,
-    queue: OperationQueue?, using block: @escaping @Sendable (Notification) -> Void
-  ) -> any NSObjectProtocol {
-    let filter = DistributedFilter(
-      name.map { .name($0.rawValue) } ?? .all, object: object,
-      behavior: suspensionBehavior.rawValue)
-    var observation: NotificationObservation?
-    report { () throws(DarwinNotifyError) in
-      observation = try center.observe(filter, on: Delivery(queue)) { block(Notification($0)) }
-    }
-    let token = ObserverToken(name: name?.rawValue, object: object, observation: observation)
-    observers.add(token)
-    return token
-  }
-
-  /// Removes an observer. Where its closure runs, no call of it follows, not even of a post that is
-  /// already on its way.
-  ///
-  /// - Parameter observer: what `addObserver` has returned; anything else is ignored.
-  ///
-  /// The corresponding C function is `dn_observer_cancel`.
-  public func removeObserver(_ observer: Any) {
-    removeObserver(observer, name: nil, object: nil)
-  }
-
-  /// Removes an observer if it was added for a name and an object.
+  /// Calls a handler in the isolation of an actor for every post that fits, until the observation
+  /// ends.
   ///
   /// - Parameters:
-  ///   - observer: what `addObserver` has returned; anything else is ignored.
-  ///   - name: the name that it was added for; `nil` for any. An observer of every name is not
-  ///     removed by one of them.
-  ///   - object: the object that it was added for; `nil` for any.
+  ///   - name: the name to listen for; `nil` for every name.
+  ///   - object: only posts with this object; `nil` for all.
+  ///   - suspensionBehavior: what happens while the observers of this process are suspended.
+  ///   - actor: the actor. It lives as long as the observation.
+  ///   - handler: what to do, with the actor. It is released once the observation has ended.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
   ///
-  /// The corresponding C function is `dn_observer_cancel`.
-  public func removeObserver(_ observer: Any, name: Notification.Name?, object: String?) {
-    guard let token = observer as? ObserverToken else { return }
-    observers.take(token, name: name?.rawValue, object: object)?.observation?.cancel()
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func observe<Isolation: Actor>(
+    _ name: Notification.Name?, object: String? = nil,
+    suspensionBehavior: SuspensionBehavior = .coalesce, on actor: Isolation,
+    _ handler: @escaping @Sendable (isolated Isolation, DistributedNotification) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(
+      name, object: object, suspensionBehavior: suspensionBehavior, on: .actor(actor),
+      isolated(to: actor, handler))
+  }
+
+  /// Calls a handler for every post of a name with a prefix, until the observation ends.
+  ///
+  /// The bus delivers all posts of distributed notifications to this process from then on.
+  ///
+  /// - Parameters:
+  ///   - prefix: what the names begin with, compared by its bytes; empty for all names.
+  ///   - object: only posts with this object; `nil` for all.
+  ///   - suspensionBehavior: what happens while the observers of this process are suspended.
+  ///   - delivery: where the handler runs.
+  ///   - handler: what to do. It is released once the observation has ended.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func observe(
+    withPrefix prefix: String, object: String? = nil,
+    suspensionBehavior: SuspensionBehavior = .coalesce, on delivery: Delivery,
+    _ handler: @escaping @Sendable (DistributedNotification) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(
+      DistributedFilter(.prefix(prefix), object: object, behavior: suspensionBehavior.rawValue),
+      on: delivery, handler)
+  }
+
+  private func observe(
+    _ filter: DistributedFilter, on delivery: Delivery,
+    _ handler: @escaping @Sendable (DistributedNotification) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try center.observe(filter, on: delivery) { handler(DistributedNotification(event: $0)) }
   }
 }
 
-extension Delivery {
-  /// Where Foundation runs the closures of a queue.
-  fileprivate init(_ queue: OperationQueue?) {
-    guard let queue, queue !== OperationQueue.main else {
-      self = .main
-      return
-    }
-    self = .loop { work in queue.addOperation(work) }
+extension DistributedFilter {
+  /// A filter as Foundation describes it: `nil` stands for all.
+  init(
+    _ name: Notification.Name?, object: String?,
+    behavior: DistributedNotificationCenter.SuspensionBehavior
+  ) {
+    self.init(
+      name.map { .name($0.rawValue) } ?? .all, object: object, behavior: behavior.rawValue)
   }
 }

@@ -7,7 +7,7 @@ import Testing
   private static let all: [(DarwinNotifyError, Int32)] = [
     (.invalidArgument, EINVAL), (.nameTooLong, ENAMETOOLONG), (.outOfMemory, ENOMEM),
     (.limitReached, ENOBUFS), (.timedOut, ETIMEDOUT), (.notConnected, ENOTCONN),
-    (.notAuthorized, EACCES),
+    (.notAuthorized, EACCES), (.tooLarge, E2BIG),
   ]
 
   @Test(arguments: all)

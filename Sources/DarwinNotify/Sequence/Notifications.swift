@@ -18,12 +18,14 @@ public struct Notifications: AsyncSequence, Sendable {
   /// The sequence does not fail.
   public typealias Failure = Never
 
-  private let source: Source
+  private let source: RegistrationSource<NotificationsRegistration>
 
   init(
     of name: NotificationName, from center: DarwinNotificationCenter
   ) throws(DarwinNotifyError) {
-    source = try Source(of: name, from: center)
+    source = try RegistrationSource { () throws(DarwinNotifyError) in
+      try NotificationsRegistration(of: name, from: center)
+    }
   }
 
   /// Begins an iteration.
@@ -35,7 +37,7 @@ public struct Notifications: AsyncSequence, Sendable {
   ///
   /// The corresponding C function is `dn_center_observe`.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(registration: source.takeRegistration())
+    Iterator(registration: source.take())
   }
 
   /// An iteration over the notifications of a name.
@@ -57,24 +59,3 @@ public struct Notifications: AsyncSequence, Sendable {
 /// An iterator belongs to one task.
 @available(*, unavailable)
 extension Notifications.Iterator: Sendable {}
-
-extension Notifications {
-  /// Makes the registrations of the iterations. The first is made in advance.
-  private final class Source: Sendable {
-    private let name: NotificationName
-    private let center: DarwinNotificationCenter
-    private let first: Locked<NotificationsRegistration?>
-
-    init(
-      of name: NotificationName, from center: DarwinNotificationCenter
-    ) throws(DarwinNotifyError) {
-      self.name = name
-      self.center = center
-      first = Locked(try NotificationsRegistration(of: name, from: center))
-    }
-
-    func takeRegistration() -> NotificationsRegistration? {
-      first.withLock { $0.take() } ?? (try? NotificationsRegistration(of: name, from: center))
-    }
-  }
-}

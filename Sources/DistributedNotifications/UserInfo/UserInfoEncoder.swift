@@ -101,7 +101,7 @@ struct UserInfoEncoder: ~Copyable {
     }
   }
 
-  /// A container of Foundation may contain itself.
+  /// C refuses what is too deep, but only at the end.
   private func checkDepth(_ depth: Int) throws(DistributedNotificationError) {
     guard depth < PropertyListBuilder.maxDepth else { throw .failed(.tooLarge) }
   }

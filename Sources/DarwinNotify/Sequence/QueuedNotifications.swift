@@ -1,0 +1,62 @@
+// Presents notifications as a sequence that merges none.
+
+/// Notifications in the order in which they arrive, each as an element of its own.
+///
+/// Every iterator sees every post. What it has not taken yet waits: up to 65,536 posts, or 64 MiB
+/// of them. Then the oldest are dropped, and the `dropped` of the next element says how many.
+/// Leaving the loop, dropping the sequence or cancelling the task ends the registration.
+///
+///     for await event in try center.notifications(withPrefix: "com.example.") {
+///       refresh(event.name)
+///     }
+///
+/// The corresponding C function is `dn_center_observe_filtered`.
+public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
+  /// The sequence does not fail.
+  public typealias Failure = Never
+
+  /// Registers a handler that runs where the delivery says.
+  package typealias Register =
+    @Sendable (
+      _ delivery: Delivery, _ handler: @escaping @Sendable (Element) -> Void
+    ) throws(DarwinNotifyError) -> NotificationObservation
+
+  private let source: RegistrationSource<QueuedRegistration<Element>>
+
+  package init(_ register: @escaping Register) throws(DarwinNotifyError) {
+    source = try RegistrationSource { () throws(DarwinNotifyError) in
+      try QueuedRegistration(register)
+    }
+  }
+
+  /// Begins an iteration.
+  ///
+  /// The first one has been registered since the sequence was made. Every further one is
+  /// registered here; it ends at once if that fails.
+  ///
+  /// - Returns: an iterator, for one task.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(registration: source.take())
+  }
+
+  /// An iteration over notifications.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let registration: QueuedRegistration<Element>?
+
+    /// Waits for the next notification.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the notification, or `nil` once the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> Element? {
+      await registration?.next(isolation: actor)
+    }
+  }
+}
+
+/// An iterator belongs to one task.
+@available(*, unavailable)
+extension QueuedNotifications.Iterator: Sendable {}

@@ -1,0 +1,81 @@
+// Observes distributed notifications with Apple's signatures.
+
+internal import DarwinNotify
+public import Foundation
+
+extension DistributedNotificationCenter {
+  /// Adds a closure that is called for every post that fits, until it is removed. Errors go to
+  /// ``onError``.
+  ///
+  /// While the observers of this process are suspended, the last post of each name and object is
+  /// kept for it.
+  ///
+  /// - Parameters:
+  ///   - name: the name to listen for; `nil` for every name.
+  ///   - object: only posts with this object; `nil` for all.
+  ///   - queue: where the closure runs; `nil` for the main queue.
+  ///   - block: the closure. It is released once it has been removed.
+  /// - Returns: what ``removeObserver(_:)`` takes. The observer stays also if nobody keeps it.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func addObserver(
+    forName name: Notification.Name?, object: String?, queue: OperationQueue?,
+    using block: @escaping @Sendable (Notification) -> Void
+  ) -> any NSObjectProtocol {
+    addObserver(
+      forName: name, object: object, suspensionBehavior: .coalesce, queue: queue, using: block)
+  }
+
+  /// Adds a closure that is called for every post that fits, until it is removed, and says what
+  /// happens while the observers of this process are suspended. Errors go to ``onError``.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func addObserver(
+    forName name: Notification.Name?, object: String?, suspensionBehavior: SuspensionBehavior,
+    queue: OperationQueue?, using block: @escaping @Sendable (Notification) -> Void
+  ) -> any NSObjectProtocol {
+    let filter = DistributedFilter(name, object: object, behavior: suspensionBehavior)
+    var observation: NotificationObservation?
+    report { () throws(DarwinNotifyError) in
+      observation = try center.observe(filter, on: Delivery(queue)) { block(Notification($0)) }
+    }
+    let token = ObserverToken(name: name?.rawValue, object: object, observation: observation)
+    observers.add(token)
+    return token
+  }
+
+  /// Removes an observer. Where its closure runs, no call of it follows, not even of a post that is
+  /// already on its way.
+  ///
+  /// - Parameter observer: what `addObserver` has returned; anything else is ignored.
+  ///
+  /// The corresponding C function is `dn_observer_cancel`.
+  public func removeObserver(_ observer: Any) {
+    removeObserver(observer, name: nil, object: nil)
+  }
+
+  /// Removes an observer if it was added for a name and an object.
+  ///
+  /// - Parameters:
+  ///   - observer: what `addObserver` has returned; anything else is ignored.
+  ///   - name: the name that it was added for; `nil` for any. An observer of every name is not
+  ///     removed by one of them.
+  ///   - object: the object that it was added for; `nil` for any.
+  ///
+  /// The corresponding C function is `dn_observer_cancel`.
+  public func removeObserver(_ observer: Any, name: Notification.Name?, object: String?) {
+    guard let token = observer as? ObserverToken else { return }
+    observers.take(token, name: name?.rawValue, object: object)?.observation?.cancel()
+  }
+}
+
+extension Delivery {
+  /// Where Foundation runs the closures of a queue.
+  fileprivate init(_ queue: OperationQueue?) {
+    guard let queue, queue !== OperationQueue.main else {
+      self = .main
+      return
+    }
+    self = .loop { work in queue.addOperation(work) }
+  }
+}

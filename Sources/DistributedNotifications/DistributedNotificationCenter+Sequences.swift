@@ -1,0 +1,52 @@
+// Presents distributed notifications as sequences.
+
+public import DarwinNotify
+public import Foundation
+
+extension DistributedNotificationCenter {
+  /// Returns the notifications that fit as a sequence.
+  ///
+  /// It is registered when this returns: no post after that is missed, however late the iteration
+  /// begins. No post is merged with another, and none is dropped as long as there is room.
+  ///
+  /// - Parameters:
+  ///   - name: the name to listen for; `nil` for every name.
+  ///   - object: only posts with this object; `nil` for all.
+  ///   - suspensionBehavior: what happens while the observers of this process are suspended.
+  /// - Returns: the sequence, which ends with the task that iterates over it.
+  /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func notifications(
+    named name: Notification.Name?, object: String? = nil,
+    suspensionBehavior: SuspensionBehavior = .coalesce
+  ) throws(DarwinNotifyError) -> QueuedNotifications<DistributedNotification> {
+    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+      try self.observe(
+        name, object: object, suspensionBehavior: suspensionBehavior, on: delivery, handler)
+    }
+  }
+
+  /// Returns the notifications of all names that begin with a prefix as a sequence.
+  ///
+  /// The bus delivers all posts of distributed notifications to this process from then on.
+  ///
+  /// - Parameters:
+  ///   - prefix: what the names begin with, compared by its bytes; empty for all names.
+  ///   - object: only posts with this object; `nil` for all.
+  ///   - suspensionBehavior: what happens while the observers of this process are suspended.
+  /// - Returns: the sequence, which ends with the task that iterates over it.
+  /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe_filtered`.
+  public func notifications(
+    withPrefix prefix: String, object: String? = nil,
+    suspensionBehavior: SuspensionBehavior = .coalesce
+  ) throws(DarwinNotifyError) -> QueuedNotifications<DistributedNotification> {
+    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+      try self.observe(
+        withPrefix: prefix, object: object, suspensionBehavior: suspensionBehavior, on: delivery,
+        handler)
+    }
+  }
+}

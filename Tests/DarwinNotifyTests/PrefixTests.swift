@@ -1,0 +1,48 @@
+// Specifies observers of a prefix.
+import DarwinNotify
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct PrefixTests {
+  @Test(arguments: BusKind.installed)
+  func theEventSaysWhichNameWasPosted(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
+    let notifications = try center.notifications(withPrefix: "com.x")
+    let seen = Recorder()
+    let observation = try center.observe(withPrefix: "", on: .thread) { seen.record($0) }
+    for name in ["com.x", "com.y", "com.x.y", "com.xy"] as [NotificationName] {
+      try poster.post(name)
+    }
+    var names: [NotificationName] = []
+    for await event in notifications {
+      #expect(event.coalesced == 1 && event.dropped == 0)
+      names.append(event.name)
+      if names.count == 3 { break }
+    }
+    #expect(names == ["com.x", "com.x.y", "com.xy"])
+    await eventually { seen.events.map(\.name) == ["com.x", "com.y", "com.x.y", "com.xy"] }
+    observation.cancel()
+  }
+
+  @Test(arguments: BusKind.installed)
+  func postsAreNotMerged(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    var iterator = try center.notifications(withPrefix: "com.").makeAsyncIterator()
+    for _ in 0..<100 { peer.post("com.example.changed") }
+    for _ in 0..<100 {
+      #expect(await iterator.next() == NotificationEvent(name: "com.example.changed"))
+    }
+  }
+
+  @Test func aPrefixThatCannotBeginANameIsRefused() throws {
+    let center = try DarwinNotificationCenter(bus: .none)
+    #expect(throws: DarwinNotifyError.invalidArgument) {
+      try center.notifications(withPrefix: "a\0b")
+    }
+    #expect(throws: DarwinNotifyError.nameTooLong) {
+      try center.observe(withPrefix: String(repeating: "n", count: 512), on: .thread) { _ in }
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// Specifies the functions with Apple's signatures.
+import DistributedNotifications
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct AppleFormTests {
+  private let queue = OperationQueue()
+
+  /// Adds an observer that writes down the object and the number of what it gets.
+  private func add(
+    to stage: DistributedStage, name: Notification.Name? = .changed, object: String? = nil,
+    behavior: DistributedNotificationCenter.SuspensionBehavior = .hold, _ seen: Log<String>
+  ) -> any NSObjectProtocol {
+    stage.center.addObserver(
+      forName: name, object: object, suspensionBehavior: behavior, queue: queue
+    ) { notification in
+      let number = notification.userInfo?["number"] as? Int ?? 0
+      seen.append("\(notification.object as? String ?? "-") \(number)")
+    }
+  }
+
+  private func post(
+    _ number: Int, object: String? = nil, from center: DistributedNotificationCenter,
+    options: DistributedNotificationCenter.Options = []
+  ) {
+    center.postNotificationName(
+      .changed, object: object, userInfo: ["number": number], options: options)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func anObjectSelects(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let (x, any, everyName) = (Log<String>(), Log<String>(), Log<String>())
+    let built = ["send", "er"].joined()
+    let observers = [
+      add(to: stage, object: built, x), add(to: stage, any),
+      add(to: stage, name: nil, object: "sender", everyName),
+    ]
+    post(1, from: stage.poster)
+    post(2, object: "sender", from: stage.poster)
+    post(3, object: "other", from: stage.poster)
+    stage.poster.post(name: Notification.Name("com.example.other"), object: "sender")
+    await eventually { any.entries.count == 3 && everyName.entries.count == 2 }
+    #expect(any.entries == ["- 1", "sender 2", "other 3"])
+    #expect(x.entries == ["sender 2"])
+    #expect(everyName.entries == ["sender 2", "sender 0"])
+    observers.forEach { stage.center.removeObserver($0) }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func anObserverIsRemovedByItsTokenNameAndObject(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let (named, all, dropped) = (Log<String>(), Log<String>(), Log<String>())
+    let token = add(to: stage, object: "x", named)
+    let everyName = add(to: stage, name: nil, all)
+    _ = add(to: stage, dropped)
+    stage.center.removeObserver("no token")
+    stage.center.removeObserver(token, name: Notification.Name("com.example.other"), object: nil)
+    stage.center.removeObserver(token, name: nil, object: "y")
+    stage.center.removeObserver(everyName, name: .changed, object: nil)
+    post(1, object: "x", from: stage.poster)
+    await eventually { named.entries.count + all.entries.count + dropped.entries.count == 3 }
+    stage.center.removeObserver(token, name: .changed, object: "x")
+    stage.center.removeObserver(token)
+    stage.center.removeObserver(everyName, name: nil, object: nil)
+    post(2, object: "x", from: stage.poster)
+    await eventually { dropped.entries.count == 2 }
+    #expect(named.entries == ["x 1"] && all.entries == ["x 1"])
+  }
+
+  // A post of the center itself has arrived when it returns.
+  @Test(arguments: BusKind.installed)
+  func theEndOfTheSuspensionDeliversWhatWasKeptInOrder(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let (hold, coalesce, drop, removed) =
+      (Log<String>(), Log<String>(), Log<String>(), Log<String>())
+    _ = add(to: stage, hold)
+    _ = stage.center.addObserver(forName: .changed, object: nil, queue: queue) {
+      coalesce.append("\($0.object as? String ?? "-") \($0.userInfo?["number"] as? Int ?? 0)")
+    }
+    _ = add(to: stage, behavior: .drop, drop)
+    let token = add(to: stage, removed)
+    #expect(!stage.center.suspended)
+    stage.center.suspended = true
+    #expect(stage.center.suspended && !stage.poster.suspended)
+    post(1, object: "x", from: stage.center)
+    post(2, object: "y", from: stage.center)
+    post(3, object: "x", from: stage.center)
+    stage.center.removeObserver(token)
+    #expect(hold.entries + coalesce.entries + drop.entries + removed.entries == [])
+    stage.center.suspended = false
+    await eventually { hold.entries.count == 3 && coalesce.entries.count == 2 }
+    post(4, from: stage.center)
+    await eventually { drop.entries.count == 1 }
+    await eventually { hold.entries.count == 4 && coalesce.entries.count == 3 }
+    #expect(hold.entries == ["x 1", "y 2", "x 3", "- 4"])
+    #expect(coalesce.entries == ["y 2", "x 3", "- 4"])
+    #expect(drop.entries == ["- 4"] && removed.entries == [])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func anImmediatePostComesBehindWhatWasKept(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let (hold, drop) = (Log<String>(), Log<String>())
+    _ = add(to: stage, hold)
+    _ = add(to: stage, behavior: .drop, drop)
+    stage.center.suspended = true
+    post(1, from: stage.center)
+    post(2, from: stage.center)
+    post(3, from: stage.center, options: [.deliverImmediately, .postToAllSessions])
+    await eventually { hold.entries.count == 3 && drop.entries.count == 1 }
+    #expect(hold.entries == ["- 1", "- 2", "- 3"] && drop.entries == ["- 3"])
+    #expect(stage.center.suspended)
+    post(4, from: stage.center, options: .init(rawValue: ~1))
+    #expect(hold.entries.count == 3)
+    stage.center.suspended = false
+    await eventually { hold.entries.last == "- 4" }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aBlockWithoutAQueueRunsOnTheMainActor(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let seen = Log<Bool>()
+    let tokens = [nil, OperationQueue.main].map { queue in
+      stage.center.addObserver(forName: .changed, object: nil, queue: queue) { _ in
+        MainActor.assumeIsolated { seen.append(true) }
+      }
+    }
+    stage.poster.post(Notification(name: .changed))
+    await eventually { seen.entries.count == 2 }
+    tokens.forEach(stage.center.removeObserver)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func errorsGoWhereTheProgramSays(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let errors = Log<DistributedNotificationError>()
+    for center in [stage.center, stage.poster] { center.onError = { errors.append($0) } }
+    let seen = Log<String>()
+    _ = add(to: stage, seen)
+    _ = add(to: stage, name: Notification.Name(""), seen)
+    _ = add(to: stage, name: Notification.Name(String(repeating: "n", count: 512)), seen)
+    _ = add(to: stage, object: String(repeating: "o", count: 65_537), seen)
+    let userInfo = ["url": URL(fileURLWithPath: "/"), "fine": 1] as [AnyHashable: Any]
+    stage.poster.post(name: .changed, object: nil, userInfo: userInfo)
+    stage.poster.postNotificationName(.changed, object: nil, userInfo: userInfo)
+    stage.poster.post(Notification(name: .changed, object: 5))
+    stage.poster.post(name: Notification.Name("a\0b"), object: nil)
+    post(1, from: stage.poster)
+    await eventually { seen.entries == ["- 1"] }
+    let refused = DistributedNotificationError.notAPropertyList(
+      path: #"userInfo["url"]"#, type: "URL")
+    #expect(
+      errors.entries == [
+        .failed(.invalidArgument), .failed(.nameTooLong), .failed(.tooLarge), refused, refused,
+        .notAPropertyList(path: "object", type: "Int"), .failed(.invalidArgument),
+      ])
+    #expect(refused.description == #"userInfo["url"] is no property list, but URL"#)
+  }
+
+  @Test func withoutABusThePostReachesTheProcessAndIsNoError() async throws {
+    let center = try DistributedNotificationCenter(bus: .none)
+    let (errors, seen) = (Log<DistributedNotificationError>(), Log<Int>())
+    center.onError = { errors.append($0) }
+    _ = center.addObserver(forName: .changed, object: nil, queue: queue) {
+      seen.append($0.userInfo?["number"] as? Int ?? 0)
+    }
+    center.post(name: .changed, object: nil, userInfo: ["number": 1])
+    await eventually { seen.entries == [1] }
+    #expect(errors.entries == [])
+    #expect(throws: DistributedNotificationError.failed(.notConnected)) {
+      try center.post(.changed, userInfo: nil)
+    }
+  }
+}

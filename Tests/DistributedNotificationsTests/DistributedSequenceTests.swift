@@ -1,0 +1,126 @@
+// Specifies the sequences of the distributed center.
+import DistributedNotifications
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct DistributedSequenceTests {
+  @Test(arguments: BusKind.installed)
+  func aSlowConsumerGetsEveryPostInOrder(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let notifications = try stage.center.notifications(named: .changed)
+    for number in 0..<1000 { try stage.poster.post(.changed, userInfo: ["number": number]) }
+    var expected = 0
+    for await notification in notifications {
+      try #require(notification.number == expected)
+      #expect(notification.coalesced == 1 && notification.dropped == 0)
+      expected += 1
+      if expected == 1000 { break }
+      if expected % 10 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func theOldestAreDroppedAndTheNextSaysHowMany(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let (limit, count) = (65_536, 70_000)
+    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    // Its own posts wait for the iteration as soon as they are made, and not on the bus.
+    for number in 0..<count { try stage.center.post(.own, userInfo: ["number": number]) }
+    var own = try stage.center.notifications(named: .own).makeAsyncIterator()
+    for number in 0..<count { try stage.center.post(.own, userInfo: ["number": number]) }
+    for index in 0..<limit {
+      let notification = try #require(await own.next())
+      try #require(notification.number == count - limit + index)
+      try #require(notification.dropped == (index == 0 ? count - limit : 0))
+    }
+    try stage.poster.post(.changed, userInfo: ["number": 7])
+    #expect(await iterator.next()?.number == 7)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func everyIterationGetsEveryPost(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let notifications = try stage.center.notifications(named: .changed, object: "x")
+    var (first, second) = (notifications.makeAsyncIterator(), notifications.makeAsyncIterator())
+    for number in 0..<10 {
+      try stage.poster.post(.changed, object: "y", userInfo: ["number": -1])
+      try stage.poster.post(.changed, object: "x", userInfo: ["number": number])
+    }
+    for number in 0..<10 {
+      #expect(await first.next()?.number == number)
+      #expect(await second.next()?.number == number)
+    }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aPrefixSelectsNames(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let notifications = try stage.center.notifications(withPrefix: "com.x")
+    for name in ["com.x", "com.y", "com.x.y", "com.xy"] {
+      try stage.poster.post(Notification.Name(name), object: name, userInfo: nil)
+    }
+    var names: [String] = []
+    for await notification in notifications {
+      #expect(notification.object == notification.name.rawValue)
+      names.append(notification.name.rawValue)
+      if names.count == 3 { break }
+    }
+    #expect(names == ["com.x", "com.x.y", "com.xy"])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func theRegistrationEndsWithTheIteration(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let census = Census()
+    let waiting = Log<Bool>()
+    let task = Task {
+      var iterator = try watched(by: census, on: stage).makeAsyncIterator()
+      waiting.append(true)
+      while await iterator.next() != nil {}
+      // The handler goes although the iterator lives.
+      await Task { await eventually { census.deaths == 1 } }.value
+      withExtendedLifetime(iterator) {}
+    }
+    await eventually { !waiting.entries.isEmpty }
+    task.cancel()
+    try await task.value
+    let sequence = try watched(by: census, on: stage)
+    try stage.poster.post(.changed, userInfo: nil)
+    for await _ in sequence { break }
+    await eventually { census.deaths == 2 }
+    withExtendedLifetime(sequence) {}
+    _ = try watched(by: census, on: stage)
+    await eventually { census.deaths == 3 }
+  }
+
+  @Test(arguments: BusKind.installed)
+  func whatWasNotTakenIsFreed(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let census = Census()
+    var sequence: QueuedNotifications<DistributedNotification>? = try watched(
+      by: census, on: stage)
+    for number in 0..<100 { try stage.center.post(.changed, userInfo: ["number": number]) }
+    withExtendedLifetime(sequence) {}
+    sequence = nil
+    await eventually { census.deaths == 1 }
+  }
+
+  /// A sequence whose registration keeps a canary.
+  private func watched(
+    by census: Census, on stage: DistributedStage
+  ) throws -> QueuedNotifications<DistributedNotification> {
+    let canary = Locked<Canary?>(census.makeCanary())
+    return try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+      guard let canary = canary.withLock({ $0.take() }) else { throw .outOfMemory }
+      return try stage.center.observe(.changed, on: delivery) {
+        canary.sing()
+        handler($0)
+      }
+    }
+  }
+}
+
+extension Notification.Name {
+  fileprivate static let own = Notification.Name("self.example.own")
+}

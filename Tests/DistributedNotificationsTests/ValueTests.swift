@@ -1,0 +1,62 @@
+// Specifies values of Swift types.
+import DistributedNotifications
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ValueTests {
+  struct Song: Codable, Equatable, Sendable {
+    var title: String
+    var minutes: Double
+    var rating: Int?
+    var cover = Data()
+    var tags: [String] = []
+    var played = Date(timeIntervalSince1970: 1)
+    var size = UInt64.max
+    var nested: [String: [Bool]] = [:]
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aValueArrivesAsItWasPosted(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    let songs = try stage.center.values(of: Song.self, named: .changed, object: "player")
+    let naima = Song(
+      title: "Naima", minutes: 4, cover: Data([1]), tags: ["a", "b"], nested: ["k": [true]])
+    let resolution = Song(title: "Resolution", minutes: 7.5, rating: 5)
+    try stage.poster.post(.changed, naima, object: "player")
+    try stage.poster.post(.changed, userInfo: ["title": "another"])
+    try stage.poster.post(.changed, object: "player", userInfo: ["title": 5])
+    try stage.poster.post(.changed, resolution, object: "player")
+    var iterator = songs.makeAsyncIterator()
+    #expect(await iterator.next() == naima)
+    #expect(await iterator.next() == resolution)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func otherObserversSeeADictionary(on kind: BusKind) async throws {
+    let stage = try DistributedStage(kind)
+    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    try stage.poster.post(.changed, Song(title: "Naima", minutes: 4))
+    let userInfo = try #require(await iterator.next()?.userInfo)
+    #expect(userInfo["title"] as? String == "Naima")
+    #expect(userInfo["minutes"] as? Double == 4)
+    #expect(userInfo["rating"] == nil)
+    #expect(userInfo["played"] as? Date == Date(timeIntervalSince1970: 1))
+    // And the other way round.
+    try stage.poster.post(.changed, userInfo: ["number": 1])
+    let notification = try #require(await iterator.next())
+    #expect(throws: DecodingError.self) { try notification.value(as: Song.self) }
+    #expect(try notification.value(as: [String: Int].self) == ["number": 1])
+    try stage.poster.post(.changed, userInfo: nil)
+    #expect(try await iterator.next()?.value(as: [String: Int].self) == [:])
+  }
+
+  @Test func aValueThatIsNoDictionaryIsRefused() throws {
+    let center = try DistributedNotificationCenter(bus: .none)
+    #expect(throws: DistributedNotificationError.notAPropertyList(path: "value", type: "Int")) {
+      try center.post(.changed, 5)
+    }
+    let array = DistributedNotificationError.notAPropertyList(path: "value", type: "Array<Int>")
+    #expect(throws: array) { try center.post(.changed, [5]) }
+  }
+}
