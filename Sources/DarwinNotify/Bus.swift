@@ -1,7 +1,7 @@
 // Chooses a bus.
 
 extension DarwinNotificationCenter {
-  /// The bus that a center of its own speaks on.
+  /// The bus that a center opened with ``init(bus:)`` uses.
   ///
   /// The corresponding C parameter is `bus` of `dn_center_open`.
   public enum Bus: Hashable, Sendable {
@@ -11,7 +11,7 @@ extension DarwinNotificationCenter {
     /// The bus of the machine.
     case system
 
-    /// No bus: posts reach those processes of the user that chose none, too, by shared memory.
+    /// No bus: posts reach, by shared memory, those processes of the user that also chose none.
     case none
 
     /// A bus with a D-Bus address, such as `unix:path=/run/user/1000/bus`.
@@ -20,7 +20,7 @@ extension DarwinNotificationCenter {
 }
 
 extension DarwinNotificationCenter.Bus {
-  /// What C calls the bus.
+  /// The name or address that C expects.
   var specification: String {
     switch self {
     case .session: "session"

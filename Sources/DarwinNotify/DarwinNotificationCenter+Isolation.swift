@@ -1,4 +1,4 @@
-// Observes notifications in the isolation of an actor.
+// Observes notifications isolated to an actor.
 
 internal import DarwinNotifySupport
 
@@ -19,13 +19,12 @@ extension DarwinNotificationCenter {
     try observe(name, on: .main, onMainActor(handler))
   }
 
-  /// Calls a handler in the isolation of an actor for every post of a name, until the observation
-  /// ends.
+  /// Calls a handler, isolated to an actor, for every post of a name, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - actor: the actor. It lives as long as the observation.
-  ///   - handler: the handler, which gets the actor beside the event.
+  ///   - handler: the handler, which is passed the actor and the event.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
   ///

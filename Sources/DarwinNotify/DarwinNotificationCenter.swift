@@ -4,8 +4,8 @@ internal import CDarwinNotify
 
 /// A notification center whose notifications are names, heard by every process on the same bus.
 ///
-/// A post may be seen late, never lost: after the last post of a name each of its handlers runs
-/// at least once. The process hears its own posts too, once. No call waits for a receiver.
+/// A post may be seen late, but is never lost: after the last post of a name each of its handlers
+/// runs at least once. The process also hears its own posts, once. No call waits for a receiver.
 ///
 /// The corresponding C type is `dn_center`.
 public final class DarwinNotificationCenter: Sendable {
@@ -16,18 +16,18 @@ public final class DarwinNotificationCenter: Sendable {
 
   /// The center of the process.
   ///
-  /// It speaks on the bus of the session, or on the one that the environment variable
-  /// `DARWIN_NOTIFY_BUS` names. The corresponding C function is `dn_center_darwin`.
+  /// It uses the session bus, or the bus that the environment variable `DARWIN_NOTIFY_BUS` names.
+  /// The corresponding C function is `dn_center_darwin`.
   public static let shared = DarwinNotificationCenter(adopting: dn_center_darwin())
 
-  /// Opens a center of its own, with a connection of its own.
+  /// Opens a separate center with its own connection.
   ///
   /// Its listeners end with it; its observations end with their values. It closes in the
   /// background, because closing may wait for the bus.
   ///
-  /// - Parameter bus: the bus to speak on. A bus that is not there is looked for until it is.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is empty or has a NUL in
-  ///   it, ``DarwinNotifyError/outOfMemory``.
+  /// - Parameter bus: the bus to use. If it is not there yet, the library keeps looking for it.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty or contains a NUL,
+  ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_open`.
   public convenience init(bus: Bus) throws(DarwinNotifyError) {
@@ -50,19 +50,19 @@ public final class DarwinNotificationCenter: Sendable {
   /// Posts a notification.
   ///
   /// - Parameter name: the name to post.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for a
-  ///   name that cannot be posted, ``DarwinNotifyError/outOfMemory``,
-  ///   ``DarwinNotifyError/limitReached``, ``DarwinNotifyError/notConnected``. The last is a
-  ///   report, not a refusal: there is no bus, nor shared memory to reach other processes by; the
-  ///   post has reached the handlers of this process, and is sent when a bus appears.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for an
+  ///   invalid name, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``,
+  ///   ``DarwinNotifyError/notConnected``. The last is a report, not a refusal: there is neither a
+  ///   bus nor shared memory to reach other processes; the post has reached the handlers of this
+  ///   process, and is sent when a bus appears.
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ name: NotificationName) throws(DarwinNotifyError) {
     try post(name, options: 0)
   }
 
-  /// Posts a notification that says no more than "look again": those that come in a flood may reach
-  /// the bus as one, up to a millisecond late.
+  /// Posts a notification that only means "look again": in a flood, several may reach the bus as
+  /// one, up to a millisecond late.
   package func postMerging(_ name: NotificationName) throws(DarwinNotifyError) {
     try post(name, options: UInt32(DN_POST_MERGE))
   }
@@ -77,17 +77,17 @@ public final class DarwinNotificationCenter: Sendable {
 
   /// Calls a handler for every post of a name, until the observation ends.
   ///
-  /// When it returns, a post by any process reaches the handler. Without a bus it succeeds as
-  /// well: the library goes on looking for one by itself.
+  /// Once it returns, a post by any process reaches the handler. It succeeds without a bus, too:
+  /// the library keeps looking for one.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - delivery: where the handler runs.
-  ///   - handler: what to do. It is released once the observation has ended.
+  ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for a
-  ///   name that cannot be posted, ``DarwinNotifyError/notAuthorized`` for one that belongs to
-  ///   another user, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` or ``DarwinNotifyError/nameTooLong`` for an
+  ///   invalid name, ``DarwinNotifyError/notAuthorized`` for one that belongs to another user,
+  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``.
   ///
   /// The corresponding C function is `dn_center_observe`.
   public func observe(
@@ -106,8 +106,8 @@ public final class DarwinNotificationCenter: Sendable {
 
   /// Returns the notifications of a name as a sequence.
   ///
-  /// It is registered when this returns: no post after that is missed, however late the
-  /// iteration begins.
+  /// It is registered when this returns: no later post is missed, however late the iteration
+  /// begins.
   ///
   /// - Parameter name: the name to listen for.
   /// - Returns: the sequence, which ends with the task that iterates over it.
@@ -120,23 +120,23 @@ public final class DarwinNotificationCenter: Sendable {
     try Notifications(of: name, from: self)
   }
 
-  /// Whether the center is connected to its bus at the moment.
+  /// Whether the center is currently connected to its bus.
   ///
-  /// Then every program on the bus sees its posts. Without a bus, the programs of the user that use
-  /// this library reach one another all the same. The first use of a center waits for the
-  /// connection, for at most a second.
+  /// If so, every program on the bus sees its posts. The user's programs that use this library
+  /// reach one another even without a bus. The first use of a center waits for the connection, for
+  /// at most a second.
   ///
   /// The corresponding C function is `dn_center_is_on_bus`.
   public var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
 
   /// Waits until every post of this process, on all centers, has been handed to its bus.
   ///
-  /// It is not needed before leaving the process by `exit` or by returning from `main`, which
-  /// waits for up to a second by itself.
+  /// Not needed before leaving the process by `exit` or by returning from `main`, which wait for up
+  /// to a second themselves.
   ///
-  /// - Parameter timeout: the longest time to wait; zero only asks.
+  /// - Parameter timeout: how long to wait; zero only checks.
   /// - Throws: ``DarwinNotifyError/timedOut`` if posts are still waiting,
-  ///   ``DarwinNotifyError/notConnected`` if they are because there is no bus.
+  ///   ``DarwinNotifyError/notConnected`` if that is because there is no bus.
   ///
   /// The corresponding C function is `dn_flush`.
   public func flush(timeout: Duration) throws(DarwinNotifyError) {

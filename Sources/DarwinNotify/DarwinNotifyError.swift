@@ -1,22 +1,22 @@
-// Names the errors of this module.
+// The errors of this module.
 
 internal import Glibc
 
-/// An error of the library, which is an error number of the system.
+/// An error of the library: an error number of the system.
 ///
 /// The corresponding C results are the negative error numbers that `error.h` lists.
 public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
-  /// The error number, such as `EINVAL`: positive.
+  /// The positive error number, such as `EINVAL`.
   public let rawValue: Int32
 
-  /// Makes an error from its number.
+  /// Creates an error from its number.
   ///
   /// - Parameter rawValue: a positive error number.
   public init(rawValue: Int32) {
     self.rawValue = rawValue
   }
 
-  /// A name or an address is empty or malformed, or has a NUL in it; nothing was changed.
+  /// A name or an address is empty or malformed, or contains a NUL; nothing was changed.
   ///
   /// The corresponding C result is `-EINVAL`.
   public static let invalidArgument = Self(rawValue: EINVAL)
@@ -26,22 +26,22 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-ENAMETOOLONG`.
   public static let nameTooLong = Self(rawValue: ENAMETOOLONG)
 
-  /// Memory or a thread could not be had; nothing was changed.
+  /// There is no memory or no thread left; nothing was changed.
   ///
   /// The corresponding C result is `-ENOMEM`.
   public static let outOfMemory = Self(rawValue: ENOMEM)
 
-  /// The bus accepts no more rules, or too many names wait for a bus that does not take them.
+  /// The bus refuses more rules, or too many names wait for a bus that does not take them.
   ///
   /// The corresponding C result is `-ENOBUFS`.
   public static let limitReached = Self(rawValue: ENOBUFS)
 
-  /// The time limit has passed.
+  /// The timeout has expired.
   ///
   /// The corresponding C result is `-ETIMEDOUT`.
   public static let timedOut = Self(rawValue: ETIMEDOUT)
 
-  /// There is no bus at the moment. The call has taken effect; nothing has to be repeated.
+  /// There is currently no bus. The call has taken effect and need not be repeated.
   ///
   /// The corresponding C result is `-ENOTCONN`, which `dn_is_offline` recognizes.
   public static let notConnected = Self(rawValue: ENOTCONN)
@@ -56,9 +56,9 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-E2BIG`.
   public static let tooLarge = Self(rawValue: E2BIG)
 
-  // Disfavored, so that `case .notAuthorized` of one type of errors is not ambiguous with that of
-  // another, which this takes as well.
-  /// Lets a `catch` clause name one of the errors also where other errors may come.
+  // Disfavored, so that `case .notAuthorized` is not ambiguous between this type and another error
+  // type.
+  /// Lets a `catch` clause name one of these errors where other errors may occur, too.
   @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     error as? Self == pattern
@@ -66,7 +66,7 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
 }
 
 extension DarwinNotifyError: CustomStringConvertible {
-  /// What happened, in words.
+  /// A description of the error.
   public var description: String {
     switch self {
     case .invalidArgument: "invalid argument"

@@ -1,4 +1,4 @@
-// Carries what a listener is told.
+// What a listener receives.
 
 /// One delivery of a notification.
 ///
@@ -9,17 +9,17 @@ public struct NotificationEvent: Hashable, Sendable {
 
   /// How many posts this delivery stands for, 1 or more.
   ///
-  /// Posts that wait for a slow listener are merged sooner or later; none is left out of the
-  /// count. The corresponding C field is `n_posts`.
+  /// Posts that wait for a slow listener are eventually merged, but each of them is counted. The
+  /// corresponding C field is `n_posts`.
   public let coalesced: Int
 
-  /// How many posts before this one are missing. It is 0, except for an observer of a prefix.
+  /// How many posts before this one are missing: 0, except for an observer of a prefix.
   ///
-  /// More posts were waiting for it than there was room for, or the bus has dropped some of a name
+  /// Either more posts were waiting for it than there was room for, or the bus dropped some of a name
   /// that the table does not count. The corresponding C field is `n_dropped`.
   public let dropped: Int
 
-  /// Makes an event, as a test of a listener may want to.
+  /// Creates an event, for example to test a listener.
   ///
   /// - Parameters:
   ///   - name: the name that was posted.

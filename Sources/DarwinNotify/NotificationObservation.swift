@@ -2,14 +2,14 @@
 
 internal import CDarwinNotify
 
-/// A registered handler, for as long as the value lives.
+/// A registered handler. The registration ends with this object.
 ///
 /// The corresponding C type is `dn_observer`.
 public final class NotificationObservation: @unchecked Sendable {
   // The pointer never changes. C accepts it on any thread.
   let observer: OpaquePointer
 
-  /// Takes over one reference of an observer.
+  /// Takes over one reference to an observer.
   init(adopting observer: OpaquePointer) {
     self.observer = observer
   }
@@ -19,20 +19,21 @@ public final class NotificationObservation: @unchecked Sendable {
     dn_observer_unref(observer)
   }
 
-  /// Ends the registration. To call it again changes nothing.
+  /// Ends the registration. Calling it again has no effect.
   ///
-  /// Where the handler runs, no call of it follows, not even of a post that is already on its
-  /// way. From elsewhere, at most one call that has begun comes to its end.
+  /// If called where the handler runs, no call of the handler follows, not even for a post that is
+  /// already on its way. If called elsewhere, at most one call that has already begun may still
+  /// finish.
   ///
   /// The corresponding C function is `dn_observer_cancel`.
   public func cancel() {
     dn_observer_cancel(observer)
   }
 
-  /// Ends the registration, then waits until no call of the handler is running any more.
+  /// Ends the registration, then waits until no call of the handler is running.
   ///
-  /// It waits as long as the handler runs, so do not hold a lock that the handler takes. A
-  /// handler that calls it does not wait for itself.
+  /// It waits as long as the handler runs, so do not hold a lock that the handler takes. Called
+  /// from the handler itself, it does not wait for that call.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
   public func cancelAndWait() {

@@ -1,6 +1,5 @@
-// Gives who imports DarwinNotify the public types of the module below it.
+// Re-exports the public types of the module below DarwinNotify.
 
-// `Delivery` is used by modules that need no bus. The attribute is underscored, but there is no
-// other way: an alias would hide the cases of the enumeration from files that import this module
-// alone.
+// Modules that need no bus use `Delivery`, too. The attribute is underscored, but there is no
+// alternative: an alias would hide the enumeration's cases from files that import only this module.
 @_exported public import DarwinNotifySupport

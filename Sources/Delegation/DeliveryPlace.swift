@@ -1,11 +1,11 @@
-// Recognizes the places of deliveries.
+// Compares the places of deliveries.
 
 internal import DarwinNotifySupport
 internal import Dispatch
 
 /// The place where a delivery runs handlers.
 struct DeliveryPlace: Sendable {
-  /// What makes two deliveries the same place. Functions cannot be compared, so all loops are one.
+  /// Identifies a place. Functions cannot be compared, so all loops are one place.
   private enum Identity: Hashable {
     case queue(QueueIdentity)
     case direct
@@ -14,17 +14,17 @@ struct DeliveryPlace: Sendable {
     case loop
   }
 
-  let lane: DeliveryLane
+  let executor: DeliveryExecutor
   private let identity: Identity
-  private let executor: (any SerialExecutor)?
+  private let serialExecutor: (any SerialExecutor)?
 
-  /// The thread that all handlers with the delivery `.thread` share. Nothing here needs a thread of
-  /// its own: a queue is one for as long as there is work.
+  /// Stands for the thread that all handlers with the delivery `.thread` share. Nothing here needs
+  /// a real thread: a serial queue is enough.
   private static let thread = DispatchQueue(label: "darwinnotify.delegation.thread")
 
   init(of delivery: Delivery) {
-    executor = if case .executor(let executor) = delivery { executor } else { nil }
-    lane = DeliveryLane(to: delivery) { Self.thread.async(execute: $0) }
+    serialExecutor = if case .executor(let executor) = delivery { executor } else { nil }
+    executor = DeliveryExecutor(to: delivery) { Self.thread.async(execute: $0) }
     identity =
       switch delivery {
       case .main: .queue(QueueIdentity(of: .main))
@@ -37,23 +37,23 @@ struct DeliveryPlace: Sendable {
       }
   }
 
-  /// Whether the calling code runs at the place. Nothing is known of an actor or a loop.
+  /// Whether the calling code runs at the place; false for actors and loops, where it is not known.
   var isCurrent: Bool {
     switch identity {
     case .direct: true
     case .queue(let queue): queue.isCurrent
-    case .executor: executor?.isIsolatingCurrentContext() == true
+    case .executor: serialExecutor?.isIsolatingCurrentContext() == true
     case .actor, .loop: false
     }
   }
 
-  /// An executor for the parts of asynchronous methods that have no isolation of their own; `nil`
-  /// where they may run anywhere.
+  /// An executor for the parts of asynchronous methods that have no isolation; `nil` if they may
+  /// run anywhere.
   var taskExecutor: (any TaskExecutor)? {
     switch identity {
     case .direct, .actor: nil
-    case .executor: executor as? any TaskExecutor
-    case .queue, .loop: LaneExecutor(lane: lane)
+    case .executor: serialExecutor as? any TaskExecutor
+    case .queue, .loop: DeliveryTaskExecutor(executor: executor)
     }
   }
 }
@@ -63,15 +63,15 @@ extension DeliveryPlace: Equatable {
 }
 
 /// Runs the jobs of tasks at the place of a delivery.
-private final class LaneExecutor: TaskExecutor {
-  private let lane: DeliveryLane
+private final class DeliveryTaskExecutor: TaskExecutor {
+  private let executor: DeliveryExecutor
 
-  init(lane: DeliveryLane) {
-    self.lane = lane
+  init(executor: DeliveryExecutor) {
+    self.executor = executor
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    lane.enqueue { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    executor.enqueue { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

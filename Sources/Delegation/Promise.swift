@@ -2,9 +2,9 @@
 
 public import DarwinNotifySupport
 
-/// A value that one task waits for, and that anybody may provide.
+/// A value that one task waits for and that anybody may provide.
 ///
-/// The first value counts. A promise that is provided before somebody waits keeps its value.
+/// The first value counts. A value provided before anybody waits is kept.
 @usableFromInline final class Promise<Value: Sendable>: Sendable {
   @usableFromInline enum State {
     case empty
@@ -37,7 +37,7 @@ public import DarwinNotifySupport
     return isFirst
   }
 
-  /// Waits for the value, once. Whoever cancels the task has to provide one.
+  /// Waits for the value, once. Whoever cancels the task must provide a value.
   @inlinable func value() async -> Value {
     await withUnsafeContinuation { continuation in
       let value = state.withLock { state -> Value? in
@@ -53,7 +53,7 @@ public import DarwinNotifySupport
   }
 }
 
-/// The duty to keep a promise: if it is dropped unanswered, the promise gets a value all the same.
+/// The duty to keep a promise: if it is dropped without a value, the promise gets a default.
 final class Duty<Value: Sendable>: Sendable {
   private let promise: Promise<Value>
   private let fallback: Value

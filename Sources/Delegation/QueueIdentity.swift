@@ -1,12 +1,13 @@
-// Recognizes dispatch queues.
+// Compares dispatch queues.
 
 internal import DarwinNotifySupport
 internal import Dispatch
 
-/// What makes two values of `DispatchQueue` the same queue.
+/// The identity of a dispatch queue.
 ///
-/// On Linux these values are wrappers, and each call of `DispatchQueue.main` makes a new one. So a
-/// queue gets a mark, by which the code that it runs recognizes it too. The system's global queues
+/// On Linux, values of `DispatchQueue` are wrappers, and each access to `DispatchQueue.main`
+/// creates a new one. So each queue gets a mark, by which code that runs on it recognizes it, too.
+/// The system's global queues cannot be marked; they are recognized by their labels.
 /// take none; they are known by their labels.
 enum QueueIdentity: Hashable {
   case marked(Int)
@@ -23,7 +24,7 @@ enum QueueIdentity: Hashable {
     }
   }
 
-  /// Whether the queue runs the calling code.
+  /// Whether the calling code runs on the queue.
   var isCurrent: Bool {
     if case .marked(let mark) = self {
       DispatchQueue.getSpecific(key: Self.key) == mark

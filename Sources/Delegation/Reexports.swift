@@ -1,4 +1,4 @@
-// Gives who imports Delegation the public types of the module below it.
+// Re-exports the public types of the module below Delegation.
 
-// An alias would hide the cases of `Delivery` from files that import this module alone.
+// An alias would hide the cases of `Delivery` from files that import only this module.
 @_exported public import DarwinNotifySupport

@@ -1,8 +1,8 @@
 // Ends a registration.
 
-/// Something that has been registered, and lasts until it is cancelled.
+/// A registration, which lasts until it is cancelled.
 ///
-/// Dropping the value changes nothing, so it can be discarded.
+/// Dropping the value does not end the registration.
 public struct Registration: Sendable {
   private let end: @Sendable () -> Void
 
@@ -10,10 +10,10 @@ public struct Registration: Sendable {
     self.end = end
   }
 
-  /// Ends the registration: no call starts after that. Calling it again changes nothing.
+  /// Ends the registration: no call starts after that. Calling it again has no effect.
   ///
-  /// It may be called on any thread, also by what was registered. It does not wait for calls that
-  /// are running.
+  /// It may be called on any thread, even by what was registered. It does not wait for running
+  /// calls.
   public func cancel() {
     end()
   }

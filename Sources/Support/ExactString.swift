@@ -2,7 +2,7 @@
 
 /// Text that is equal to other text only if their UTF-8 bytes are the same.
 ///
-/// `String` holds two spellings of one character for equal; what travels over the bus is bytes.
+/// `String` treats two encodings of one character as equal; names on the bus are bytes.
 package struct ExactString: Hashable, Sendable {
   package let text: String
 

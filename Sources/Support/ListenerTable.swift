@@ -1,15 +1,15 @@
-// Remembers the registrations of named listeners.
+// Stores the registrations of named listeners.
 
 /// The registrations of named listeners, by what they listen for.
 ///
-/// Whatever leaves the table is returned, so that it ends after the lock is released: the end of
-/// a registration runs code of the user.
+/// Whatever leaves the table is returned, so that it ends after the lock is released: ending a
+/// registration runs user code.
 package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>: Sendable {
   private let table = Locked<[Name: [ExactString: Registration]]>([:])
 
   package init() {}
 
-  /// Takes the registration of a listener out of the table.
+  /// Removes the registration of a listener from the table and returns it.
   package func take(_ listener: String, from name: Name) -> Registration? {
     table.withLock { table in
       let registration = table[name]?.removeValue(forKey: ExactString(listener))
@@ -25,14 +25,14 @@ package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>:
     table.withLock { $0[name]?[ExactString(listener)] }
   }
 
-  /// Takes the registrations of all listeners of a name out of the table.
+  /// Removes the registrations of all listeners of a name from the table and returns them.
   package func takeAll(from name: Name) -> [Registration] {
     table.withLock { table in
       table.removeValue(forKey: name).map { Array($0.values) } ?? []
     }
   }
 
-  /// Puts a registration into the table. Returns the one that had its place.
+  /// Puts a registration into the table. Returns the one it replaced.
   package func put(
     _ registration: Registration, for listener: String, of name: Name
   ) -> Registration? {

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// A value that is touched by one thread at a time.
+/// A value protected by a lock.
 ///
-/// `Synchronization.Mutex` waits by system calls that the thread sanitizer does not know: it
-/// reports every access that such a mutex guards as a race, so that a real one would not stand
-/// out. It knows the mutexes of libc.
+/// `Synchronization.Mutex` waits with system calls that the thread sanitizer does not know: it
+/// reports every access guarded by such a mutex as a race, which would hide a real one. It
+/// understands the mutexes of libc.
 @usableFromInline package final class Locked<Value>: @unchecked Sendable {
-  // The value is only reached through `withLock`, which holds the mutex.
+  // The value is only accessed in `withLock`, which holds the mutex.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline var value: Value
 
@@ -24,7 +24,7 @@ internal import Glibc
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread is in one.
+  /// Runs the body while holding the lock.
   @inlinable package func withLock<Result>(
     _ body: (inout sending Value) throws -> sending Result
   ) rethrows -> sending Result {

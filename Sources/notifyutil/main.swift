@@ -1,4 +1,4 @@
-// Does what the command line says.
+// Runs the command line.
 import Glibc
 
 Output.reserveStandardStreams()

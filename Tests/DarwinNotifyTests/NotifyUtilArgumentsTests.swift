@@ -26,7 +26,7 @@ struct NotifyUtilArgumentsTests {
   private static func invalidState(_ value: String) -> Golden {
     mistake(
       ["-g", "self.a", "-s", "self.a", value],
-      "-s name \(value) is invalid: the value is a decimal or 0x number of 64 bits")
+      "-s name \(value) is invalid: the value must be a 64-bit decimal or 0x number")
   }
 
   private static func invalidPause(_ value: String) -> Golden {
@@ -36,25 +36,25 @@ struct NotifyUtilArgumentsTests {
   private static func invalidSignal(_ option: String, _ value: String) -> Golden {
     mistake(
       [option, value, "-g", "self.a"],
-      "-signal \(value) is invalid: signals are numbers from 1 to 64")
+      "-signal \(value) is invalid: signal numbers are 1 to 64")
   }
 
   private static func invalidCount(_ option: String) -> Golden {
     mistake(
       ["-g", "self.a", option, "self.a"],
-      "\(option) is invalid: the number of notifications is positive")
+      "\(option) is invalid: the number of notifications must be positive")
   }
 
   private static func invalidTimeout(_ value: String) -> Golden {
     mistake(
       ["--timeout", value, "-g", "self.a"],
-      "--timeout \(value) is invalid: it is a positive number of seconds")
+      "--timeout \(value) is invalid: it must be a positive number of seconds")
   }
 
   private static func invalidReady(_ value: String) -> Golden {
     mistake(
       ["--ready=\(value)", "-1", "self.a", "-p", "self.a"],
-      "--ready=\(value) is invalid: it is not an open descriptor")
+      "--ready=\(value) is invalid: not an open descriptor")
   }
 
   private static let help: [Golden] = [
@@ -68,8 +68,8 @@ struct NotifyUtilArgumentsTests {
 
   private static let mistakes: [Golden] =
     [
-      mistake(["-q"], "there is no command on the line"),
-      mistake(["-z", "5", "--json", "-file", "-check"], "there is no command on the line"),
+      mistake(["-q"], "no command given"),
+      mistake(["-z", "5", "--json", "-file", "-check"], "no command given"),
       mistake(["-p"], "name required following -p"),
       mistake(["-w"], "name required following -w"),
       mistake(["-g"], "name required following -g"),
@@ -94,7 +94,7 @@ struct NotifyUtilArgumentsTests {
       mistake(["--ready", "-g", "self.a"], "--ready needs -w, -# or --monitor"),
       mistake(
         ["-port", "-w", "a"],
-        "-port is not possible, Linux has no Mach ports: "
+        "-port is not supported, Linux has no Mach ports: "
           + "use -dispatch, -file, -signal, -check or -plain"),
     ]
     + ["5x", "x", "1e3", "0xg", "0x", "", " 5", "--5", "1.0", "٣", "18446744073709551616"]
@@ -152,7 +152,7 @@ struct NotifyUtilArgumentsTests {
       output: "SIGNAL 12\nself.a\nSIGNAL 12\nself.b\n"),
   ]
 
-  private static let invalidName = "the name is not 1 to 511 bytes without a NUL"
+  private static let invalidName = "the name must be 1 to 511 bytes without a NUL"
 
   /// A run of which a command fails.
   private static func failure(

@@ -12,11 +12,11 @@ struct NotifyUtilFailureTests {
   ]
 
   private static let sessionAdvice =
-    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or say --bus=ADDRESS"
+    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
   /// What is said when a command finds no bus: by the command, then about the bus.
   private static func noBus(_ command: String, _ lines: String...) -> Outcome {
-    let text = ["\(command): there is no message bus"] + lines
+    let text = ["\(command): no message bus found"] + lines
     return Outcome(status: 3, errors: text.map { "notifyutil: \($0)\n" }.joined())
   }
 
@@ -31,33 +31,33 @@ struct NotifyUtilFailureTests {
     let outcome = try await runNotifyUtilWithoutTable(line, on: bus)
     let lines = outcome.errors.split(separator: "\n")
     try #require(lines.count == 3, "\(outcome)")
-    #expect(lines[0] == "notifyutil: \(command): there is no message bus")
+    #expect(lines[0] == "notifyutil: \(command): no message bus found")
     #expect(lines[1].hasPrefix("notifyutil: tried \(bus.address) (DARWIN_NOTIFY_BUS): "))
     #expect(lines[1].hasSuffix(": Connection refused") || lines[1].contains(": No such file"))
-    #expect(lines[2] == "notifyutil: start a bus there, or say --bus=session")
+    #expect(lines[2] == "notifyutil: start a bus there, or use --bus=session")
     #expect(outcome.status == 3 && outcome.output.isEmpty)
   }
 
   /// What is chosen, what is said about it.
   private static let choices: [(String, [String])] = [
-    ("--bus=none", ["--bus is 'none'", "say --bus=session"]),
+    ("--bus=none", ["--bus is 'none'", "use --bus=session"]),
     (
       "--bus=bogus",
-      ["tried bogus (--bus): not a D-Bus address", "start a bus there, or say --bus=session"]
+      ["tried bogus (--bus): not a D-Bus address", "start a bus there, or use --bus=session"]
     ),
     (
       "--bus=unix:path=/nonexistent/b%75s;autolaunch:",
       [
         "tried unix:path=/nonexistent/b%75s (--bus): No such file or directory",
-        "tried autolaunch: (--bus): such an address starts a program, which is not done",
-        "start a bus there, or say --bus=session",
+        "tried autolaunch: (--bus): such an address starts a program, which is not supported",
+        "start a bus there, or use --bus=session",
       ]
     ),
     (
       "--bus=unix:path=/dev",
       [
         "tried unix:path=/dev (--bus): Connection refused",
-        "start a bus there, or say --bus=session",
+        "start a bus there, or use --bus=session",
       ]
     ),
     (
@@ -78,7 +78,7 @@ struct NotifyUtilFailureTests {
         sessionAdvice,
       ]
     ),
-    ("DARWIN_NOTIFY_BUS=none", ["DARWIN_NOTIFY_BUS is 'none'", "say --bus=session"]),
+    ("DARWIN_NOTIFY_BUS=none", ["DARWIN_NOTIFY_BUS is 'none'", "use --bus=session"]),
   ]
 
   @Test(arguments: choices)
@@ -97,7 +97,7 @@ struct NotifyUtilFailureTests {
       (isOption ? [choice] : []) + ["-p", "a", "-g", "b", "-g", "self.c"], on: nil,
       environment: cleared)
     let complaints =
-      ["-p a: there is no message bus"] + lines + ["-g b: there is no message bus"]
+      ["-p a: no message bus found"] + lines + ["-g b: no message bus found"]
     let errors = complaints.map { "notifyutil: \($0)\n" }.joined()
     #expect(outcome == Outcome(status: 3, output: "self.c 0\n", errors: errors))
   }
@@ -119,8 +119,8 @@ struct NotifyUtilFailureTests {
     }
     let bus = "unix:abstract=\(name)"
     let outcome = try await runNotifyUtilWithoutTable(["--bus", bus, "-p", "a"], on: nil)
-    let reason = "there is a socket, but no message bus that lets this user in"
-    let advice = "start a bus there, or say --bus=session"
+    let reason = "the socket exists, but no message bus behind it accepts this user"
+    let advice = "start a bus there, or use --bus=session"
     #expect(outcome == Self.noBus("-p a", "tried \(bus) (--bus): \(reason)", advice))
   }
 
@@ -150,7 +150,7 @@ struct NotifyUtilFailureTests {
     let name = String(repeating: "x", count: 512)
     let listener = try await startNotifyUtil(["-1", name, "-1", "com.example.a"], on: bus)
     #expect(try await runNotifyUtil(["-p", "com.example.a"], on: bus) == Outcome())
-    let reason = "the name is not 1 to 511 bytes without a NUL"
+    let reason = "the name must be 1 to 511 bytes without a NUL"
     let errors = "notifyutil: -1 \(name): \(reason)\n"
     #expect(await listener.end() == Outcome(status: 2, output: "com.example.a\n", errors: errors))
   }

@@ -49,7 +49,7 @@ struct NotifyUtilScriptTests {
   // MARK: --timeout
 
   @Test func endsWhenTheTimeIsUp() async throws {
-    let timeIsUp = Outcome(status: 124, errors: "notifyutil: --timeout: the time is up\n")
+    let timeIsUp = Outcome(status: 124, errors: "notifyutil: --timeout: timed out\n")
     let clock = ContinuousClock()
     let duration = try await clock.measure {
       let line = ["--timeout", "0.4", "-1", "self.a", "-w", "self.b"]
@@ -107,7 +107,7 @@ struct NotifyUtilScriptTests {
         == Outcome(
           status: 2,
           errors: String(
-            repeating: "notifyutil: --exec: signal 9 ended the command\n", count: 2)))
+            repeating: "notifyutil: --exec: the command was killed by signal 9\n", count: 2)))
   }
 
   // MARK: --wait-for-bus
@@ -120,7 +120,7 @@ struct NotifyUtilScriptTests {
     let waiting = try Program("notifyutil", line, on: bus)
     let hurried = try await runNotifyUtil(line + ["--timeout=0.5"], on: bus)
     #expect(hurried.status == 124 && hurried.output.isEmpty)
-    #expect(hurried.errors.hasPrefix("notifyutil: --wait-for-bus: the time is up\n"))
+    #expect(hurried.errors.hasPrefix("notifyutil: --wait-for-bus: timed out\n"))
     #expect(hurried.errors.contains("\nnotifyutil: tried \(bus.address) "))
     #expect(waiting.isRunning && waiting.output.isEmpty)
     bus.startAgain()

@@ -1,8 +1,8 @@
 # Completes the command line of notifyutil in bash.
 
 # Sets `words` to the words up to the current one. Bash splits them at colons and equals signs too,
-# without a blank between the pieces in the line; `head` is what stands before the last piece of the
-# current word, which is all that a completion replaces.
+# with no blank between the pieces; `head` is the part of the current word before its last piece,
+# which is all that a completion replaces.
 _notifyutil_words() {
   local line=$COMP_LINE piece i
   words=() head=
@@ -16,12 +16,12 @@ _notifyutil_words() {
     head=${words[-1]}
     words[-1]+=$piece
   done
-  # The piece behind a colon that ends the word is empty.
+  # The piece after a colon at the end of the word is empty.
   [[ -z ${piece//[:=]} ]] && head=${words[-1]}
   return 0
 }
 
-# Prints the names that are in use, if that is quick: not even a name can hold a run for long.
+# Prints the names in use, within a second at most.
 _notifyutil_names() {
   local bus=() i
   for ((i = 1; i < ${#words[@]}; i++)); do
@@ -30,19 +30,19 @@ _notifyutil_names() {
       --bus=*) bus=(--bus "${words[i]#*=}") ;;
     esac
   done
-  # A table with a heading, whose names are in quotes if they have blanks.
-  # A name with a backslash is not printed as it is typed.
+  # The output is a table with a heading; names with blanks are quoted.
+  # Names with backslashes are left out, since they are printed escaped.
   timeout 1 "${words[0]}" ${bus[@]+"${bus[@]}"} --list 2>/dev/null </dev/null |
     sed -nE '1d; /\\/d; s/^"([^"]*)" .*/\1/p; t; s/ .*//p'
 }
 
-# Completes the current word with each line of the standard input that begins with it.
+# Completes the current word with each line of standard input that begins with it.
 _notifyutil_lines() {
   local line prefix=${1#[\"\']}
   while IFS= read -r line; do
     [[ $line == "$prefix"* ]] || continue
-    # A name may have any characters: none of them may end the quotes that were typed, or act
-    # where there are none.
+    # A name may contain any characters: none may end the quotes that were typed, or have an effect
+    # outside quotes.
     if [ "$prefix" = "$1" ]; then
       printf -v line %q "$line"
     elif [[ $line == *[\"\'\\\$\`]* ]]; then

@@ -1,6 +1,6 @@
 # Completes the command line of notifyutil in fish.
 
-# Prints the names that are in use, if that is quick: not even a name can hold a run for long.
+# Prints the names in use, within a second at most.
 function __notifyutil_names
     set -l words (commandline -opc)
     set -l bus
@@ -12,8 +12,8 @@ function __notifyutil_names
                 set bus --bus (string replace --regex '^--bus=' '' -- $words[$i])
         end
     end
-    # A table with a heading, whose names are in quotes if they have blanks.
-    # A name with a backslash is not printed as it is typed.
+    # The output is a table with a heading; names with blanks are quoted.
+    # Names with backslashes are left out, since they are printed escaped.
     timeout 1 $words[1] $bus --list 2>/dev/null </dev/null |
         sed -nE '1d; /\\\\/d; s/^"([^"]*)" .*/\\1/p; t; s/ .*//p'
 end
@@ -34,20 +34,20 @@ complete -c notifyutil -n "__notifyutil_after '-signal|-sig'" -a '10 12'
 complete -c notifyutil -n '__notifyutil_after --exec' -a '(__fish_complete_command)'
 
 complete -c notifyutil -n $option -o q -d 'Print nothing for notifications'
-complete -c notifyutil -n $option -o v -d 'Print all about each notification'
+complete -c notifyutil -n $option -o v -d 'Print the details of each notification'
 complete -c notifyutil -n $option -o z -d 'Pause after each -p, in milliseconds'
 complete -c notifyutil -n $option -o M -d 'Set the option DISPATCH'
 complete -c notifyutil -n $option -o R -d 'Set the option REGEN'
 complete -c notifyutil -n $option -l bus -x -a 'session system' -d 'Use this bus'
 complete -c notifyutil -n $option -l wait-for-bus -d 'Wait for the bus first'
 complete -c notifyutil -n $option -l timeout -x -d 'Stop after this time, in seconds'
-complete -c notifyutil -n $option -l ready -d 'Say when everything is registered'
+complete -c notifyutil -n $option -l ready -d 'Report once everything is registered'
 complete -c notifyutil -n $option -l exec -x -d 'Run a command for each notification'
 complete -c notifyutil -n $option -l json -d 'Print JSON'
 complete -c notifyutil -n $option -l version -d 'Print the version'
 complete -c notifyutil -n $option -o h -d 'Print the usage'
 complete -c notifyutil -n $option -o help -l help -d 'Print the usage'
-complete -c notifyutil -n $option -o port -d 'Is refused: Linux has no Mach ports'
+complete -c notifyutil -n $option -o port -d 'Not supported: Linux has no Mach ports'
 complete -c notifyutil -n $option -o file -d 'Register with a file descriptor'
 complete -c notifyutil -n $option -o check -d 'Register for checks'
 complete -c notifyutil -n $option -o plain -d 'Register for plain checks'

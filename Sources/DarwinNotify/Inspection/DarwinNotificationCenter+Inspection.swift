@@ -1,21 +1,21 @@
-// Looks at what goes on on a bus.
+// Shows the posts and names of a bus.
 
 extension DarwinNotificationCenter {
   /// Watches every post on a bus, over a connection of its own, until a closure ends it.
   ///
-  /// While there is no bus it watches the table that the processes of the user share: the posts of
-  /// names with a registration. It blocks the thread for as long; the closures run there. Posts
-  /// that stay inside a process are not seen.
+  /// Without a bus it watches the table that the processes of the user share: the posts of names
+  /// with a registration. It blocks the calling thread and runs the closures there. It does not see
+  /// posts that stay inside a process.
   ///
   /// - Parameters:
   ///   - bus: the bus to watch; `nil` for that of ``shared``.
   ///   - prefix: only names that begin with these bytes.
-  ///   - ready: is called once, when no later post is missed.
-  ///   - body: is called for each post.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an empty address, or an address or a
-  ///   prefix with a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached`` if
-  ///   the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is neither a bus
-  ///   nor a table, or no more.
+  ///   - ready: called once, when no later post is missed.
+  ///   - body: called for each post.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty, or the address or the
+  ///   prefix contains a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``
+  ///   if the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is neither a
+  ///   bus nor a table, or no longer.
   ///
   /// The corresponding C function is `dn_watch_posts`.
   public static func watchPosts(
@@ -33,13 +33,13 @@ extension DarwinNotificationCenter {
 
   /// Lists the names that processes of this user have registrations for on a bus, in byte order.
   ///
-  /// No connection is made to the bus: one that does not exist has no names.
+  /// It makes no connection to the bus: a bus that does not exist has no names.
   ///
   /// - Parameter bus: the bus that the processes use; `nil` for that of ``shared``.
   /// - Returns: the names.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an address that is empty or has a
-  ///   NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notAuthorized`` if there is no
-  ///   table to be read.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty or contains a NUL,
+  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notAuthorized`` if there is no
+  ///   readable table.
   ///
   /// The corresponding C function is `dn_list_names`.
   public static func names(on bus: Bus? = nil) throws(DarwinNotifyError) -> [NameRecord] {
@@ -51,7 +51,7 @@ extension DarwinNotificationCenter {
   }
 }
 
-/// Passes the choice of a bus to C, where NULL stands for that of the process.
+/// Passes the choice of a bus to C, where NULL stands for the bus of the process.
 private func withCString(
   _ bus: DarwinNotificationCenter.Bus?,
   _ body: (UnsafePointer<CChar>?) throws(DarwinNotifyError) -> Void

@@ -1,4 +1,4 @@
-// Tells the version of the library.
+// The version of the library.
 
 internal import CDarwinNotify
 

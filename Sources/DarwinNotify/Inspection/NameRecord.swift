@@ -7,13 +7,14 @@ public struct NameRecord: Hashable, Sendable {
   /// The name. The corresponding C field is `name`.
   public let name: NotificationName
 
-  /// Counts the posts; it begins anywhere. The corresponding C field is `generation`.
+  /// The number of posts, counted from an arbitrary start. The corresponding C field is
+  /// `generation`.
   public let generation: UInt64
 
-  /// What ``NotifyToken/state`` reads. The corresponding C field is `state`.
+  /// The value that ``NotifyToken/state`` reads. The corresponding C field is `state`.
   public let state: UInt64
 
-  /// The processes with a registration, one or more, as they see themselves; `nil` stands for one
-  /// whose identifier is not known. The corresponding C fields are `n_holders`, `pids`.
+  /// The pids of the one or more processes with a registration, as they see themselves; `nil` if
+  /// not known. The corresponding C fields are `n_holders`, `pids`.
   public let holders: [Int32?]
 }

@@ -1,10 +1,10 @@
-// Tells whether a watch goes on.
+// Tells whether a watch continues.
 
-/// What a closure of ``DarwinNotificationCenter/watchPosts(on:prefix:ready:_:)`` decides.
+/// The decision of a closure of ``DarwinNotificationCenter/watchPosts(on:prefix:ready:_:)``.
 ///
 /// The corresponding C values are the results of the callbacks of `dn_watcher`.
 public enum WatchDecision: Hashable, Sendable {
-  /// The watch goes on.
+  /// The watch continues.
   case proceed
 
   /// The watch ends.

@@ -1,13 +1,13 @@
-// Turns Swift values into arguments of C functions.
+// Converts Swift values to arguments of C functions.
 
-/// Passes text to C, which would read it only up to a NUL: text with one is refused.
+/// Passes text to C. Text that contains a NUL is refused, since C would read only up to it.
 func withCString(
   _ text: String, _ body: (UnsafePointer<CChar>) throws(DarwinNotifyError) -> Void
 ) throws(DarwinNotifyError) {
   try withCString(text, orThrow: .invalidArgument, body)
 }
 
-/// Passes text to C, or throws the error for text with a NUL.
+/// Passes text to C, or throws the error if it contains a NUL.
 func withCString<Failure: Error>(
   _ text: String, orThrow refusal: Failure,
   _ body: (UnsafePointer<CChar>) throws(Failure) -> Void

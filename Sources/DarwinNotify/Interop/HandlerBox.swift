@@ -2,7 +2,7 @@
 
 internal import CDarwinNotify
 
-/// A Swift object on its way through C: retained where it is handed over, released by the destroy
+/// A Swift object that travels through C: retained when it is handed over, released by the destroy
 /// hook that travels with it.
 enum Context {
   /// Hands an object over to C. It lives until ``release(_:)``.
@@ -41,8 +41,8 @@ private final class HandlerBox: Sendable {
 }
 
 extension dn_handler {
-  /// Makes the C form of a handler, which has to be handed to C: it owns a reference. The handler
-  /// borrows what the event points to.
+  /// Makes the C handler. It owns a reference, so it must be handed to C. The handler borrows what
+  /// the event points to.
   init(_ handler: @escaping @Sendable (dn_event) -> Void) {
     self.init(
       invoke: { event, context in

@@ -2,7 +2,7 @@
 
 internal import CDarwinNotify
 
-/// Appends the names that are in use on a bus. Returns what C returns: 0 or a negative errno.
+/// Appends the names in use on a bus. Returns the result of C: 0 or a negative errno.
 func listNames(on bus: UnsafePointer<CChar>?, into names: inout [NameRecord]) -> CInt {
   withUnsafeMutablePointer(to: &names) { names in
     dn_list_names(
@@ -17,7 +17,7 @@ func listNames(on bus: UnsafePointer<CChar>?, into names: inout [NameRecord]) ->
 }
 
 extension NameRecord {
-  /// Copies a record that C lends.
+  /// Copies a record borrowed from C.
   fileprivate init(_ record: dn_name_record) {
     name = NotificationName(String(cString: record.name))
     generation = record.generation

@@ -7,14 +7,14 @@ private struct PostWatch {
   let ready: () -> WatchDecision
   let post: (PostRecord) -> WatchDecision
 
-  /// Returns the closures behind a context of C.
+  /// Returns the closures behind a C context.
   static func borrow(_ context: UnsafeMutableRawPointer?) -> PostWatch {
     guard let context else { preconditionFailure("C lost a context") }
     return context.load(as: PostWatch.self)
   }
 }
 
-/// Watches a bus with closures. Returns what C returns: not negative unless it failed.
+/// Watches a bus with closures. Returns the result of C: not negative unless it failed.
 func watchPosts(
   on bus: UnsafePointer<CChar>?, prefix: UnsafePointer<CChar>,
   ready: () -> WatchDecision, post: (PostRecord) -> WatchDecision
@@ -37,7 +37,7 @@ func watchPosts(
 }
 
 extension WatchDecision {
-  /// What C takes for the decision.
+  /// The C value of the decision.
   fileprivate var result: CInt {
     switch self {
     case .proceed: 0
@@ -47,7 +47,7 @@ extension WatchDecision {
 }
 
 extension PostRecord {
-  /// Copies a record that C lends.
+  /// Copies a record borrowed from C.
   fileprivate init(_ record: dn_post_record) {
     microseconds = record.time_us
     center = String(cString: record.center)

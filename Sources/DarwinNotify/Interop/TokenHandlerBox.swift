@@ -2,9 +2,10 @@
 
 internal import CDarwinNotify
 
-/// A handler together with the token that it is registered for.
+/// A handler and the token it is registered for.
 ///
-/// The token owns the registration, which owns this: the way back does not keep the token alive.
+/// The token owns the registration, which owns this box; the reference back does not keep the token
+/// alive.
 private final class TokenHandlerBox: Sendable {
   private weak let token: NotifyToken?
   private let handler: @Sendable (NotifyToken) -> Void
@@ -14,7 +15,7 @@ private final class TokenHandlerBox: Sendable {
     self.handler = handler
   }
 
-  /// Calls the handler, unless the value that holds the registration is on its way out.
+  /// Calls the handler, unless the token is being freed.
   func call(number: CInt) {
     guard let token else { return }
     token.adopt(number: number)
@@ -23,7 +24,7 @@ private final class TokenHandlerBox: Sendable {
 }
 
 extension dn_token_handler {
-  /// Makes the C form of a handler, which has to be handed to C: it owns a reference.
+  /// Makes the C handler. It owns a reference, so it must be handed to C.
   init(for token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
     self.init(
       invoke: { number, context in

@@ -2,9 +2,9 @@
 
 internal import CDarwinNotify
 
-/// A piece of work. It has to be run exactly once.
+/// Work that must be run exactly once.
 struct Work: @unchecked Sendable {
-  // C hands a piece of work to one executor for one run: nobody else uses the argument meanwhile.
+  // C hands each work to one executor for one run: nobody else uses the argument meanwhile.
   private let function: dn_work_fn
   private let argument: UnsafeMutableRawPointer?
 

@@ -3,15 +3,14 @@
 internal import CDarwinNotify
 
 extension DarwinNotificationCenter {
-  /// Binds a listener to a notification, in the place of the one of the same name.
+  /// Binds a listener to a notification. It replaces the listener of the same name.
   ///
-  /// A listener that is replaced hands over to the new one: each post reaches exactly one of the
-  /// two. If binding fails, the old one stays. When two threads bind the same name at the same
-  /// time, one of the two listeners stays. Without a bus it succeeds as well: the library goes on
-  /// looking for one by itself.
+  /// When a listener is replaced, each post reaches exactly one of the two. If binding fails, the
+  /// old listener stays. If two threads bind the same name at the same time, one of the two
+  /// listeners stays. Binding succeeds without a bus, too: the library keeps looking for one.
   ///
   /// - Parameters:
-  ///   - listener: the listener. Names of listeners are compared by their bytes.
+  ///   - listener: the listener. Names of listeners are compared byte by byte.
   ///   - name: the notification to listen for.
   /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
   ///
@@ -33,10 +32,10 @@ extension DarwinNotificationCenter {
     }
   }
 
-  /// Removes a listener. Where it runs, no call of it follows.
+  /// Removes a listener. If called where the listener runs, no call of it follows.
   ///
   /// - Parameters:
-  ///   - listener: the name of the listener; one that is not bound is no error.
+  ///   - listener: the name of the listener. If it is not bound, nothing happens.
   ///   - name: the notification that it is bound to.
   ///
   /// The corresponding C function is `dn_observer_cancel`.
@@ -44,7 +43,7 @@ extension DarwinNotificationCenter {
     listeners.take(listener, from: name)?.cancel()
   }
 
-  /// Removes all listeners of a notification. Observations, sequences too, are left alone.
+  /// Removes all listeners of a notification. It does not affect observations and sequences.
   ///
   /// - Parameter name: the notification that the listeners are bound to.
   ///
@@ -55,7 +54,7 @@ extension DarwinNotificationCenter {
     }
   }
 
-  /// Puts a new observation into the table; ends the one that another thread put there meanwhile.
+  /// Puts a new observation into the table, and ends one that another thread put there meanwhile.
   private func settle(
     _ observation: NotificationObservation,
     for listener: Listener<NotificationEvent>,
@@ -66,7 +65,7 @@ extension DarwinNotificationCenter {
 }
 
 extension NotificationObservation {
-  /// Hands the registration over to another handler, at once for every later post.
+  /// Hands the registration over to another handler, which gets every later post.
   fileprivate func replace(
     for name: NotificationName,
     on delivery: Delivery,

@@ -4,14 +4,15 @@ internal import DarwinNotifySupport
 
 /// A handler with a name, by which it is replaced or removed.
 ///
-/// Binding a listener replaces the one of the same name: however often the code that binds it runs,
-/// each event is handled once.
+/// Binding a listener replaces the one of the same name, so each event is handled once, however
+/// often the code that binds it runs.
 ///
 ///     Listener("label") { event in label.text = "\(event.name)" }
 ///     Listener("log", on: .thread) { event in print(event.name) }
 ///     Listener("count", on: counter) { counter, event in counter.increase() }
 public struct Listener<Event: Sendable>: Sendable {
-  /// The name of the listener. It matters only among the listeners of one name of events.
+  /// The name of the listener. It must be unique only among the listeners of one notification or
+  /// message.
   public let name: String
 
   /// The handler. Call it only where ``delivery`` says.
@@ -20,7 +21,7 @@ public struct Listener<Event: Sendable>: Sendable {
   /// Where the handler runs.
   public let delivery: Delivery
 
-  /// Makes a listener that runs on the main actor.
+  /// Creates a listener that runs on the main actor.
   ///
   /// - Parameters:
   ///   - name: the name of the listener.
@@ -29,7 +30,7 @@ public struct Listener<Event: Sendable>: Sendable {
     self.init(name, on: .main, onMainActor(action))
   }
 
-  /// Makes a listener that runs where it is told to.
+  /// Creates a listener that runs where `on:` says.
   ///
   /// - Parameters:
   ///   - name: the name of the listener.
@@ -43,12 +44,12 @@ public struct Listener<Event: Sendable>: Sendable {
     self.action = action
   }
 
-  /// Makes a listener that runs in the isolation of an actor.
+  /// Creates a listener that is isolated to an actor.
   ///
   /// - Parameters:
   ///   - name: the name of the listener.
   ///   - actor: the actor. It lives as long as the listener is bound.
-  ///   - action: the handler, which gets the actor beside the event.
+  ///   - action: the handler, which is passed the actor and the event.
   public init<Isolation: Actor>(
     _ name: String, on actor: Isolation,
     _ action: @escaping @Sendable (isolated Isolation, Event) -> Void

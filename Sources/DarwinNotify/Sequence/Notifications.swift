@@ -1,9 +1,9 @@
 // Presents the notifications of a name as a sequence.
 
-/// The notifications of a name, as they come.
+/// The notifications of a name, as a sequence.
 ///
-/// Every iterator sees every post. What it has not taken yet is kept as one event, the newest,
-/// which says how many posts it stands for: a slow consumer loses nothing, it only sees posts
+/// Every iterator sees every post. Events that it has not taken yet are kept as one, the newest,
+/// with the number of posts it stands for: a slow consumer loses nothing, it only sees posts
 /// merged. Leaving the loop, dropping the sequence or cancelling the task ends the registration.
 ///
 ///     for await event in try center.notifications(named: "com.example.changed") {
@@ -12,10 +12,10 @@
 ///
 /// The corresponding C function is `dn_center_observe`.
 public struct Notifications: AsyncSequence, Sendable {
-  /// What the sequence is made of.
+  /// The type of the sequence's elements.
   public typealias Element = NotificationEvent
 
-  /// The sequence does not fail.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   private let source: RegistrationSource<NotificationsRegistration>
@@ -30,8 +30,8 @@ public struct Notifications: AsyncSequence, Sendable {
 
   /// Begins an iteration.
   ///
-  /// The first one has been registered since the sequence was made. Every further one is
-  /// registered here; it ends at once if that fails.
+  /// The first iterator has been registered since the sequence was made. Each further one is
+  /// registered here; if that fails, it ends at once.
   ///
   /// - Returns: an iterator, for one task.
   ///

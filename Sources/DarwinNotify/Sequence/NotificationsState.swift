@@ -1,12 +1,12 @@
 // Decides what happens to an event of a sequence.
 
-/// The state of one iteration. Its methods say what to do once the lock is released.
+/// The state of one iteration. Its methods return what to do once the lock is released.
 struct NotificationsState: Sendable {
-  /// Unchecked, because the check takes a third of the time of an event; the phases see to it that
-  /// each is resumed once.
+  /// Unsafe, because checking takes a third of the time of an event; the phases ensure that each
+  /// continuation is resumed once.
   typealias Continuation = UnsafeContinuation<NotificationEvent?, Never>
 
-  /// What is to be done without the lock.
+  /// What to do without the lock.
   enum Action {
     case nothing
     case resume(Continuation, NotificationEvent?)
@@ -20,7 +20,7 @@ struct NotificationsState: Sendable {
 
   private var phase = Phase.buffering(nil)
 
-  /// An event has arrived: it goes to who waits for it, or is merged with the one in the buffer.
+  /// Takes an event: passes it to a waiting task, or merges it with the one in the buffer.
   mutating func receive(_ event: NotificationEvent) -> Action {
     switch phase {
     case .buffering(let earlier):
@@ -34,7 +34,7 @@ struct NotificationsState: Sendable {
     }
   }
 
-  /// The next event is asked for.
+  /// Asks for the next event.
   mutating func next(_ continuation: Continuation) -> Action {
     switch phase {
     case .buffering(let event?):
@@ -50,7 +50,7 @@ struct NotificationsState: Sendable {
     }
   }
 
-  /// The iteration is over.
+  /// Ends the iteration.
   mutating func finish() -> Action {
     defer { phase = .finished }
     guard case .waiting(let continuation) = phase else { return .nothing }
@@ -59,7 +59,7 @@ struct NotificationsState: Sendable {
 }
 
 extension NotificationEvent {
-  /// The newest event, which stands for the posts of an earlier one too.
+  /// The newest event, which also stands for the posts of an earlier one.
   fileprivate func merged(with earlier: NotificationEvent?) -> NotificationEvent {
     guard let earlier else { return self }
     return NotificationEvent(name: name, coalesced: earlier.coalesced + coalesced)

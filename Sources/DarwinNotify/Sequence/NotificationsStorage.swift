@@ -1,10 +1,10 @@
 // Guards the state of an iteration.
 
-/// What the handler of an iteration shares with its iterator.
+/// The state that the handler of an iteration shares with its iterator.
 final class NotificationsStorage: Sendable {
   private let state = Locked(NotificationsState())
 
-  /// An event has arrived.
+  /// Takes an event.
   func receive(_ event: NotificationEvent) {
     perform(state.withLock { $0.receive(event) })
   }

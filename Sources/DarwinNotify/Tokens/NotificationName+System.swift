@@ -1,22 +1,22 @@
-// Names what Apple's systems post. Nothing posts it on Linux by itself.
+// The names that Apple's systems post. On Linux nothing posts them by itself.
 
 internal import CDarwinNotify
 
 extension NotificationName {
-  /// All caches of the directory service are to be dropped: `kNotifyDSCacheInvalidation`.
+  /// Drop all caches of the directory service: `kNotifyDSCacheInvalidation`.
   public static let directoryServiceCacheInvalidation = Self(kNotifyDSCacheInvalidation)
 
-  /// The cache of groups is to be dropped: `kNotifyDSCacheInvalidationGroup`.
+  /// Drop the cache of groups: `kNotifyDSCacheInvalidationGroup`.
   public static let directoryServiceGroupCacheInvalidation = Self(kNotifyDSCacheInvalidationGroup)
 
-  /// The cache of hosts is to be dropped: `kNotifyDSCacheInvalidationHost`.
+  /// Drop the cache of hosts: `kNotifyDSCacheInvalidationHost`.
   public static let directoryServiceHostCacheInvalidation = Self(kNotifyDSCacheInvalidationHost)
 
-  /// The cache of services is to be dropped: `kNotifyDSCacheInvalidationService`.
+  /// Drop the cache of services: `kNotifyDSCacheInvalidationService`.
   public static let directoryServiceServiceCacheInvalidation = Self(
     kNotifyDSCacheInvalidationService)
 
-  /// The cache of users is to be dropped: `kNotifyDSCacheInvalidationUser`.
+  /// Drop the cache of users: `kNotifyDSCacheInvalidationUser`.
   public static let directoryServiceUserCacheInvalidation = Self(kNotifyDSCacheInvalidationUser)
 
   /// A file system was mounted: `kNotifyVFSMount`.
@@ -34,13 +34,13 @@ extension NotificationName {
   /// The root file system is nearly full: `kNotifyVFSLowDiskSpaceRootFS`.
   public static let lowDiskSpaceOnRootFileSystem = Self(kNotifyVFSLowDiskSpaceRootFS)
 
-  /// Another file system than the root is nearly full: `kNotifyVFSLowDiskSpaceOtherFS`.
+  /// A file system other than the root is nearly full: `kNotifyVFSLowDiskSpaceOtherFS`.
   public static let lowDiskSpaceOnOtherFileSystem = Self(kNotifyVFSLowDiskSpaceOtherFS)
 
-  /// The name of the host has changed: `kNotifySCHostNameChange`.
+  /// The host name has changed: `kNotifySCHostNameChange`.
   public static let hostNameChange = Self(kNotifySCHostNameChange)
 
-  /// The configuration of the network has changed: `kNotifySCNetworkChange`.
+  /// The network configuration has changed: `kNotifySCNetworkChange`.
   public static let networkChange = Self(kNotifySCNetworkChange)
 
   /// There are new messages in the log: `kNotifyASLDBUpdate`.

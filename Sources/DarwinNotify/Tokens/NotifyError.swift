@@ -1,15 +1,15 @@
-// Names the errors of tokens.
+// The errors of tokens.
 
 internal import CDarwinNotify
 
-/// An error of ``NotifyToken``, which is a status of `<notify.h>`.
+/// An error of ``NotifyToken``: a status of `<notify.h>`.
 ///
 /// The corresponding C constants are those that begin with `NOTIFY_STATUS_`.
 public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
-  /// The status, such as 7 for ``notAuthorized``: not 0.
+  /// The status, such as 7 for ``notAuthorized``; never 0.
   public let rawValue: UInt32
 
-  /// Makes an error from its status.
+  /// Creates an error from its status.
   ///
   /// - Parameter rawValue: a status that is not 0.
   public init(rawValue: UInt32) {
@@ -20,17 +20,17 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
     self.init(rawValue: UInt32(status))
   }
 
-  /// The name is empty, longer than 511 bytes or malformed, or has a NUL in it.
+  /// The name is empty, longer than 511 bytes or malformed, or contains a NUL.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_NAME`.
   public static let invalidName = Self(NOTIFY_STATUS_INVALID_NAME)
 
-  /// The token is cancelled, or belongs to the process that this one was forked from.
+  /// The token is cancelled, or belongs to the parent process.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_TOKEN`.
   public static let invalidToken = Self(NOTIFY_STATUS_INVALID_TOKEN)
 
-  /// Does not occur: there are no Mach ports.
+  /// Never thrown: there are no Mach ports.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_PORT`.
   public static let invalidPort = Self(NOTIFY_STATUS_INVALID_PORT)
@@ -40,12 +40,12 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_FILE`.
   public static let invalidFile = Self(NOTIFY_STATUS_INVALID_FILE)
 
-  /// The number is not that of a signal.
+  /// The number is not a signal number.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_SIGNAL`.
   public static let invalidSignal = Self(NOTIFY_STATUS_INVALID_SIGNAL)
 
-  /// It is not possible with such a token, or at all.
+  /// Not possible with this token, or at all.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_REQUEST`.
   public static let invalidRequest = Self(NOTIFY_STATUS_INVALID_REQUEST)
@@ -65,19 +65,19 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C constant is `NOTIFY_STATUS_SERVER_NOT_FOUND`.
   public static let serverNotFound = Self(NOTIFY_STATUS_SERVER_NOT_FOUND)
 
-  /// Does not occur in Swift: a pointer is NULL.
+  /// Never thrown in Swift: a pointer is NULL.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_NULL_INPUT`.
   public static let nullInput = Self(NOTIFY_STATUS_NULL_INPUT)
 
-  /// Memory, a thread or a descriptor cannot be had.
+  /// Out of memory, threads or descriptors.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_FAILED`.
   public static let failed = Self(NOTIFY_STATUS_FAILED)
 
-  // Disfavored, so that `case .notAuthorized` of one type of errors is not ambiguous with that of
-  // another, which this takes as well.
-  /// Lets a `catch` clause name one of the errors also where other errors may come.
+  // Disfavored, so that `case .notAuthorized` is not ambiguous between this type and another error
+  // type.
+  /// Lets a `catch` clause name one of these errors where other errors may occur, too.
   @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     error as? Self == pattern
@@ -85,7 +85,7 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
 }
 
 extension NotifyError: CustomStringConvertible {
-  /// What happened, in words.
+  /// A description of the error.
   public var description: String {
     switch self {
     case .invalidName: "invalid name"

@@ -1,12 +1,13 @@
-// Asks for posts, or holds them back.
+// Checks for posts and suspends deliveries.
 
 internal import CDarwinNotify
 
 extension NotifyToken {
-  /// Tells whether the name was posted since the token was last asked; the first answer is true.
+  /// Returns whether the name was posted since the last check of this token; the first check
+  /// returns true.
   ///
-  /// Each token is asked by itself, of whatever kind it is, whether or not it is suspended. A burst
-  /// of posts is one change. A token that has ended answers false.
+  /// Each token is checked by itself, whatever its kind, suspended or not. A burst of posts is one
+  /// change. After the token has ended, the result is false.
   ///
   /// The corresponding C function is `notify_check`.
   public func check() -> Bool {
@@ -15,9 +16,9 @@ extension NotifyToken {
     return isChanged != 0
   }
 
-  /// Reads the count of posts that ``check()`` compares, without being counted as a check.
+  /// Reads the count of posts that ``check()`` compares, without counting as a check.
   ///
-  /// - Returns: a count that begins anywhere: only whether it has changed means something.
+  /// - Returns: a count with no meaning except that it changes.
   /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/invalidRequest`` for a token with a
   ///   delivery, unless its name begins with `self.`.
   ///
@@ -28,17 +29,17 @@ extension NotifyToken {
     return count
   }
 
-  /// Holds deliveries back until ``resume()`` was called as often as this.
+  /// Holds deliveries back until ``resume()`` has been called as often as this.
   ///
-  /// With a token that has ended nothing happens. The corresponding C function is `notify_suspend`.
+  /// Has no effect if the token has ended. The corresponding C function is `notify_suspend`.
   public func suspend() {
     _ = notify_suspend(rawValue)
   }
 
-  /// Undoes one ``suspend()``. The last one delivers once, if there were posts meanwhile.
+  /// Undoes one ``suspend()``. The last one delivers once if there were posts meanwhile.
   ///
-  /// With a token that is not suspended, or has ended, nothing happens. The corresponding C
-  /// function is `notify_resume`.
+  /// Has no effect if the token is not suspended, or has ended. The corresponding C function is
+  /// `notify_resume`.
   public func resume() {
     _ = notify_resume(rawValue)
   }

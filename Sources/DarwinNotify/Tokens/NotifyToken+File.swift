@@ -1,21 +1,21 @@
-// Delivers when files change.
+// Delivers to a token when a file changes.
 
 internal import CDarwinNotify
 
 extension NotifyToken {
-  /// What ``monitorFile(_:for:)`` looks for.
+  /// The changes that ``monitorFile(_:for:)`` reports.
   public struct FileChanges: OptionSet, Hashable, Sendable {
     /// The flags, as C has them.
     public let rawValue: Int32
 
-    /// Makes a set from its flags.
+    /// Creates a set from its flags.
     ///
     /// - Parameter rawValue: the flags, as C has them.
     public init(rawValue: Int32) {
       self.rawValue = rawValue
     }
 
-    /// It went away, or cannot be reached any more: `NOTIFY_MONITOR_DELETE`.
+    /// It disappeared, or can no longer be reached: `NOTIFY_MONITOR_DELETE`.
     public static let delete = Self(rawValue: NOTIFY_MONITOR_DELETE)
 
     /// Its contents changed: `NOTIFY_MONITOR_WRITE`.
@@ -30,19 +30,19 @@ extension NotifyToken {
     /// Its number of links changed: `NOTIFY_MONITOR_LINK`.
     public static let link = Self(rawValue: NOTIFY_MONITOR_LINK)
 
-    /// Another file has its place, or it went away: `NOTIFY_MONITOR_RENAME`.
+    /// Another file took its place, or it disappeared: `NOTIFY_MONITOR_RENAME`.
     public static let rename = Self(rawValue: NOTIFY_MONITOR_RENAME)
 
-    /// It cannot be reached any more: `NOTIFY_MONITOR_REVOKE`.
+    /// It can no longer be reached: `NOTIFY_MONITOR_REVOKE`.
     public static let revoke = Self(rawValue: NOTIFY_MONITOR_REVOKE)
 
-    /// It came to be, or can be reached now: `NOTIFY_MONITOR_CREATE`.
+    /// It was created, or can now be reached: `NOTIFY_MONITOR_CREATE`.
     public static let create = Self(rawValue: NOTIFY_MONITOR_CREATE)
 
-    /// Its time of modification changed: `NOTIFY_MONITOR_MTIME`.
+    /// Its modification time changed: `NOTIFY_MONITOR_MTIME`.
     public static let modificationTime = Self(rawValue: NOTIFY_MONITOR_MTIME)
 
-    /// Its time of change changed: `NOTIFY_MONITOR_CTIME`.
+    /// Its status change time changed: `NOTIFY_MONITOR_CTIME`.
     public static let changeTime = Self(rawValue: NOTIFY_MONITOR_CTIME)
 
     /// Anything: `NOTIFY_MONITOR_ALL`.
@@ -51,22 +51,22 @@ extension NotifyToken {
 
   /// Delivers to this token when a file changes, as if the name had been posted to it alone.
   ///
-  /// The path need not exist: what comes to be or goes anywhere on the way to it is noticed.
-  /// Changes within 100 ms are one.
+  /// The path need not exist: whatever appears or disappears along it is noticed. Changes within
+  /// 100 ms count as one.
   ///
   /// - Parameters:
   ///   - path: an absolute path.
-  ///   - changes: what to look for; none stands for all.
+  ///   - changes: the changes to report; the empty set stands for all.
   /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/invalidRequest`` if the path is not
-  ///   absolute or has a NUL in it, the name begins with `self.` or the token monitors a file
-  ///   already, ``NotifyError/failed``.
+  ///   absolute or contains a NUL, the name begins with `self.`, or the token already monitors a
+  ///   file, ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_monitor_file`.
   public func monitorFile(
     _ path: String, for changes: FileChanges = .all
   ) throws(NotifyError) {
     try withCString(path, orThrow: NotifyError.invalidRequest) { (path) throws(NotifyError) in
-      // The path is not changed, only declared so.
+      // C declares the path mutable but does not change it.
       let path = UnsafeMutablePointer(mutating: path)
       try checkStatus(notify_monitor_file(rawValue, path, changes.rawValue))
     }

@@ -1,13 +1,13 @@
-// Registers tokens with handlers in the isolation of an actor.
+// Registers tokens whose handlers are isolated to an actor.
 
 internal import DarwinNotifySupport
 
 extension NotifyToken {
-  /// Registers a handler on the main actor, which is called for each post.
+  /// Registers a handler that is called on the main actor for each post.
   ///
   /// - Parameters:
   ///   - name: the name to register for.
-  ///   - handler: the handler, which gets the token. It is released once the token has ended.
+  ///   - handler: the handler, which is passed the token. It is released once the token has ended.
   /// - Throws: what ``init(_:)`` throws.
   ///
   /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
@@ -17,13 +17,13 @@ extension NotifyToken {
     try self.init(name, on: .main, onMainActor(handler))
   }
 
-  /// Registers a handler in the isolation of an actor, which is called for each post.
+  /// Registers a handler that is called, isolated to an actor, for each post.
   ///
   /// - Parameters:
   ///   - name: the name to register for.
   ///   - actor: the actor. It lives as long as the registration.
-  ///   - handler: the handler, which gets the actor and the token. Released once the token has
-  ///     ended.
+  ///   - handler: the handler, which is passed the actor and the token. It is released once the
+  ///     token has ended.
   /// - Throws: what ``init(_:)`` throws.
   ///
   /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.

@@ -1,15 +1,15 @@
-// Gives access to what <notify.h> does without a token.
+// Wraps the functions of <notify.h> that take no token.
 
 internal import CDarwinNotify
 
 extension NotifyToken {
   /// Posts a notification to every process that has registered for the name, this one included.
   ///
-  /// A post of a name that belongs to another user does nothing.
+  /// A post of another user's name does nothing.
   ///
   /// - Parameter name: the name to post.
-  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/serverNotFound`` without a bus: the post
-  ///   is sent when one appears; ``NotifyError/disabled``, ``NotifyError/failed``.
+  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/serverNotFound`` without a bus (the post
+  ///   is sent when one appears), ``NotifyError/disabled``, ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_post`.
   public static func post(_ name: NotificationName) throws(NotifyError) {
@@ -23,21 +23,21 @@ extension NotifyToken {
     /// The flags, as C has them.
     public let rawValue: UInt32
 
-    /// Makes a set from its flags.
+    /// Creates a set from its flags.
     ///
     /// - Parameter rawValue: the flags, as C has them.
     public init(rawValue: UInt32) {
       self.rawValue = rawValue
     }
 
-    /// Without effect, because it is always so here: `NOTIFY_OPT_DISPATCH`.
+    /// Has no effect, because it is always so here: `NOTIFY_OPT_DISPATCH`.
     public static let dispatch = Self(rawValue: NOTIFY_OPT_DISPATCH)
 
-    /// Without effect, because it is always so here: `NOTIFY_OPT_REGEN`.
+    /// Has no effect, because it is always so here: `NOTIFY_OPT_REGEN`.
     public static let regenerate = Self(rawValue: NOTIFY_OPT_REGEN)
 
-    /// Posts, registrations and states fail with ``NotifyError/disabled``, but for names that begin
-    /// with `self.`: `NOTIFY_OPT_DISABLE`.
+    /// Makes posts, registrations and states fail with ``NotifyError/disabled``, except for names
+    /// that begin with `self.`: `NOTIFY_OPT_DISABLE`.
     public static let disable = Self(rawValue: NOTIFY_OPT_DISABLE)
 
     /// Ends ``disable``: `NOTIFY_OPT_ENABLE`.
@@ -53,12 +53,12 @@ extension NotifyToken {
     notify_set_options(options.rawValue)
   }
 
-  /// Writes what this process has registered into a file, one line for each token.
+  /// Writes the registrations of this process to a file, one line for each token.
   ///
-  /// - Parameter path: the file, which is created with mode 0600, or emptied; not through a
+  /// - Parameter path: the file, which is created with mode 0600 or emptied; it must not be a
   ///   symbolic link.
-  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written, ``NotifyError/failed`` without
-  ///   memory.
+  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written, ``NotifyError/failed`` if out
+  ///   of memory.
   ///
   /// The corresponding C function is `notify_dump_status`.
   public static func dumpStatus(to path: String) throws(NotifyError) {

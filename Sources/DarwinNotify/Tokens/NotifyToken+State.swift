@@ -3,11 +3,12 @@
 internal import CDarwinNotify
 
 extension NotifyToken {
-  /// The state of the name: 64 bits that all registrations for it share, at first 0.
+  /// The state of the name: 64 bits that all of its registrations share, initially 0.
   ///
-  /// It lives as long as any process has a registration for the name. To set it does not post. To
-  /// set the state of a name that belongs to another user does nothing. Where ``readState()`` would
-  /// throw the state is 0, and where ``setState(_:)`` would throw nothing is set.
+  /// It lives as long as any process has a registration for the name. Setting it does not post.
+  /// Setting the state of another user's name does nothing. Errors are ignored: where
+  /// ``readState()`` would throw, the state is 0; where ``setState(_:)`` would throw, nothing is
+  /// set.
   ///
   /// The corresponding C functions are `notify_get_state`, `notify_set_state`.
   public var state: UInt64 {
@@ -27,7 +28,7 @@ extension NotifyToken {
     return state
   }
 
-  /// Sets the state of the name. It does not post.
+  /// Sets the state of the name, without posting.
   ///
   /// - Parameter state: the new state.
   /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/disabled``.

@@ -1,18 +1,18 @@
-// Registers for notifications in the way of <notify.h>.
+// Registers for notifications in the style of <notify.h>.
 
 internal import CDarwinNotify
 internal import Synchronization
 
-/// A registration for a name, as `<notify.h>` has it; it ends with the value.
+/// A registration for a name, in the style of `<notify.h>`. It ends with this object.
 ///
 ///     let token = try NotifyToken("com.example.changed")
 ///     if token.check() { … }
 ///     token.state = 42
 ///
-/// The tokens of a process use the bus of ``DarwinNotificationCenter/shared``. The token of a
-/// process that this one was forked from is not valid here. The corresponding C type is `int`.
+/// The tokens of a process use the bus of ``DarwinNotificationCenter/shared``. A token of the
+/// parent process is not valid in a forked child. The corresponding C type is `int`.
 public final class NotifyToken: Sendable {
-  /// The name that it is registered for.
+  /// The registered name.
   public let name: NotificationName
 
   private let number = Atomic<CInt>(NOTIFY_TOKEN_INVALID)
@@ -20,7 +20,7 @@ public final class NotifyToken: Sendable {
 
   private static let noDescriptor: CInt = -1
 
-  /// Makes a token that is not registered yet.
+  /// Creates a token that is not registered yet.
   private init(unregistered name: NotificationName, descriptor: CInt = noDescriptor) {
     self.name = name
     self.descriptor = Atomic(descriptor)
@@ -43,14 +43,14 @@ public final class NotifyToken: Sendable {
     try register { name, number in notify_register_check(name, &number) }
   }
 
-  /// Registers a handler, which is called for each post.
+  /// Registers a handler that is called for each post.
   ///
-  /// A handler that has more than 16 posts waiting is called once for all that come on top.
+  /// If more than 16 posts wait for a handler, the rest are delivered as one call.
   ///
   /// - Parameters:
   ///   - name: the name to register for.
   ///   - delivery: where the handler runs.
-  ///   - handler: what to do; it is handed the token. It is released once the token has ended.
+  ///   - handler: the handler, which is passed the token. It is released once the token has ended.
   /// - Throws: what ``init(_:)`` throws.
   ///
   /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
@@ -70,8 +70,8 @@ public final class NotifyToken: Sendable {
 
   /// Registers a signal that is sent to the process for each post.
   ///
-  /// ``check()`` tells which of several tokens a signal is for; ask it once after registering, too,
-  /// since its first answer is always true.
+  /// ``check()`` tells which of several tokens a signal is for. Call it once after registering,
+  /// too, since the first check always returns true.
   ///
   /// - Parameters:
   ///   - name: the name to register for.
@@ -86,8 +86,8 @@ public final class NotifyToken: Sendable {
 
   /// Registers a descriptor that becomes readable with each post.
   ///
-  /// It then has 4 bytes more: ``rawValue``, in network byte order. What is not read stays there;
-  /// when it is full, further posts write nothing until it has been read.
+  /// Each post writes 4 bytes, ``rawValue`` in network byte order. When the pipe is full, further
+  /// posts write nothing until it has been read.
   ///
   /// - Parameters:
   ///   - name: the name to register for.
@@ -107,13 +107,13 @@ public final class NotifyToken: Sendable {
     self.descriptor.store(number, ordering: .releasing)
   }
 
-  /// The number of the token: positive, never used twice in a process.
+  /// The number of the token: positive, and never used twice in a process.
   ///
   /// The corresponding C parameter is `token`.
   public var rawValue: CInt { number.load(ordering: .acquiring) }
 
-  /// The descriptor that posts make readable; `nil` for other kinds of tokens, and for one that has
-  /// ended.
+  /// The descriptor that posts make readable; `nil` for other kinds of tokens, and after the token
+  /// has ended.
   ///
   /// It belongs to the library, which closes it with the last token that uses it: do not close it.
   /// The corresponding C parameter is `notify_fd` of `notify_register_file_descriptor`.
@@ -127,22 +127,23 @@ public final class NotifyToken: Sendable {
   /// The corresponding C function is `notify_is_valid_token`.
   public var isValid: Bool { notify_is_valid_token(rawValue) }
 
-  /// Ends the registration. To call it again changes nothing.
+  /// Ends the registration. Calling it again has no effect.
   ///
-  /// Where the handler runs, no call of it follows, not even of a post that is already on its
-  /// way. From elsewhere, at most one call that has begun comes to its end.
+  /// If called where the handler runs, no call of the handler follows, not even for a post that is
+  /// already on its way. If called elsewhere, at most one call that has already begun may still
+  /// finish.
   ///
   /// The corresponding C function is `notify_cancel`.
   public func cancel() {
     _ = notify_cancel(rawValue)
   }
 
-  /// Takes over the number of the registration, which its handler may learn before the caller.
+  /// Stores the number of the registration, which its handler may learn before the caller does.
   func adopt(number: CInt) {
     self.number.store(number, ordering: .releasing)
   }
 
-  /// Registers by a function of C, which is handed the name.
+  /// Registers by calling a C function with the name.
   private func register(
     _ function: (UnsafePointer<CChar>, inout CInt) -> UInt32
   ) throws(NotifyError) {

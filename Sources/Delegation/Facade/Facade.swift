@@ -1,10 +1,10 @@
-// Finds what implements a contract.
+// Finds the implementation of a contract.
 
 internal import DarwinNotifySupport
 
-/// One object in front of many contracts, each implemented by whoever is registered for it.
+/// One object in front of many contracts, each with an implementation that is registered for it.
 ///
-/// A contract is a protocol, and is asked for by its metatype:
+/// A contract is a protocol, identified by its metatype:
 ///
 ///     protocol UserHandler: Sendable { func user(id: Int) async throws -> String }
 ///
@@ -12,7 +12,7 @@ internal import DarwinNotifySupport
 ///     try facade.register((any UserHandler).self, UserService())
 ///     let user = try await facade[(any UserHandler).self].user(id: 100)
 ///
-/// If the façade itself conforms, its callers need not know of it:
+/// If the façade itself conforms, its callers need not know about it:
 ///
 ///     extension Facade: UserHandler {
 ///       public func user(id: Int) async throws -> String {
@@ -22,21 +22,21 @@ internal import DarwinNotifySupport
 ///
 ///     let user = try await facade.user(id: 100)
 ///
-/// Contracts are told apart by their types, not by the names of their methods. Every method may be
-/// called on any thread. A call that runs while its implementation is replaced ends with the old
-/// one, which is let go after that.
+/// Contracts are distinguished by type, not by the names of their methods. Every method may be
+/// called on any thread. A call that is running while its implementation is replaced finishes with
+/// the old one, which is then released.
 public final class Facade: Sendable {
-  /// Each is an `Implementation` of the contract that is its key.
+  /// Each value is an `Implementation` of the contract that is its key.
   private let table = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-  /// Makes a façade without implementations.
+  /// Creates a façade without implementations.
   public init() {}
 
-  /// Registers the implementation of a contract, which is held strongly.
+  /// Registers an implementation of a contract, held strongly.
   ///
   /// - Parameters:
   ///   - contract: the contract, such as `(any UserHandler).self`.
-  ///   - implementation: what implements it.
+  ///   - implementation: the implementation.
   /// - Throws: ``FacadeError/alreadyRegistered(contract:)`` if the contract has an implementation;
   ///   one that was held weakly and is gone does not count.
   public func register<Contract: Sendable>(
@@ -45,11 +45,11 @@ public final class Facade: Sendable {
     try insert(Implementation(implementation), for: contract)
   }
 
-  /// Registers the implementation of a contract, which is held weakly.
+  /// Registers an implementation of a contract, held weakly.
   ///
   /// - Parameters:
   ///   - contract: the contract, such as `(any UserHandler).self`.
-  ///   - implementation: an object that implements it.
+  ///   - implementation: an object that implements the contract.
   /// - Throws: ``FacadeError/alreadyRegistered(contract:)``, ``FacadeError/notAnObject(type:)``.
   public func register<Contract: Sendable>(
     _ contract: Contract.Type, weak implementation: Contract
@@ -57,24 +57,24 @@ public final class Facade: Sendable {
     try insert(Implementation(weak: implementation), for: contract)
   }
 
-  /// Puts an implementation, which is held strongly, in the place of the one before, if any.
+  /// Replaces the implementation of a contract, if any, by one that is held strongly.
   ///
   /// - Parameters:
   ///   - contract: the contract.
-  ///   - implementation: what implements it from now on.
-  /// - Returns: the implementation before.
+  ///   - implementation: the new implementation.
+  /// - Returns: the old implementation.
   @discardableResult public func replace<Contract: Sendable>(
     _ contract: Contract.Type, with implementation: Contract
   ) -> Contract? {
     exchange(Implementation(implementation), for: contract)?.current
   }
 
-  /// Puts an implementation, which is held weakly, in the place of the one before, if any.
+  /// Replaces the implementation of a contract, if any, by one that is held weakly.
   ///
   /// - Parameters:
   ///   - contract: the contract.
-  ///   - implementation: an object that implements it from now on.
-  /// - Returns: the implementation before.
+  ///   - implementation: an object that implements the contract.
+  /// - Returns: the old implementation.
   /// - Throws: ``FacadeError/notAnObject(type:)``.
   @discardableResult public func replace<Contract: Sendable>(
     _ contract: Contract.Type, withWeak implementation: Contract
@@ -82,7 +82,7 @@ public final class Facade: Sendable {
     exchange(try Implementation(weak: implementation), for: contract)?.current
   }
 
-  /// Removes the implementation of a contract. One that is not registered is no error.
+  /// Removes the implementation of a contract. If none is registered, nothing happens.
   ///
   /// - Parameter contract: the contract.
   /// - Returns: the implementation that was registered.
@@ -92,7 +92,7 @@ public final class Facade: Sendable {
     exchange(nil, for: contract)?.current
   }
 
-  /// Tells whether a contract has an implementation.
+  /// Returns whether a contract has an implementation.
   ///
   /// - Parameter contract: the contract.
   /// - Returns: whether it has one.
@@ -145,7 +145,7 @@ public final class Facade: Sendable {
       guard old?.current == nil else {
         throw .alreadyRegistered(contract: String(reflecting: contract))
       }
-      // Unless somebody else was faster, as nothing may be asked of the old one under the lock.
+      // Unless another thread was faster: nothing of the old one may be called under the lock.
       let isInserted = table.withLock { table in
         guard table[ObjectIdentifier(contract)] === old else { return false }
         table[ObjectIdentifier(contract)] = new

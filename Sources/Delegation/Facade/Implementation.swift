@@ -1,10 +1,10 @@
-// Holds what implements a contract.
+// Holds the implementation of a contract.
 
 /// The implementation of a contract, held strongly or weakly.
 @usableFromInline final class Implementation<Contract: Sendable>: Sendable {
   @usableFromInline let value: Contract?
   @usableFromInline nonisolated(unsafe) weak let object: AnyObject?
-  // It never changes. Implementations are `Sendable`, which `AnyObject` does not tell.
+  // It never changes. Implementations are `Sendable`, which `AnyObject` does not express.
 
   init(_ value: Contract) {
     self.value = value
@@ -20,7 +20,7 @@
     object = value as AnyObject
   }
 
-  /// What is held, unless it is gone. Do not ask under a lock: for a moment the caller may have
-  /// the last reference.
+  /// The implementation, unless it is gone. Do not read it under a lock: for a moment the caller
+  /// may have the last reference.
   @inlinable var current: Contract? { value ?? (object as? Contract) }
 }

@@ -1,6 +1,6 @@
-// Names what requests are sent to.
+// The destinations of requests.
 
-/// A name from an open set, to which anybody adds constants in an extension.
+/// A name from an open set, to which anybody can add constants in an extension.
 ///
 ///     extension Endpoint {
 ///       enum Chat { static let friend: Endpoint = "org.example.chat.friend" }
@@ -8,14 +8,14 @@
 public protocol BusDestination: RawRepresentable<String>, Hashable, Sendable,
   ExpressibleByStringLiteral, CustomStringConvertible
 {
-  /// Makes a name from its text, customarily in reverse domain order.
+  /// Creates a name from its text, customarily in reverse domain order.
   ///
   /// - Parameter rawValue: any text.
   init(rawValue: String)
 }
 
 extension BusDestination {
-  /// Makes a name from a literal.
+  /// Creates a name from a literal.
   public init(stringLiteral value: String) {
     self.init(rawValue: value)
   }
@@ -29,7 +29,7 @@ public struct Endpoint: BusDestination, Codable {
   /// The text of the name.
   public let rawValue: String
 
-  /// Makes a name from its text.
+  /// Creates a name from its text.
   ///
   /// - Parameter rawValue: any text.
   public init(rawValue: String) {
@@ -37,12 +37,12 @@ public struct Endpoint: BusDestination, Codable {
   }
 }
 
-/// A service that one can sign in to or open, such as a chat program.
+/// A service that one can sign in to or open, such as a messenger.
 public struct Platform: BusDestination, Codable {
   /// The text of the name.
   public let rawValue: String
 
-  /// Makes a name from its text.
+  /// Creates a name from its text.
   ///
   /// - Parameter rawValue: any text.
   public init(rawValue: String) {

@@ -1,30 +1,27 @@
-// Says how a request has failed.
+// The errors of requests.
 
-/// How a request has failed.
+/// How a request failed.
 public enum BusError: Error, Sendable {
-  /// No handler is registered for requests of this kind at this endpoint.
-  ///
-  /// It has the text of the endpoint or platform, `nil` if the request was not sent to one.
+  /// No handler is registered for requests of this kind at this endpoint or platform; `nil` if the
+  /// request had no destination.
   case missingHandler(kind: String, endpoint: String?)
 
-  /// There are handlers, but each of them was unavailable or has declined.
-  ///
-  /// It has the reasons of those that have declined.
+  /// There are handlers, but each of them was unavailable or declined, for these reasons.
   case unavailable(kind: String, endpoint: String?, reasons: [String])
 
-  /// The time was over before there was an answer.
+  /// The timeout expired before there was an answer.
   case timedOut
 
-  /// The task of the caller was cancelled before there was an answer.
+  /// The caller's task was cancelled before there was an answer.
   case cancelled
 
-  /// The handler has dropped the request without an answer.
+  /// The handler dropped the request without an answer.
   case unanswered(kind: String)
 
-  /// The handler, or an interceptor, has thrown this.
+  /// The handler or an interceptor threw this error.
   case failed(any Error)
 
-  /// Takes over an error that was thrown on the way.
+  /// Converts an error thrown while the request was handled.
   @usableFromInline init(_ error: any Error) {
     switch error {
     case let error as BusError: self = error
@@ -45,7 +42,7 @@ extension BusError: CustomStringConvertible {
         + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
     case .timedOut: "no answer in time"
     case .cancelled: "cancelled"
-    case .unanswered(let kind): "the handler for \(kind) has not answered"
+    case .unanswered(let kind): "the handler for \(kind) did not answer"
     case .failed(let error): "failed: \(error)"
     }
   }
@@ -55,14 +52,14 @@ extension BusError: CustomStringConvertible {
   }
 }
 
-/// What a handler throws to let the next one have the request.
+/// Thrown by a handler to pass the request to the next one.
 public struct Decline: Error, Equatable, Sendable {
-  /// Why, for ``BusError/unavailable(kind:endpoint:reasons:)`` and the trace.
+  /// The reason, for ``BusError/unavailable(kind:endpoint:reasons:)`` and the trace.
   public let reason: String
 
   /// Declines a request.
   ///
-  /// - Parameter reason: why.
+  /// - Parameter reason: the reason.
   public init(_ reason: String) {
     self.reason = reason
   }

@@ -1,6 +1,6 @@
-// Describes what can be asked of a bus.
+// The requests of a bus.
 
-/// A request, and what answers it.
+/// A request with its type of response.
 ///
 ///     struct ShareText: BusRequest {
 ///       typealias Response = String
@@ -8,15 +8,16 @@
 ///       var text: String
 ///     }
 ///
-/// Handlers are found by the type. A request to a platform says `typealias Destination = Platform`.
+/// The type of the request selects its handlers. A request to a platform declares `typealias
+/// Destination = Platform`.
 public protocol BusRequest: Sendable {
-  /// What a handler answers with; nothing, if it is not said.
+  /// The type of the response; `Void` by default.
   associatedtype Response: Sendable = Void
 
-  /// What the request is sent to; an ``Endpoint``, if it is not said.
+  /// The type of the destination; ``Endpoint`` by default.
   associatedtype Destination: BusDestination = Endpoint
 
-  /// The name of the type in errors and traces; that of the type in Swift, if it is not said.
+  /// The name of the type in errors and traces; by default its name in Swift.
   static var kind: String { get }
 }
 

@@ -1,10 +1,10 @@
-// Describes one handler of a bus.
+// The handlers of a bus.
 
 /// A handler of one type of request.
 @usableFromInline final class Handler<Request: BusRequest>: Sendable {
   @usableFromInline typealias Body = @Sendable (Request) async throws -> Request.Response
 
-  /// Empty for a handler of whatever destination.
+  /// Empty for a handler of all destinations.
   @usableFromInline let destinations: Set<Request.Destination>
   let priority: Int
   @usableFromInline let isAvailable: @Sendable () -> Bool
@@ -27,7 +27,7 @@
   }
 }
 
-/// The handlers of one type of request: the highest priority first, then in order of registration.
+/// The handlers of one type of request: highest priority first, then in order of registration.
 @usableFromInline final class HandlerList<Request: BusRequest>: Sendable {
   @usableFromInline let handlers: [Handler<Request>]
 

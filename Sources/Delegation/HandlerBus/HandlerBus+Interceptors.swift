@@ -4,13 +4,13 @@ internal import DarwinNotifySupport
 
 /// An interceptor of a bus.
 @usableFromInline final class Interceptor: Sendable {
-  /// What an interceptor of all requests does.
+  /// The body of an interceptor of all requests.
   typealias Body =
     @Sendable (any BusRequest, @Sendable () async throws -> Void) async throws -> Void
 
   enum Kind {
     case all(Body)
-    /// A `TypedInterceptor` of the type of request.
+    /// A `TypedInterceptor` of this type of request.
     case typed(ObjectIdentifier, any AnyObject & Sendable)
   }
 
@@ -30,7 +30,7 @@ internal import DarwinNotifySupport
   func add(_ kind: Interceptor.Kind) -> Registration {
     let interceptor = Interceptor(kind)
     table.withLock { $0.append(interceptor) }
-    // What it holds is let go here, without the lock.
+    // What it holds is released here, without the lock.
     return Registration { [weak self, weak interceptor] in
       guard let self, let interceptor else { return }
       table.withLock { table in table.removeAll { $0 === interceptor } }
@@ -38,7 +38,7 @@ internal import DarwinNotifySupport
   }
 }
 
-/// What an interceptor of one type of request does.
+/// An interceptor of one type of request.
 private final class TypedInterceptor<Request: BusRequest>: Sendable {
   typealias Next = @Sendable (Request) async throws -> Request.Response
 
@@ -61,12 +61,12 @@ extension HandlerBus {
   ///       return try await next(request)
   ///     }
   ///
-  /// Interceptors come in the order of their registration, the first one outermost. They stay when
+  /// Interceptors run in the order of their registration, the first one outermost. They stay when
   /// the handlers of the bus are replaced.
   ///
   /// - Parameters:
   ///   - type: the type of the requests.
-  ///   - body: what to do with a request; `next` sends it on. It runs in the task of the request.
+  ///   - body: the interceptor; `next` sends the request on. It runs in the task of the request.
   /// - Returns: the registration.
   @discardableResult public func intercept<Request: BusRequest>(
     _ type: Request.Type,
@@ -82,8 +82,8 @@ extension HandlerBus {
   ///
   /// It may hold, refuse or repeat a request, but not change it.
   ///
-  /// - Parameter body: what to do with a request; `proceed` sends it on. If it is sent on more than
-  ///   once, the last response counts; if it returns without one, the request fails with
+  /// - Parameter body: the interceptor; `proceed` sends the request on. If it does so more than
+  ///   once, the last response counts; if it returns without doing so, the request fails with
   ///   ``BusError/unanswered(kind:)``.
   /// - Returns: the registration.
   @discardableResult public func intercept(
@@ -95,7 +95,7 @@ extension HandlerBus {
     interceptors.add(.all(body))
   }
 
-  /// Passes a request through interceptors to the handlers.
+  /// Passes a request through the interceptors to the handlers.
   @usableFromInline func pass<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination?,
     _ interceptors: ArraySlice<Interceptor>, _ tracing: Tracing?

@@ -3,16 +3,16 @@
 public import DarwinNotifySupport
 
 extension HandlerBus {
-  /// Sends a request, and waits for the answer.
+  /// Sends a request and waits for the answer.
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - destination: what it is sent to. Without one, it goes to handlers that were registered
-  ///     without one.
-  ///   - timeout: how long to wait, for interceptors and handlers together; `nil` to wait for ever.
+  ///   - destination: the destination. Without one, the request goes to handlers that were
+  ///     registered without one.
+  ///   - timeout: how long to wait for interceptors and handlers together; `nil` to wait forever.
   /// - Returns: the response of the handler.
-  /// - Throws: every case of ``BusError``. When the time is over, or the task is cancelled, it
-  ///   throws at once; the handler's task is cancelled, and what it may answer later is dropped.
+  /// - Throws: every case of ``BusError``. When the timeout expires or the task is cancelled, it
+  ///   throws at once; the handler's task is cancelled, and a later answer is dropped.
   @inlinable public func send<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil
   ) async throws(BusError) -> Request.Response {
@@ -33,13 +33,13 @@ extension HandlerBus {
     return try result.get()
   }
 
-  /// Sends a request, and calls a function of the main actor with the answer.
+  /// Sends a request and calls a function of the main actor with the answer.
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - destination: what it is sent to.
-  ///   - timeout: how long to wait; `nil` to wait for ever.
-  ///   - completion: what to do with the answer. It is called exactly once.
+  ///   - destination: the destination.
+  ///   - timeout: how long to wait; `nil` to wait forever.
+  ///   - completion: the function, which is called exactly once.
   /// - Returns: the task of the request. If it is cancelled, the answer is
   ///   ``BusError/cancelled``.
   @discardableResult public func send<Request: BusRequest>(
@@ -49,14 +49,14 @@ extension HandlerBus {
     send(request, to: destination, timeout: timeout, on: .main, completion: onMainActor(completion))
   }
 
-  /// Sends a request, and calls a function with the answer.
+  /// Sends a request and calls a function with the answer.
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - destination: what it is sent to.
-  ///   - timeout: how long to wait; `nil` to wait for ever.
+  ///   - destination: the destination.
+  ///   - timeout: how long to wait; `nil` to wait forever.
   ///   - delivery: where the function is called.
-  ///   - completion: what to do with the answer. It is called exactly once.
+  ///   - completion: the function, which is called exactly once.
   /// - Returns: the task of the request. If it is cancelled, the answer is
   ///   ``BusError/cancelled``.
   @discardableResult public func send<Request: BusRequest>(
@@ -64,7 +64,7 @@ extension HandlerBus {
     on delivery: Delivery,
     completion: @escaping @Sendable (Result<Request.Response, BusError>) -> Void
   ) -> Task<Void, Never> {
-    let lane = DeliveryPlace(of: delivery).lane
+    let executor = DeliveryPlace(of: delivery).executor
     return Task {
       let result: Result<Request.Response, BusError>
       do throws(BusError) {
@@ -72,12 +72,12 @@ extension HandlerBus {
       } catch {
         result = .failure(error)
       }
-      lane.enqueue { completion(result) }
+      executor.enqueue { completion(result) }
     }
   }
 
-  /// Hands a request to the first handler that is able and willing: the one place where a request
-  /// meets what answers it.
+  /// Passes a request to its handlers until one accepts it. The only place where a request meets
+  /// its handler.
   @inlinable func answer<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination?, _ tracing: Tracing?
   ) async throws -> Request.Response {
@@ -101,12 +101,12 @@ extension HandlerBus {
       : BusError.missingHandler(kind: Request.kind, endpoint: endpoint)
   }
 
-  /// Runs work until it ends, the time is over or the task is cancelled, whichever comes first.
+  /// Runs work until it ends, the timeout expires or the task is cancelled, whichever comes first.
   @inlinable func race<Response: Sendable>(
     _ timeout: Duration?, _ work: @escaping @Sendable () async -> Result<Response, BusError>
   ) async -> Result<Response, BusError> {
     let promise = Promise<Result<Response, BusError>>()
-    // A task of its own, since it may ignore being cancelled. It begins on this thread.
+    // A separate task, since it may ignore its cancellation. It starts on this thread.
     let task = Task.immediate { _ = promise.provide(await work()) }
     let timer = timeout.map { timeout in
       Task {

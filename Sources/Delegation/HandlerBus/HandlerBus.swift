@@ -1,26 +1,26 @@
-// Keeps what a bus needs to answer requests.
+// Holds the handlers and interceptors of a bus.
 
 internal import DarwinNotifySupport
 
-/// Sends each request to the first handler that is able and willing.
+/// Sends each request to the first handler that accepts it.
 ///
 ///     let bus = HandlerBus()
 ///     bus.handle(ShareText.self, at: "org.example.chat.friend") { "sent " + $0.text }
 ///     print(try await bus.send(ShareText(text: "hi"), to: "org.example.chat.friend"))
 ///
-/// Handlers are asked by priority, then in the order in which they were registered. One that is not
-/// available is left out; one that throws ``Decline`` lets the next one have the request.
+/// Handlers are tried by priority, then in the order of their registration. One that is not
+/// available is skipped; one that throws ``Decline`` passes the request to the next one.
 ///
-/// Every method may be called on any thread, also by handlers. Any number of requests may be on
-/// their way at the same time, and each ends exactly once.
+/// Every method may be called on any thread, even by handlers. Any number of requests may be in
+/// progress at the same time, and each ends exactly once.
 public final class HandlerBus: Sendable {
   private let current: Locked<HandlerSet>
   @usableFromInline let interceptors = InterceptorTable()
   @usableFromInline let tracers = TracerTable()
 
-  /// Makes a bus.
+  /// Creates a bus.
   ///
-  /// - Parameter handlers: its handlers to begin with.
+  /// - Parameter handlers: its initial handlers.
   public init(handlers: HandlerSet = HandlerSet()) {
     current = Locked(handlers)
   }
@@ -28,7 +28,7 @@ public final class HandlerBus: Sendable {
   /// All handlers and routes.
   ///
   /// Setting it replaces them at once: every request sees either the old ones or the new ones, and
-  /// those that are on their way end with the old ones.
+  /// requests in progress finish with the old ones.
   public var handlers: HandlerSet {
     get { current.withLock { $0 } }
     set {
@@ -36,17 +36,17 @@ public final class HandlerBus: Sendable {
         defer { current = newValue }
         return current
       }
-      // What the handlers hold is let go here, without the lock.
+      // What the handlers hold is released here, without the lock.
       withExtendedLifetime(old) {}
     }
   }
 
-  /// Tells whether a handler is there and available. Whether it would decline is not known before.
+  /// Returns whether a handler is registered and available. It may still decline.
   ///
   /// - Parameters:
   ///   - type: the type of the request.
-  ///   - destination: what it would be sent to.
-  /// - Returns: whether one is.
+  ///   - destination: the destination it would be sent to.
+  /// - Returns: whether there is one.
   public func canHandle<Request: BusRequest>(
     _ type: Request.Type, at destination: Request.Destination? = nil
   ) -> Bool {

@@ -1,6 +1,6 @@
 // Registers handlers and routes.
 
-/// What handlers and routes can be registered with: a ``HandlerBus``, or a ``HandlerSet``.
+/// Something that handlers and routes can be registered with: a ``HandlerBus`` or a ``HandlerSet``.
 public protocol HandlerRegistry: Sendable {
   /// The set that they are added to.
   var handlers: HandlerSet { get }
@@ -18,15 +18,15 @@ extension HandlerRegistry {
   ///
   /// - Parameters:
   ///   - type: the type of the requests.
-  ///   - destinations: what they are sent to. Without any, the handler takes requests to whatever
-  ///     destination, and those that are sent to none.
-  ///   - priority: handlers with a higher one are asked first.
-  ///   - isAvailable: whether the handler is able to answer right now. It is called for every
-  ///     request, in the task of the request, and should be quick.
-  ///   - origin: how the trace names the handler.
-  ///   - line: how the trace names the handler.
-  ///   - body: what to do. It may throw ``Decline`` to let the next handler have the request. It
-  ///     runs in a task of its own, which is cancelled if nobody waits for the answer any more.
+  ///   - destinations: their destinations. Without any, the handler takes requests to all
+  ///     destinations, and requests without one.
+  ///   - priority: handlers with a higher priority are tried first.
+  ///   - isAvailable: whether the handler can currently answer. It is called for every request, in
+  ///     the task of the request, and should be quick.
+  ///   - origin: the file of the handler in the trace.
+  ///   - line: the line of the handler in the trace.
+  ///   - body: the handler. It may throw ``Decline`` to pass the request to the next one. It runs
+  ///     in a task of its own, which is cancelled if nobody waits for the answer any more.
   /// - Returns: the registration.
   @discardableResult public func handle<Request: BusRequest>(
     _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,
@@ -44,13 +44,13 @@ extension HandlerRegistry {
   ///
   /// - Parameters:
   ///   - type: the type of the requests.
-  ///   - destinations: what they are sent to. Without any, the handler takes requests to whatever
-  ///     destination, and those that are sent to none.
-  ///   - priority: handlers with a higher one are asked first.
-  ///   - isAvailable: whether the handler is able to answer right now.
-  ///   - origin: how the trace names the handler.
-  ///   - line: how the trace names the handler.
-  ///   - body: what to do. It is handed a reply of its own for each request, and must not block.
+  ///   - destinations: their destinations. Without any, the handler takes requests to all
+  ///     destinations, and requests without one.
+  ///   - priority: handlers with a higher priority are tried first.
+  ///   - isAvailable: whether the handler can currently answer.
+  ///   - origin: the file of the handler in the trace.
+  ///   - line: the line of the handler in the trace.
+  ///   - body: the handler. It is passed a separate reply for each request, and must not block.
   /// - Returns: the registration.
   @discardableResult public func handle<Request: BusRequest>(
     _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,

@@ -1,26 +1,26 @@
-// Keeps handlers and routes.
+// Holds handlers and routes.
 
 internal import DarwinNotifySupport
 
-/// Handlers and routes that a ``HandlerBus`` can be given at once.
+/// Handlers and routes that can replace those of a ``HandlerBus`` at once.
 ///
-/// A program with two interchangeable implementations makes two sets, and switches between them:
+/// A program with two interchangeable implementations makes two sets and switches between them:
 ///
 ///     let official = HandlerSet()
 ///     official.handle(ShareText.self, at: "org.example.chat") { try await sdk.share($0.text) }
 ///     bus.handlers = official
 ///
-/// A set is shared: what is added to it later, or cancelled, is seen by the buses that use it.
+/// A set is shared: the buses that use it see what is added or cancelled later.
 public final class HandlerSet: Sendable {
   private struct State {
-    /// Each is the `HandlerList` of the type that is its key.
+    /// Each value is the `HandlerList` of the type that is its key.
     var lists: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     var routes = RouteTree()
   }
 
   private let state = Locked(State())
 
-  /// Makes a set without handlers.
+  /// Creates a set without handlers.
   public init() {}
 
   /// The handlers of a type of request.
@@ -51,7 +51,7 @@ public final class HandlerSet: Sendable {
       state.lists[key] = new.handlers.isEmpty ? nil : new
       return old
     }
-    // What a handler holds is let go here, without the lock.
+    // What a handler holds is released here, without the lock.
     withExtendedLifetime(old) {}
   }
 
@@ -63,7 +63,7 @@ public final class HandlerSet: Sendable {
 
   func add(_ route: Route) -> Registration {
     state.withLock { $0.routes.insert(route) }
-    // What a route holds is let go here, without the lock.
+    // What a route holds is released here, without the lock.
     return Registration { [weak self, weak route] in
       guard let self, let route else { return }
       state.withLock { $0.routes.remove(route) }

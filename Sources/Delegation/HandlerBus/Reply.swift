@@ -1,6 +1,6 @@
 // Answers a request from a callback.
 
-/// The duty of a handler to answer one request.
+/// Answers one request.
 ///
 /// The first answer counts. If all references are dropped without one, the request fails with
 /// ``BusError/unanswered(kind:)``: a request ends exactly once, whatever the handler does.
@@ -11,10 +11,10 @@ public final class Reply<Response: Sendable>: Sendable {
     self.duty = duty
   }
 
-  /// Answers. It may be called on any thread.
+  /// Answers the request. It may be called on any thread.
   ///
   /// - Parameter result: the response or an error, which may be a ``Decline``.
-  /// - Returns: false if the request has an answer already, or nobody waits for it any more.
+  /// - Returns: false if the request already has an answer, or nobody waits for it any more.
   @discardableResult public func callAsFunction(_ result: Result<Response, any Error>) -> Bool {
     duty.fulfil(result)
   }

@@ -1,8 +1,8 @@
-// Tells how requests were answered.
+// Reports how requests were answered.
 
 internal import DarwinNotifySupport
 
-/// How a bus has answered one request, or opened one URL.
+/// How a bus answered one request, or opened one URL.
 public struct TraceEvent: Sendable {
   /// The kind of the request; `"open"` for a URL.
   public let kind: String
@@ -13,10 +13,10 @@ public struct TraceEvent: Sendable {
   /// The request, or the URL.
   public let request: any Sendable
 
-  /// The file and line that registered the handler that was chosen; `nil` if there was none.
+  /// The file and line that registered the chosen handler; `nil` if there was none.
   public let handler: String?
 
-  /// How long the caller has waited.
+  /// How long the caller waited.
   public let duration: Duration
 
   /// The response or the error. For a URL, whether it was opened.
@@ -24,10 +24,10 @@ public struct TraceEvent: Sendable {
 }
 
 extension HandlerBus {
-  /// What becomes of all requests from now on, as they end.
+  /// The outcome of all requests from now on, as they end.
   ///
-  /// Every call returns a sequence of its own. Of events that nobody has taken yet it keeps the
-  /// latest 1024. Without a sequence nothing is measured.
+  /// Every call returns a separate sequence. It keeps the latest 1024 events that have not been
+  /// taken. Without a sequence nothing is measured.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it, or with the bus.
   public func trace() -> AsyncStream<TraceEvent> {
@@ -35,7 +35,7 @@ extension HandlerBus {
   }
 }
 
-/// Remembers who follows the trace of a bus.
+/// Holds those who follow the trace of a bus.
 @usableFromInline final class TracerTable: Sendable {
   private typealias Continuation = AsyncStream<TraceEvent>.Continuation
 
@@ -57,7 +57,7 @@ extension HandlerBus {
     return stream
   }
 
-  /// Begins to measure a request, if anybody wants to know.
+  /// Starts measuring a request, if anybody follows the trace.
   @usableFromInline func begin() -> Tracing? {
     table.withLock { $0.isEmpty } ? nil : Tracing(self)
   }

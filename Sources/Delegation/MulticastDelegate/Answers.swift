@@ -1,4 +1,4 @@
-// Holds what all delegates have answered.
+// Holds the answers of all delegates.
 
 /// The results of all delegates, in the order in which they were added.
 public struct Answers<Value: Sendable, Failure: Error>: Sendable {
@@ -9,12 +9,12 @@ public struct Answers<Value: Sendable, Failure: Error>: Sendable {
     self.results = results
   }
 
-  /// The values alone.
+  /// The values only.
   public var values: [Value] {
     results.compactMap { try? $0.get() }
   }
 
-  /// The errors alone.
+  /// The errors only.
   public var errors: [Failure] {
     results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
   }
@@ -24,7 +24,7 @@ extension Answers: RandomAccessCollection {
   /// The index of the first result.
   public var startIndex: Int { results.startIndex }
 
-  /// The index behind the last result.
+  /// The index after the last result.
   public var endIndex: Int { results.endIndex }
 
   /// The result at an index.
@@ -34,7 +34,7 @@ extension Answers: RandomAccessCollection {
 extension Answers where Value == Bool {
   /// Counts the answers as votes. Errors abstain.
   ///
-  /// - Parameter rule: what it takes.
+  /// - Parameter rule: the rule.
   /// - Returns: whether the vote is won.
   public func vote(_ rule: Vote) -> Bool {
     rule.decide(values)

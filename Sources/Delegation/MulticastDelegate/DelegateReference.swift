@@ -1,13 +1,13 @@
-// Holds a delegate weakly, and gives it back with its type.
+// Holds a delegate weakly, and returns it with its type.
 
-/// A weak reference to an object that was handed over as some protocol.
+/// A weak reference to an object that was passed as some protocol.
 ///
-/// Casting an object to a protocol takes as long as all the rest of a call. So the reference keeps
-/// the bytes of the value it was made of, without owning what they refer to. They are only read
-/// while the weak reference says that the object lives.
+/// Casting an object to a protocol takes as long as the rest of a call. So the reference keeps the
+/// bytes of the value it was made from, without owning what they refer to. They are read only while
+/// the weak reference says that the object lives.
 @usableFromInline final class DelegateReference: Sendable {
   @usableFromInline nonisolated(unsafe) weak let object: AnyObject?
-  // It never changes. Delegates are `Sendable`, which `AnyObject` does not tell.
+  // It never changes. Delegates are `Sendable`, which `AnyObject` does not express.
   @usableFromInline nonisolated(unsafe) let bytes: UnsafeRawPointer
   // They never change.
   @usableFromInline let type: ObjectIdentifier
@@ -28,7 +28,7 @@
     bytes.deallocate()
   }
 
-  /// The object, while it lives, if it is of a type.
+  /// The object, if it lives and has the type.
   @inlinable func get<Delegate>(as type: Delegate.Type) -> Delegate? {
     guard let object else { return nil }
     guard self.type == ObjectIdentifier(type) else { return object as? Delegate }

@@ -1,16 +1,16 @@
-// Calls one delegate, one call after the other.
+// Calls one delegate, one call at a time.
 
 internal import DarwinNotifySupport
 internal import Synchronization
 
 /// A delegate at one place: a weak reference, and the calls that wait for it.
 ///
-/// Only one thread at a time is busy with a seat. Whoever comes meanwhile leaves the call there and
-/// goes on, so that no delegate waits for another one and none is called by two threads.
+/// Only one thread at a time is busy with a seat. Other threads leave their calls there and
+/// continue, so that no delegate waits for another one and none is called by two threads.
 @usableFromInline final class DelegateSeat: Sendable {
   @usableFromInline typealias Call = @Sendable (DelegateReference) -> Void
 
-  /// What a caller has to do.
+  /// What the caller has to do.
   @usableFromInline enum Entrance {
     /// Make the call, then ``leave()``.
     case open
@@ -21,7 +21,7 @@ internal import Synchronization
   }
 
   /// The bits of the gate. A call in place passes an open gate without the lock; everything else
-  /// changes the gate under the lock, together with what the lock guards.
+  /// changes the gate under the lock, together with the state that the lock guards.
   private enum Gate {
     static let open = 0
     /// A thread is busy with the seat, or the seat is scheduled.
@@ -35,12 +35,13 @@ internal import Synchronization
   private struct State {
     var isScheduled = false
     var waiting: [Call] = []
-    /// Calls that run beside the others: asynchronous ones, and those on the caller's thread.
+    /// The number of calls that run alongside the others: asynchronous ones, and those on the
+    /// caller's thread.
     var visits = 0
     var departures: [Departure] = []
   }
 
-  /// Somebody waits until no more than so many visits remain.
+  /// A wait until no more than this many visits remain.
   private struct Departure {
     let visits: Int
     let promise: Promise<Void>
@@ -53,21 +54,21 @@ internal import Synchronization
   private let gate = Atomic<Int>(Gate.open)
   private let state = Locked(State())
 
-  /// The delegates whose asynchronous methods the task is in.
+  /// The delegates whose asynchronous methods the task is running.
   @TaskLocal private static var visited: [ObjectIdentifier] = []
 
   init(_ delegate: some Sendable, at place: DeliveryPlace, inPlace: Bool) {
     reference = DelegateReference(delegate)
     identity = ObjectIdentifier(delegate as AnyObject)
     self.place = place
-    runsInPlace = inPlace || place.lane.runsAtOnce
+    runsInPlace = inPlace || place.executor.runsAtOnce
   }
 
-  /// The delegate, while it lives. Not to be asked under a lock: the reference may turn out to be
-  /// the last one.
+  /// The delegate, if it lives. Do not read it under a lock: the reference may turn out to be the
+  /// last one.
   var delegate: AnyObject? { reference.object }
 
-  /// Asks to call the delegate right here.
+  /// Asks to call the delegate on this thread.
   @usableFromInline func enter() -> Entrance {
     if runsInPlace, place.isCurrent {
       let (isOpen, found) = gate.compareExchange(
@@ -77,14 +78,14 @@ internal import Synchronization
     return isRemoved ? .closed : .busy
   }
 
-  /// Ends a call that ``enter()`` has allowed.
+  /// Ends a call that ``enter()`` allowed.
   @usableFromInline func leave() {
     let (isFree, _) = gate.compareExchange(
       expected: Gate.busy, desired: Gate.open, ordering: .acquiringAndReleasing)
     if !isFree, rest() { schedule() }
   }
 
-  /// Lets the delegate be called at its place, after the calls that wait already.
+  /// Calls the delegate at its place, after the calls that are already waiting.
   @usableFromInline func post(_ call: @escaping Call) {
     let isFirst = state.withLock { state in
       guard !isRemoved else { return false }
@@ -100,10 +101,10 @@ internal import Synchronization
   }
 
   private func schedule() {
-    place.lane.enqueue { self.run() }
+    place.executor.enqueue { self.run() }
   }
 
-  /// Makes the calls that wait. Others at the same place have their turn before those that come
+  /// Makes the waiting calls. Others at the same place get their turn before calls that arrive
   /// meanwhile.
   private func run() {
     repeat {
@@ -113,11 +114,11 @@ internal import Synchronization
       }
       for call in calls where !isRemoved { call(reference) }
       guard rest() else { return }
-    } while place.lane.runsAtOnce
+    } while place.executor.runsAtOnce
     schedule()
   }
 
-  /// Ends a run. Returns whether calls are waiting, for which the seat is scheduled then.
+  /// Ends a run. Returns whether calls are waiting; if so, the seat is scheduled.
   private func rest() -> Bool {
     let (isScheduled, departures) = state.withLock { state in
       state.isScheduled = !state.waiting.isEmpty
@@ -130,7 +131,7 @@ internal import Synchronization
     return isScheduled
   }
 
-  /// The waits that are over, which are taken out.
+  /// Removes and returns the waits that are over.
   private func takeDepartures(_ state: inout State) -> [Departure] {
     guard !state.departures.isEmpty else { return [] }
     let isBusy = gate.load(ordering: .acquiring) & Gate.busy != 0
@@ -144,17 +145,17 @@ internal import Synchronization
 extension DelegateSeat {
   var isRemoved: Bool { gate.load(ordering: .acquiring) & Gate.closed != 0 }
 
-  /// Lets no call start any more. What waits is dropped.
+  /// Lets no further call start. Waiting calls are dropped.
   func close() {
     let dropped = state.withLock { state in
       gate.bitwiseOr(Gate.closed, ordering: .acquiringAndReleasing)
       return state.waiting.takeAll()
     }
-    // What the calls hold is let go here, without the lock.
+    // What the calls hold is released here, without the lock.
     withExtendedLifetime(dropped) {}
   }
 
-  /// Waits until no call is running, but for those that the calling task is in.
+  /// Waits until no call is running, except those that the calling task is in.
   func waitUntilIdle() async {
     let own = Self.visited.count { $0 == ObjectIdentifier(self) }
     let promise = Promise<Void>()
@@ -166,7 +167,7 @@ extension DelegateSeat {
     await promise.value()
   }
 
-  /// Begins a call beside the others, unless the delegate has been removed.
+  /// Begins a call alongside the others, unless the delegate has been removed.
   func beginVisit() -> Bool {
     state.withLock { state in
       guard !isRemoved else { return false }
@@ -175,7 +176,7 @@ extension DelegateSeat {
     }
   }
 
-  /// Ends a call beside the others.
+  /// Ends a call alongside the others.
   func endVisit() {
     let departures = state.withLock { state in
       state.visits -= 1
@@ -184,7 +185,7 @@ extension DelegateSeat {
     for departure in departures { departure.promise.provide(()) }
   }
 
-  /// Runs an asynchronous call, which the seat knows to be the calling task's own.
+  /// Runs an asynchronous call, and notes that the calling task is in it.
   func visit<Result>(_ body: () async -> Result) async -> Result {
     await Self.$visited.withValue(Self.visited + [ObjectIdentifier(self)]) {
       await withTaskExecutorPreference(place.taskExecutor, operation: body)
@@ -193,7 +194,7 @@ extension DelegateSeat {
 }
 
 extension Array {
-  /// Empties the array.
+  /// Empties the array and returns its elements.
   fileprivate mutating func takeAll() -> [Element] {
     defer { self = [] }
     return self

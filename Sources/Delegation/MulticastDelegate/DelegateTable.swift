@@ -1,18 +1,18 @@
-// Remembers the delegates of a multicast.
+// Holds the delegates of a multicast.
 
 internal import DarwinNotifySupport
 
 /// The seats of the delegates, in the order in which they were added.
 ///
-/// A weak reference is never read under the lock: for a moment the reader may hold the last
-/// reference, and the end of a delegate runs code of the user.
+/// Weak references are never read under the lock: for a moment the reader may hold the last
+/// reference, and freeing a delegate runs user code.
 @usableFromInline final class DelegateTable: Sendable {
   private let table = Locked<[DelegateSeat]>([])
 
   /// All seats, some of which may have lost their delegates.
   @usableFromInline var seats: [DelegateSeat] { table.withLock { $0 } }
 
-  /// Adds a seat. Returns false if its delegate has one at the same place.
+  /// Adds a seat. Returns false if its delegate already has one at the same place.
   func add(_ seat: DelegateSeat) -> Bool {
     // A dead delegate may have had the address of the new one.
     removeDead(seats.filter { $0.identity == seat.identity })
@@ -24,7 +24,7 @@ internal import DarwinNotifySupport
     }
   }
 
-  /// Closes the seats that fit, and takes them out. Returns those that had living delegates.
+  /// Closes and removes the seats that match. Returns those that had living delegates.
   func remove(where fits: (DelegateSeat) -> Bool) -> [DelegateSeat] {
     let chosen = Set(seats.filter(fits).map { ObjectIdentifier($0) })
     let removed = table.withLock { seats in
@@ -36,7 +36,7 @@ internal import DarwinNotifySupport
     return removed.filter { $0.delegate != nil }
   }
 
-  /// Takes out the seats that have lost their delegates.
+  /// Removes the seats that have lost their delegates.
   @usableFromInline func removeDead() {
     removeDead(seats)
   }

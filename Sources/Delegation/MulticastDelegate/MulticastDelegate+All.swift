@@ -9,9 +9,9 @@ extension MulticastDelegate {
   /// - Parameters:
   ///   - method: a method of the protocol that returns a value.
   ///   - arguments: its arguments, without labels.
-  /// - Returns: one result for each delegate, in the order in which they were added. There is none
-  ///   for a delegate that dies or is removed before its turn, or whose turn has not come when the
-  ///   task is cancelled.
+  /// - Returns: one result for each delegate, in the order in which they were added. Delegates that
+  ///   die or are removed before their turn, or whose turn has not come when the task is cancelled,
+  ///   have none.
   public func all<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method: @escaping @Sendable (Delegate) -> (repeat each Argument) throws(Failure) -> Answer,
     _ arguments: repeat each Argument
@@ -21,13 +21,13 @@ extension MulticastDelegate {
 
   /// Asks all delegates at the same time, with an asynchronous method.
   ///
-  /// The calls begin in turn, and go on beside later calls of the same delegate. The method runs in
-  /// its own isolation; if it has none, at the place of the delegate.
+  /// The calls begin in turn, and continue alongside later calls of the same delegate. The method
+  /// runs in its own isolation; if it has none, at the place of the delegate.
   ///
   /// - Parameters:
   ///   - method: a method of the protocol that returns a value.
   ///   - arguments: its arguments, without labels.
-  /// - Returns: one result for each delegate, as with a method that is not asynchronous.
+  /// - Returns: one result for each delegate, as with a synchronous method.
   public func all<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method:
       @escaping @Sendable (Delegate) -> (repeat each Argument) async throws(Failure) -> Answer,
@@ -42,7 +42,7 @@ extension MulticastDelegate {
     let seats = table.seats
     return await withTaskGroup(of: (Int, Result<Answer, Failure>?).self) { group in
       for (index, seat) in seats.enumerated() {
-        // At once, so that the calls get in line in the order in which they were made.
+        // Immediately, so that the calls are queued in the order in which they were made.
         group.addImmediateTask { (index, await ask(seat)) }
       }
       var results = [Result<Answer, Failure>?](repeating: nil, count: seats.count)

@@ -1,7 +1,7 @@
 // Asks one delegate.
 
 extension MulticastDelegate {
-  /// Calls a method on the thread of the caller. Returns `nil` if the delegate is gone.
+  /// Calls a method on the caller's thread. Returns `nil` if the delegate is gone.
   func ask<Answer, Failure: Error>(
     _ seat: DelegateSeat, here call: (Delegate) throws(Failure) -> Answer?
   ) throws(Failure) -> Answer? {
@@ -12,7 +12,7 @@ extension MulticastDelegate {
   }
 
   /// Calls a method in turn. Returns `nil` if the delegate is gone by then, or the task is
-  /// cancelled before.
+  /// cancelled first.
   func ask<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ seat: DelegateSeat,
     _ method: @escaping @Sendable (Delegate) -> (repeat each Argument) throws(Failure) -> Answer,
@@ -25,8 +25,8 @@ extension MulticastDelegate {
     }
   }
 
-  /// Calls an asynchronous method when its turn has come. Returns `nil` if the delegate is gone by
-  /// then, or the task is cancelled before.
+  /// Calls an asynchronous method in turn. Returns `nil` if the delegate is gone by then, or the
+  /// task is cancelled first.
   func ask<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ seat: DelegateSeat,
     _ method:
@@ -50,7 +50,7 @@ extension MulticastDelegate {
 }
 
 extension DelegateSeat {
-  /// Waits until a call has provided a value; `nil` if it does not, or the task is cancelled.
+  /// Waits until a call provides a value; `nil` if it does not, or the task is cancelled.
   fileprivate func wait<Value: Sendable>(
     for call: @escaping @Sendable (DelegateReference, Duty<Value?>) -> Void
   ) async -> Value? {

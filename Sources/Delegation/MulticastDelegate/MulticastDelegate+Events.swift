@@ -5,8 +5,8 @@ extension MulticastDelegate {
   ///
   ///     events((any PlayerEvents).didStart, 7)
   ///
-  /// It returns at once, except for delegates with `.direct` or in place. Delegates that have died
-  /// are left out.
+  /// It returns at once, except for delegates with `.direct` or in place. Dead delegates are
+  /// skipped.
   ///
   /// - Parameters:
   ///   - method: a method of the protocol, or a closure that returns one.

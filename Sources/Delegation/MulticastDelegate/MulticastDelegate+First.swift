@@ -1,18 +1,18 @@
 // Asks delegates until one has an answer.
 
 extension MulticastDelegate {
-  /// Asks the delegates one after the other, on the thread of the caller, until one has an answer.
+  /// Asks the delegates one after the other, on the caller's thread, until one has an answer.
   ///
   ///     let seconds = events.first((any PlayerEvents).position, 7)
   ///
-  /// The calls go past the places of the delegates and may overlap with calls there; `firstAsync`
-  /// asks at those places.
+  /// The calls bypass the places of the delegates and may overlap with calls there; use
+  /// `firstAsync` to ask at those places.
   ///
   /// - Parameters:
   ///   - method: a method of the protocol that returns a value. `nil` is no answer.
   ///   - arguments: its arguments, without labels.
   /// - Returns: the first answer; `nil` if there is none.
-  /// - Throws: what the method throws. No further delegate is asked then.
+  /// - Throws: what the method throws; no further delegate is then asked.
   public func first<each Argument, Answer, Failure: Error>(
     _ method: (Delegate) -> (repeat each Argument) throws(Failure) -> Answer?,
     _ arguments: repeat each Argument
@@ -34,7 +34,7 @@ extension MulticastDelegate {
   ///   - method: a method of the protocol that returns a value. `nil` is no answer.
   ///   - arguments: its arguments, without labels.
   /// - Returns: the first answer; `nil` if there is none.
-  /// - Throws: what the method throws. No further delegate is asked then.
+  /// - Throws: what the method throws; no further delegate is then asked.
   public func firstAsync<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method: @escaping @Sendable (Delegate) -> (repeat each Argument) throws(Failure) -> Answer?,
     _ arguments: repeat each Argument
@@ -51,7 +51,7 @@ extension MulticastDelegate {
   ///   - method: a method of the protocol that returns a value. `nil` is no answer.
   ///   - arguments: its arguments, without labels.
   /// - Returns: the first answer; `nil` if there is none.
-  /// - Throws: what the method throws. No further delegate is asked then.
+  /// - Throws: what the method throws; no further delegate is then asked.
   public func firstAsync<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method:
       @escaping @Sendable (Delegate) -> (repeat each Argument) async throws(Failure) -> Answer?,

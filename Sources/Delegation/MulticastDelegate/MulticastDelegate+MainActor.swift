@@ -1,7 +1,7 @@
 // Asks delegates whose methods are isolated to the main actor.
 
-// The compiler takes such a method for one without isolation where a parameter has none. So each
-// way of asking has a form of its own for them.
+// Where a parameter has no isolation, the compiler treats such a method as one without isolation.
+// So each way of asking has a separate form for them.
 extension MulticastDelegate {
   /// Asks the delegates one after the other until one has an answer, on the main actor.
   ///
@@ -9,7 +9,7 @@ extension MulticastDelegate {
   ///   - method: a method of the protocol that is isolated to the main actor.
   ///   - arguments: its arguments, without labels.
   /// - Returns: the first answer; `nil` if there is none.
-  /// - Throws: what the method throws. No further delegate is asked then.
+  /// - Throws: what the method throws; no further delegate is then asked.
   @MainActor public func first<each Argument, Answer, Failure: Error>(
     _ method: (Delegate) -> @MainActor (repeat each Argument) throws(Failure) -> Answer?,
     _ arguments: repeat each Argument
@@ -29,7 +29,7 @@ extension MulticastDelegate {
   ///   - method: a method of the protocol that is isolated to the main actor.
   ///   - arguments: its arguments, without labels.
   /// - Returns: the first answer; `nil` if there is none.
-  /// - Throws: what the method throws. No further delegate is asked then.
+  /// - Throws: what the method throws; no further delegate is then asked.
   public func firstAsync<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method:
       @escaping @Sendable (Delegate) ->
@@ -57,7 +57,7 @@ extension MulticastDelegate {
   /// Lets the delegates vote, on the main actor.
   ///
   /// - Parameters:
-  ///   - rule: what it takes.
+  ///   - rule: the rule.
   ///   - method: a method of the protocol that is isolated to the main actor.
   ///   - arguments: its arguments, without labels.
   /// - Returns: whether the vote is won.
@@ -76,7 +76,7 @@ extension MulticastDelegate {
     }
   }
 
-  /// Makes an asynchronous method, which goes to the main actor, of one that belongs there.
+  /// Converts a method of the main actor to an asynchronous method that hops there.
   private static func hopping<each Argument: Sendable, Answer: Sendable, Failure: Error>(
     _ method:
       @escaping @Sendable (Delegate) -> @MainActor (repeat each Argument) throws(Failure) -> Answer

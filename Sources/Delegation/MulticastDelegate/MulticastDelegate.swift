@@ -1,8 +1,8 @@
-// Keeps the delegates that a multicast calls.
+// Calls many delegates.
 
 public import DarwinNotifySupport
 
-/// Many delegates behind one object, each called at a place of its own.
+/// Many delegates behind one object, each called at its own place.
 ///
 ///     protocol PlayerEvents: AnyObject, Sendable {
 ///       func didStart(_ track: Int)
@@ -16,11 +16,11 @@ public import DarwinNotifySupport
 ///     let seconds = events.first((any PlayerEvents).position, 7)
 ///
 /// Delegates are held weakly and called in the order in which they were added. The calls of one
-/// delegate follow each other in the order in which they were made, and never overlap; no delegate
-/// waits for another one. Nothing here blocks, and every method may be called on any thread, also
-/// by a delegate.
+/// delegate run in the order in which they were made and never overlap; no delegate waits for
+/// another one. Nothing here blocks, and every method may be called on any thread, even by a
+/// delegate.
 ///
-/// To plug a multicast in where one delegate is expected, let it conform to the protocol:
+/// To use a multicast where one delegate is expected, let it conform to the protocol:
 ///
 ///     extension MulticastDelegate: PlayerEvents where Delegate == any PlayerEvents {
 ///       func didStart(_ track: Int) { self((any PlayerEvents).didStart, track) }
@@ -29,7 +29,7 @@ public import DarwinNotifySupport
 public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   @usableFromInline let table: DelegateTable
 
-  /// Makes a multicast without delegates.
+  /// Creates a multicast without delegates.
   public convenience init() {
     self.init(table: DelegateTable())
   }
@@ -42,14 +42,14 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - delegate: an object. It is held weakly, so it need not be removed.
-  ///   - delivery: where the delegate is called. With `.direct` that is the thread of the caller,
-  ///     before the call returns, unless the delegate is busy: then the thread that is busy with it
-  ///     makes the call right after.
-  ///   - inPlace: whether a caller who is at that place already calls the delegate at once, before
-  ///     the call returns. Calls that wait for the delegate still come first. For an actor, a
-  ///     loop and the global queues it changes nothing.
-  /// - Returns: false if the delegate has been added with the same delivery before, which then
-  ///   stays as it is. Two deliveries are the same if they name the same queue or executor; all
+  ///   - delivery: where the delegate is called. With `.direct` that is the caller's thread, before
+  ///     the call returns; if the delegate is busy, the thread that is busy with it makes the call
+  ///     next.
+  ///   - inPlace: whether a caller that is already at that place calls the delegate at once, before
+  ///     the call returns. Calls that wait for the delegate still come first. It has no effect for
+  ///     an actor, a loop or a global queue.
+  /// - Returns: false if the delegate has already been added with the same delivery, and then
+  ///   nothing changes. Two deliveries are the same if they name the same queue or executor; all
   ///   loops count as one.
   /// - Throws: ``MulticastDelegateError/notAnObject(type:)`` for a value of a value type.
   @discardableResult public func add(
@@ -64,26 +64,26 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
 
   /// Removes a delegate.
   ///
-  /// When this returns, no new call of the delegate starts. A call that has begun on another thread
-  /// comes to its end; ``removeAndWait(_:on:)`` waits for it.
+  /// When this returns, no new call of the delegate starts. A call that has already begun on
+  /// another thread may still finish; ``removeAndWait(_:on:)`` waits for it.
   ///
   /// - Parameters:
-  ///   - delegate: the delegate. One that has not been added is no error.
-  ///   - delivery: the one to remove it from; `nil` for all.
-  /// - Returns: from how many deliveries it was removed.
+  ///   - delegate: the delegate. If it has not been added, nothing happens.
+  ///   - delivery: the delivery to remove it from; `nil` for all.
+  /// - Returns: how many deliveries it was removed from.
   @discardableResult public func remove(_ delegate: Delegate, on delivery: Delivery? = nil) -> Int {
     table.remove(where: Self.filter(delegate, delivery)).count
   }
 
-  /// Removes a delegate, then waits until no call of it is running any more.
+  /// Removes a delegate, then waits until no call of it is running.
   ///
-  /// It waits as long as the call runs, but a delegate's own asynchronous method that removes it
-  /// does not wait for itself.
+  /// It waits as long as the call runs. If one of the delegate's own asynchronous methods removes
+  /// it, that method does not wait for itself.
   ///
   /// - Parameters:
-  ///   - delegate: the delegate. One that has not been added is no error.
-  ///   - delivery: the one to remove it from; `nil` for all.
-  /// - Returns: from how many deliveries it was removed.
+  ///   - delegate: the delegate. If it has not been added, nothing happens.
+  ///   - delivery: the delivery to remove it from; `nil` for all.
+  /// - Returns: how many deliveries it was removed from.
   @discardableResult public func removeAndWait(
     _ delegate: Delegate, on delivery: Delivery? = nil
   ) async -> Int {
@@ -92,55 +92,55 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
     return removed.count
   }
 
-  /// Removes all delegates. It promises what ``remove(_:on:)`` does.
+  /// Removes all delegates. The promises are those of ``remove(_:on:)``.
   ///
-  /// - Returns: how many registrations have ended.
+  /// - Returns: the number of registrations that ended.
   @discardableResult public func removeAll() -> Int {
     table.remove { $0.delegate is Delegate }.count
   }
 
-  /// Removes all delegates, then waits until no call of any of them is running any more.
+  /// Removes all delegates, then waits until no call of any of them is running.
   ///
-  /// - Returns: how many registrations have ended.
+  /// - Returns: the number of registrations that ended.
   @discardableResult public func removeAllAndWait() async -> Int {
     let removed = table.remove { $0.delegate is Delegate }
     for seat in removed { await seat.waitUntilIdle() }
     return removed.count
   }
 
-  /// Tells whether a delegate has been added.
+  /// Returns whether a delegate has been added.
   ///
   /// - Parameters:
   ///   - delegate: the delegate.
-  ///   - delivery: the one it was added with; `nil` for any.
+  ///   - delivery: the delivery it was added with; `nil` for any.
   /// - Returns: whether it has been.
   public func has(_ delegate: Delegate, on delivery: Delivery? = nil) -> Bool {
     table.seats.contains(where: Self.filter(delegate, delivery))
   }
 
-  /// How many registrations there are; one for each delivery of a delegate that lives.
+  /// The number of registrations, one for each delivery of each living delegate.
   public var count: Int {
     table.removeDead()
     return table.seats.count { $0.delegate is Delegate }
   }
 
-  /// The delegates that implement a refinement of the protocol: what other languages call its
-  /// optional part.
+  /// The delegates that implement a refinement of the protocol, which takes the place of optional
+  /// methods.
   ///
   ///     protocol SeekEvents: PlayerEvents { func didSeek(to second: Double) }
   ///
   ///     events.only((any SeekEvents).self)((any SeekEvents).didSeek, 12.5)
   ///
   /// - Parameter refinement: the refinement.
-  /// - Returns: a view of the same delegates. It sees those that come later, too; what is added to
-  ///   it or removed from it is added to or removed from the original.
+  /// - Returns: a view of the same delegates, including those added later. What is added to it or
+  ///   removed from it is added to or removed from the original.
   public func only<Refinement: Sendable>(
     _ refinement: Refinement.Type
   ) -> MulticastDelegate<Refinement> {
     MulticastDelegate<Refinement>(table: table)
   }
 
-  /// Tells whether a living delegate implements a refinement of the protocol.
+  /// Returns whether a living delegate implements a refinement of the protocol.
   ///
   /// - Parameter refinement: the refinement.
   /// - Returns: whether one does.
@@ -148,7 +148,7 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
     table.seats.contains { $0.delegate is Refinement }
   }
 
-  /// Chooses the seats of a delegate, at one place or at all of them.
+  /// Selects the seats of a delegate, at one place or at all of them.
   private static func filter(
     _ delegate: Delegate, _ delivery: Delivery?
   ) -> (DelegateSeat) -> Bool {

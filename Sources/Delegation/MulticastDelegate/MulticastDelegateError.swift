@@ -1,15 +1,15 @@
-// Says why a delegate was refused.
+// The errors of a multicast.
 
 /// Why a delegate could not be added.
 public enum MulticastDelegateError: Error, Equatable, Sendable {
   /// The delegate is a value of a value type, which cannot be held weakly.
   ///
-  /// It has the name of the type. A listener without a class fits into ``MulticastListeners``.
+  /// The type is named here. For listeners without a class use ``MulticastListeners``.
   case notAnObject(type: String)
 }
 
 extension MulticastDelegateError: CustomStringConvertible {
-  /// A sentence for the log.
+  /// A description of the error.
   public var description: String {
     switch self {
     case .notAnObject(let type):

@@ -1,4 +1,4 @@
-// Calls listeners that are made of closures.
+// Calls listeners that consist of closures.
 
 public import DarwinNotifySupport
 
@@ -14,14 +14,14 @@ public import DarwinNotifySupport
 ///     listeners.didStart(7)
 ///     registration.cancel()
 ///
-/// A listener is called as a delegate of ``MulticastDelegate`` is. It stays until its registration
+/// A listener is called like a delegate of ``MulticastDelegate``. It stays until its registration
 /// is cancelled.
 @dynamicMemberLookup
 public final class MulticastListeners<Listener: Sendable>: Sendable {
   private let multicast = MulticastDelegate<ListenerHolder<Listener>>()
   private let holders = Locked<[ObjectIdentifier: ListenerHolder<Listener>]>([:])
 
-  /// Makes a multicast without listeners.
+  /// Creates a multicast without listeners.
   public init() {}
 
   /// Adds a listener.
@@ -29,7 +29,7 @@ public final class MulticastListeners<Listener: Sendable>: Sendable {
   /// - Parameters:
   ///   - listener: the listener.
   ///   - delivery: where its closures are called.
-  ///   - inPlace: whether a caller who is at that place already calls them at once.
+  ///   - inPlace: whether a caller that is already at that place calls them at once.
   /// - Returns: the registration. Once it is cancelled, no new call of the listener starts.
   @discardableResult public func add(
     _ listener: Listener, on delivery: Delivery = .main, inPlace: Bool = false
@@ -56,14 +56,14 @@ public final class MulticastListeners<Listener: Sendable>: Sendable {
       return holders
     }
     multicast.removeAll()
-    // What the closures hold is let go here, without the lock.
+    // What the closures hold is released here, without the lock.
     withExtendedLifetime(removed) {}
   }
 
-  /// How many listeners there are.
+  /// The number of listeners.
   public var count: Int { holders.withLock { $0.count } }
 
-  /// What calls a closure of all listeners.
+  /// Calls a closure of all listeners.
   ///
   /// - Parameter path: the slot of the closure.
   public subscript<each Argument: Sendable>(
@@ -72,7 +72,7 @@ public final class MulticastListeners<Listener: Sendable>: Sendable {
     SlotCall(multicast) { $0[keyPath: path] }
   }
 
-  /// What calls a closure of those listeners that have it.
+  /// Calls an optional closure of the listeners that have it.
   ///
   /// - Parameter path: the slot of the closure.
   public subscript<each Argument: Sendable>(
@@ -91,7 +91,7 @@ final class ListenerHolder<Listener: Sendable>: Sendable {
   }
 }
 
-/// One closure of all listeners of a ``MulticastListeners``, which is called like a function.
+/// One closure of all listeners of a ``MulticastListeners``, called like a function.
 public struct SlotCall<Listener: Sendable, each Argument: Sendable>: Sendable {
   private let multicast: MulticastDelegate<ListenerHolder<Listener>>
   private let slot: @Sendable (Listener) -> Slot<repeat each Argument>?

@@ -1,6 +1,6 @@
-// Gives a closure the shape of a method.
+// Wraps a closure that stands for a method.
 
-/// A closure that a listener has in the place of a method.
+/// A closure that a listener has instead of a method.
 ///
 ///     struct PlayerListener: Sendable {
 ///       var didStart: Slot<Int>
@@ -9,9 +9,9 @@
 public struct Slot<each Argument>: Sendable {
   let body: @Sendable (repeat each Argument) -> Void
 
-  /// Makes a slot.
+  /// Creates a slot.
   ///
-  /// - Parameter body: what to do.
+  /// - Parameter body: the closure.
   public init(_ body: @escaping @Sendable (repeat each Argument) -> Void) {
     self.body = body
   }

@@ -1,15 +1,15 @@
-// Decides by the votes of delegates.
+// Lets delegates vote.
 
-/// What it takes to win a vote.
+/// The rule that decides a vote.
 public enum Vote: Sendable {
-  /// Nobody is against it. Without delegates it is won.
+  /// Won if nobody is against. Without delegates it is won.
   case unanimous
-  /// More are for it than against it. Without delegates it is lost.
+  /// Won if more are for it than against. Without delegates it is lost.
   case majority
-  /// Somebody is for it. Without delegates it is lost.
+  /// Won if somebody is for it. Without delegates it is lost.
   case any
 
-  /// Decides a vote, asking for no more votes than it needs.
+  /// Decides a vote, taking no more votes than it needs.
   func decide(_ votes: some Sequence<Bool>) -> Bool {
     switch self {
     case .unanimous: !votes.contains(false)
@@ -20,15 +20,15 @@ public enum Vote: Sendable {
 }
 
 extension MulticastDelegate {
-  /// Lets the delegates vote, on the thread of the caller.
+  /// Lets the delegates vote, on the caller's thread.
   ///
   ///     let mayStop = events.vote(.unanimous, (any PlayerEvents).shouldStop)
   ///
-  /// No more delegates are asked than it takes. The calls go past the places of the delegates, as
-  /// with `first`; to let them vote at their places, use `await events.all(…).vote(rule)`.
+  /// No more delegates are asked than needed. The calls bypass the places of the delegates, as with
+  /// `first`; to let them vote at their places, use `await events.all(…).vote(rule)`.
   ///
   /// - Parameters:
-  ///   - rule: what it takes.
+  ///   - rule: the rule.
   ///   - method: a method of the protocol that returns true or false.
   ///   - arguments: its arguments, without labels.
   /// - Returns: whether the vote is won.

@@ -1,9 +1,9 @@
-// Runs work in the isolation of an actor.
+// Runs work isolated to an actor.
 
-/// The way to an actor.
+/// Hands work to an actor, in order.
 ///
-/// Tasks may reach an actor in another order than they were made in. So a task carries no work; it
-/// takes what has waited longest.
+/// Tasks may reach an actor in a different order than they were created. So a task carries no work;
+/// it takes the work that has waited longest.
 final class ActorRelay: Sendable {
   private let actor: any Actor
   private let waiting = Locked<[@Sendable () -> Void]>([])
@@ -12,14 +12,14 @@ final class ActorRelay: Sendable {
     self.actor = actor
   }
 
-  /// Finds the way to a serial executor.
+  /// Creates a relay to a serial executor.
   convenience init(to executor: any SerialExecutor) {
     self.init(to: Resident(of: executor))
   }
 
-  /// Lets a piece of work run on the actor later. Detached, so that the work sees nothing of the
-  /// task that happens to post; immediate, so that the way to the actor does not wait for a thread
-  /// of the pool.
+  /// Runs work on the actor later. The task is detached, so that the work sees nothing of the task
+  /// that happens to post, and immediate, so that reaching the actor does not wait for a thread of
+  /// the pool.
   func enqueue(_ work: @escaping @Sendable () -> Void) {
     waiting.withLock { $0.append(work) }
     Task.immediateDetached { await self.runFirst(on: self.actor) }

@@ -1,43 +1,43 @@
-// Lists the places where a handler can run.
+// The places where a handler can run.
 
 public import Dispatch
 
 /// Where a handler runs.
 ///
-/// Whatever the choice, the calls of one handler follow each other and never overlap, not even on a
-/// concurrent queue. A module that calls handlers says what it adds to that. The corresponding C
-/// type is `dn_executor`.
+/// Whatever the choice, the calls of one handler run one after another and never overlap, not even
+/// on a concurrent queue. Modules that call handlers document what they add to that. The
+/// corresponding C type is `dn_executor`.
 public enum Delivery: Sendable {
   /// On `DispatchQueue.main`, which is also the main actor.
   ///
-  /// It is served under `dispatchMain()`, in an asynchronous `main` or by the run loop of the
-  /// main thread; a main thread that waits in another loop needs ``loop(_:)``.
+  /// It runs under `dispatchMain()`, in an asynchronous `main` or in the run loop of the main
+  /// thread; for a main thread that waits in another loop, use ``loop(_:)``.
   case main
 
   /// On a dispatch queue, serial or concurrent.
   case queue(DispatchQueue)
 
-  /// On a thread of the library that all such handlers share; they may block.
+  /// On a thread of the library, shared by all such handlers; they may block.
   ///
   /// The corresponding C function is `dn_executor_delivery_thread`.
   case thread
 
-  /// On the thread where the event occurs: the shortest way.
+  /// On the thread where the event occurs: the lowest latency.
   ///
-  /// For a notification that is the thread that reads the bus, and the handler must not block. For
-  /// a call inside the process it is the thread of the caller. The corresponding C function is
+  /// For a notification that is the thread that other processes wake: the handler must not block.
+  /// For a call inside the process it is the caller's thread. The corresponding C function is
   /// `dn_executor_inline`.
   case direct
 
-  /// On a serial executor, that is, in the isolation of the actors that live there.
+  /// On a serial executor, that is, isolated to the actors that run there.
   case executor(any SerialExecutor)
 
-  /// In the isolation of an actor, which lives as long as the registration.
+  /// Isolated to an actor, which lives as long as the registration.
   case actor(any Actor)
 
   /// In an event loop of the host, such as that of GLib or Qt.
   ///
-  /// The function is handed a piece of work on any thread. It has to return at once; the loop then
-  /// runs each piece exactly once, in the order in which they came.
+  /// The function is passed work, on any thread. It must return at once; the loop then runs each
+  /// piece of work exactly once, in the order received.
   case loop(@Sendable (@escaping @Sendable () -> Void) -> Void)
 }

@@ -1,4 +1,4 @@
-// Gives handlers the isolation of the place where they run.
+// Isolates handlers to the place where they run.
 
 /// Returns a handler for the delivery `.main`.
 package func onMainActor<Event: Sendable>(
@@ -7,7 +7,7 @@ package func onMainActor<Event: Sendable>(
   { event in MainActor.assumeIsolated { handler(event) } }
 }
 
-/// Returns a handler for the delivery to an actor.
+/// Returns a handler for delivery to an actor.
 package func isolated<Isolation: Actor, Event: Sendable>(
   to actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, Event) -> Void
 ) -> @Sendable (Event) -> Void {

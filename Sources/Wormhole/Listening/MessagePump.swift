@@ -35,7 +35,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   }
 
   private let state = Locked(State())
-  private let executor: DeliveryLane
+  private let executor: DeliveryExecutor
   private let senders: Wormhole.Senders
   private let runs = DispatchGroup()
 
@@ -45,7 +45,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   init(
     from senders: Wormhole.Senders, on delivery: Delivery, _ handler: @escaping Handler
   ) {
-    executor = DeliveryLane(to: delivery)
+    executor = DeliveryExecutor(to: delivery)
     self.senders = senders
     state.withLock { $0.handler = handler }
   }

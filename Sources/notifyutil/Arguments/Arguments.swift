@@ -1,7 +1,7 @@
-// Turns the command line into settings with a list of commands.
+// Parses the command line into settings and commands.
 import DarwinNotify
 
-/// The command line, understood.
+/// The parsed command line.
 struct Arguments: Equatable {
   private(set) var settings = Settings()
   private(set) var commands: [Command] = []
@@ -10,7 +10,7 @@ struct Arguments: Equatable {
   private var signal: CInt = 1
   private var words: Words
 
-  /// Understands the words after the name of the program, all of them before any command runs.
+  /// Parses all arguments, before any command runs.
   init(parsing line: [String]) throws(Ending) {
     guard !line.isEmpty else { throw .usage }
     words = Words(line)
@@ -23,7 +23,7 @@ struct Arguments: Equatable {
     try checkThatAllHasAUse()
   }
 
-  /// Takes an option that acts on the whole run. Returns whether it was one.
+  /// Takes an option that applies to the whole run. Returns whether it was one.
   private mutating func takeSetting(_ option: String) throws(Ending) -> Bool {
     switch option {
     case "-h", "-help", "--help": throw .help
@@ -44,12 +44,12 @@ struct Arguments: Equatable {
     return true
   }
 
-  /// Takes an option that chooses the type of what follows. Returns whether it was one.
+  /// Takes an option that selects the type of later registrations. Returns whether it was one.
   private mutating func takeKind(_ option: String) throws(Ending) -> Bool {
     switch option {
     case "-port":
       throw .mistake(
-        "-port is not possible, Linux has no Mach ports: "
+        "-port is not supported, Linux has no Mach ports: "
           + "use -dispatch, -file, -signal, -check or -plain")
     case "-dispatch": kind = .dispatch
     case "-file": kind = .file
@@ -73,7 +73,7 @@ struct Arguments: Equatable {
     case "--monitor": commands.append(.monitor(prefix: words.optionalValue() ?? ""))
     case _ where option.hasPrefix("-") && Number.isDigit(option.utf8.dropFirst().first):
       guard let count = Number.natural(option.dropFirst()), count > 0 else {
-        throw .mistake("\(option) is invalid: the number of notifications is positive")
+        throw .mistake("\(option) is invalid: the number of notifications must be positive")
       }
       commands.append(.watch(try key(of: option), kind, count: Int(clamping: count)))
     default:
@@ -81,9 +81,9 @@ struct Arguments: Equatable {
     }
   }
 
-  /// What is asked for on a line that cannot do it is a mistake, not something to be ignored.
+  /// Refuses options that have no effect with these commands, instead of ignoring them.
   private func checkThatAllHasAUse() throws(Ending) {
-    guard !commands.isEmpty else { throw .mistake("there is no command on the line") }
+    guard !commands.isEmpty else { throw .mistake("no command given") }
     if settings.hook != nil, !commands.contains(where: \.isWatch) {
       throw .mistake("--exec needs -w or -#")
     }
@@ -96,7 +96,7 @@ struct Arguments: Equatable {
 // MARK: Values of options
 
 extension Arguments {
-  /// The value of an option, which is not empty.
+  /// The value of an option, which must not be empty.
   private mutating func text(of option: String, _ what: String) throws(Ending) -> String {
     let text = words.value() ?? ""
     guard !text.isEmpty else { throw .mistake("\(what) required following \(option)") }
@@ -111,7 +111,7 @@ extension Arguments {
   private mutating func state() throws(Ending) -> UInt64 {
     guard let text = words.value() else { throw .mistake("value required following -s name") }
     guard let state = Number.state(text) else {
-      throw .mistake("-s name \(text) is invalid: the value is a decimal or 0x number of 64 bits")
+      throw .mistake("-s name \(text) is invalid: the value must be a 64-bit decimal or 0x number")
     }
     return state
   }
@@ -129,7 +129,7 @@ extension Arguments {
   private mutating func timeout() throws(Ending) -> Double {
     let text = try text(of: "--timeout", "number of seconds")
     guard let timeout = Number.seconds(text) else {
-      throw .mistake("--timeout \(text) is invalid: it is a positive number of seconds")
+      throw .mistake("--timeout \(text) is invalid: it must be a positive number of seconds")
     }
     return timeout
   }
@@ -137,7 +137,7 @@ extension Arguments {
   private mutating func signalNumber() throws(Ending) -> CInt {
     guard let text = words.optionalValue() else { return signal }
     guard let number = Number.natural(text), (1...64).contains(number) else {
-      throw .mistake("-signal \(text) is invalid: signals are numbers from 1 to 64")
+      throw .mistake("-signal \(text) is invalid: signal numbers are 1 to 64")
     }
     return CInt(number)
   }
@@ -147,7 +147,7 @@ extension Arguments {
     guard let number = Number.natural(text), let descriptor = CInt(exactly: number),
       Ready.isOpen(descriptor)
     else {
-      throw .mistake("--ready=\(text) is invalid: it is not an open descriptor")
+      throw .mistake("--ready=\(text) is invalid: not an open descriptor")
     }
     return descriptor
   }

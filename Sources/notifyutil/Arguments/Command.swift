@@ -1,4 +1,4 @@
-// Names what the tool can be told to do.
+// The commands of the tool.
 import DarwinNotify
 
 /// One command of the command line.
@@ -15,14 +15,14 @@ enum Command: Equatable {
     if case .watch = self { true } else { false }
   }
 
-  /// Whether something is told to this program from then on.
+  /// Whether this process is notified from then on.
   var isRegistration: Bool {
     if case .monitor = self { true } else { isWatch }
   }
 }
 
 extension Command: CustomStringConvertible {
-  /// The command as it was given, without its values.
+  /// The command as given, without its values.
   var description: String {
     switch self {
     case .post(let key): "-p \(quotedIfNeeded(key.rawValue))"
@@ -36,7 +36,7 @@ extension Command: CustomStringConvertible {
   }
 }
 
-/// A way to be told of posts.
+/// A type of registration.
 enum Kind: Hashable {
   case dispatch
   case file
@@ -44,7 +44,7 @@ enum Kind: Hashable {
   case check
   case plain
 
-  /// What an event line calls it.
+  /// Its name in an event line.
   var label: String {
     switch self {
     case .dispatch: "dispatch"

@@ -1,8 +1,8 @@
-// Reads the words of the command line as they are.
+// Reads the arguments without changing them.
 
 extension CommandLine {
-  /// The words after the name of the program. (`arguments` mends what is not UTF-8, which would
-  /// make another name of a name.)
+  /// The arguments. (`CommandLine.arguments` repairs invalid UTF-8, which would turn one name into
+  /// another.)
   static var words: [String] {
     get throws(Ending) {
       var words: [String] = []

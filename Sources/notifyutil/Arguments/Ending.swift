@@ -1,4 +1,4 @@
-// Ends the run before any command.
+// Ends the program before any command runs.
 import DarwinNotify
 import Glibc
 
@@ -6,11 +6,11 @@ import Glibc
 enum Ending: Error, Equatable {
   case help
   case version
-  /// The line is empty.
+  /// The command line is empty.
   case usage
   case mistake(String)
 
-  /// Prints what there is to say, and ends the program.
+  /// Prints the message and ends the program.
   func tell() -> Never {
     switch self {
     case .help:

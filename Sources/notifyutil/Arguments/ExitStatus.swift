@@ -1,16 +1,16 @@
-// Names the exit statuses of the tool.
+// The exit statuses of the tool.
 import Glibc
 
-/// How the run ended.
+/// How the program ends.
 enum ExitStatus: CInt {
   case success = 0
-  /// The command line is wrong, and nothing was run; or the output cannot be written.
+  /// The command line is wrong and nothing was run, or the output cannot be written.
   case mistake = 1
-  /// A command failed, or what `--exec` ran.
+  /// A command failed, or one run by `--exec`.
   case failure = 2
   /// There is no bus.
   case noBus = 3
-  /// The time of `--timeout` is up, as of timeout(1).
+  /// `--timeout` expired; the same status as timeout(1).
   case timeout = 124
 
   func end() -> Never {

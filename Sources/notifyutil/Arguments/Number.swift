@@ -1,12 +1,12 @@
-// Reads numbers, all of a word or nothing.
+// Parses numbers, only if the whole argument is one.
 
 enum Number {
-  /// Digits that make a number of 64 bits without a sign.
+  /// A 64-bit number without a sign.
   static func natural(_ text: some StringProtocol) -> UInt64? {
     text.utf8.allSatisfy(isDigit) ? UInt64(text, radix: 10) : nil
   }
 
-  /// The bits of a state: decimal or behind `0x`, up to 2^64 - 1, or negative down to -2^63.
+  /// The 64 bits of a state: decimal or after `0x`, up to 2^64 - 1, or negative down to -2^63.
   static func state(_ text: String) -> UInt64? {
     let isNegative = text.hasPrefix("-")
     let magnitude = isNegative ? text.dropFirst() : text[...]
@@ -21,7 +21,7 @@ enum Number {
     return number <= UInt64(Int64.min.magnitude) ? 0 &- number : nil
   }
 
-  /// A positive number of seconds, with or without a fraction, up to some centuries.
+  /// A positive number of seconds, with or without a fraction, up to a few centuries.
   static func seconds(_ text: String) -> Double? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isDigit) }),

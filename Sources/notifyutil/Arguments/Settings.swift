@@ -1,8 +1,8 @@
-// Holds what applies to the whole run, wherever it stands on the command line.
+// The settings that apply to the whole run, wherever they stand on the command line.
 import DarwinNotify
 import Glibc
 
-/// What an event prints.
+/// What to print for an event.
 enum Printing: Equatable {
   case nothing
   case key
@@ -16,15 +16,15 @@ struct Settings: Equatable {
   var options: NotifyToken.Options = []
   var isJSON = false
   var bus: String?
-  /// The command for each notification.
+  /// The shell command for each notification.
   var hook: String?
-  /// Where to say that everything is registered.
+  /// Where to report that everything is registered.
   var readyDescriptor: CInt?
   /// In seconds.
   var timeout: Double?
   var waitsForBus = false
 
-  /// Makes them count. The library reads the bus at its first use.
+  /// Applies them to the process. The library chooses its bus at its first use.
   func apply() {
     if let bus { setenv("DARWIN_NOTIFY_BUS", bus, 1) }
     if !options.isEmpty { NotifyToken.setOptions(options) }

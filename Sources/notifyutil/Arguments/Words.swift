@@ -1,6 +1,6 @@
-// Hands out the words of the command line one after the other.
+// Hands out the arguments one after the other.
 
-/// The words that are left, of which a long option may carry its value behind an equals sign.
+/// The remaining arguments. A long option may have its value attached after an equals sign.
 struct Words: Equatable {
   private var rest: ArraySlice<String>
   private var attached: String?
@@ -9,7 +9,7 @@ struct Words: Equatable {
     rest = words[...]
   }
 
-  /// The next option. A value that is attached to it waits to be asked for.
+  /// The next option. An attached value is kept until it is asked for.
   mutating func next() -> String? {
     guard let word = rest.popFirst() else { return nil }
     guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return word }
@@ -17,10 +17,10 @@ struct Words: Equatable {
     return String(word[..<sign])
   }
 
-  /// Whether the option has a value that nobody asked for.
+  /// Whether the option has an attached value that was not asked for.
   var hasValueLeft: Bool { attached != nil }
 
-  /// The value behind the equals sign.
+  /// The value after the equals sign.
   mutating func attachedValue() -> String? {
     defer { attached = nil }
     return attached
@@ -31,7 +31,7 @@ struct Words: Equatable {
     attachedValue() ?? rest.popFirst()
   }
 
-  /// The same, unless the next word is an option.
+  /// The value of an option; `nil` if none is attached and the next word is an option.
   mutating func optionalValue() -> String? {
     if attached == nil, rest.first?.hasPrefix("-") ?? true { return nil }
     return value()

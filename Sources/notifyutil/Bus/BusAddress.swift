@@ -1,4 +1,4 @@
-// Finds out why nobody answers at a D-Bus address.
+// Finds out why nothing answers at a D-Bus address.
 import Glibc
 
 /// One D-Bus address, such as `unix:path=/run/user/1000/bus`.
@@ -6,7 +6,7 @@ struct BusAddress {
   private let transport: String
   private var values: [Substring: [UInt8]] = [:]
 
-  /// Transports that start a program, which the library does not do.
+  /// Transports that start a program, which the library does not support.
   private static let launchers: Set = ["unixexec", "autolaunch", "launchd"]
 
   init(_ address: String) {
@@ -18,10 +18,10 @@ struct BusAddress {
     }
   }
 
-  /// Tries again, only as far as to see what is in the way.
+  /// Tries to connect again, just far enough to see what fails.
   func reasonOfFailure() -> String {
     if Self.launchers.contains(transport) || transport.hasPrefix("x-") {
-      return "such an address starts a program, which is not done"
+      return "such an address starts a program, which is not supported"
     }
     if transport == "unix", let path = values["path"] {
       return words(for: connect(to: path))
@@ -34,7 +34,7 @@ struct BusAddress {
 
   private func words(for error: CInt) -> String {
     error == 0
-      ? "there is a socket, but no message bus that lets this user in"
+      ? "the socket exists, but no message bus behind it accepts this user"
       : String(cString: strerror(error))
   }
 

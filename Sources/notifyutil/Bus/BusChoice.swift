@@ -1,18 +1,18 @@
-// Finds out which bus the library uses, for the words about it.
+// Determines which bus the library uses, for error messages.
 import Glibc
 
-/// The choice of a bus, made as the library makes it.
+/// The bus, chosen in the same way as by the library.
 struct BusChoice {
   /// D-Bus addresses, in the order in which they are tried.
   let addresses: [String]
-  /// What has chosen them, or why there is none.
+  /// What determined them, or why there is none.
   let origin: String
   let advice: String
 
   private static let sessionAdvice =
-    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or say --bus=ADDRESS"
+    "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
-  /// - Parameter option: what the command line says; without it the environment decides.
+  /// - Parameter option: the value of `--bus`; if `nil`, the environment decides.
   init(_ option: String?) {
     let origin = option == nil ? "DARWIN_NOTIFY_BUS" : "--bus"
     switch option ?? Self.variable("DARWIN_NOTIFY_BUS") {
@@ -21,9 +21,9 @@ struct BusChoice {
       let address = Self.variable("DBUS_SYSTEM_BUS_ADDRESS")
       self.init(
         address ?? "unix:path=/run/dbus/system_bus_socket", "the system bus",
-        "start the system bus, or say --bus=session")
-    case "none": self.init("", "\(origin) is 'none'", "say --bus=session")
-    case let address?: self.init(address, origin, "start a bus there, or say --bus=session")
+        "start the system bus, or use --bus=session")
+    case "none": self.init("", "\(origin) is 'none'", "use --bus=session")
+    case let address?: self.init(address, origin, "start a bus there, or use --bus=session")
     }
   }
 
@@ -48,7 +48,7 @@ struct BusChoice {
     return String(cString: value)
   }
 
-  /// Which bus was tried, why it is not to be had, what to do about it: one line each.
+  /// Which bus was tried, why it cannot be used, what to do about it: one line each.
   var diagnosis: [String] {
     let tries = addresses.map {
       "tried \(printable($0)) (\(origin)): \(BusAddress($0).reasonOfFailure())"

@@ -1,4 +1,4 @@
-// Prints every post that goes over the bus or, without one, is counted in the table.
+// Prints every post on the bus or, without one, those counted in the table.
 import DarwinNotify
 import Dispatch
 import Glibc
@@ -8,7 +8,7 @@ struct Monitor {
   let isJSON: Bool
   let failures: Failures
 
-  /// Watches on a thread of its own. Returns when no later post is missed; ends the program when
+  /// Watches on a thread of its own. Returns when no later post is missed; ends the program if
   /// there is neither a bus nor a table.
   func start() {
     let isReady = DispatchSemaphore(value: 0)

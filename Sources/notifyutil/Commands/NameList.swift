@@ -1,11 +1,11 @@
-// Prints the names that are in use.
+// Prints the names in use.
 import DarwinNotify
 
 struct NameList {
   let isJSON: Bool
   let failures: Failures
 
-  /// Prints them, or ends the program.
+  /// Prints the names, or ends the program.
   func print() {
     do throws(DarwinNotifyError) {
       let names = try DarwinNotificationCenter.names()

@@ -1,11 +1,11 @@
-// Knows who may post which names.
+// Tells who may post which names.
 import DarwinNotify
 import Glibc
 
 enum Permission {
-  /// Why this user may not post a name or set its state; `nil` if that is allowed.
+  /// Returns why this user may not post a name or set its state; `nil` if it may.
   ///
-  /// The library leaves such a post undone without an error, as Apple's does.
+  /// The library, like Apple's, silently ignores such a post.
   static func refusal(of name: NotificationName) -> String? {
     let (name, user) = (name.rawValue, geteuid())
     guard user != 0 else { return nil }

@@ -20,7 +20,7 @@ struct Runner {
     }
   }
 
-  /// Returns whether the command has succeeded.
+  /// Returns whether the command succeeded.
   private func run(_ command: Command) -> Bool {
     do throws(NotifyError) {
       switch command {
@@ -48,13 +48,13 @@ struct Runner {
     return true
   }
 
-  /// Waits. A signal does not cut it short.
+  /// Waits. A signal does not cut the pause short.
   private func pause() {
     let milliseconds = Int(settings.pauseMilliseconds)
     var time = timespec(
       tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
     var rest = timespec()
-    // Of the ways to sleep this is one in which the thread sanitizer lets signals through.
+    // One of the ways to sleep in which the thread sanitizer lets signals through.
     while nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
   }
 

@@ -1,4 +1,4 @@
-// Registers with one descriptor for all keys.
+// Registers all keys with one descriptor.
 import DarwinNotify
 import Dispatch
 import Glibc
@@ -22,7 +22,7 @@ final class FileSource: EventSource {
     return token
   }
 
-  /// The last token is cancelled, which closes the descriptor, after nobody waits for it any more.
+  /// Cancelling the last token closes the descriptor, so nothing must be waiting for it by then.
   func end(_ token: NotifyToken) {
     tokens.removeAll { $0 === token }
     guard tokens.isEmpty, let reader else { return token.cancel() }
@@ -35,7 +35,7 @@ final class FileSource: EventSource {
     let reader = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     reader.setEventHandler { [report] in
       var number: Int32 = 0
-      // Tokens are written whole, and one is there.
+      // Tokens are written whole, and there is one.
       if read(descriptor, &number, 4) == 4 { report(Int32(bigEndian: number)) }
     }
     reader.activate()

@@ -6,7 +6,7 @@ struct Hook {
   let command: String
   let failures: Failures
 
-  /// Runs it for a notification, and waits for its end.
+  /// Runs the command for a notification, and waits until it ends.
   func run(for token: NotifyToken, state: UInt64?) {
     var process: pid_t = 0
     let variables = ["NOTIFY_NAME=\(token.name)"] + (state.map { ["NOTIFY_STATE=\($0)"] } ?? [])
@@ -16,12 +16,12 @@ struct Hook {
     }
     var status: CInt = 0
     while waitpid(process, &status, 0) < 0 {
-      // Whoever started this program may have it ignore its children: then their statuses are lost.
+      // The parent may have made this process ignore its children; their statuses are then lost.
       guard errno == EINTR else { return }
     }
     let signal = status & 0x7f
     if signal != 0 {
-      failures.report("--exec", "signal \(signal) ended the command")
+      failures.report("--exec", "the command was killed by signal \(signal)")
     } else if status != 0 {
       failures.report("--exec", "the command exited with status \(status >> 8 & 0xff)")
     }
@@ -31,7 +31,7 @@ struct Hook {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // The threads of a queue have signals blocked, which the command would inherit.
+    // The threads of a queue block signals, which the command would inherit.
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
@@ -42,12 +42,12 @@ struct Hook {
     return posix_spawn(&process, "/bin/sh", nil, &attributes, words, variables)
   }
 
-  /// Copies of strings, with NULL at the end.
+  /// Copies of strings, terminated by NULL.
   private func cStrings(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
     strings.map { string in strdup(string) } + [nil]
   }
 
-  /// The environment of this process with other values of some variables.
+  /// The environment of this process, with these variables replaced.
   private func environment(with variables: [String]) -> [String] {
     var inherited: [String] = []
     var next = environ

@@ -1,9 +1,9 @@
-// Registers for checks, which are made again and again.
+// Registers for checks, and repeats them.
 import DarwinNotify
 import Dispatch
 
 final class PollSource: EventSource, @unchecked Sendable {
-  // It is only used on the queue.
+  // Used only on the queue.
   private let report: @Sendable (CInt) -> Void
   private var tokens: [NotifyToken] = []
   private let timer: any DispatchSourceTimer
@@ -31,10 +31,10 @@ final class PollSource: EventSource, @unchecked Sendable {
   }
 }
 
-/// What the types have in common that ask each of their tokens whether it has an event.
+/// The types of registration that check each of their tokens for events.
 extension [NotifyToken] {
   mutating func appendForChecks(_ token: NotifyToken) {
-    _ = token.check()  // The first answer is always true.
+    _ = token.check()  // The first check always returns true.
     append(token)
   }
 

@@ -1,4 +1,4 @@
-// Tells whoever waits for it that everything is registered.
+// Reports that everything is registered.
 import Glibc
 
 enum Ready {
@@ -8,8 +8,8 @@ enum Ready {
     fcntl(descriptor, F_GETFD) >= 0
   }
 
-  /// Writes the line. A descriptor beyond the standard ones was made for that alone, so it is
-  /// closed: whoever reads sees the end. That nobody reads ends no run.
+  /// Writes the line. A descriptor beyond the standard ones exists only for that, so it is closed
+  /// and its reader sees the end. It does not matter if nobody reads it.
   static func tell(_ descriptor: CInt) {
     Output.tell("ready", to: descriptor)
     if descriptor > STDERR_FILENO { close(descriptor) }

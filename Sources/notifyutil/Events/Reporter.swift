@@ -20,7 +20,7 @@ struct Reporter {
     hook?.run(for: token, state: state)
   }
 
-  /// In JSON the signal is a member of what it tells of.
+  /// Prints a line for a signal. In JSON the signal is part of the event.
   func reportSignal(_ number: CInt) {
     if printing != .nothing, !isJSON { Output.print("SIGNAL \(number)") }
   }

@@ -2,19 +2,19 @@
 import DarwinNotify
 import Glibc
 
-/// For each signal that is caught a pipe, which gets a byte whenever it comes.
+/// A pipe for each caught signal, which gets a byte whenever the signal arrives.
 enum SignalPipes {
   private static let signals: ClosedRange<CInt> = 1...64
 
   /// The write ends, by signal.
   fileprivate nonisolated(unsafe) static let writeEnds: UnsafeMutablePointer<CInt> = {
-    // A handler reads an entry only after it was written, which happens once.
+    // A handler reads an entry only after it has been written, once.
     let ends = UnsafeMutablePointer<CInt>.allocate(capacity: signals.count + 1)
     ends.initialize(repeating: -1, count: signals.count + 1)
     return ends
   }()
 
-  /// Catches a signal from now on. Returns the read end of its pipe.
+  /// Starts catching a signal. Returns the read end of its pipe.
   static func open(for number: CInt) throws(NotifyError) -> CInt {
     var ends: [CInt] = [-1, -1]
     guard signals.contains(number) else { throw .invalidSignal }

@@ -3,12 +3,12 @@ import DarwinNotify
 import Dispatch
 import Glibc
 
-/// The registrations for one signal, which a handler passes on through a pipe.
+/// The registrations for one signal, whose handler forwards it through a pipe.
 ///
-/// A dispatch source for signals would lose what comes before it is armed; and to block the signal
-/// is not enough, because the threads of libdispatch unblock some.
+/// A dispatch source for signals would lose those that arrive before it is armed. Blocking the
+/// signal is not enough, because the threads of libdispatch unblock some.
 final class SignalSource: EventSource, @unchecked Sendable {
-  // It is only used on the queue.
+  // Used only on the queue.
   private let number: CInt
   private let reporter: Reporter
   private let report: @Sendable (CInt) -> Void
@@ -42,7 +42,7 @@ final class SignalSource: EventSource, @unchecked Sendable {
     tokens.cancel(token)
   }
 
-  /// The signal has come: those it is for know it.
+  /// Handles the signal: checking the tokens tells which it is for.
   private func handle() {
     reporter.reportSignal(number)
     for token in tokens where token.check() { report(token.rawValue) }

@@ -3,9 +3,9 @@ import DarwinNotify
 import Dispatch
 import Glibc
 
-/// What is registered, until it has reported as often as it was told to.
+/// The registrations, each until it has reported as many events as requested.
 final class Watch: @unchecked Sendable {
-  // All but the queue is only touched there.
+  // Everything except the queue is accessed only on the queue.
   private let queue = DispatchQueue(label: "notifyutil.watch")
   private let reporter: Reporter
   private let failures: Failures
@@ -26,7 +26,7 @@ final class Watch: @unchecked Sendable {
     self.failures = failures
   }
 
-  /// Registers for a key: for so many events, or for ever. No event is handled meanwhile.
+  /// Registers for a key: for a number of events, or forever. No event is handled meanwhile.
   func register(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
     let result = queue.sync {
       Result { () throws(NotifyError) in
@@ -38,12 +38,12 @@ final class Watch: @unchecked Sendable {
     try result.get()
   }
 
-  /// Lets the program run until it is killed.
+  /// Keeps the program running until it is killed.
   func keepRunning() {
     queue.sync { isKeptRunning = true }
   }
 
-  /// All commands have run: the program ends when nothing is registered any more.
+  /// Called after the last command: the program ends once nothing is registered.
   func exitWhenDone() {
     queue.sync {
       isComplete = true
@@ -51,22 +51,22 @@ final class Watch: @unchecked Sendable {
     }
   }
 
-  /// Ends the program after so many seconds, whatever it waits for then. A command of `--exec` that
-  /// is running comes to its end first.
+  /// Ends the program after a timeout, whatever it is waiting for. A running `--exec` command is
+  /// allowed to finish first.
   func end(after seconds: Double) {
     queue.asyncAfter(deadline: .now() + seconds) { [self] in
       if isWaitingForBus {
         failures.reportLateBus()
       } else if isComplete, entries.values.allSatisfy({ $0.count == nil }) {
-        failures.status.end()  // What goes on for ever has come to the end it was given.
+        failures.status.end()  // Only the timeout can end what runs forever.
       } else {
-        Output.complain("notifyutil: --timeout: the time is up")
+        Output.complain("notifyutil: --timeout: timed out")
       }
       ExitStatus.timeout.end()
     }
   }
 
-  /// Returns when there is a bus.
+  /// Returns once there is a bus.
   func waitForBus() {
     queue.sync { isWaitingForBus = true }
     BusWait.run()
@@ -90,7 +90,7 @@ final class Watch: @unchecked Sendable {
     }
   }
 
-  /// A token has an event.
+  /// Reports an event of a token.
   private func handle(_ number: CInt) {
     guard let entry = entries[number] else { return }
     reporter.report(entry.token, entry.kind)

@@ -1,4 +1,4 @@
-// Tells what went wrong, and remembers it for the exit status.
+// Reports failures and remembers the first for the exit status.
 import DarwinNotify
 import Synchronization
 
@@ -12,38 +12,38 @@ final class Failures: Sendable {
     self.bus = bus
   }
 
-  /// How the run ends if nothing else happens: the first failure decides.
+  /// The exit status unless something else ends the program: the first failure decides.
   var status: ExitStatus { ExitStatus(rawValue: first.load(ordering: .relaxed)) ?? .failure }
 
-  /// Says that a command failed.
+  /// Reports that a command failed.
   func report(_ command: Command, _ error: NotifyError) {
     switch error {
     case .serverNotFound: reportMissingBus(command)
-    case .invalidName: report("\(command)", "the name is not 1 to 511 bytes without a NUL")
+    case .invalidName: report("\(command)", "the name must be 1 to 511 bytes without a NUL")
     case .invalidSignal: report("\(command)", "this signal cannot be caught")
     default: report("\(command)", "\(error)")
     }
   }
 
-  /// Says that a command of this tool's own failed.
+  /// Reports that one of this tool's own commands failed.
   func report(_ command: Command, _ error: DarwinNotifyError) {
     switch error {
     case .notConnected: reportMissingBus(command)
-    case .notAuthorized: report("\(command)", "there is no table of names that may be read")
+    case .notAuthorized: report("\(command)", "there is no readable table of names")
     default: report("\(command)", "\(error)")
     }
   }
 
-  /// Says that something failed, which is not the fault of the bus.
+  /// Reports a failure that is unrelated to the bus.
   func report(_ what: String, _ reason: String) {
     note(.failure)
     Output.complain("notifyutil: \(what): \(reason)")
   }
 
-  /// Says that a command found no bus, and once which was tried.
+  /// Reports that a command found no bus, and, the first time, which bus was tried.
   private func reportMissingBus(_ command: Command) {
     note(.noBus)
-    Output.complain("notifyutil: \(command): there is no message bus")
+    Output.complain("notifyutil: \(command): no message bus found")
     explainBus()
   }
 
@@ -52,9 +52,9 @@ final class Failures: Sendable {
     for line in bus.diagnosis { Output.complain("notifyutil: \(line)") }
   }
 
-  /// Says that no bus has come in time.
+  /// Reports that no bus appeared in time.
   func reportLateBus() {
-    Output.complain("notifyutil: --wait-for-bus: the time is up")
+    Output.complain("notifyutil: --wait-for-bus: timed out")
     explainBus()
   }
 

@@ -1,6 +1,6 @@
 // Writes JSON.
 
-/// A value of JSON.
+/// A JSON value.
 enum JSON {
   case null
   case string(String)

@@ -1,18 +1,19 @@
 // Writes lines to the standard streams.
 import Glibc
 
-/// Each line is one write, so that it is seen at once, and lines of several threads do not mix.
+/// Each line is one write, so that it appears at once and lines of several threads do not mix.
 enum Output {
-  /// Takes the place of standard streams that are closed: a file that is opened later would get
-  /// their numbers, with the lines. To write to these fails.
+  /// Opens the standard streams that are closed, so that files opened later do not get their
+  /// numbers and with them the lines. Writing to these streams fails.
   static func reserveStandardStreams() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      // It gets the lowest number that is free.
+      // It gets the lowest free number.
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 
-  /// Prints a line, or ends the program: in silence if nobody reads any more, else with status 1.
+  /// Prints a line, or ends the program: silently if nobody reads it any more, otherwise with
+  /// status 1.
   static func print(_ text: String) {
     let error = write(text, to: STDOUT_FILENO)
     if error == EPIPE { endAsOfBrokenPipe() }
@@ -26,12 +27,12 @@ enum Output {
     tell(text, to: STDERR_FILENO)
   }
 
-  /// Writes a line that nobody has to read.
+  /// Writes a line that need not be read.
   static func tell(_ text: String, to descriptor: CInt) {
     _ = write(text, to: descriptor)
   }
 
-  /// Writes a line. Returns 0, or the error that kept it from being written to its end.
+  /// Writes a line. Returns 0, or the error that stopped it.
   private static func write(_ text: String, to descriptor: CInt) -> CInt {
     var line = text + "\n"
     return line.withUTF8 { bytes in
@@ -51,8 +52,8 @@ enum Output {
     }
   }
 
-  /// Ends the program as the signal would, which this thread may have blocked, or whoever started
-  /// the program ignored.
+  /// Ends the program as SIGPIPE would. This thread may block the signal, or the parent may have
+  /// ignored it.
   private static func endAsOfBrokenPipe() -> Never {
     signal(SIGPIPE, SIG_DFL)
     var signals = sigset_t()
@@ -60,6 +61,6 @@ enum Output {
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     raise(SIGPIPE)
-    _exit(128 + SIGPIPE)  // The first process of a container is spared.
+    _exit(128 + SIGPIPE)  // The signal does not kill the first process of a container.
   }
 }

@@ -1,9 +1,9 @@
-// Tells which program a process runs.
+// Finds out which program a process runs.
 import Glibc
 
 enum ProgramName {
-  /// The file name of its executable; what the process calls itself where that is not to be seen;
-  /// `nil` for a process that has ended.
+  /// The file name of its executable; if that is not readable, the name the process gives itself;
+  /// `nil` if the process has ended.
   static func of(_ pid: Int32) -> String? {
     var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/\(pid)/exe", &path, path.count)

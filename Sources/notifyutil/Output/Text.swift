@@ -1,18 +1,18 @@
-// Puts values into words for people.
+// Formats values for people.
 
-/// A number with zeros in front.
+/// A number with leading zeros.
 func padded(_ value: some BinaryInteger, to width: Int, radix: Int = 10) -> String {
   let digits = String(value, radix: radix)
   return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
-/// A table, as it is written everywhere.
+/// A region in the usual notation.
 func hexadecimal(_ region: UInt64) -> String {
   "0x" + padded(region, to: 16, radix: 16)
 }
 
-/// Text of strangers, without what would move the cursor of a terminal or forge a line, turn the
-/// direction of the text or not be seen. Different texts stay different.
+/// Escapes what would move the cursor of a terminal, forge a line, change the direction of text or
+/// be invisible. Different texts stay different.
 func printable(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
@@ -26,8 +26,8 @@ func printable(_ text: String) -> String {
   return result
 }
 
-/// A name among other words: in quotes if it is empty or has blanks, or quotes, which a backslash
-/// then precedes.
+/// A name within other text: quoted if it is empty or contains blanks or quotes, which are then
+/// escaped by a backslash.
 func quotedIfNeeded(_ name: String) -> String {
   let text = printable(name)
   let needsQuotes = text.isEmpty || text.contains { $0.isWhitespace || $0 == "\"" }
@@ -35,7 +35,7 @@ func quotedIfNeeded(_ name: String) -> String {
   return "\"" + text.replacing("\"", with: "\\\"") + "\""
 }
 
-/// The rows of a table as lines, with each column but the last as wide as its widest entry.
+/// The rows of a table as lines. Each column but the last is as wide as its widest entry.
 func aligned(_ rows: [[String]]) -> [String] {
   var widths: [Int] = []
   for row in rows {

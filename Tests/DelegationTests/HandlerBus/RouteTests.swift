@@ -149,12 +149,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("room/:id", "it is no URL"), (":room", "it is no URL"),
-    ("*://room", "its scheme has to be spelled out"),
+    ("room/:id", "it is not a URL"), (":room", "it is not a URL"),
+    ("*://room", "its scheme must be literal"),
     ("lights://*/room", "only its last part can be *"),
-    ("lights://room/:id/:id", "each parameter needs a name of its own"),
-    ("lights://room/:", "each parameter needs a name of its own"),
-    ("lights://room/%zz", "it is no URL"),
+    ("lights://room/:id/:id", "each parameter needs a unique name"),
+    ("lights://room/:", "each parameter needs a unique name"),
+    ("lights://room/%zz", "it is not a URL"),
   ])
   func aMalformedPatternIsRefused(pattern: String, reason: String) throws {
     let error = #expect(throws: RoutePatternError.self) { try RoutePattern(pattern) }

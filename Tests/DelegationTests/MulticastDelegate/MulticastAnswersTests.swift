@@ -94,14 +94,14 @@ import Testing
 
   @Test(arguments: [false, true])
   func asynchronousMethodsWithoutIsolationRunAtThePlace(executor: Bool) async throws {
-    let lanes = DispatchQueue(label: "lane")
+    let queue = DispatchQueue(label: "queue")
     let listener = Listener(onPrepare: {
-      dispatchPrecondition(condition: .onQueue(lanes))
+      dispatchPrecondition(condition: .onQueue(queue))
       await Task.yield()
-      dispatchPrecondition(condition: .onQueue(lanes))
+      dispatchPrecondition(condition: .onQueue(queue))
       return true
     })
-    try events.add(listener, on: executor ? .loop { lanes.async(execute: $0) } : .queue(lanes))
+    try events.add(listener, on: executor ? .loop { queue.async(execute: $0) } : .queue(queue))
     #expect(await events.all((any PlayerEvents).prepare, 1).values == [true])
   }
 

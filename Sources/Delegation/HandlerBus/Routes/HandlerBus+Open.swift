@@ -8,12 +8,12 @@ extension HandlerRegistry {
   ///     bus.route("lights://room/:id") { match in show(match.parameters["id"]) }
   ///
   /// - Parameters:
-  ///   - pattern: the URLs that it leads to.
-  ///   - priority: among routes whose patterns are equally specific, those with a higher one are
-  ///     asked first.
-  ///   - origin: how the trace names the route.
-  ///   - line: how the trace names the route.
-  ///   - body: what to do with a URL. It returns false to let the next route have it.
+  ///   - pattern: the URLs that the route matches.
+  ///   - priority: among routes with equally specific patterns, those with a higher priority are
+  ///     tried first.
+  ///   - origin: the file of the route in the trace.
+  ///   - line: the line of the route in the trace.
+  ///   - body: the route's handler. It returns false to pass the URL to the next route.
   /// - Returns: the registration.
   @discardableResult public func route(
     _ pattern: RoutePattern, priority: Int = 0, origin: String = #fileID, line: Int = #line,
@@ -24,19 +24,18 @@ extension HandlerRegistry {
 }
 
 extension HandlerBus {
-  /// Opens a URL: asks the routes that lead to it, the most specific first, until one takes it.
+  /// Opens a URL: tries the routes that match it, the most specific first, until one takes it.
   ///
   /// - Parameter url: the URL.
-  /// - Returns: whether a route has taken it. If none leads to it, or the URL is malformed, nothing
-  ///   has happened.
+  /// - Returns: whether a route took it. If none matches, or the URL is malformed, nothing happens.
   public func open(_ url: URL) async -> Bool {
     await open(url, as: nil)
   }
 
   /// Opens the web page of an activity.
   ///
-  /// - Parameter activity: the activity. It is handed to the routes.
-  /// - Returns: whether a route has taken it. An activity of another type than
+  /// - Parameter activity: the activity, which is passed to the routes.
+  /// - Returns: whether a route took it. An activity of a type other than
   ///   ``UserActivity/browsingWeb``, or without the URL of a web page, is not taken.
   public func open(_ activity: UserActivity) async -> Bool {
     guard activity.type == UserActivity.browsingWeb, let url = activity.webpageURL,
@@ -45,7 +44,7 @@ extension HandlerBus {
     return await open(url, as: activity)
   }
 
-  /// Tells whether a route leads to a URL. No route is asked.
+  /// Returns whether a route matches a URL. No handler is called.
   ///
   /// - Parameter url: the URL.
   /// - Returns: whether one does.

@@ -1,6 +1,6 @@
-// Takes URLs apart for the comparison with routes.
+// Splits URLs for comparison with routes.
 
-/// What routes compare of a URL.
+/// The parts of a URL that routes compare.
 struct RouteAddress: Equatable {
   /// The scheme, the host with its port, and the parts of the path.
   let parts: [String]
@@ -10,7 +10,7 @@ struct RouteAddress: Equatable {
 
   static func == (left: Self, right: Self) -> Bool { left.parts == right.parts }
 
-  /// Takes a URL, or a pattern of one, apart. Returns `nil` if it is malformed.
+  /// Splits a URL, or a pattern. Returns `nil` if it is malformed.
   init?(_ text: String, isPattern: Bool = false) {
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
     let scheme = text[..<colon].lowercased()
@@ -24,7 +24,7 @@ struct RouteAddress: Equatable {
       rest = rest.dropFirst(2)
       let authority = rest.prefix { $0 != "/" }
       rest = rest.dropFirst(authority.count)
-      // The case of a parameter's name matters.
+      // The case of a parameter's name is significant.
       host =
         isPattern && authority.hasPrefix(":")
         ? String(authority) : Self.normalize(authority, of: scheme)
@@ -36,7 +36,7 @@ struct RouteAddress: Equatable {
     self.query = items
   }
 
-  /// Drops the user and the usual port; neither they nor case make another host.
+  /// Drops the user and the default port, and lowers the case: none of them makes another host.
   private static func normalize(_ authority: Substring, of scheme: String) -> String {
     let host =
       authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] }
@@ -47,8 +47,8 @@ struct RouteAddress: Equatable {
     return String(lower.dropLast(usualPort.count))
   }
 
-  /// The decoded parts of a path, with `.` and `..` resolved: no URL gets below a path that it does
-  /// not lead to.
+  /// The decoded parts of a path, with `.` and `..` resolved, so that no URL matches a path that it
+  /// does not lead to.
   private static func resolve(_ path: Substring) -> [String]? {
     var parts: [String] = []
     for part in path.split(separator: "/") {
@@ -73,7 +73,7 @@ struct RouteAddress: Equatable {
     return items
   }
 
-  /// Decodes `%2F` and the like. Returns `nil` for what is no UTF-8.
+  /// Decodes `%2F` and the like. Returns `nil` if the result is not UTF-8.
   private static func decode(_ text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []

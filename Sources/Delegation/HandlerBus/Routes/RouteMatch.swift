@@ -1,19 +1,19 @@
-// Tells a route what it was found by.
+// Describes to a route how its pattern matched.
 
 public import FoundationEssentials
 
-/// A URL on its way to a route, taken apart.
+/// A URL that matched a route, split into its parts.
 public struct RouteMatch: Sendable {
   /// The URL.
   public let url: URL
 
-  /// What stands in the URL for the parameters of the pattern, decoded.
+  /// The values of the pattern's parameters in the URL, decoded.
   public let parameters: [String: String]
 
-  /// What stands in the URL for the `*` of the pattern: the remaining parts of the path, decoded.
+  /// The parts of the path that the `*` of the pattern matched, decoded.
   public let rest: [String]
 
-  /// The query, decoded. Of a name that occurs more than once, the first value counts.
+  /// The query, decoded. If a name occurs more than once, its first value counts.
   public let query: [String: String]
 
   /// The activity that the URL came with, if any.
@@ -30,30 +30,30 @@ public struct RouteMatch: Sendable {
   }
 }
 
-/// Something that a user does, and goes on with in this program, such as looking at a web page.
+/// Something that a user was doing and continues in this program, such as viewing a web page.
 public struct UserActivity: Sendable, Equatable {
-  /// The type of an activity that is a visit of a web page.
+  /// The type of an activity that views a web page.
   public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
 
   /// The type of the activity, in reverse domain order.
   public var type: String
 
-  /// The page, for one that has one.
+  /// The web page, if the activity has one.
   public var webpageURL: URL?
 
-  /// What a user would call it.
+  /// The title to show to the user.
   public var title: String?
 
-  /// What is needed to go on with it.
+  /// The data needed to continue it.
   public var userInfo: [String: String]
 
-  /// Describes an activity.
+  /// Creates an activity.
   ///
   /// - Parameters:
   ///   - type: the type of the activity.
-  ///   - webpageURL: the page, for one that has one.
-  ///   - title: what a user would call it.
-  ///   - userInfo: what is needed to go on with it.
+  ///   - webpageURL: the web page, if the activity has one.
+  ///   - title: the title to show to the user.
+  ///   - userInfo: the data needed to continue it.
   public init(
     type: String = Self.browsingWeb, webpageURL: URL? = nil, title: String? = nil,
     userInfo: [String: String] = [:]

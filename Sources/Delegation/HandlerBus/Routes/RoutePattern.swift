@@ -1,16 +1,16 @@
-// Describes a set of URLs.
+// Describes the URLs of a route.
 
-/// A set of URLs that a route leads to.
+/// The set of URLs that a route matches.
 ///
-/// | pattern | leads to |
+/// | pattern | matches |
 /// |---|---|
-/// | `lights://room/kitchen` | this URL alone |
+/// | `lights://room/kitchen` | only this URL |
 /// | `lights://room/:id` | every room; `:id` is one part of the path or the host |
 /// | `https://example.com/shop/*` | `/shop` and everything below it, but not `/shopping` |
 ///
-/// Schemes and hosts are compared without case, and a port only if it is not the usual one. Paths
-/// are compared part by part, decoded, with `.` and `..` resolved; a slash at the end changes
-/// nothing. Query and fragment do not matter.
+/// Schemes and hosts are compared ignoring case, and ports only if they are not the default. Paths
+/// are compared part by part, decoded, with `.` and `..` resolved; a trailing slash makes no
+/// difference. Query and fragment are ignored.
 public struct RoutePattern: Hashable, Sendable {
   enum Part: Hashable {
     case literal(String)
@@ -24,13 +24,13 @@ public struct RoutePattern: Hashable, Sendable {
   /// Scheme, host and path.
   let parts: [Part]
 
-  /// Makes a pattern.
+  /// Creates a pattern.
   ///
   /// - Parameter text: the pattern.
-  /// - Throws: ``RoutePatternError`` for one that is malformed.
+  /// - Throws: ``RoutePatternError`` if it is malformed.
   public init(_ text: String) throws(RoutePatternError) {
     guard let address = RouteAddress(text, isPattern: true) else {
-      throw RoutePatternError(pattern: text, reason: "it is no URL")
+      throw RoutePatternError(pattern: text, reason: "it is not a URL")
     }
     self.text = text
     let parts = address.parts.map { part -> Part in
@@ -38,21 +38,21 @@ public struct RoutePattern: Hashable, Sendable {
       return part.hasPrefix(":") ? .parameter(String(part.dropFirst())) : .literal(part)
     }
     guard case .literal = parts[0] else {
-      throw RoutePatternError(pattern: text, reason: "its scheme has to be spelled out")
+      throw RoutePatternError(pattern: text, reason: "its scheme must be literal")
     }
     guard !parts.dropLast().contains(.rest) else {
       throw RoutePatternError(pattern: text, reason: "only its last part can be *")
     }
     let names = parts.compactMap { if case .parameter(let name) = $0 { name } else { nil } }
     guard !names.contains(""), Set(names).count == names.count else {
-      throw RoutePatternError(pattern: text, reason: "each parameter needs a name of its own")
+      throw RoutePatternError(pattern: text, reason: "each parameter needs a unique name")
     }
     self.parts = parts
   }
 }
 
 extension RoutePattern: ExpressibleByStringLiteral {
-  /// Makes a pattern from a literal, which must be well-formed.
+  /// Creates a pattern from a literal, which must be well-formed.
   public init(stringLiteral value: String) {
     do {
       try self.init(value)
@@ -62,7 +62,7 @@ extension RoutePattern: ExpressibleByStringLiteral {
   }
 }
 
-/// What is wrong with a pattern.
+/// An error in a pattern.
 public struct RoutePatternError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The pattern.
   public let pattern: String
@@ -70,6 +70,6 @@ public struct RoutePatternError: Error, Equatable, Sendable, CustomStringConvert
   /// What is wrong with it.
   public let reason: String
 
-  /// A sentence for the log.
+  /// A description of the error.
   public var description: String { "the route \(pattern) is malformed: \(reason)" }
 }

@@ -1,4 +1,4 @@
-// Finds the routes that lead to an address.
+// Finds the routes that match an address.
 
 /// A route of a handler set.
 final class Route: Sendable {
@@ -18,13 +18,14 @@ final class Route: Sendable {
   }
 }
 
-/// Routes by the parts of their patterns, so that finding one does not depend on their number.
+/// Routes by the parts of their patterns, so that the time to find one does not depend on their
+/// number.
 struct RouteTree {
-  /// A route that leads to an address.
+  /// A route that matches an address.
   struct Finding {
     let route: Route
     let parameters: [String: String]
-    /// What the pattern's `*` stands for.
+    /// The parts that the pattern's `*` matched.
     let rest: [String]
   }
 
@@ -54,9 +55,9 @@ struct RouteTree {
     Self.change(&root, route.pattern.parts[...]) { routes in routes.removeAll { $0 === route } }
   }
 
-  /// The routes to an address. At the first part where two differ, one that spells it out comes
-  /// before one with a parameter, and that before one with `*`. Between equals priority decides,
-  /// then the order of registration.
+  /// The routes that match an address. At the first part where two differ, a literal part comes
+  /// before a parameter, and a parameter before `*`. Between equals priority decides, then the
+  /// order of registration.
   func find(_ address: RouteAddress) -> [Finding] {
     var findings: [Finding] = []
     Self.find(address.parts[...], below: root, [], &findings)

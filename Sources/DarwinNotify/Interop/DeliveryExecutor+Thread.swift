@@ -2,8 +2,8 @@
 
 internal import CDarwinNotify
 
-extension DeliveryLane {
-  /// Finds the way to the place of a delivery, as C would.
+extension DeliveryExecutor {
+  /// Creates the executor of a delivery; `.thread` is the delivery thread of C.
   package convenience init(to delivery: Delivery) {
     self.init(to: delivery, thread: DeliveryThread.enqueue)
   }
@@ -13,22 +13,22 @@ extension DeliveryLane {
 private enum DeliveryThread {
   static func enqueue(_ work: @escaping @Sendable () -> Void) {
     let thread = dn_executor_delivery_thread()
-    let errand = Context.retain(Errand(work))
+    let job = Context.retain(Job(work))
     let result = thread.enqueue(
       thread.context,
-      { errand in
-        Context.borrow(errand, as: Errand.self).work()
-        Context.release(errand)
-      }, errand)
+      { job in
+        Context.borrow(job, as: Job.self).work()
+        Context.release(job)
+      }, job)
     guard result < 0 else { return }
-    // The delivery thread could not be started, for want of memory: here, rather than never.
-    Context.borrow(errand, as: Errand.self).work()
-    Context.release(errand)
+    // The delivery thread could not be started, out of memory: run here rather than never.
+    Context.borrow(job, as: Job.self).work()
+    Context.release(job)
   }
 }
 
-/// A closure on its way through C.
-private final class Errand: Sendable {
+/// A closure that travels through C.
+private final class Job: Sendable {
   let work: @Sendable () -> Void
 
   init(_ work: @escaping @Sendable () -> Void) {

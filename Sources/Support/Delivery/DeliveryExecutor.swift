@@ -2,29 +2,30 @@
 
 internal import Dispatch
 
-/// The way to the place where handlers run.
+/// The executor of a delivery.
 ///
-/// Work that goes the same way to a place that is serial runs in the order in which it came.
-package final class DeliveryLane: Sendable {
-  /// Takes work, and lets it run later.
+/// Work that goes through one executor to a serial place runs in the order in which it was
+/// enqueued.
+package final class DeliveryExecutor: Sendable {
+  /// Takes work and runs it later.
   package typealias Submit = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  private enum Way {
+  private enum Kind {
     case direct
     case queue(DispatchQueue)
     case actor(ActorRelay)
     case submit(Submit)
   }
 
-  private let way: Way
+  private let kind: Kind
 
-  /// Finds the way to the place of a delivery.
+  /// Creates the executor of a delivery.
   ///
   /// - Parameters:
   ///   - delivery: the place.
-  ///   - thread: what `.thread` means; the modules have threads of their own.
+  ///   - thread: runs work on the thread that `.thread` stands for; each module has its own.
   package init(to delivery: Delivery, thread: @escaping Submit) {
-    way =
+    kind =
       switch delivery {
       case .main: .queue(.main)
       case .queue(let queue): .queue(queue)
@@ -36,14 +37,14 @@ package final class DeliveryLane: Sendable {
       }
   }
 
-  /// Whether there is no way to go: work runs before ``enqueue(_:)`` returns.
+  /// Whether work runs before ``enqueue(_:)`` returns.
   package var runsAtOnce: Bool {
-    if case .direct = way { true } else { false }
+    if case .direct = kind { true } else { false }
   }
 
-  /// Lets work run there.
+  /// Runs work there.
   package func enqueue(_ work: @escaping @Sendable () -> Void) {
-    switch way {
+    switch kind {
     case .direct: work()
     case .queue(let queue): queue.async(execute: work)
     case .actor(let relay): relay.enqueue(work)
