@@ -13,6 +13,7 @@ from processes import Failure, Ground
 
 HARM_S = 6
 REPORT_S = 60
+LOG_LINES = 60
 
 
 def read_arguments():
@@ -101,7 +102,7 @@ class Soak:
         print(f"FAIL {self.arguments.ground}, seed {self.arguments.seed}: {failure}")
         for worker in self.crew.workers:
             if text := worker.read_log().strip():
-                print(f"--- {worker}\n" + "\n".join(text.splitlines()[-40:]))
+                print(f"--- {worker}\n" + "\n".join(text.splitlines()[:LOG_LINES]))
 
     def end(self):
         self.crew.end()
