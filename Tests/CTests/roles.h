@@ -113,6 +113,13 @@ static inline test_peer *begin_to_fork(test_bus **ret_bus)
         return peer;
 }
 
+/* Where there is a bus. */
+static inline void check_one_connection(test_peer *peer, pid_t pid)
+{
+        if (test_peer_is_on_bus(peer))
+                CHECK_EQ(test_peer_n_connections(peer, pid), 1);
+}
+
 /* Makes this process's bus one that accepts connections but never answers. Returns its socket,
  * which the caller closes. */
 static inline int use_silent_bus(void)

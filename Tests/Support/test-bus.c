@@ -46,7 +46,10 @@ test_bus *test_bus_prepare(const char *kind)
         bus->controller_fd = -1;
         test_directory_new(bus->directory, sizeof bus->directory);
         snprintf(bus->path, sizeof bus->path, "%s/bus", bus->directory);
-        snprintf(bus->address, sizeof bus->address, "unix:path=%s", bus->path);
+        if (test_bus_is_none(bus))
+                strcpy(bus->address, "none");
+        else
+                snprintf(bus->address, sizeof bus->address, "unix:path=%s", bus->path);
         return bus;
 }
 
@@ -110,12 +113,14 @@ bool test_bus_is_none(const test_bus *bus)
 
 void test_bus_use(const test_bus *bus)
 {
-        setenv("DBUS_SESSION_BUS_ADDRESS", bus->address, 1);
         setenv("XDG_RUNTIME_DIR", bus->directory, 1);
-        if (test_bus_is_none(bus))
+        if (test_bus_is_none(bus)) {
+                setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
                 setenv("DARWIN_NOTIFY_BUS", "none", 1);
-        else
+        } else {
+                setenv("DBUS_SESSION_BUS_ADDRESS", bus->address, 1);
                 unsetenv("DARWIN_NOTIFY_BUS");
+        }
 }
 
 void test_bus_kill(test_bus *bus)

@@ -68,7 +68,7 @@ TEST_NO_BUS(sharedCentersSurviveUnref)
         CHECK_EQ(seen.n_calls, 1);
 }
 
-TEST(centersDoNotHearEachOther)
+TEST_ON_BUS(centersDoNotHearEachOther)
 {
         test_bus *bus = test_bus_begin();
         test_bus *other_bus = test_bus_start(NULL, NULL);
@@ -97,7 +97,7 @@ TEST(centersDoNotHearEachOther)
         test_bus_stop(bus);
 }
 
-TEST(openedCenterHearsOtherProcessesOnItsBus)
+TEST_ON_BUS(openedCenterHearsOtherProcessesOnItsBus)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = NULL;
@@ -112,7 +112,7 @@ TEST(openedCenterHearsOtherProcessesOnItsBus)
         test_bus_stop(bus);
 }
 
-TEST(openedCenterDisconnectsWithItsLastReference)
+TEST_ON_BUS(openedCenterDisconnectsWithItsLastReference)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -127,7 +127,7 @@ TEST(openedCenterDisconnectsWithItsLastReference)
         test_bus_stop(bus);
 }
 
-TEST(openedCenterLivesAsLongAsItsObservers)
+TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -148,7 +148,7 @@ TEST(openedCenterLivesAsLongAsItsObservers)
         test_bus_stop(bus);
 }
 
-TEST(closingACenterSendsItsPostsFirst)
+TEST_ON_BUS(closingACenterSendsItsPostsFirst)
 {
         test_bus *bus = test_bus_begin();
         test_child *child = spawn_observer("parting", NULL);
@@ -164,7 +164,7 @@ TEST(closingACenterSendsItsPostsFirst)
         test_bus_stop(bus);
 }
 
-TEST(darwinCenterHasOneConnectionForEverything)
+TEST_ON_BUS(darwinCenterHasOneConnectionForEverything)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -199,7 +199,7 @@ static void post_and_part(const dn_event *event, void *context)
         has_parted = true;
 }
 
-TEST(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
+TEST_ON_BUS(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
 {
         parting_bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(parting_bus));

@@ -100,7 +100,7 @@ TEST(postRightAfterRegistrationIsNeverMissed)
         test_bus_stop(bus);
 }
 
-TEST(foreignPostRightAfterRegistrationIsNeverMissed)
+TEST_ON_BUS(foreignPostRightAfterRegistrationIsNeverMissed)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -32,7 +32,7 @@ ROLE(post)
         return 0;
 }
 
-TEST(anObjectReachesThoseWhoAskForItOrForNone)
+TEST_ON_BUS(anObjectReachesThoseWhoAskForItOrForNone)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
@@ -58,7 +58,7 @@ TEST(anObjectReachesThoseWhoAskForItOrForNone)
         test_bus_stop(bus);
 }
 
-TEST(aUserInfoArrivesAsItWasPosted)
+TEST_ON_BUS(aUserInfoArrivesAsItWasPosted)
 {
         test_bus *bus = test_bus_begin();
         dn_center *poster = open_poster(bus);
@@ -88,7 +88,7 @@ TEST(aUserInfoArrivesAsItWasPosted)
         test_bus_stop(bus);
 }
 
-TEST(anObserverMayAskForAllNamesOrAPrefix)
+TEST_ON_BUS(anObserverMayAskForAllNamesOrAPrefix)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
@@ -131,7 +131,7 @@ static void take_turn(const dn_event *event, void *context)
         self->order[(*self->n_calls)++] = self->number;
 }
 
-TEST(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
+TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
 {
         enum { N = 21 };
         static const dn_filter filters[] = { { .name = NAME }, { .prefix = "com." }, { 0 } };
@@ -155,7 +155,7 @@ TEST(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
         test_bus_stop(bus);
 }
 
-TEST(postsOfOneProcessArriveCompleteAndInOrder)
+TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
 {
         enum { N = 20000 };
         test_bus *bus = test_bus_begin();
@@ -182,7 +182,7 @@ TEST(postsOfOneProcessArriveCompleteAndInOrder)
         test_bus_stop(bus);
 }
 
-TEST(namesAndObjectsInTurnStayInOrder)
+TEST_ON_BUS(namesAndObjectsInTurnStayInOrder)
 {
         enum { N = 5000 };
         test_bus *bus = test_bus_begin();
@@ -207,7 +207,7 @@ TEST(namesAndObjectsInTurnStayInOrder)
         test_bus_stop(bus);
 }
 
-TEST(aProcessHearsItselfOnceAndNeverFromInsideThePost)
+TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -232,7 +232,7 @@ TEST(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         test_bus_stop(bus);
 }
 
-TEST(centersDoNotHearEachOther)
+TEST_ON_BUS(centersDoNotHearEachOther)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
@@ -256,7 +256,7 @@ TEST(centersDoNotHearEachOther)
         test_bus_stop(bus);
 }
 
-TEST(namesAreBytes)
+TEST_ON_BUS(namesAreBytes)
 {
         static const char *const names[] = {
                 "caf\xc3\xa9", "cafe\xcc\x81", "A", "a", "a.b", "a.b.", "com.x", "com.x.y", "it's",
@@ -334,7 +334,7 @@ TEST_NO_BUS(whatIsMalformedIsRefused)
         free(large);
 }
 
-TEST(removalGoesByNameAndObjectAndTakesDuplicates)
+TEST_ON_BUS(removalGoesByNameAndObjectAndTakesDuplicates)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -382,7 +382,7 @@ static void remove_another(const dn_event *event, void *context)
         ((record *)context)->n_calls++;
 }
 
-TEST(anObserverThatIsRemovedBeforeItsTurnIsNotCalled)
+TEST_ON_BUS(anObserverThatIsRemovedBeforeItsTurnIsNotCalled)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -404,7 +404,7 @@ TEST(anObserverThatIsRemovedBeforeItsTurnIsNotCalled)
         test_bus_stop(bus);
 }
 
-TEST(whatWaitsGoesToTheHandlerThatReplacesAnother)
+TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -432,7 +432,7 @@ TEST(whatWaitsGoesToTheHandlerThatReplacesAnother)
 }
 
 /* Twice as many as wait for an observer: the newest remain, the first of them says what is gone. */
-TEST(anObserverThatIsTooSlowIsToldHowManyWereDropped)
+TEST_ON_BUS(anObserverThatIsTooSlowIsToldHowManyWereDropped)
 {
         enum { N_MAX = 65536, N = 2 * N_MAX };
         test_bus *bus = test_bus_begin();

@@ -22,7 +22,7 @@ TEST_NO_BUS(flushWithoutPostsHasNothingToDo)
         CHECK_EQ(dn_flush(1000000), 0);
 }
 
-TEST(flushReturnsWhenTheBusHasReadEverything)
+TEST_ON_BUS(flushReturnsWhenTheBusHasReadEverything)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -38,7 +38,7 @@ TEST(flushReturnsWhenTheBusHasReadEverything)
         test_bus_stop(bus);
 }
 
-TEST(flushOnAStalledBusTimesOut)
+TEST_ON_BUS(flushOnAStalledBusTimesOut)
 {
         test_bus *bus = test_bus_begin();
 
@@ -54,7 +54,7 @@ TEST(flushOnAStalledBusTimesOut)
         test_bus_stop(bus);
 }
 
-TEST(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
+TEST_ON_BUS(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
 {
         test_bus *bus = test_bus_begin();
 
@@ -80,7 +80,7 @@ TEST_NO_BUS(flushWithoutABusReportsIt)
         CHECK_EQ(dn_flush(10000), -ENOTCONN);
 }
 
-TEST(flushCoversEveryCenter)
+TEST_ON_BUS(flushCoversEveryCenter)
 {
         test_bus *bus = test_bus_begin();
         test_bus *other_bus = test_bus_start(NULL, NULL);
@@ -112,7 +112,7 @@ ROLE(postToStalled)
         return 0;
 }
 
-TEST(exitWaitsForTheBusButNotForever)
+TEST_ON_BUS(exitWaitsForTheBusButNotForever)
 {
         test_bus *bus = test_bus_begin();
         test_child *child = test_spawn_role("postToStalled", NULL);
@@ -126,7 +126,7 @@ TEST(exitWaitsForTheBusButNotForever)
         test_bus_stop(bus);
 }
 
-TEST(exitDeliversWhatTheBusAcceptsInTime)
+TEST_ON_BUS(exitDeliversWhatTheBusAcceptsInTime)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -27,7 +27,7 @@ static void check_parent(uint64_t n_before)
         WAIT_UNTIL_EQ(in_parent.n_posts, n_before + 1);
         fence_bus(peer);
         CHECK_EQ(in_parent.n_posts, n_before + 1);
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        check_one_connection(peer, getpid());
 }
 
 TEST(childPostsOnItsOwnConnection)
@@ -46,7 +46,7 @@ TEST(childPostsOnItsOwnConnection)
         test_bus_stop(bus);
 }
 
-TEST(childObservesOnItsOwnConnection)
+TEST_ON_BUS(childObservesOnItsOwnConnection)
 {
         prepare();
         pid_t pid = test_fork();

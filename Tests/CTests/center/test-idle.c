@@ -70,7 +70,7 @@ TEST(idleProcessNeverWakesUp)
         test_bus_stop(bus);
 }
 
-TEST(postsOfUnobservedNamesDoNotWakeTheProcess)
+TEST_ON_BUS(postsOfUnobservedNamesDoNotWakeTheProcess)
 {
         test_signal last;
 

@@ -18,7 +18,7 @@ static dn_observer *observe_prefix(const char *prefix, record *self)
         return observer;
 }
 
-TEST(theEventSaysWhichNameWasPosted)
+TEST_ON_BUS(theEventSaysWhichNameWasPosted)
 {
         test_bus *bus = test_bus_begin();
         record com, all;
@@ -39,7 +39,7 @@ TEST(theEventSaysWhichNameWasPosted)
         test_bus_stop(bus);
 }
 
-TEST(aPostReachesExactAndPrefixObserversOnceEach)
+TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
 {
         enum { N = 300 };
         test_bus *bus = test_bus_begin();
@@ -67,7 +67,7 @@ TEST(aPostReachesExactAndPrefixObserversOnceEach)
 }
 
 /* The bus is gone while they are posted; another process holds the name, so that it is counted. */
-TEST(namesInTheTableAreCaughtUp)
+TEST_ON_BUS(namesInTheTableAreCaughtUp)
 {
         test_bus *bus = test_bus_begin();
         test_child *holder = spawn_observer("com.x", NULL);
@@ -86,7 +86,7 @@ TEST(namesInTheTableAreCaughtUp)
         test_bus_stop(bus);
 }
 
-TEST(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
+TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -74,7 +74,7 @@ TEST_NO_BUS(noCenterIsSuspendedUnlessTold)
         CHECK(!dn_center_is_suspended(dn_center_distributed()));
 }
 
-TEST(theEndOfTheSuspensionDeliversWhatWasKeptInOrder)
+TEST_ON_BUS(theEndOfTheSuspensionDeliversWhatWasKeptInOrder)
 {
         stage stage;
 
@@ -93,7 +93,7 @@ TEST(theEndOfTheSuspensionDeliversWhatWasKeptInOrder)
         stage_end(&stage);
 }
 
-TEST(coalescingIsByNameAndObject)
+TEST_ON_BUS(coalescingIsByNameAndObject)
 {
         stage stage;
 
@@ -111,7 +111,7 @@ TEST(coalescingIsByNameAndObject)
         stage_end(&stage);
 }
 
-TEST(anImmediatePostReachesAllBehindWhatWasKept)
+TEST_ON_BUS(anImmediatePostReachesAllBehindWhatWasKept)
 {
         stage stage;
         dn_dict *none = NULL;
@@ -135,7 +135,7 @@ TEST(anImmediatePostReachesAllBehindWhatWasKept)
         stage_end(&stage);
 }
 
-TEST(anObserverThatIsNeverSuspendedFlushesWhatWasKept)
+TEST_ON_BUS(anObserverThatIsNeverSuspendedFlushesWhatWasKept)
 {
         stage stage;
         record immediate;
@@ -160,7 +160,7 @@ TEST(anObserverThatIsNeverSuspendedFlushesWhatWasKept)
         stage_end(&stage);
 }
 
-TEST(onlyTheCenterThatIsSuspendedIs)
+TEST_ON_BUS(onlyTheCenterThatIsSuspendedIs)
 {
         stage stage;
         record darwin, other;
@@ -184,7 +184,7 @@ TEST(onlyTheCenterThatIsSuspendedIs)
         stage_end(&stage);
 }
 
-TEST(whatWasKeptForAnObserverThatIsRemovedIsNotDelivered)
+TEST_ON_BUS(whatWasKeptForAnObserverThatIsRemovedIsNotDelivered)
 {
         stage stage;
         record removed;
@@ -205,7 +205,7 @@ TEST(whatWasKeptForAnObserverThatIsRemovedIsNotDelivered)
 }
 
 /* Two observers: each hears the first post before either hears the second. */
-TEST(whatWasKeptForSeveralObserversComesPostByPost)
+TEST_ON_BUS(whatWasKeptForSeveralObserversComesPostByPost)
 {
         stage stage;
         record second;
@@ -227,7 +227,7 @@ TEST(whatWasKeptForSeveralObserversComesPostByPost)
 }
 
 /* Memory is bounded, the newest are kept, and the end of the suspension takes little time. */
-TEST(whatIsKeptIsBounded)
+TEST_ON_BUS(whatIsKeptIsBounded)
 {
         enum { N_MAX = 65536, N_POSTS = 3 * N_MAX };
         test_bus *bus = test_bus_begin();

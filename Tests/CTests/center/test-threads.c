@@ -83,7 +83,7 @@ TEST(noCallFollowsTheLastCancellationOfManyThreads)
         test_bus_stop(bus);
 }
 
-TEST(registrationCyclesDestroyOnceAndLeaveNoRule)
+TEST_ON_BUS(registrationCyclesDestroyOnceAndLeaveNoRule)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

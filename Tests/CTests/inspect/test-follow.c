@@ -119,7 +119,7 @@ TEST_NO_BUS(everyPostOfAFloodIsCounted)
         test_child_wait(holder);
 }
 
-TEST(aBusIsFollowedWhenItAppears)
+TEST_ON_BUS(aBusIsFollowedWhenItAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);
         static watch seen;
@@ -154,7 +154,7 @@ TEST(aBusIsFollowedWhenItAppears)
         test_bus_stop(bus);
 }
 
-TEST(theTableIsFollowedWhenTheBusIsLost)
+TEST_ON_BUS(theTableIsFollowedWhenTheBusIsLost)
 {
         test_bus *bus = test_bus_begin();
         static watch seen;
@@ -178,7 +178,7 @@ TEST(theTableIsFollowedWhenTheBusIsLost)
         test_bus_stop(bus);
 }
 
-TEST(aBusThatStandsStillKeepsNothingFromTheWatch)
+TEST_ON_BUS(aBusThatStandsStillKeepsNothingFromTheWatch)
 {
         test_bus *bus = test_bus_begin();
         static watch seen;

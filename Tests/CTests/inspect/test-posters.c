@@ -30,7 +30,7 @@ static test_child *spawn_poster(const char *first_name)
         return child;
 }
 
-TEST(livePostersAreIdentifiedWheneverTheyConnected)
+TEST_ON_BUS(livePostersAreIdentifiedWheneverTheyConnected)
 {
         test_bus *bus = test_bus_begin();
         test_child *before = spawn_poster("unseen"), *after;
@@ -63,7 +63,7 @@ static bool is_own_program_or_cut(const char *program)
                (strlen(program) == 15 && strncmp(program, own_program(), 15) == 0);
 }
 
-TEST(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
+TEST_ON_BUS(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
 {
         enum { N = 20 };
         test_bus *bus = test_bus_begin();
@@ -94,7 +94,7 @@ TEST(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
         test_bus_stop(bus);
 }
 
-TEST(posterThatHasExitedIsNotGuessed)
+TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -124,7 +124,7 @@ TEST(posterThatHasExitedIsNotGuessed)
         test_bus_stop(bus);
 }
 
-TEST(connectionIsQueriedWhenItAppears)
+TEST_ON_BUS(connectionIsQueriedWhenItAppears)
 {
         test_bus *bus = test_bus_begin();
         static watch watch = {0};
@@ -153,7 +153,7 @@ TEST(connectionIsQueriedWhenItAppears)
         test_bus_stop(bus);
 }
 
-TEST(manyConcurrentPostersKeepTheirOrder)
+TEST_ON_BUS(manyConcurrentPostersKeepTheirOrder)
 {
         enum { N_CHILDREN = 8, N_POSTS = 25 };
         test_bus *bus = test_bus_begin();
@@ -188,7 +188,7 @@ TEST(manyConcurrentPostersKeepTheirOrder)
         test_bus_stop(bus);
 }
 
-TEST(floodOfANewPosterIsReportedInOrder)
+TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)
 {
         enum { N_POSTS = 3000 }; /* more than may wait for their sender */
         test_bus *bus = test_bus_begin();

@@ -19,7 +19,7 @@ static uint64_t wall_clock_us(void)
         return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-TEST(postsAreReportedInOrderWithAllDetails)
+TEST_ON_BUS(postsAreReportedInOrderWithAllDetails)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -57,7 +57,7 @@ TEST(postsAreReportedInOrderWithAllDetails)
         test_bus_stop(bus);
 }
 
-TEST(aPrefixComparesBytes)
+TEST_ON_BUS(aPrefixComparesBytes)
 {
         test_bus *bus = test_bus_begin();
         static const char *const names[] = {"com.exam", "com.example", "net.com.example",
@@ -81,7 +81,7 @@ TEST(aPrefixComparesBytes)
         test_bus_stop(bus);
 }
 
-TEST(postsOfTheDistributedCenterComeWithWhatTheyCarry)
+TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
 {
         test_bus *bus = test_bus_begin();
         static watch seen;
@@ -109,7 +109,7 @@ TEST(postsOfTheDistributedCenterComeWithWhatTheyCarry)
         test_bus_stop(bus);
 }
 
-TEST(foreignPostsAreNotCounted)
+TEST_ON_BUS(foreignPostsAreNotCounted)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -131,7 +131,7 @@ TEST(foreignPostsAreNotCounted)
         test_bus_stop(bus);
 }
 
-TEST(otherSignalsAreNotReported)
+TEST_ON_BUS(otherSignalsAreNotReported)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -192,7 +192,7 @@ static int post_one(void *context)
         return 0;
 }
 
-TEST(negativeCallbackResultIsRefused)
+TEST_ON_BUS(negativeCallbackResultIsRefused)
 {
         test_bus *bus = test_bus_begin();
         int result = -1;
@@ -214,7 +214,7 @@ static void *watch_without_ready(void *has_ended)
         return NULL;
 }
 
-TEST(readyCallbackIsOptional)
+TEST_ON_BUS(readyCallbackIsOptional)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -228,7 +228,7 @@ TEST(readyCallbackIsOptional)
         test_bus_stop(bus);
 }
 
-TEST(lossOfTheBusStopsAWatchThatHasNoTable)
+TEST_ON_BUS(lossOfTheBusStopsAWatchThatHasNoTable)
 {
         test_bus *bus = test_bus_begin();
         static watch watch = {0};
@@ -240,7 +240,7 @@ TEST(lossOfTheBusStopsAWatchThatHasNoTable)
         test_bus_stop(bus);
 }
 
-TEST(busWithoutRoomForRulesIsAnError)
+TEST_ON_BUS(busWithoutRoomForRulesIsAnError)
 {
         test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
         test_bus *bus = test_bus_start(NULL, &limits);

@@ -149,7 +149,7 @@ static void use_names_of_others(test_peer *peer)
         }
 }
 
-TEST(namesOfOtherUsersAreRefused)
+TEST_ON_BUS(namesOfOtherUsersAreRefused)
 {
         run_as_user(use_names_of_others);
 }
@@ -189,7 +189,7 @@ static void use_system_names(test_peer *peer)
         CHECK_EQ(get_state(checked), 0);
 }
 
-TEST(systemNamesAreReadOnly)
+TEST_ON_BUS(systemNamesAreReadOnly)
 {
         run_as_user(use_system_names);
 }

@@ -94,7 +94,7 @@ TEST(otherTokensOfTheNameKeepWorking)
         test_bus_stop(bus);
 }
 
-TEST(lastTokenOfANameRemovesItsRule)
+TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -40,7 +40,7 @@ ROLE(notifyListener)
         return 0;
 }
 
-TEST(eachPostIsDeliveredOnceInEveryProcess)
+TEST_ON_BUS(eachPostIsDeliveredOnceInEveryProcess)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -228,7 +228,7 @@ TEST(tokensOfOneNameAreNotifiedInRegistrationOrder)
 
 /* --- volume ----------------------------------------------------------------------------------- */
 
-TEST(manyTokensOfOneNameNeedOneRule)
+TEST_ON_BUS(manyTokensOfOneNameNeedOneRule)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

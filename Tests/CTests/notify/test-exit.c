@@ -40,8 +40,10 @@ static void check_each_post(const char *way_out, const char *registered)
                 test_child *child = test_spawn_role("postOnce", "N", way_out, registered, NULL);
                 CHECK_EQ(test_child_wait(child), 0);
                 CHECK(is_changed(checked));
-                test_peer_next(peer, &signal);
-                CHECK_STREQ(signal.name, "N");
+                if (test_peer_is_on_bus(peer)) {
+                        test_peer_next(peer, &signal);
+                        CHECK_STREQ(signal.name, "N");
+                }
                 WAIT_UNTIL_EQ(seen.n_calls, i);
         }
         fence_bus(peer);
@@ -82,7 +84,7 @@ ROLE(listenPostTwice)
         exit(0);
 }
 
-TEST(everyPostOfAListenerThatExitsIsDelivered)
+TEST_ON_BUS(everyPostOfAListenerThatExitsIsDelivered)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -133,7 +135,7 @@ ROLE(leaveWithSomethingUnread)
 
 /* A bus that writes to a process and finds it gone with unread data stops reading what the process
  * had sent. */
-TEST(exitWaitsUntilTheBusHasReadThePosts)
+TEST_ON_BUS(exitWaitsUntilTheBusHasReadThePosts)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

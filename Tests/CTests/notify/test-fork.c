@@ -47,7 +47,7 @@ static void check_parent(uint64_t n_before)
                 CHECK(is_changed(tokens[i]));
         CHECK_EQ(notify_get_state(tokens[0], &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42);
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        check_one_connection(peer, getpid());
         test_bus_stop(bus);
 }
 
@@ -106,7 +106,7 @@ static void use_own_tokens_then_those_of_parent(void)
         WAIT_UNTIL_EQ(own.n_calls, 1);
         CHECK(is_changed(checked));
         test_peer *own_peer = test_peer_open(test_bus_address(bus));
-        CHECK_EQ(test_peer_n_connections(own_peer, getpid()), 1);
+        check_one_connection(own_peer, getpid());
         test_peer_close(own_peer);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }

@@ -113,7 +113,7 @@ TEST(fileChangeDoesNotConsumeADescriptorsPost)
         test_bus_stop(bus);
 }
 
-TEST(otherProcessesAreNotNotified)
+TEST_ON_BUS(otherProcessesAreNotNotified)
 {
         test_bus *bus = begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -131,7 +131,7 @@ static void check_refused(const char *name)
         CHECK_EQ(token, NOTIFY_TOKEN_INVALID);
 }
 
-TEST(allFunctionsRefuseMalformedNames)
+TEST_ON_BUS(allFunctionsRefuseMalformedNames)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -91,7 +91,7 @@ TEST_NO_BUS(unreachableAddressesAreReportedSoon)
         check_without_bus();
 }
 
-TEST(staleSocketIsReportedSoon)
+TEST_ON_BUS(staleSocketIsReportedSoon)
 {
         test_bus *bus = test_bus_begin();
 
@@ -109,7 +109,7 @@ TEST_NO_BUS(silentBusIsReportedSoon)
         close(fd);
 }
 
-TEST(everythingWorksWhenABusAppears)
+TEST_ON_BUS(everythingWorksWhenABusAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);
         static tally seen = {0};
@@ -137,7 +137,7 @@ TEST(everythingWorksWhenABusAppears)
 }
 
 /* Of a process whose neighbours hear it meanwhile. */
-TEST(postWithoutABusIsSentWhenItAppears)
+TEST_ON_BUS(postWithoutABusIsSentWhenItAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);
         static tally seen = {0};
@@ -163,7 +163,7 @@ TEST(postWithoutABusIsSentWhenItAppears)
         test_bus_stop(bus);
 }
 
-TEST(tokensDeliverAgainAfterARestart)
+TEST_ON_BUS(tokensDeliverAgainAfterARestart)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0}, late = {0};
@@ -209,7 +209,7 @@ ROLE(postInTheGap)
         return notify_post("N") == NOTIFY_STATUS_OK ? 0 : 1;
 }
 
-TEST(othersPostsDuringTheOutageAreSeenAtOnce)
+TEST_ON_BUS(othersPostsDuringTheOutageAreSeenAtOnce)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};

@@ -109,7 +109,7 @@ static void use_everything(const char *name)
         CHECK_EQ(n_signals, 10);
 }
 
-TEST_EVERYWHERE(everyKindOfTokenWorks)
+TEST(everyKindOfTokenWorks)
 {
         test_bus *bus = test_bus_begin();
 
@@ -142,7 +142,7 @@ TEST_NO_BUS(thereIsNoLengthLimit)
         CHECK(!is_changed(token)); /* it differs only in the last byte */
 }
 
-TEST(postsDoNotReachTheBus)
+TEST_ON_BUS(postsDoNotReachTheBus)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -204,7 +204,7 @@ TEST(otherProcessesReceiveNothing)
         test_bus_stop(bus);
 }
 
-TEST(foreignSignalsAreIgnored)
+TEST_ON_BUS(foreignSignalsAreIgnored)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -222,7 +222,7 @@ TEST(foreignSignalsAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(similarNamesLeaveTheProcess)
+TEST_ON_BUS(similarNamesLeaveTheProcess)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -37,7 +37,7 @@ TEST(differentNamesAreKeptApart)
         test_bus_stop(bus);
 }
 
-TEST(foreignPostsOfDifferentNamesAreKeptApart)
+TEST_ON_BUS(foreignPostsOfDifferentNamesAreKeptApart)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -113,7 +113,7 @@ TEST(namesOfEveryLengthArriveUnchanged)
         test_bus_stop(bus);
 }
 
-TEST(refusedNamesDoNotAffectTheConnection)
+TEST_ON_BUS(refusedNamesDoNotAffectTheConnection)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -138,7 +138,7 @@ TEST(refusedNamesDoNotAffectTheConnection)
         test_bus_stop(bus);
 }
 
-TEST(selfNamesStayInTheProcess)
+TEST_ON_BUS(selfNamesStayInTheProcess)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -160,7 +160,7 @@ TEST(selfNamesStayInTheProcess)
         test_bus_stop(bus);
 }
 
-TEST(foreignPostsOfSelfNamesAreIgnored)
+TEST_ON_BUS(foreignPostsOfSelfNamesAreIgnored)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -66,7 +66,7 @@ static test_bus *begin_elsewhere(void)
         return bus;
 }
 
-TEST(fullDirectoryFallsBackToTheBus)
+TEST_ON_BUS(fullDirectoryFallsBackToTheBus)
 {
         prepare();
         test_bus *bus = begin_elsewhere();
@@ -97,7 +97,7 @@ ROLE(postMany)
         return 0;
 }
 
-TEST(directoryThatFillsUpLaterFallsBackToTheBus)
+TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)
 {
         static tally seen[N_NAMES] = {0};
         char name[32];

@@ -97,7 +97,7 @@ static void check_delivery(const char *name)
         fence_executor(); /* the count is final here */
 }
 
-TEST(scribbledNumbersDoNotBreakChecks)
+TEST_ON_BUS(scribbledNumbersDoNotBreakChecks)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -127,7 +127,7 @@ TEST(scribbledNumbersDoNotBreakChecks)
         test_bus_stop(bus);
 }
 
-TEST(scribbledTableDoesNotBreakRegistration)
+TEST_ON_BUS(scribbledTableDoesNotBreakRegistration)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -241,7 +241,7 @@ static void check_use_without_slot(void)
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
-TEST(nameWithoutRoomHasAStateInEachProcess)
+TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
 {
         test_bus *bus = test_bus_begin();
         dn__region *region;
@@ -336,7 +336,7 @@ static void check_with_in_place(void (*make)(const char *path))
         test_bus_stop(bus);
 }
 
-TEST(processesWithoutATableUseOnlyTheBus)
+TEST_ON_BUS(processesWithoutATableUseOnlyTheBus)
 {
         test_bus *bus = test_bus_begin();
 

@@ -59,7 +59,7 @@ static void end(void)
 }
 
 /* When the slot comes, it is not known who posted what: one extra post is allowed. */
-TEST(lateSlotLosesNoPost)
+TEST_ON_BUS(lateSlotLosesNoPost)
 {
         uint64_t n_posts;
 
@@ -80,7 +80,7 @@ TEST(lateSlotLosesNoPost)
         end();
 }
 
-TEST(slotUsedByOthersBeforeLosesNoPost)
+TEST_ON_BUS(slotUsedByOthersBeforeLosesNoPost)
 {
         prepare();
         hold_in_other("late");
@@ -149,7 +149,7 @@ static test_child *spawn_holder(const char *name)
         return child;
 }
 
-TEST(lateSlotKeepsTheStateOfOthers)
+TEST_ON_BUS(lateSlotKeepsTheStateOfOthers)
 {
         prepare();
         int early = add_check_without_slot("late");
@@ -165,7 +165,7 @@ TEST(lateSlotKeepsTheStateOfOthers)
         end();
 }
 
-TEST(lateSlotReceivesTheStateOfItsProcess)
+TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
 {
         prepare();
         int early = add_check_without_slot("late");

@@ -97,7 +97,7 @@ static unsigned n_bus_sockets(void)
 }
 
 /* Nobody listens at the first address: the second one's descriptor gets the same number. */
-TEST(childDoesNotKeepAConnectionToTheSecondAddress)
+TEST_ON_BUS(childDoesNotKeepAConnectionToTheSecondAddress)
 {
         dn_center *center = NULL;
         char addresses[256];
@@ -119,7 +119,7 @@ TEST(childDoesNotKeepAConnectionToTheSecondAddress)
 }
 
 /* No fork handlers and no other code of the library run in this child. */
-TEST(childWithoutForkHandlersClosesTheParentsConnection)
+TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
 {
         bus = test_bus_begin();
         tally_observe(dn_center_darwin(), "N", &in_parent);

@@ -1,4 +1,7 @@
-/* An independent D-Bus program: a plain sd-bus connection, without the library under test. */
+/* An independent D-Bus program: a plain sd-bus connection, without the library under test.
+ *
+ * Where there is no bus it is a process with the library, which only posts: in its role "testPeer"
+ * it posts each name that it reads and answers "posted". */
 #ifndef DN_TEST_PEER_H
 #define DN_TEST_PEER_H
 
@@ -28,6 +31,7 @@ typedef struct test_signal {
 test_peer *test_peer_open(const char *address);
 test_peer *test_peer_close(test_peer *peer);
 const char *test_peer_unique_name(const test_peer *peer);
+bool test_peer_is_on_bus(const test_peer *peer);
 
 /* The interface that encodes a name, computed independently of the library. Only for names whose
  * interface needs no hash. */
@@ -48,7 +52,8 @@ void test_peer_post_to(test_peer *peer, const char *destination, const char *int
 /* Returns when the bus has read everything that was posted before. */
 void test_peer_sync(test_peer *peer);
 
-/* Subscribes; matching signals are returned by test_peer_next(), oldest first. */
+/* Subscribes; matching signals are returned by test_peer_next(), oldest first. Without a bus it
+ * does nothing. */
 void test_peer_watch(test_peer *peer, const char *rule);
 /* Waits for a signal from a path below /org/darwinnotify; fails the case if none arrives. */
 void test_peer_next(test_peer *peer, test_signal *ret_signal);

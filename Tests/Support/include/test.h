@@ -1,10 +1,10 @@
 /* The vocabulary of a test case.
  *
- *     TEST(postThenExitIsDelivered) { ... }    on a bus, once for each broker
- *     TEST_EVERYWHERE(ownPostIsHeard) { ... }  on each bus, and where there is none
- *     TEST_NO_BUS(nullNameIsRefused) { ... }   once, starting no bus
- *     ROLE(post) { ... return 0; }             in its own process
- *     TEST_MAIN()                              at the end of the file
+ *     TEST(postThenExitIsDelivered) { ... }   on every ground: each broker, and no bus at all
+ *     TEST_ON_BUS(signalIsReadable) { ... }   on each broker: it looks at what is on the bus
+ *     TEST_NO_BUS(nullNameIsRefused) { ... }  once, starting no bus
+ *     ROLE(post) { ... return 0; }            in its own process
+ *     TEST_MAIN()                             at the end of the file
  *
  * Without arguments the program lists its cases; with a name it runs that case in its own process:
  * status 0 means passed, 77 skipped, anything else failed. */
@@ -66,8 +66,8 @@ void test_register_case(test_case *new_case);
 void test_register_role(test_role *role);
 int test_main(int argc, char **argv);
 
-#define TEST(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS)
-#define TEST_EVERYWHERE(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS | TEST_GROUND_NONE)
+#define TEST(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS | TEST_GROUND_NONE)
+#define TEST_ON_BUS(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS)
 #define TEST_NO_BUS(case_name) TEST_CASE_(case_name, TEST_GROUND_ONCE)
 
 #define TEST_CASE_(case_name, case_grounds)                                                        \

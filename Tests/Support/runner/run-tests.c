@@ -1,6 +1,6 @@
 /* The command line of the test runner.
  *
- *     run-tests [--broker daemon|broker]... [--jobs N] program...
+ *     run-tests [--broker daemon|broker|none]... [--jobs N] program...
  *
  * Runs every case of every program in its own process: once on each ground that it names, or once
  * if it names none. */
@@ -13,7 +13,7 @@
 #include "run.h"
 #include "test.h"
 
-#define MAX_BROKERS 2
+#define MAX_BROKERS 3
 
 typedef struct options {
         const char *brokers[MAX_BROKERS];
@@ -24,7 +24,8 @@ typedef struct options {
 
 static void usage(void)
 {
-        fprintf(stderr, "usage: run-tests [--broker daemon|broker]... [--jobs N] program...\n");
+        fprintf(stderr,
+                "usage: run-tests [--broker daemon|broker|none]... [--jobs N] program...\n");
         exit(2);
 }
 
@@ -44,9 +45,16 @@ static options parse(int argc, char **argv)
         }
         if (o.first_program >= argc)
                 usage();
-        if (o.n_brokers == 0)
+        if (o.n_brokers == 0) {
                 o.brokers[o.n_brokers++] = "daemon";
+                o.brokers[o.n_brokers++] = "none";
+        }
         return o;
+}
+
+static unsigned ground_of(const char *broker)
+{
+        return strcmp(broker, "none") == 0 ? TEST_GROUND_NONE : TEST_GROUND_BROKERS;
 }
 
 /* Adds the cases of one program in the order it lists them; false if it cannot be run. */
@@ -65,10 +73,9 @@ static bool plan_program(run_plan *plan, const options *o, const char *program)
                         *space = '\0';
                 if (grounds == TEST_GROUND_ONCE)
                         run_plan_add(plan, program, line, NULL);
-                for (size_t i = 0; grounds & TEST_GROUND_BROKERS && i < o->n_brokers; i++)
-                        run_plan_add(plan, program, line, o->brokers[i]);
-                if (grounds & TEST_GROUND_NONE)
-                        run_plan_add(plan, program, line, "none");
+                for (size_t i = 0; i < o->n_brokers; i++)
+                        if (grounds & ground_of(o->brokers[i]))
+                                run_plan_add(plan, program, line, o->brokers[i]);
         }
         return list && pclose(list) == 0;
 }

@@ -37,7 +37,7 @@ static uint64_t count(int statistic)
 
 /* --- Writing ------------------------------------------------------------------------------- */
 
-TEST(eachPostIsOneSignalThatAnyProgramCanRead)
+TEST_ON_BUS(eachPostIsOneSignalThatAnyProgramCanRead)
 {
         test_bus *bus = test_bus_begin();
         char address[300], output[8192];
@@ -71,7 +71,7 @@ TEST(eachPostIsOneSignalThatAnyProgramCanRead)
 
 /* --- Reading ------------------------------------------------------------------------------- */
 
-TEST(otherProgramsCanPost)
+TEST_ON_BUS(otherProgramsCanPost)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -96,7 +96,7 @@ TEST(otherProgramsCanPost)
         test_bus_stop(bus);
 }
 
-TEST(whatDoesNotFitIsIgnored)
+TEST_ON_BUS(whatDoesNotFitIsIgnored)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -124,7 +124,7 @@ TEST(whatDoesNotFitIsIgnored)
 }
 
 /* A peer that sends garbage as fast as it can: nobody is called with it, and posts get through. */
-TEST(garbageDoesNotStopPosts)
+TEST_ON_BUS(garbageDoesNotStopPosts)
 {
         enum { N_GARBAGE = 10000 };
         test_bus *bus = test_bus_begin();
@@ -166,7 +166,7 @@ static void post_numbered(test_peer *peer, const char *name, uint64_t number)
         test_peer_sync(peer);
 }
 
-TEST(aGapInTheNumbersIsToldAsDropped)
+TEST_ON_BUS(aGapInTheNumbersIsToldAsDropped)
 {
         test_bus *bus = test_bus_begin();
         test_peer *first = test_peer_open(test_bus_address(bus));
@@ -191,7 +191,7 @@ TEST(aGapInTheNumbersIsToldAsDropped)
         test_bus_stop(bus);
 }
 
-TEST(whatIsPostedWhileNobodyObservesIsNoGap)
+TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -222,7 +222,7 @@ static void post_number_soon(dn_center *center, int64_t number)
         CHECK(r == 0 || dn_is_offline(r));
 }
 
-TEST(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
+TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
 {
         enum { N = 1000 };
         test_bus *bus = test_bus_prepare(NULL);
@@ -253,7 +253,7 @@ TEST(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
         test_bus_stop(bus);
 }
 
-TEST(observersAndTheirSuspensionOutliveTheBus)
+TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
@@ -281,7 +281,7 @@ TEST(observersAndTheirSuspensionOutliveTheBus)
         test_bus_stop(bus);
 }
 
-TEST(postsThatFillTheSocketWaitInOrder)
+TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
 {
         enum { N = 3000 };
         test_bus *bus = test_bus_begin();
@@ -311,7 +311,7 @@ TEST(postsThatFillTheSocketWaitInOrder)
 }
 
 /* A bus that does not read: beyond the bound a post is refused, and says so. */
-TEST(whatWaitsForTheBusIsBounded)
+TEST_ON_BUS(whatWaitsForTheBusIsBounded)
 {
         enum { N_MAX = 65536 };
         test_bus *bus = test_bus_begin();
@@ -344,7 +344,7 @@ static dn_dict *dict_with_data(size_t n_bytes, int *ret_result)
         return dict;
 }
 
-TEST(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
+TEST_ON_BUS(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = NULL;

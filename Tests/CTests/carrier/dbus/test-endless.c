@@ -38,7 +38,7 @@ static void end(test_bus *bus)
         test_bus_stop(bus);
 }
 
-TEST(endlessPostsLeaveRoomForPostsOfOthers)
+TEST_ON_BUS(endlessPostsLeaveRoomForPostsOfOthers)
 {
         test_bus *bus = prepare();
         dn_executor executor = dn_executor_inline();
@@ -55,7 +55,7 @@ TEST(endlessPostsLeaveRoomForPostsOfOthers)
         end(bus);
 }
 
-TEST(endlessPostsLeaveRoomForNewObservers)
+TEST_ON_BUS(endlessPostsLeaveRoomForNewObservers)
 {
         test_bus *bus = prepare();
         static tally seen = {0};
@@ -68,7 +68,7 @@ TEST(endlessPostsLeaveRoomForNewObservers)
         end(bus);
 }
 
-TEST(flushReturnsDespiteEndlessPosts)
+TEST_ON_BUS(flushReturnsDespiteEndlessPosts)
 {
         test_bus *bus = prepare();
 

@@ -23,7 +23,7 @@ static void check_poster(test_bus *bus, const char *const argv[])
         test_bus_stop(bus);
 }
 
-TEST(dbusSendPosts)
+TEST_ON_BUS(dbusSendPosts)
 {
         test_bus *bus = test_bus_begin();
         char address[160];
@@ -33,7 +33,7 @@ TEST(dbusSendPosts)
                                            INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
 }
 
-TEST(gdbusEmitPosts)
+TEST_ON_BUS(gdbusEmitPosts)
 {
         test_bus *bus = test_bus_begin();
 
@@ -42,7 +42,7 @@ TEST(gdbusEmitPosts)
                                            INTERFACE "." TEST_WIRE_MEMBER, "'" NAME "'", NULL});
 }
 
-TEST(busctlEmitPosts)
+TEST_ON_BUS(busctlEmitPosts)
 {
         test_bus *bus = test_bus_begin();
         char address[160];
@@ -52,7 +52,7 @@ TEST(busctlEmitPosts)
                                            TEST_WIRE_MEMBER, "s", NAME, NULL});
 }
 
-TEST(unicastSignalsArePostsToo)
+TEST_ON_BUS(unicastSignalsArePostsToo)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -85,7 +85,7 @@ static void learn_own_name(test_peer *peer, test_signal *ret_own)
         fence_bus(peer); /* the bus's greeting counts as ignored too */
 }
 
-TEST(unicastSelfNamesAreIgnored)
+TEST_ON_BUS(unicastSelfNamesAreIgnored)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -105,7 +105,7 @@ TEST(unicastSelfNamesAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(selfNamesThatMatchAWideRuleAreIgnored)
+TEST_ON_BUS(selfNamesThatMatchAWideRuleAreIgnored)
 {
         test_bus_limits limits = {.max_match_rules = 20};
         test_bus *bus = test_bus_start(NULL, &limits);
@@ -130,7 +130,7 @@ TEST(selfNamesThatMatchAWideRuleAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(namesThatAreTooLongAreIgnored)
+TEST_ON_BUS(namesThatAreTooLongAreIgnored)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

@@ -73,7 +73,7 @@ static void check_unharmed(uint64_t n_posts)
         CHECK_EQ(test_peer_n_connections(peer, getpid()), 2); /* the raw one is ours too */
 }
 
-TEST(wrongArgumentsAreIgnored)
+TEST_ON_BUS(wrongArgumentsAreIgnored)
 {
         static const uint8_t zeros[4096];
         static const struct {
@@ -94,7 +94,7 @@ TEST(wrongArgumentsAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(descriptorsSentWithAPostAreClosed)
+TEST_ON_BUS(descriptorsSentWithAPostAreClosed)
 {
         prepare();
         test_raw_signal signal = good_signal();
@@ -110,7 +110,7 @@ TEST(descriptorsSentWithAPostAreClosed)
         test_bus_stop(bus);
 }
 
-TEST(hugeObjectPathWithDescriptorsLeaksNothing)
+TEST_ON_BUS(hugeObjectPathWithDescriptorsLeaksNothing)
 {
         char *path = calloc(1, 100001);
 
@@ -130,7 +130,7 @@ TEST(hugeObjectPathWithDescriptorsLeaksNothing)
         test_bus_stop(bus);
 }
 
-TEST(hugeObjectPathInAUnicastSignalIsHandled)
+TEST_ON_BUS(hugeObjectPathInAUnicastSignalIsHandled)
 {
         char *path = calloc(1, 100001);
 
@@ -146,7 +146,7 @@ TEST(hugeObjectPathInAUnicastSignalIsHandled)
         test_bus_stop(bus);
 }
 
-TEST(stringsAcceptedOnlyByTheBusAreIgnored)
+TEST_ON_BUS(stringsAcceptedOnlyByTheBusAreIgnored)
 {
         static const char *const names[] = {"\xef\xbf\xbf", "\xef\xb7\x90", NAME "\xef\xbf\xbe"};
         uint8_t body[64];
@@ -163,7 +163,7 @@ TEST(stringsAcceptedOnlyByTheBusAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(unknownHeaderFieldsAreSkipped)
+TEST_ON_BUS(unknownHeaderFieldsAreSkipped)
 {
         prepare();
         test_raw_signal signal = good_signal();
@@ -176,7 +176,7 @@ TEST(unknownHeaderFieldsAreSkipped)
         test_bus_stop(bus);
 }
 
-TEST(forgedSenderHasNoEffect)
+TEST_ON_BUS(forgedSenderHasNoEffect)
 {
         prepare();
         test_raw_signal signal = good_signal();
@@ -198,7 +198,7 @@ TEST(forgedSenderHasNoEffect)
         test_bus_stop(bus);
 }
 
-TEST(truncatedBodyIsIgnored)
+TEST_ON_BUS(truncatedBodyIsIgnored)
 {
         static const uint8_t says_more[] = {200, 0, 0, 0, 'x', 0};
 
@@ -211,7 +211,7 @@ TEST(truncatedBodyIsIgnored)
         test_bus_stop(bus);
 }
 
-TEST(largeBodyIsHarmless)
+TEST_ON_BUS(largeBodyIsHarmless)
 {
         const uint32_t n_bytes = 8 << 20;
         uint8_t *body = calloc(1, n_bytes + 32);

@@ -21,7 +21,7 @@ static test_bus *start_small_bus(void)
         return bus;
 }
 
-TEST(stoppedObserverHearsEveryPostAfterwards)
+TEST_ON_BUS(stoppedObserverHearsEveryPostAfterwards)
 {
         test_bus *bus = start_small_bus();
         test_child *child = spawn_observer("N", NULL);
@@ -41,7 +41,7 @@ TEST(stoppedObserverHearsEveryPostAfterwards)
         test_bus_stop(bus);
 }
 
-TEST(blockedCallbackDoesNotCostTheConnection)
+TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
 {
         test_bus *bus = start_small_bus();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -70,7 +70,7 @@ TEST(blockedCallbackDoesNotCostTheConnection)
         test_bus_stop(bus);
 }
 
-TEST(millionPostsToAStalledBusNeedNoMemory)
+TEST_ON_BUS(millionPostsToAStalledBusNeedNoMemory)
 {
         test_bus *bus = test_bus_begin();
         test_child *child = spawn_observer("N", NULL);
@@ -88,7 +88,7 @@ TEST(millionPostsToAStalledBusNeedNoMemory)
         test_bus_stop(bus);
 }
 
-TEST(tooManyWaitingNamesAreReported)
+TEST_ON_BUS(tooManyWaitingNamesAreReported)
 {
         test_bus *bus = test_bus_begin();
         static tally own = {0};
@@ -111,7 +111,7 @@ TEST(tooManyWaitingNamesAreReported)
         test_bus_stop(bus);
 }
 
-TEST(registrationOnAStalledBusReturnsAndWorksLater)
+TEST_ON_BUS(registrationOnAStalledBusReturnsAndWorksLater)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -128,7 +128,7 @@ TEST(registrationOnAStalledBusReturnsAndWorksLater)
         test_bus_stop(bus);
 }
 
-TEST(moreNamesThanTheBusHasRulesForWork)
+TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 {
         test_bus_limits limits = {.max_match_rules = 20};
         test_bus *bus = test_bus_start(NULL, &limits);
@@ -159,7 +159,7 @@ TEST(moreNamesThanTheBusHasRulesForWork)
         test_bus_stop(bus);
 }
 
-TEST(busWithoutAnyRulesRefusesObservers)
+TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)
 {
         test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
         test_bus *bus = test_bus_start(NULL, &limits);

@@ -134,7 +134,7 @@ static void check_that_peer_hears(unsigned first)
         }
 }
 
-TEST(partlyWrittenPostSurvivesTheConnection)
+TEST_ON_BUS(partlyWrittenPostSurvivesTheConnection)
 {
         prepare();
         test_bus_pause(bus);
@@ -146,7 +146,7 @@ TEST(partlyWrittenPostSurvivesTheConnection)
         end();
 }
 
-TEST(partlySentPostIsResentOnAnotherConnection)
+TEST_ON_BUS(partlySentPostIsResentOnAnotherConnection)
 {
         uint64_t n_connects = 0;
 
@@ -162,7 +162,7 @@ TEST(partlySentPostIsResentOnAnotherConnection)
         end();
 }
 
-TEST(postsQueuedBehindItSurviveTheConnectionToo)
+TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
 {
         unsigned first;
 
@@ -181,7 +181,7 @@ TEST(postsQueuedBehindItSurviveTheConnectionToo)
         end();
 }
 
-TEST(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
+TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
 {
         uint64_t n_connects = 0;
         unsigned first;

@@ -60,7 +60,7 @@ ROLE(flood)
         return 0;
 }
 
-TEST(aFewPostsAreSentAtOnceAsSeparateSignals)
+TEST_ON_BUS(aFewPostsAreSentAtOnceAsSeparateSignals)
 {
         begin();
         post_merging("few", N_AT_ONCE);
@@ -69,7 +69,7 @@ TEST(aFewPostsAreSentAtOnceAsSeparateSignals)
         end();
 }
 
-TEST(floodReachesTheBusAsAFewSignalsPerMillisecond)
+TEST_ON_BUS(floodReachesTheBusAsAFewSignalsPerMillisecond)
 {
         const unsigned n_posts = 20000;
         test_child *child;
@@ -87,7 +87,7 @@ TEST(floodReachesTheBusAsAFewSignalsPerMillisecond)
         end();
 }
 
-TEST(lastPostOfAFloodIsSentWithoutAnotherOne)
+TEST_ON_BUS(lastPostOfAFloodIsSentWithoutAnotherOne)
 {
         test_child *child;
 
@@ -101,7 +101,7 @@ TEST(lastPostOfAFloodIsSentWithoutAnotherOne)
         end();
 }
 
-TEST(exitSendsWaitingPosts)
+TEST_ON_BUS(exitSendsWaitingPosts)
 {
         tally seen = {0};
 
@@ -112,7 +112,7 @@ TEST(exitSendsWaitingPosts)
         end();
 }
 
-TEST(unmergeablePostSendsTheWaitingOnesToo)
+TEST_ON_BUS(unmergeablePostSendsTheWaitingOnesToo)
 {
         test_signal signal;
 

@@ -94,7 +94,7 @@ TEST_NO_BUS(worksWithAddressesThatLeadNowhere)
         }
 }
 
-TEST(worksWithAStaleSocket)
+TEST_ON_BUS(worksWithAStaleSocket)
 {
         test_bus *bus = test_bus_begin();
 
@@ -104,7 +104,7 @@ TEST(worksWithAStaleSocket)
         test_bus_stop(bus);
 }
 
-TEST(noneDoesNotConnectToTheBus)
+TEST_ON_BUS(noneDoesNotConnectToTheBus)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -150,7 +150,7 @@ TEST_NO_BUS(silentBusDelaysNobody)
         close(fd);
 }
 
-TEST(darwinNotifyBusSelectsTheBus)
+TEST_ON_BUS(darwinNotifyBusSelectsTheBus)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -165,7 +165,7 @@ TEST(darwinNotifyBusSelectsTheBus)
         test_bus_stop(bus);
 }
 
-TEST(runtimeDirectoryLeadsToTheBus)
+TEST_ON_BUS(runtimeDirectoryLeadsToTheBus)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -179,7 +179,7 @@ TEST(runtimeDirectoryLeadsToTheBus)
         test_bus_stop(bus);
 }
 
-TEST(reconnectsWhenTheBusAppears)
+TEST_ON_BUS(reconnectsWhenTheBusAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);
         static tally seen = {0};
@@ -206,7 +206,7 @@ TEST(reconnectsWhenTheBusAppears)
         test_bus_stop(bus);
 }
 
-TEST(withoutATableTheBusIsEnough)
+TEST_ON_BUS(withoutATableTheBusIsEnough)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};

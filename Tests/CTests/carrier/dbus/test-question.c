@@ -46,7 +46,7 @@ static void end(void)
         test_bus_stop(bus);
 }
 
-TEST(unresponsiveBusDelaysOtherPostsOnlyBriefly)
+TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
 {
         prepare(true);
         uint64_t n_before = n_ignored();
@@ -63,7 +63,7 @@ TEST(unresponsiveBusDelaysOtherPostsOnlyBriefly)
         end();
 }
 
-TEST(recoveredBusIsQueriedAgain)
+TEST_ON_BUS(recoveredBusIsQueriedAgain)
 {
         prepare(true);
         post_reserved(peer);
@@ -76,7 +76,7 @@ TEST(recoveredBusIsQueriedAgain)
         end();
 }
 
-TEST(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
+TEST_ON_BUS(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
 {
         test_peer *second;
 
@@ -99,7 +99,7 @@ TEST(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
         end();
 }
 
-TEST(burstOfOneSenderCausesOneQuery)
+TEST_ON_BUS(burstOfOneSenderCausesOneQuery)
 {
         prepare(false);
         uint64_t n_before = n_ignored();

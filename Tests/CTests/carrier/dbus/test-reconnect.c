@@ -7,7 +7,7 @@
 #include "tally.h"
 #include "test-bus.h"
 
-TEST(observersHearTheNewBusWithoutReregistering)
+TEST_ON_BUS(observersHearTheNewBusWithoutReregistering)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -20,7 +20,7 @@ TEST(observersHearTheNewBusWithoutReregistering)
         test_bus_stop(bus);
 }
 
-TEST(rulesAreRestoredForForeignPosts)
+TEST_ON_BUS(rulesAreRestoredForForeignPosts)
 {
         test_bus *bus = test_bus_begin();
         static tally one = {0}, other = {0};
@@ -37,7 +37,7 @@ TEST(rulesAreRestoredForForeignPosts)
         test_bus_stop(bus);
 }
 
-TEST(postsOfOthersDuringTheOutageArriveAfterIt)
+TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -50,7 +50,7 @@ TEST(postsOfOthersDuringTheOutageArriveAfterIt)
         test_bus_stop(bus);
 }
 
-TEST(ownPostsDuringTheOutageReachOthersAfterIt)
+TEST_ON_BUS(ownPostsDuringTheOutageReachOthersAfterIt)
 {
         test_bus *bus = test_bus_begin();
         test_child *child = spawn_observer("N", NULL);
@@ -68,7 +68,7 @@ TEST(ownPostsDuringTheOutageReachOthersAfterIt)
         test_bus_stop(bus);
 }
 
-TEST(pendingPostsAreSentToForeignProgramsAfterTheOutage)
+TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
 {
         test_bus *bus = test_bus_begin();
         test_signal seen;
@@ -99,7 +99,7 @@ static void *post_without_end(void *argument)
         return NULL;
 }
 
-TEST(lossOfTheBusWhilePostingRaisesNoSignal)
+TEST_ON_BUS(lossOfTheBusWhilePostingRaisesNoSignal)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
@@ -119,7 +119,7 @@ TEST(lossOfTheBusWhilePostingRaisesNoSignal)
         test_bus_stop(bus);
 }
 
-TEST(outageUsesNoCpuTime)
+TEST_ON_BUS(outageUsesNoCpuTime)
 {
         test_bus *bus = test_bus_begin();
         static tally seen[100];
@@ -136,7 +136,7 @@ TEST(outageUsesNoCpuTime)
         test_bus_stop(bus);
 }
 
-TEST(restartsLeakNeitherDescriptorsNorThreads)
+TEST_ON_BUS(restartsLeakNeitherDescriptorsNorThreads)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer;

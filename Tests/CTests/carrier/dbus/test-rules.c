@@ -81,7 +81,7 @@ static void observe_until_posted(void)
         CHECK(has_posted);
 }
 
-TEST(postWhileRulesAreExchangedIsDelivered)
+TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
 {
         test_bus_limits limits = {.max_match_rules = 20};
 
@@ -150,7 +150,7 @@ static void give_all_rules_back(void)
         test_peer_close(other);
 }
 
-TEST(refusedObserverIsAcceptedWhenTheBusHasRoom)
+TEST_ON_BUS(refusedObserverIsAcceptedWhenTheBusHasRoom)
 {
         test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
         const char *kind = getenv("DN_TEST_BROKER");

@@ -158,7 +158,7 @@ static void check_heard(uid_t user, const char *sent, const char *expected)
         test_raw_close(raw);
 }
 
-TEST(strangersCannotPostReservedNames)
+TEST_ON_BUS(strangersCannotPostReservedNames)
 {
         start_shared_bus();
         listen_to_all();
@@ -169,7 +169,7 @@ TEST(strangersCannotPostReservedNames)
         stop_shared_bus();
 }
 
-TEST(usersCanPostTheirOwnNames)
+TEST_ON_BUS(usersCanPostTheirOwnNames)
 {
         start_shared_bus();
         listen_to_all();
@@ -179,7 +179,7 @@ TEST(usersCanPostTheirOwnNames)
         stop_shared_bus();
 }
 
-TEST(rootCanPostAllNames)
+TEST_ON_BUS(rootCanPostAllNames)
 {
         start_shared_bus();
         listen_to_all();
@@ -190,7 +190,7 @@ TEST(rootCanPostAllNames)
 }
 
 /* A name that needs no query to the bus does not overtake one that does. */
-TEST(postsOfOneSenderKeepTheirOrder)
+TEST_ON_BUS(postsOfOneSenderKeepTheirOrder)
 {
         start_shared_bus();
         listen_to_all();
@@ -202,7 +202,7 @@ TEST(postsOfOneSenderKeepTheirOrder)
         stop_shared_bus();
 }
 
-TEST(forgedSendersAreNotBelieved)
+TEST_ON_BUS(forgedSendersAreNotBelieved)
 {
         start_shared_bus();
         test_peer *root = test_peer_open(address);
@@ -246,7 +246,7 @@ static void block_service_thread(_Atomic bool *flag)
         post_ok(dn_center_darwin(), "block");
 }
 
-TEST(strangersFloodDoesNotHideRootsPosts)
+TEST_ON_BUS(strangersFloodDoesNotHideRootsPosts)
 {
         static _Atomic bool goes_on = false;
 
@@ -321,7 +321,7 @@ static void check_library_of(uid_t user, const char *expected)
         CHECK_STREQ(heard.text, expected);
 }
 
-TEST(anotherUsersLibraryIsHeardToo)
+TEST_ON_BUS(anotherUsersLibraryIsHeardToo)
 {
         need_forks();
         start_shared_bus();
@@ -357,7 +357,7 @@ ROLE(listenAsUser)
 }
 
 /* A program of root that posts and exits immediately, as commands do. */
-TEST(rootIsHeardAfterItHasExited)
+TEST_ON_BUS(rootIsHeardAfterItHasExited)
 {
         need_forks();
         start_shared_bus();

@@ -14,7 +14,7 @@ static void prepare(void)
         test_peer_watch(peer, TEST_WIRE_RULE);
 }
 
-TEST(postIsOneSignalInTheDocumentedForm)
+TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
 {
         test_signal seen;
 
@@ -32,7 +32,7 @@ TEST(postIsOneSignalInTheDocumentedForm)
         test_bus_stop(bus);
 }
 
-TEST(nameOfAnyLengthArrivesComplete)
+TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
 {
         char name[DN_NAME_MAX_BYTES + 1] = "";
         test_signal seen;
@@ -48,7 +48,7 @@ TEST(nameOfAnyLengthArrivesComplete)
         test_bus_stop(bus);
 }
 
-TEST(interfaceIsTheEncodedName)
+TEST_ON_BUS(interfaceIsTheEncodedName)
 {
         static const char *const pairs[][2] = {
                 {"a", "a"},           {"a.b.c1", "a.b.c1"},  {"a_b", "a_5fb"},
@@ -71,7 +71,7 @@ TEST(interfaceIsTheEncodedName)
         test_bus_stop(bus);
 }
 
-TEST(nameTooLongForAnInterfaceIsHashed)
+TEST_ON_BUS(nameTooLongForAnInterfaceIsHashed)
 {
         const char *hashed = TEST_WIRE_PREFIX "_h";
         const size_t room = TEST_INTERFACE_BYTES - 1 - strlen(TEST_WIRE_PREFIX);
@@ -95,7 +95,7 @@ TEST(nameTooLongForAnInterfaceIsHashed)
         test_bus_stop(bus);
 }
 
-TEST(generationCountsThePostsOfAnObservedName)
+TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
 {
         test_signal first, next;
         static tally seen = {0};
@@ -117,7 +117,7 @@ TEST(generationCountsThePostsOfAnObservedName)
         test_bus_stop(bus);
 }
 
-TEST(replayedSignalOfTheOwnRegionIsDropped)
+TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
 {
         test_signal own;
         static tally seen = {0};
@@ -136,7 +136,7 @@ TEST(replayedSignalOfTheOwnRegionIsDropped)
         test_bus_stop(bus);
 }
 
-TEST(signalsOfOtherRegionsAreDeliveredOneByOne)
+TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
 {
         char interface[TEST_INTERFACE_BYTES];
         static tally seen = {0};
@@ -154,7 +154,7 @@ TEST(signalsOfOtherRegionsAreDeliveredOneByOne)
         test_bus_stop(bus);
 }
 
-TEST(extraArgumentsAreAccepted)
+TEST_ON_BUS(extraArgumentsAreAccepted)
 {
         char interface[TEST_INTERFACE_BYTES];
         static tally seen = {0};
@@ -168,7 +168,7 @@ TEST(extraArgumentsAreAccepted)
         test_bus_stop(bus);
 }
 
-TEST(malformedSignalsAreIgnored)
+TEST_ON_BUS(malformedSignalsAreIgnored)
 {
         char interface[TEST_INTERFACE_BYTES], other[TEST_INTERFACE_BYTES];
         static tally seen = {0};
@@ -190,7 +190,7 @@ TEST(malformedSignalsAreIgnored)
         test_bus_stop(bus);
 }
 
-TEST(oneRulePerNameHoweverManyObservers)
+TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
 {
         test_signal own;
         static tally seen = {0};
@@ -264,7 +264,7 @@ static void check_signal(test_child *monitor, const char *name, const char *inte
         }
 }
 
-TEST(dbusMonitorShowsEachPostOnce)
+TEST_ON_BUS(dbusMonitorShowsEachPostOnce)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));

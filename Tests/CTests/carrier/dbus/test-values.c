@@ -99,7 +99,7 @@ static dn_dict *dict_with_limits(void)
         return finish(builder);
 }
 
-TEST(eachTypeComesBackAsItWas)
+TEST_ON_BUS(eachTypeComesBackAsItWas)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *connection = connect_to(bus);
@@ -119,7 +119,7 @@ TEST(eachTypeComesBackAsItWas)
 
 /* Sends the dictionary to another connection, over the bus: the deepest that there is, with a date
  * at its end, which is one level more. */
-TEST(theDeepestDictionaryGoesOverTheBus)
+TEST_ON_BUS(theDeepestDictionaryGoesOverTheBus)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *from = connect_to(bus), *to = connect_to(bus);
@@ -164,7 +164,7 @@ static int read_values(sd_bus *connection, dn_dict **ret_dict, const char *signa
         return read_back(message, ret_dict);
 }
 
-TEST(foreignTypesAreReadAsTheirNearestKind)
+TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *connection = connect_to(bus);
@@ -189,7 +189,7 @@ TEST(foreignTypesAreReadAsTheirNearestKind)
         test_bus_stop(bus);
 }
 
-TEST(whatNothingIsNearToIsRefused)
+TEST_ON_BUS(whatNothingIsNearToIsRefused)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *connection = connect_to(bus);
@@ -204,7 +204,7 @@ TEST(whatNothingIsNearToIsRefused)
         test_bus_stop(bus);
 }
 
-TEST(tooManyValuesAreRefused)
+TEST_ON_BUS(tooManyValuesAreRefused)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *connection = connect_to(bus);
@@ -265,7 +265,7 @@ static test_raw *send_body(const test_bus *bus, test_raw *raw, const uint8_t *bo
 static const uint8_t good_body[] = { 21, 0, 0, 0, 0, 0, 0, 0, 1,   0,   0,   0,   'k', 0, 1,
                                      's', 0, 0, 0, 0, 4, 0, 0, 0, 't', 'e', 'x', 't', 0 };
 
-TEST(noBodyCrashesTheReader)
+TEST_ON_BUS(noBodyCrashesTheReader)
 {
         static const uint8_t changes[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255, 'a' ^ 's', 'v' ^ 's' };
         test_bus *bus = test_bus_begin();
@@ -299,7 +299,7 @@ TEST(noBodyCrashesTheReader)
 }
 
 /* {"k": a variant in a variant in a variant ...} */
-TEST(variantsInVariantsAreRefusedAtSomeDepth)
+TEST_ON_BUS(variantsInVariantsAreRefusedAtSomeDepth)
 {
         enum { N = 2000 };
         test_bus *bus = test_bus_begin();

@@ -49,7 +49,7 @@ TEST_NO_BUS(aPostIsHeardThoughItsPosterWasKilledAtOnce)
 }
 
 /* The bus does not have to do anything for it; when it goes on, nothing comes twice. */
-TEST(aPostIsHeardThoughTheBusStandsStill)
+TEST_ON_BUS(aPostIsHeardThoughTheBusStandsStill)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
