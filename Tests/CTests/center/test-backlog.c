@@ -91,6 +91,34 @@ TEST_NO_BUS(theOldestAreDroppedAndTheNextOneTells)
         dn__backlog_free(backlog);
 }
 
+TEST_NO_BUS(whatIsDroppedCountsAllThatItStoodFor)
+{
+        dn__backlog *backlog = dn__backlog_new(0, NULL);
+
+        dn__backlog_note_dropped(backlog, 3);
+        hold(backlog, "a", NULL, true);
+        hold(backlog, "a", NULL, true);
+        dn__backlog_release(backlog);
+        for (int i = 0; i < DN__BACKLOG_MAX_POSTS; i++)
+                hold(backlog, "b", NULL, false);
+        CHECK(!dn__backlog_take(backlog)); /* the only one that was due is gone */
+        release_all(backlog);
+        check_next(backlog, "b", 1, 3 + 2);
+        dn__backlog_free(backlog);
+}
+
+TEST_NO_BUS(whatIsCoalescedKeepsWhatWasDropped)
+{
+        dn__backlog *backlog = dn__backlog_new(0, NULL);
+
+        dn__backlog_note_dropped(backlog, 3);
+        hold(backlog, "a", NULL, true);
+        hold(backlog, "a", NULL, true);
+        release_all(backlog);
+        check_next(backlog, "a", 2, 3);
+        dn__backlog_free(backlog);
+}
+
 TEST_NO_BUS(bytesAreLimitedToo)
 {
         dn__backlog *backlog = dn__backlog_new(0, NULL);

@@ -319,4 +319,78 @@ TEST_NO_BUS(faultInACallbackReachesTheHostsHandler)
         CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "inline", NULL)), 0);
 }
 
+/* Runs each work on a thread of its own. */
+typedef struct many_threads {
+        _Atomic unsigned n_begun;
+        _Atomic unsigned n_ended;
+} many_threads;
+
+typedef struct lone_work {
+        many_threads *threads;
+        dn_work_fn run;
+        void *argument;
+} lone_work;
+
+static void *run_alone(void *argument)
+{
+        lone_work work = *(lone_work *)argument;
+
+        free(argument);
+        work.threads->n_begun++;
+        work.run(work.argument);
+        work.threads->n_ended++;
+        return NULL;
+}
+
+static int enqueue_alone(void *context, dn_work_fn run, void *argument)
+{
+        lone_work *work = malloc(sizeof(*work));
+        pthread_t thread;
+
+        *work = (lone_work){ context, run, argument };
+        CHECK_EQ(pthread_create(&thread, NULL, run_alone, work), 0);
+        return -pthread_detach(thread);
+}
+
+typedef struct exclusive {
+        many_threads threads;
+        _Atomic unsigned n_inside;
+        _Atomic unsigned n_calls;
+        _Atomic bool overlapped;
+} exclusive;
+
+/* The first call returns once the executor has run another work, or that has called it, too. */
+static void call_exclusively(const dn_event *event, void *context)
+{
+        exclusive *self = context;
+
+        (void)event;
+        if (self->n_inside++ > 0)
+                self->overlapped = true;
+        if (self->n_calls++ == 0)
+                WAIT_UNTIL(self->threads.n_ended > 0 || self->overlapped);
+        self->n_inside--;
+}
+
+TEST(queuedPostsOfAnObserverDoNotOverlapOnManyThreads)
+{
+        test_bus *bus = test_bus_begin();
+        static exclusive seen;
+        dn_executor executor = { .enqueue = enqueue_alone, .context = &seen.threads };
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ call_exclusively, &seen, NULL },
+                                   &executor, &observer),
+                 0);
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 3);
+        CHECK(!seen.overlapped);
+        dn_observer_cancel_wait(observer);
+        WAIT_UNTIL(seen.threads.n_ended >= 3);
+        dn_observer_unref(observer);
+        test_bus_stop(bus);
+}
+
 TEST_MAIN()

@@ -1,4 +1,5 @@
 /* Delivery in the host's event loop. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -159,6 +160,19 @@ TEST(closingRunsWhatWaitsThenRefuses)
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         test_peer_close(peer);
         test_bus_stop(bus);
+}
+
+TEST_NO_BUS(closedLoopRefusesWork)
+{
+        dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
+        static tally seen = { 0 };
+
+        executor.retain(executor.context);
+        dn_loop_close(loop);
+        CHECK_EQ(executor.enqueue(executor.context, tally_destroy, &seen), -ECANCELED);
+        executor.release(executor.context);
+        CHECK_EQ(seen.n_destroyed, 0);
 }
 
 TEST(cancelOnTheLoopThreadDropsWhatWaits)

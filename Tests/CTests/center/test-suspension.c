@@ -226,6 +226,38 @@ TEST_ON_BUS(whatWasKeptForSeveralObserversComesPostByPost)
         stage_end(&stage);
 }
 
+TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
+{
+        enum { N_NAMES = 8 };
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        static const char *const names[N_NAMES] = { "self.3", "self.5", "self.1", "self.7",
+                                                    "self.2", "self.8", "self.4", "self.6" };
+        dn_observer *observers[N_NAMES];
+        dn_filter filter = { .behavior = DN_SUSPENSION_HOLD };
+        record seen;
+
+        record_init(&seen);
+        for (int i = 0; i < N_NAMES; i++) {
+                filter.name = names[N_NAMES - 1 - i];
+                CHECK_EQ(dn_center_observe_filtered(center, &filter, record_handler(&seen), NULL,
+                                                    &observers[i]),
+                         0);
+        }
+        CHECK_EQ(dn_center_set_suspended(center, true), 0);
+        for (int i = 0; i < N_NAMES; i++)
+                CHECK_EQ(dn_center_post(center, names[i], NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_set_suspended(center, false), 0);
+        record_expect(&seen, N_NAMES,
+                      "self.3\nself.5\nself.1\nself.7\nself.2\nself.8\nself.4\nself.6\n");
+        for (int i = 0; i < N_NAMES; i++) {
+                dn_observer_cancel_wait(observers[i]);
+                dn_observer_unref(observers[i]);
+        }
+        record_deinit(&seen);
+        test_bus_stop(bus);
+}
+
 /* Memory is bounded, the newest are kept, and the end of the suspension takes little time. */
 TEST_ON_BUS(whatIsKeptIsBounded)
 {

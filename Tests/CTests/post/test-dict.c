@@ -313,6 +313,24 @@ TEST_NO_BUS(numberOfBytesIsLimited)
         free(bytes);
 }
 
+TEST_NO_BUS(bytesOfContainersCountEachTime)
+{
+        char *bytes = calloc(1, DN_DICT_MAX_BYTES);
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *half;
+        dn_value value = { .type = DN_TYPE_DICT };
+
+        dn_dict_builder_set_data(builder, "data", bytes, DN_DICT_MAX_BYTES / 2);
+        half = finish(builder);
+        value.as.dict = half;
+        builder = dn_dict_builder_new();
+        dn_dict_builder_set(builder, "once", &value);
+        dn_dict_builder_set(builder, "twice", &value);
+        CHECK_EQ(finish_failed(builder), -E2BIG);
+        dn_dict_unref(half);
+        free(bytes);
+}
+
 TEST_NO_BUS(containerSurvivesInAnotherDictionary)
 {
         dn_dict *first = dict_with_each_type(), *second;

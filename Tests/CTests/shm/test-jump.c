@@ -122,4 +122,23 @@ TEST(cancelledTokenIsNotWrittenThoughItsPipeIsRead)
         end();
 }
 
+TEST(jumpingCountIsNoMorePostsThanThereCanBe)
+{
+        static tally seen = { 0 };
+        dn__shm_slot *slot;
+
+        prepare();
+        cancel(token);
+        cancel(sharing);
+        tally_observe(dn_center_darwin(), "counted", &seen);
+        slot = dn__slot_find(region, dn__hash64("counted", 7), "counted", 7);
+        CHECK(slot != NULL);
+        atomic_fetch_add(&slot->generation, UINT64_C(1) << 48);
+        post("counted");
+        WAIT_UNTIL(seen.n_posts >= UINT32_MAX);
+        fence_service_thread();
+        CHECK_EQ(seen.n_posts, UINT32_MAX);
+        end();
+}
+
 TEST_MAIN()

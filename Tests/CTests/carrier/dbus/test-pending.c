@@ -36,6 +36,50 @@ TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
         dn__pending_deinit(&pending);
 }
 
+/* Observers that have heard of the counted posts would take it for one of them. */
+TEST_NO_BUS(uncountedPostStaysUncountedWhileItWaits)
+{
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(add(&pending, "a", 5), 0);
+        CHECK_EQ(add(&pending, "a", 0), 0);
+        CHECK_EQ(add(&pending, "a", 7), 0);
+        CHECK_EQ(dn__pending_first(&pending)->post.generation, 0);
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(postThatComesBackGoesFirst)
+{
+        dn__pending pending;
+        dn__post post = { .generation = 1 };
+
+        dn__pending_init(&pending);
+        CHECK_EQ(add(&pending, "a", 1), 0);
+        CHECK_EQ(dn__name_init(&post.name, "b", DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__pending_add_first(&pending, &post), 0);
+        CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "b");
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
+{
+        dn__post post = { .is_queued = true };
+        dn__pending pending;
+        size_t n_bytes;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(dn__name_init(&post.name, "a", DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        n_bytes = pending.n_queued_bytes;
+        CHECK(n_bytes > 0);
+        CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        CHECK_EQ(pending.n_queued_bytes, 2 * n_bytes);
+        dn__pending_take(&pending, dn__pending_first(&pending));
+        CHECK_EQ(pending.n_queued_bytes, n_bytes);
+        dn__pending_deinit(&pending);
+}
+
 TEST_NO_BUS(moreNamesThanTheLimitAreRefused)
 {
         dn__pending pending;
