@@ -3,6 +3,7 @@
  *     notify COUNT NAME...     ends after COUNT notifications, 0: never
  */
 #include <arpa/inet.h>
+#include <darwinnotify/library.h>
 #include <notify.h>
 #include <poll.h>
 #include <stdio.h>
@@ -63,5 +64,6 @@ int main(int argc, char **argv)
         }
         for (int i = 0; i < n_names; i++)
                 notify_cancel(tokens[i]);
+        dn_shutdown(); /* for leak checkers: nothing of the library is left */
         return EXIT_SUCCESS;
 }

@@ -48,5 +48,6 @@ int main(int argc, char **argv)
 
         sigwait(&stop, &signal_number);
         dn_center_remove_every_observer(center, &n_left);
+        dn_shutdown(); /* for leak checkers: nothing of the library is left */
         return EXIT_SUCCESS;
 }

@@ -73,5 +73,6 @@ int main(int argc, char **argv)
                 dn_observer_unref(observers[i]);
         }
         dn_loop_close(loop);
+        dn_shutdown(); /* for leak checkers: nothing of the library is left */
         return n_observers > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

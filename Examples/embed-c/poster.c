@@ -19,5 +19,6 @@ int main(int argc, char **argv)
                 fprintf(stderr, "%s: %s\n", argv[i], dn_is_offline(r) ? "no bus" : strerror(-r));
                 status = EXIT_FAILURE;
         }
+        dn_shutdown(); /* sends what still waits, as exit() does, and frees all memory */
         return status;
 }

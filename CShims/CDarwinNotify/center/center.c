@@ -12,7 +12,7 @@
 #include "center/observe.h"
 #include "darwinnotify/distributed.h"
 #include "darwinnotify/observer.h"
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/utf8.h"
 
 static int open_center(const dn__center_ops *ops, const char *bus, dn_center **ret_center)
@@ -44,7 +44,7 @@ int dn_center_open_distributed(const char *bus, dn_center **ret_center)
 
 dn_center *dn_center_unref(dn_center *center)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub;
 
         if (!center || !center->bus)
@@ -60,7 +60,7 @@ dn_center *dn_center_unref(dn_center *center)
 
 int dn_center_is_on_bus(dn_center *center)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = center ? dn__hub_get(center) : NULL;
         uint64_t deadline_us = 0;
         int r;
@@ -78,7 +78,7 @@ int dn_center_is_on_bus(dn_center *center)
 
 int dn_center_set_executor(dn_center *center, const dn_executor *executor)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = center && center->ops->has_executors ? dn__hub_get(center) : NULL;
         dn__executor *made = NULL, *before;
         int r;
@@ -99,7 +99,7 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
 
 int dn_center_get_executor(dn_center *center, dn_executor *ret_executor)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = center && center->ops->has_executors ? dn__hub_get(center) : NULL;
         dn__executor *executor;
 
@@ -180,7 +180,7 @@ static int check_object(const dn__center_ops *ops, const void *object)
 int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
                                const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__observer_spec spec = { .handler = handler };
         int r = center && filter && handler.invoke ? 0 : -EINVAL;
         dn__hub *hub = NULL;
@@ -219,7 +219,7 @@ static int refuse(dn_handler handler)
 int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
                       const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_filter filter = { .name = name };
 
         if (!name)
@@ -230,7 +230,7 @@ int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
 int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
                              const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_filter filter = { .prefix = prefix };
 
         if (!prefix)
@@ -241,7 +241,7 @@ int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler h
 int dn_center_observe_object(dn_center *center, const char *name, const void *object,
                              dn_handler handler, dn_observer **ret_observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_filter filter = { .name = name, .object = object };
 
         if (!center || center->ops->objects == DN_OBJECTS_NONE)
@@ -266,7 +266,7 @@ int dn__center_post(dn_center *center, dn__post *post)
 int dn_center_post(dn_center *center, const char *name, const void *object,
                    const dn_dict *user_info, unsigned options)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__post post = {
                 .origin.is_own = true,
                 .body = {

@@ -2,7 +2,7 @@
 #include "center/control.h"
 
 #include "center/delivery.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 /* Returns NULL for an observer of the parent process, which is already silent here. */
 static dn__hub *hub_of(const dn_observer *observer)
@@ -57,7 +57,7 @@ void dn__observer_tell(dn_observer *observer)
 
 void dn_observer_cancel(dn_observer *observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = hub_of(observer);
         dn__unlinked unlinked = { 0 };
 
@@ -71,7 +71,7 @@ void dn_observer_cancel(dn_observer *observer)
 
 void dn_observer_cancel_wait(dn_observer *observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = hub_of(observer);
 
         if (!hub)

@@ -1,4 +1,6 @@
 /* The executor that runs callbacks on a private thread of the library. */
+#include "center/delivery-thread.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,10 +35,10 @@ static void discard_thread(dn__per_process *made)
         free(thread);
 }
 
-/* Lives until the process exits. */
+static _Atomic(dn__per_process *) shared;
+
 static delivery_thread *get_shared(void)
 {
-        static _Atomic(dn__per_process *) shared;
         dn__per_process *found = dn__per_process_get(&shared, make_thread, discard_thread, NULL);
 
         return found ? DN__CONTAINER(found, delivery_thread, process) : NULL;
@@ -53,4 +55,12 @@ static int enqueue_on_thread(void *context, dn_work_fn work, void *argument)
 dn_executor dn_executor_delivery_thread(void)
 {
         return (dn_executor){ .enqueue = enqueue_on_thread };
+}
+
+void dn__delivery_thread_close(void)
+{
+        dn__per_process *found = dn__per_process_take(&shared);
+
+        if (found)
+                discard_thread(found);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/call.h"
+
 /* The invocations that this thread is inside of, innermost first. */
 typedef struct frame {
         const dn_observer *observer;
@@ -129,6 +131,7 @@ static void deliver(dn__inbox *inbox, uint64_t sequence) DN__HUB_LOCKED
  * its post to the first. */
 static void run_inbox(void *argument)
 {
+        DN__CALL();
         dn__inbox *inbox = argument;
         dn__hub *hub = inbox->topic->hub;
 
@@ -143,6 +146,7 @@ static void run_inbox(void *argument)
                         deliver(inbox, dn__inbox_pop(inbox));
                 inbox->is_running = false;
         }
+        hub->n_works--;
         dn__hub_unlock(hub);
         dn__inbox_unref(inbox);
 }
@@ -154,6 +158,7 @@ static void drop_waiting(dn__inbox *inbox)
 
         dn__hub_lock(hub);
         (void)dn__inbox_pop(inbox);
+        hub->n_works--;
         dn__hub_unlock(hub);
         dn__inbox_unref(inbox);
 }

@@ -12,7 +12,7 @@
 #include "center/hub.h"
 #include "center/works.h"
 #include "darwinnotify/distributed.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 dn_center *dn_center_distributed(void)
 {
@@ -108,7 +108,7 @@ const dn__center_ops dn__distributed_ops = {
 
 int dn_center_set_suspended(dn_center *center, bool is_suspended)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__crowd works = { 0 };
         dn__hub *hub;
 
@@ -129,7 +129,7 @@ int dn_center_set_suspended(dn_center *center, bool is_suspended)
 
 bool dn_center_is_suspended(dn_center *center)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = center ? dn__hub_find(center) : NULL;
         bool is_suspended;
 

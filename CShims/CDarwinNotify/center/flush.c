@@ -6,15 +6,16 @@
 
 #include "center/carriers.h"
 #include "center/hub.h"
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 /* Maximum time for the cleanup at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 int dn_flush(uint64_t timeout_us)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         uint64_t deadline_us = dn__clock_after_us(timeout_us), id = 0;
         dn__hub *hub;
         int r, result = 0;
@@ -42,6 +43,7 @@ static void at_exit(void)
                         dn__region_remove_if_last(hub->region);
                 dn__center_release(hub->center);
         }
+        dn__thread_detach_all();
 }
 
 static void register_at_exit(void)

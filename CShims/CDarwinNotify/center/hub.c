@@ -6,7 +6,7 @@
 
 #include "util/process-list.h"
 
-/* The hubs of this process that have carriers. */
+/* The hubs of this process. */
 static _Atomic(dn__per_process *) hubs;
 
 /* --- The list of hubs ----------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static bool try_retain(dn_center *center)
 
 dn__hub *dn__hub_next(uint64_t id)
 {
-        dn__process_list *list = dn__process_list_get(&hubs);
+        dn__process_list *list = dn__process_list_find(&hubs);
 
         if (!list)
                 return NULL;
@@ -39,7 +39,7 @@ dn__hub *dn__hub_next(uint64_t id)
 
 static void enlist(dn__hub *hub)
 {
-        dn__process_list *list = hub->n_carriers ? dn__process_list_get(&hubs) : NULL;
+        dn__process_list *list = dn__process_list_get(&hubs);
 
         if (!list)
                 return;
@@ -49,12 +49,17 @@ static void enlist(dn__hub *hub)
 
 static void delist(dn__hub *hub)
 {
-        dn__process_list *list = dn__process_list_get(&hubs);
+        dn__process_list *list = dn__process_list_find(&hubs);
 
         if (!list)
                 return;
         DN__HOLD(&list->lock);
         dn__list_remove(&hub->link);
+}
+
+void dn__hub_free_list(void)
+{
+        dn__process_list_free(&hubs);
 }
 
 /* --- Creation and destruction --------------------------------------------------------------- */
@@ -124,6 +129,20 @@ void dn__hub_ref(dn__hub *hub)
         atomic_fetch_add_explicit(&hub->n_refs, 1, memory_order_relaxed);
 }
 
+void dn__hub_leave_table(dn__hub *hub)
+{
+        if (hub->region)
+                dn__region_remove_if_last(hub->region);
+        hub->region = dn__region_close(hub->region);
+}
+
+void dn__hub_detach(dn__hub *hub)
+{
+        delist(hub);
+        atomic_store(&hub->center->hub, hub->process.parents);
+        hub->center = NULL;
+}
+
 void dn__hub_unref(dn__hub *hub)
 {
         if (atomic_fetch_sub_explicit(&hub->n_refs, 1, memory_order_acq_rel) != 1)
@@ -132,9 +151,7 @@ void dn__hub_unref(dn__hub *hub)
          * again, so an inherited hub is left alone. */
         if (!dn__hub_is_current(hub))
                 return;
-        if (hub->region)
-                dn__region_remove_if_last(hub->region);
-        (void)dn__region_close(hub->region);
+        dn__hub_leave_table(hub);
         dn__hub_lock(hub);
         (void)dn__executor_unref(hub->executor);
         dn__map_deinit(&hub->topics);

@@ -34,7 +34,7 @@ struct dn__hub {
         dn__per_process process;
         dn_center *center; /* borrowed; an opened center is freed with its hub */
         uint64_t id;
-        dn__link link;           /* in the list of hubs with carriers */
+        dn__link link;           /* in the list of hubs */
         _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
 
@@ -49,6 +49,7 @@ struct dn__hub {
 
         _Atomic uint64_t sweep_us; /* when topics have lingered long enough */
         _Atomic uint64_t n_observers;
+        size_t n_works DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */
         _Atomic size_t n_prefixes;
         dn__lock lock;         /* acquired before a carrier's lock where both are needed */
         dn__condition changed; /* a topic is prepared or an invocation has ended */
@@ -130,5 +131,15 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 
-/* Returns the first hub with carriers made after `id`, with a hold on its center, or NULL. */
+/* Returns the first hub of this process made after `id`, with a hold on its center, or NULL. */
 dn__hub *dn__hub_next(uint64_t id);
+
+/* Takes a hub away from its center, which makes another one when it is used again, and out of the
+ * list of hubs. The caller closes it. While no call is running. */
+void dn__hub_detach(dn__hub *hub);
+
+/* Releases a hub's entry in the table, and its memory. When its loops have ended. */
+void dn__hub_leave_table(dn__hub *hub);
+
+/* Frees the list of hubs, which is empty. */
+void dn__hub_free_list(void);

@@ -64,7 +64,7 @@ static bool batch_grow(dn__batch *batch)
         return true;
 }
 
-static bool batch_add(dn__batch *batch, dn__inbox *inbox, unsigned n_works)
+static bool batch_add(dn__batch *batch, dn__inbox *inbox, unsigned n_works) DN__HUB_LOCKED
 {
         size_t n_room = batch->items ? batch->n_allocated : sizeof(batch->fixed) /
                                                             sizeof(batch->fixed[0]);
@@ -73,6 +73,7 @@ static bool batch_add(dn__batch *batch, dn__inbox *inbox, unsigned n_works)
                 return false;
         (batch->items ? batch->items : batch->fixed)[batch->n_items++] =
                 (struct dn__batch_item){ inbox, n_works };
+        inbox->topic->hub->n_works += n_works;
         for (unsigned i = 0; i < n_works; i++)
                 dn__inbox_ref(inbox);
         return true;

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
@@ -25,7 +25,7 @@ struct dn_loop {
 
 int dn_loop_new(dn_loop **ret_loop)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_loop *loop;
 
         if (!ret_loop)
@@ -108,7 +108,7 @@ static dn__queue take_works(dn_loop *loop)
 
 int dn_loop_process(dn_loop *loop)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__queue works;
         dn__work work;
         int n = 0;
@@ -128,7 +128,7 @@ int dn_loop_process(dn_loop *loop)
 
 dn_loop *dn_loop_close(dn_loop *loop)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         if (!loop || loop->fork_id != dn__fork_id())
                 return NULL;
         dn__lock_acquire(&loop->lock);

@@ -9,7 +9,7 @@
 #include "center/hold.h"
 #include "center/prefix.h"
 #include "center/works.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 /* Finds or creates the inbox of an executor. The caller gets a reference. */
 static int get_inbox(dn__topic *topic, dn__executor *executor, dn__inbox **ret_inbox)
@@ -148,15 +148,23 @@ static int copy_backlog(const dn__backlog *backlog, dn__observer_spec *spec)
         return 0;
 }
 
+/* The center of an observer that outlived it may be closed. */
+static bool is_live(dn_observer *observer)
+{
+        DN__HUB_HOLD(observer->inbox->topic->hub);
+
+        return !observer->is_cancelled;
+}
+
 int dn_observer_replace(dn_observer *observer, dn_handler handler, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub = observer ? observer->inbox->topic->hub : NULL;
         dn__observer_spec spec = { .handler = handler };
         int r = -EINVAL;
 
-        if (hub && dn__hub_is_current(hub) && handler.invoke)
+        if (hub && dn__hub_is_current(hub) && handler.invoke && is_live(observer))
                 r = dn__hub_make_executor(hub, executor, &spec.executor);
         if (r == 0) {
                 spec.object = observer->object;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/cancel.h"
+#include "util/call.h"
 
 int dn__observer_new(dn__inbox *inbox, const void *object, dn_handler handler,
                      dn_observer **ret_observer)
@@ -32,7 +32,7 @@ dn_observer *dn_observer_ref(dn_observer *observer)
 
 dn_observer *dn_observer_unref(dn_observer *observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;

@@ -5,7 +5,7 @@
 
 #include "center/carriers.h"
 #include "center/hub.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 static uint64_t n_names(dn__hub *hub)
 {
@@ -35,7 +35,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 
 int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__hub *hub;
         int r;
 

@@ -2,6 +2,7 @@
 #include "center/works.h"
 
 #include "center/delivery.h"
+#include "util/call.h"
 
 static void deliver_item(dn_observer *observer, dn__backlog_item *item) DN__HUB_LOCKED
 {
@@ -24,6 +25,7 @@ static void deliver_item(dn_observer *observer, dn__backlog_item *item) DN__HUB_
  * item to the first. */
 static void run_observer(void *argument)
 {
+        DN__CALL();
         dn_observer *observer = argument;
         dn__hub *hub = observer->inbox->topic->hub;
         dn__backlog *backlog = observer->backlog;
@@ -47,6 +49,7 @@ static void run_observer(void *argument)
                 dn__backlog_item_free(item);
                 dn__hub_lock(hub);
         }
+        hub->n_works--;
         dn__hub_unlock(hub);
         (void)dn_observer_unref(observer);
 }
@@ -60,6 +63,7 @@ static void drop_due(dn_observer *observer)
         dn__hub_lock(hub);
         observer->backlog->n_works--;
         item = dn__backlog_take(observer->backlog);
+        hub->n_works--;
         dn__hub_unlock(hub);
         dn__backlog_item_free(item);
         (void)dn_observer_unref(observer);
@@ -84,5 +88,6 @@ void dn__works_add(dn__crowd *works, dn_observer *observer)
         while (backlog->n_works < backlog->n_due && dn__crowd_add(works, observer)) {
                 (void)dn_observer_ref(observer);
                 backlog->n_works++;
+                observer->inbox->topic->hub->n_works++;
         }
 }

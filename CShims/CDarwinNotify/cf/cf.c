@@ -1,4 +1,6 @@
 /* CFNotificationCenter-style registration: identified by a bare pointer, with a plain callback. */
+#include "cf/cf.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,7 +9,7 @@
 
 #include "darwinnotify/center.h"
 #include "darwinnotify/observer.h"
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/fork.h"
 #include "util/hash.h"
 #include "util/list.h"
@@ -67,16 +69,28 @@ static void discard_table(dn__per_process *made)
 {
         table *table = DN__CONTAINER(made, struct table, process);
 
+        dn__lock_acquire(&table->lock);
+        dn__map_deinit(&table->bundles);
+        dn__lock_release(&table->lock);
         dn__lock_deinit(&table->lock);
         free(table);
 }
 
+static _Atomic(dn__per_process *) shared;
+
 static table *get_table(void)
 {
-        static _Atomic(dn__per_process *) shared;
         dn__per_process *found = dn__per_process_get(&shared, make_table, discard_table, NULL);
 
         return found ? DN__CONTAINER(found, table, process) : NULL;
+}
+
+void dn__cf_free(void)
+{
+        dn__per_process *found = dn__per_process_take(&shared);
+
+        if (found)
+                discard_table(found);
 }
 
 static bundle *find_bundle(table *table, const key *key) DN__REQUIRES(&table->lock)
@@ -248,7 +262,7 @@ static void set_handle(registration *registration, dn_observer *handle)
 int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_fn callback,
                            const char *name, const void *object, int behavior)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         registration *registration;
         dn_observer *handle = NULL;
         int r;
@@ -320,7 +334,7 @@ static bool take_match(const key *key, const char *name, const void *object,
 int dn_center_remove_observer(dn_center *center, const void *observer, const char *name,
                               const void *object)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         key key = { center, observer };
         dn_observer *handle;
 
@@ -339,6 +353,6 @@ int dn_center_remove_observer(dn_center *center, const void *observer, const cha
 
 int dn_center_remove_every_observer(dn_center *center, const void *observer)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         return dn_center_remove_observer(center, observer, NULL, NULL);
 }

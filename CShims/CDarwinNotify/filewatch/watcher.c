@@ -145,52 +145,78 @@ typedef struct making {
         int error;
 } making;
 
-static dn__per_process *make(void *context)
+/* The last call, when the thread has ended or was never started. */
+static void free_files(void *context)
 {
-        static const dn__loop_options options = { .thread_name = "dn-files", .polls = true };
-        static const dn__source_ops ops = { prepare, dispatch };
-        dn__files *files = calloc(1, sizeof(*files));
-        making *making = context;
-        int r;
+        dn__files *files = context;
 
-        if (!files)
-                return NULL;
-        r = dn__file_places_init(&files->places);
-        if (r == 0 && dn__loop_new(&options, &files->loop) < 0)
-                dn__file_places_deinit(&files->places);
-        if (!files->loop) {
-                making->error = r < 0 ? r : -ENOMEM;
-                free(files);
-                return NULL;
-        }
-        files->source.ops = &ops;
-        files->look = making->look;
-        dn__lock_init(&files->lock);
-        dn__list_init(&files->watches);
-        dn__list_init(&files->due);
-        dn__lock_acquire(&files->lock);
-        files->fd = files->places.fd;
-        dn__lock_release(&files->lock);
-        dn__loop_add(files->loop, &files->source);
-        return &files->process;
-}
-
-static void discard(dn__per_process *made)
-{
-        dn__files *files = DN__CONTAINER(made, dn__files, process);
-
-        (void)dn__loop_close(files->loop);
         dn__lock_deinit(&files->lock);
         dn__file_places_deinit(&files->places);
         free(files);
 }
 
+static int make_loop(dn__files *files)
+{
+        static const dn__source_ops ops = { prepare, dispatch };
+        const dn__loop_options options = {
+                .thread_name = "dn-files",
+                .polls = true,
+                .closed = free_files,
+                .context = files,
+        };
+        int r;
+
+        r = dn__loop_new(&options, &files->loop);
+        if (r < 0)
+                return r;
+        files->source.ops = &ops;
+        dn__loop_add(files->loop, &files->source);
+        return 0;
+}
+
+static dn__per_process *make(void *context)
+{
+        dn__files *files = calloc(1, sizeof(*files));
+        making *making = context;
+
+        if (!files)
+                return NULL;
+        files->look = making->look;
+        dn__lock_init(&files->lock);
+        dn__list_init(&files->watches);
+        dn__list_init(&files->due);
+        dn__lock_acquire(&files->lock);
+        making->error = dn__file_places_init(&files->places);
+        files->fd = files->places.fd;
+        dn__lock_release(&files->lock);
+        if (making->error == 0)
+                making->error = make_loop(files);
+        if (making->error == 0)
+                return &files->process;
+        free_files(files);
+        return NULL;
+}
+
+static void discard(dn__per_process *made)
+{
+        (void)dn__loop_close(DN__CONTAINER(made, dn__files, process)->loop);
+}
+
+static _Atomic(dn__per_process *) shared;
+
 dn__files *dn__files_get_shared(dn__files_look_fn look, int *ret_error)
 {
-        static _Atomic(dn__per_process *) shared;
         making making = { look, -ENOMEM };
         dn__per_process *found = dn__per_process_get(&shared, make, discard, &making);
 
         *ret_error = making.error;
         return found ? DN__CONTAINER(found, dn__files, process) : NULL;
+}
+
+void dn__files_close(void)
+{
+        dn__per_process *found = dn__per_process_take(&shared);
+
+        if (found)
+                discard(found);
 }

@@ -11,7 +11,7 @@ typedef struct dn__file_watch dn__file_watch;
 typedef void (*dn__files_look_fn)(dn__file_watch *watch);
 
 /* One per process, with its own thread: looking at a file may take long on a slow file system.
- * Lives until the process exits. */
+ * Lives until dn__files_close(). */
 typedef struct dn__files {
         dn__per_process process;
         dn__loop *loop;
@@ -47,6 +47,9 @@ struct dn__file_watch {
 /* Returns this process's watcher, which looks at files with `look`; NULL and a negative errno on
  * failure. */
 dn__files *dn__files_get_shared(dn__files_look_fn look, int *ret_error);
+
+/* Ends the watcher, which has no watches any more. Does not wait for its thread. */
+void dn__files_close(void);
 
 /* Queues a watch for a look, unless an earlier one is already queued. */
 void dn__files_look_later(dn__files *files, dn__file_watch *watch, uint64_t span_us)

@@ -264,7 +264,7 @@ dn__follower *dn__follower_close(dn__follower *follower)
                 return NULL;
         if (follower->region)
                 dn__ring_unwatch(follower->region);
-        (void)dn__loop_close_and_join(follower->loop);
+        (void)dn__loop_close_and_wait(follower->loop);
         if (follower->region)
                 dn__region_remove_if_last(follower->region);
         (void)dn__region_close(follower->region);

@@ -7,7 +7,7 @@
 #include "inspect/watch.h"
 #include "shm/census.h"
 #include "shm/region.h"
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/cleanup.h"
 
 /* Mark variables for cleanup. */
@@ -22,6 +22,7 @@ static int find_bus(const char *bus, dn__address *ret_address)
 
 int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
 {
+        DN__CALL();
         dn__address address DEINITS_ADDRESS = { 0 };
         int r;
 
@@ -70,7 +71,7 @@ static int list(const dn__census *census, int (*each)(const dn_name_record *, vo
 int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, void *context),
                   void *context)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__census census DEINITS_CENSUS = { 0 };
         dn__address address DEINITS_ADDRESS = { 0 };
         int r;

@@ -4,7 +4,7 @@
 
 #include "darwinnotify/token.h"
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 typedef struct callback {
         dn__delivery delivery;
@@ -40,7 +40,7 @@ static const dn__delivery_ops ops = {
 uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
                                      const dn_executor *executor, int *out_token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         callback *callback = NULL;
         uint32_t status;
         int token;

@@ -3,11 +3,11 @@
 
 #include "notify/registry.h"
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 uint32_t notify_register_plain(const char *name, int *out_token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
         if (!out_token)

@@ -5,7 +5,7 @@
 
 #include "notify/pipe.h"
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 typedef struct descriptor {
         dn__delivery delivery;
@@ -58,7 +58,7 @@ static uint32_t get_pipe(const int *notify_fd, int flags, dn__pipe **ret_pipe)
 uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                          int *out_token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_executor executor = dn_executor_inline();
         descriptor *descriptor;
         uint32_t status;

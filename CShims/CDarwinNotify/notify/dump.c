@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "notify/registry.h"
-#include "util/cancel.h"
+#include "util/call.h"
 #include "util/cleanup.h"
 
 /* Prints to memory first, because the list of tokens is locked meanwhile. */
@@ -39,7 +39,7 @@ static bool write_file(const char *path, const char *text, size_t n_bytes)
 
 uint32_t notify_dump_status(const char *filepath)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         char *text DN__FREES = NULL;
         size_t n_bytes;
 

@@ -4,7 +4,7 @@
 #include "center/control.h"
 #include "notify/registry.h"
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 static void changed(int number)
 {
@@ -19,7 +19,7 @@ static void changed(int number)
 
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__token *token = dn__registry_find(number);
         dn__file_watch *watch;
         bool is_local;

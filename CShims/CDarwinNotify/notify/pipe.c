@@ -131,3 +131,8 @@ void dn__pipe_unref(dn__pipe *pipe)
         (void)close(pipe->write_fd);
         free(pipe);
 }
+
+void dn__pipe_free_list(void)
+{
+        dn__process_list_free(&pipes);
+}

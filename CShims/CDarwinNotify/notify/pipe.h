@@ -22,3 +22,6 @@ void dn__pipe_leave(dn__pipe *pipe);
 
 /* Call once for each token, after dn__pipe_leave(), when it no longer writes. */
 void dn__pipe_unref(dn__pipe *pipe);
+
+/* Frees the list of pipes, which is empty. */
+void dn__pipe_free_list(void);

@@ -7,7 +7,7 @@
 #include "center/hub.h"
 #include "notify/options.h"
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 static bool was_connected(void)
 {
@@ -18,7 +18,7 @@ static bool was_connected(void)
 
 uint32_t notify_post(const char *name)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__post post = { .origin.is_own = true };
         uint32_t status;
         int r;

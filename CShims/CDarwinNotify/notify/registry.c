@@ -55,11 +55,9 @@ static void discard(dn__per_process *made)
 
 static registry *find_registry(void)
 {
-        dn__per_process *found = atomic_load_explicit(&shared, memory_order_acquire);
+        dn__per_process *found = dn__per_process_find(&shared);
 
-        return found && found->fork_id == dn__fork_id()
-                       ? DN__CONTAINER(found, struct registry, process)
-                       : NULL;
+        return found ? DN__CONTAINER(found, struct registry, process) : NULL;
 }
 
 /* --- Adding and removing ------------------------------------------------------------------ */
@@ -257,6 +255,61 @@ bool dn__registry_may_set_state(int number)
         may = dn__name_may_post(&token->registration.topic->name, geteuid());
         dn__lock_release(&registry->lock);
         return may;
+}
+
+/* --- Emptying ----------------------------------------------------------------------------- */
+
+int dn__registry_get_any(uint32_t *place)
+{
+        registry *registry = find_registry();
+        dn__token_table *table;
+        dn__token *token = NULL;
+
+        if (!registry)
+                return 0;
+        DN__HOLD(&registry->lock);
+        table = registry->n_tokens ? atomic_load(&dn__registry_table) : NULL;
+        for (; table && !token && *place <= table->mask; (*place)++)
+                token = atomic_load(&table->tokens[*place]);
+        return token ? dn__word_get_number(atomic_load(&token->word)) : 0;
+}
+
+/* Those of the parent stay. */
+static void free_tables(void)
+{
+        dn__token_table *table = atomic_load(&dn__registry_table);
+
+        while (table && table->fork_id == dn__fork_id()) {
+                dn__token_table *before = table->before;
+
+                atomic_store(&dn__registry_table, before);
+                free(table);
+                table = before;
+        }
+}
+
+static void free_unused(registry *registry)
+{
+        DN__HOLD(&registry->lock);
+
+        assert(registry->n_tokens == 0);
+        while (registry->free_tokens) {
+                dn__token *token = registry->free_tokens;
+
+                registry->free_tokens = token->next_free;
+                free(token);
+        }
+}
+
+void dn__registry_free(void)
+{
+        dn__per_process *found = dn__per_process_take(&shared);
+
+        free_tables();
+        if (!found)
+                return;
+        free_unused(DN__CONTAINER(found, struct registry, process));
+        discard(found);
 }
 
 /* --- Listing ------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@ typedef struct dn__registration {
         dn__file_watch *watch;  /* owned; NULL: no file is monitored */
 } dn__registration;
 
-/* The part read without a lock; its memory is never freed, only reused for another token. Readers
+/* The part read without a lock; its memory is not freed but reused for another token. Readers
  * therefore check before and after that the word has the token's number. */
 typedef struct dn__token {
         _Atomic uint64_t word; /* the number above the 32-bit count of posts seen; 0: unused */
@@ -103,6 +103,13 @@ bool dn__registry_count_alone(int number, dn_observer **ret_observer);
 
 /* Returns whether this user may set the state of the token's name. */
 bool dn__registry_may_set_state(int number);
+
+/* Returns the number of a token, or 0 at the end. `place` is 0 for the first one, and then where
+ * the next call goes on. */
+int dn__registry_get_any(uint32_t *place);
+
+/* Frees the registry, which is empty. While nobody reads a token. */
+void dn__registry_free(void);
 
 /* Prints a line for each token, in no particular order. */
 void dn__registry_print(FILE *file);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "notify/token.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 typedef struct by_signal {
         dn__delivery delivery;
@@ -42,7 +42,7 @@ static bool is_signal(int number)
 
 uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_executor executor = dn_executor_inline();
         by_signal *signal;
         uint32_t status;

@@ -3,7 +3,7 @@
 
 #include "notify/options.h"
 #include "notify/registry.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 uint32_t notify_get_state(int number, uint64_t *state64)
 {
@@ -41,7 +41,7 @@ static bool set(dn__token *token, int number, uint64_t state)
 
 uint32_t notify_set_state(int number, uint64_t state64)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__token *token = dn__registry_find(number);
         uint32_t status;
         bool is_reserved;

@@ -10,7 +10,7 @@
 #include "center/observe.h"
 #include "notify/options.h"
 #include "notify/registry.h"
-#include "util/cancel.h"
+#include "util/call.h"
 
 uint32_t dn__status_of(int error)
 {
@@ -153,7 +153,7 @@ bool notify_is_valid_token(int token)
 
 uint32_t notify_cancel(int token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn__registration registration;
 
         if (!dn__registry_remove(token, &registration))
@@ -169,7 +169,7 @@ uint32_t notify_cancel(int token)
 
 uint32_t notify_suspend(int token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_observer *observer;
 
         if (!dn__registry_get_observer(token, &observer))
@@ -182,7 +182,7 @@ uint32_t notify_suspend(int token)
 
 uint32_t notify_resume(int token)
 {
-        DN__UNCANCELLED();
+        DN__CALL();
         dn_observer *observer;
 
         if (!dn__registry_get_observer(token, &observer))

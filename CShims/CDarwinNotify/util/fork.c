@@ -1,9 +1,10 @@
 /* Separates a forked child from its parent.
  *
  * The kernel marks the child: the process's ID is stored in a page that the kernel clears in a
- * child. Nothing here takes a lock, and waiting for fork(), or making it wait, is limited in time.
- * The host's own fork handlers may therefore call the library, whether they run before ours or
- * after them. Atomic operations are sequentially consistent unless stated otherwise. */
+ * child. The page is part of the library, so that nothing of it remains when that is unloaded.
+ * Nothing here takes a lock, and waiting for fork(), or making it wait, is limited in time. The
+ * host's own fork handlers may therefore call the library, whether they run before ours or after
+ * them. Atomic operations are sequentially consistent unless stated otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
@@ -17,12 +18,19 @@
 
 #include "util/clock.h"
 
-_Atomic uint64_t *dn__fork_own_id;
+/* The largest pages that the architecture may have. */
+#if defined(__x86_64__) || defined(__i386__)
+#define PAGE_BYTES 4096
+#else
+#define PAGE_BYTES 65536
+#endif
+
+_Alignas(PAGE_BYTES) _Atomic uint64_t dn__fork_own_id[PAGE_BYTES / sizeof(uint64_t)];
 
 /* Not cleared: a child's IDs are greater than those of its parent at the time of the fork. */
 static _Atomic uint64_t last_id;
 
-/* Guards are never freed, only reused: a child may walk the list at any moment. */
+/* Guards are reused, not freed: a child may walk the list at any moment. */
 struct dn__fork_guard {
         dn__fork_guard *next; /* constant once in the list */
         _Atomic int fd;       /* or one of the two constants below */
@@ -127,19 +135,10 @@ static int init_result = -ENOMEM;
 
 static void init_once(void)
 {
-        size_t n_bytes = (size_t)sysconf(_SC_PAGESIZE);
-        void *page = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                          0);
-
-        if (page == MAP_FAILED)
-                return;
-        if (madvise(page, n_bytes, MADV_WIPEONFORK) < 0 ||
-            pthread_atfork(fork_begins, fork_is_over, child_begins) != 0) {
-                (void)munmap(page, n_bytes);
-                return;
-        }
-        dn__fork_own_id = page;
-        init_result = 0;
+        if (sysconf(_SC_PAGESIZE) <= PAGE_BYTES &&
+            madvise(dn__fork_own_id, sizeof(dn__fork_own_id), MADV_WIPEONFORK) == 0 &&
+            pthread_atfork(fork_begins, fork_is_over, child_begins) == 0)
+                init_result = 0;
 }
 
 int dn__fork_init(void)
@@ -225,6 +224,21 @@ dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
         return guard;
 }
 
+/* A child that is forked meanwhile finds either all guards or none; none is in use. */
+void dn__fork_guards_free(void)
+{
+        dn__fork_guard *guard = atomic_exchange(&guards, NULL);
+
+        while (guard) {
+                dn__fork_guard *next = guard->next;
+
+                free(guard);
+                guard = next;
+        }
+}
+
+/* --- State of one process -------------------------------------------------------------------- */
+
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context)
@@ -243,5 +257,21 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                         return made;
                 discard(made);
         }
+        return found;
+}
+
+dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place)
+{
+        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire);
+
+        return found && found->fork_id == dn__fork_id() ? found : NULL;
+}
+
+dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place)
+{
+        dn__per_process *found = dn__per_process_find(place);
+
+        if (found)
+                atomic_store(place, found->parents);
         return found;
 }

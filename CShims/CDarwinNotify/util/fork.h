@@ -7,14 +7,14 @@
 /* Starts fork detection; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
 
-/* Points to the process's ID; 0 in a child that has not asked for it yet. */
-extern _Atomic uint64_t *dn__fork_own_id;
+/* The process's ID; 0 in a child that has not asked for it yet. */
+extern _Atomic uint64_t dn__fork_own_id[];
 
 /* Assigns a child its ID. */
 uint64_t dn__fork_draw_id(void);
 
 /* Returns an ID that stays the same throughout one process and differs in its forked children from
- * their first instruction on. Call after dn__fork_init(). Async-signal-safe; one load. */
+ * their first instruction on, once dn__fork_init() has been called. Async-signal-safe; one load. */
 static inline uint64_t dn__fork_id(void)
 {
         uint64_t id = atomic_load_explicit(dn__fork_own_id, memory_order_relaxed);
@@ -48,6 +48,9 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
 /* As dn__fork_guard_free(), and closes the descriptor. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd);
 
+/* Frees all guards, when no descriptor is guarded any more. */
+void dn__fork_guards_free(void);
+
 /* The first member of per-process state. A forked child finds its parent's state, whose locks may
  * be held by threads that do not exist in the child: it leaves that alone and creates its own. */
 typedef struct dn__per_process {
@@ -60,3 +63,10 @@ typedef struct dn__per_process {
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context);
+
+/* Returns this process's state, or NULL. */
+dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place);
+
+/* Removes this process's state so that the next call creates another, and returns it or NULL. Only
+ * while nobody else uses it. */
+dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place);

@@ -8,11 +8,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
 #include "util/thread.h"
+
+/* Whoever waits for the end of a loop. */
+typedef struct waiter {
+        dn__lock lock;
+        dn__condition changed;
+        bool has_ended DN__GUARDED_BY(&lock);
+} waiter;
 
 struct dn__loop {
         dn__loop_options options;
@@ -25,10 +33,9 @@ struct dn__loop {
 
         dn__lock lock;
         dn__queue works DN__GUARDED_BY(&lock);
-        pthread_t thread DN__GUARDED_BY(&lock);
         bool is_started DN__GUARDED_BY(&lock);
         bool is_closing DN__GUARDED_BY(&lock);
-        bool is_joined DN__GUARDED_BY(&lock);
+        waiter *waiter; /* set before it closes; or NULL */
 };
 
 /* What one turn waits for. The last descriptor is the wake-up descriptor. */
@@ -226,24 +233,28 @@ static void run_turns(dn__loop *loop)
         }
 }
 
+static void tell(waiter *waiter)
+{
+        DN__HOLD(&waiter->lock);
+        waiter->has_ended = true;
+        dn__condition_broadcast(&waiter->changed);
+}
+
 static void loop_main(void *context)
 {
         dn__loop *loop = context;
         dn__loop_options options = loop->options;
-        bool is_joined;
+        waiter *waiter;
 
         current = loop;
         run_turns(loop);
         current = NULL;
-        dn__lock_acquire(&loop->lock);
-        is_joined = loop->is_joined;
-        dn__lock_release(&loop->lock);
-        if (!is_joined) {
-                (void)pthread_detach(pthread_self());
-                loop_free(loop);
-        }
+        waiter = loop->waiter;
+        loop_free(loop);
         if (options.closed)
                 options.closed(options.context);
+        if (waiter)
+                tell(waiter);
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
@@ -254,7 +265,7 @@ static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 
         if (loop->is_started)
                 return 0;
-        r = dn__thread_start(loop->options.thread_name, loop_main, loop, &loop->thread);
+        r = dn__thread_start(loop->options.thread_name, loop_main, loop);
         loop->is_started = r == 0;
         return r;
 }
@@ -288,15 +299,13 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
 }
 
 /* Returns whether a thread is running, which now ends. */
-static bool begin_closing(dn__loop *loop, bool is_joined, pthread_t *ret_thread)
+static bool begin_closing(dn__loop *loop)
 {
         bool is_started;
 
         dn__lock_acquire(&loop->lock);
         is_started = loop->is_started;
-        *ret_thread = loop->thread;
         loop->is_closing = true;
-        loop->is_joined = is_joined;
         /* Under the lock, since the loop may be freed once it is released. */
         dn__loop_wake(loop);
         dn__lock_release(&loop->lock);
@@ -306,12 +315,11 @@ static bool begin_closing(dn__loop *loop, bool is_joined, pthread_t *ret_thread)
 dn__loop *dn__loop_close(dn__loop *loop)
 {
         dn__loop_options options;
-        pthread_t thread;
 
         if (!loop)
                 return NULL;
         options = loop->options;
-        if (begin_closing(loop, false, &thread))
+        if (begin_closing(loop))
                 return NULL;
         loop_free(loop);
         if (options.closed)
@@ -319,19 +327,32 @@ dn__loop *dn__loop_close(dn__loop *loop)
         return NULL;
 }
 
-dn__loop *dn__loop_close_and_join(dn__loop *loop)
+static void await(waiter *waiter)
 {
-        dn__loop_options options;
-        pthread_t thread;
+        DN__HOLD(&waiter->lock);
+        while (!waiter->has_ended)
+                (void)dn__condition_wait(&waiter->changed, &waiter->lock, DN__NEVER);
+}
 
-        if (!loop)
-                return NULL;
+static bool is_started(dn__loop *loop)
+{
+        DN__HOLD(&loop->lock);
+        return loop->is_started;
+}
+
+dn__loop *dn__loop_close_and_wait(dn__loop *loop)
+{
+        waiter waiter = { 0 };
+
+        if (!loop || !is_started(loop))
+                return dn__loop_close(loop);
         assert(!dn__loop_is_current(loop));
-        options = loop->options;
-        if (begin_closing(loop, true, &thread))
-                (void)pthread_join(thread, NULL);
-        else if (options.closed)
-                options.closed(options.context);
-        loop_free(loop);
+        dn__lock_init(&waiter.lock);
+        dn__condition_init(&waiter.changed);
+        loop->waiter = &waiter;
+        (void)dn__loop_close(loop);
+        await(&waiter);
+        dn__condition_deinit(&waiter.changed);
+        dn__lock_deinit(&waiter.lock);
         return NULL;
 }

@@ -82,5 +82,6 @@ void dn__loop_run_works(dn__loop *loop);
  * NULL. */
 dn__loop *dn__loop_close(dn__loop *loop);
 
-/* As dn__loop_close(), but returns when the thread has ended. Any other thread. Returns NULL. */
-dn__loop *dn__loop_close_and_join(dn__loop *loop);
+/* As dn__loop_close(), but returns when `closed` has been called. Any other thread. Returns
+ * NULL. */
+dn__loop *dn__loop_close_and_wait(dn__loop *loop);

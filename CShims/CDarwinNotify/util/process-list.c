@@ -23,9 +23,25 @@ static void discard(dn__per_process *made)
         free(list);
 }
 
+static dn__process_list *list_of(dn__per_process *found)
+{
+        return found ? DN__CONTAINER(found, dn__process_list, process) : NULL;
+}
+
 dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place)
 {
-        dn__per_process *found = dn__per_process_get(place, make, discard, NULL);
+        return list_of(dn__per_process_get(place, make, discard, NULL));
+}
 
-        return found ? DN__CONTAINER(found, dn__process_list, process) : NULL;
+dn__process_list *dn__process_list_find(_Atomic(dn__per_process *) *place)
+{
+        return list_of(dn__per_process_find(place));
+}
+
+void dn__process_list_free(_Atomic(dn__per_process *) *place)
+{
+        dn__per_process *found = dn__per_process_take(place);
+
+        if (found)
+                discard(found);
 }

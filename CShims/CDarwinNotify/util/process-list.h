@@ -13,3 +13,9 @@ typedef struct dn__process_list {
 
 /* Returns this process's list, creating it if needed; NULL if out of memory. */
 dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place);
+
+/* Returns this process's list, or NULL. */
+dn__process_list *dn__process_list_find(_Atomic(dn__per_process *) *place);
+
+/* Frees this process's list, which is empty. */
+void dn__process_list_free(_Atomic(dn__per_process *) *place);

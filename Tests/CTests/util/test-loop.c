@@ -12,6 +12,7 @@
 #include "test.h"
 #include "util/clock.h"
 #include "util/list.h"
+#include "util/thread.h"
 
 static _Atomic unsigned n_closed;
 
@@ -113,7 +114,7 @@ static void run_works_of_many_threads(bool polls)
         }
         for (unsigned i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        CHECK(!dn__loop_close_and_join(working_loop));
+        CHECK(!dn__loop_close_and_wait(working_loop));
         for (unsigned i = 0; i < N_THREADS; i++)
                 CHECK_EQ(n_run[i], N_WORKS);
         CHECK_EQ(n_closed, 1);
@@ -148,7 +149,7 @@ TEST_NO_BUS(workThatAddsMoreDoesNotStarveTheSources)
         CHECK_EQ(dn__loop_enqueue(working_loop, add_more, &counter), 0);
         CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_join(working_loop));
+        CHECK(!dn__loop_close_and_wait(working_loop));
         close(counter.wait.fd);
 }
 
@@ -164,7 +165,7 @@ static void check_deadline(bool polls)
         dn__loop_add(loop, &counter.source);
         CHECK_EQ(dn__loop_start(loop), 0);
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
         CHECK(counter.dispatched_us >= until_us);
         CHECK_EQ(counter.n_dispatched, 1);
 }
@@ -191,7 +192,7 @@ TEST_NO_BUS(onlyTheSourceWhoseDescriptorIsReadyIsDispatched)
         CHECK_EQ(dn__loop_start(loop), 0);
         CHECK_EQ(eventfd_write(ready.wait.fd, 1), 0);
         WAIT_UNTIL_EQ(ready.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
         CHECK_EQ(quiet.n_dispatched, 0);
         close(ready.wait.fd);
         close(quiet.wait.fd);
@@ -208,7 +209,7 @@ static void check_wake(dn__loop *loop)
                 dn__loop_wake(loop);
                 WAIT_UNTIL_EQ(counter.n_dispatched, i);
         }
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
 }
 
 TEST_NO_BUS(wakeUpPreparesTheSourcesOnAWord)
@@ -250,7 +251,7 @@ TEST_NO_BUS(sleepsOnTheWordItIsGiven)
                 dn__loop_wake(working_loop);
                 WAIT_UNTIL_EQ(counter.n_dispatched, 1 + i);
         }
-        CHECK(!dn__loop_close_and_join(working_loop));
+        CHECK(!dn__loop_close_and_wait(working_loop));
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -264,7 +265,7 @@ TEST_NO_BUS(unusedLoopHasNoThread)
         CHECK_EQ(test_n_threads(), n_threads);
         CHECK(!dn__loop_close(loop));
         CHECK_EQ(n_closed, 1);
-        CHECK(!dn__loop_close_and_join(new_loop(false)));
+        CHECK(!dn__loop_close_and_wait(new_loop(false)));
         CHECK_EQ(n_closed, 2);
         CHECK_EQ(test_n_fds(), n_fds);
 }
@@ -287,7 +288,7 @@ TEST_NO_BUS(loopThreadBlocksAllSignalsButFaults)
 
         blocked = -1;
         CHECK_EQ(dn__loop_enqueue(loop, look_at_signals, NULL), 0);
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
         CHECK_EQ(blocked, 1);
 }
 
@@ -305,7 +306,7 @@ static unsigned n_threads_once_one_has_run(void)
         dn__loop *loop = new_loop(false);
 
         CHECK_EQ(dn__loop_start(loop), 0);
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
         n_closed = 0;
         return TEST_HAS_THREAD_SANITIZER ? 2 : 1;
 }
@@ -318,6 +319,7 @@ TEST_NO_BUS(loopCanBeClosedFromWithin)
         CHECK_EQ(dn__loop_enqueue(loop, close_from_within, loop), 0);
         is_enqueued = true;
         WAIT_UNTIL_EQ(n_closed, 1);
+        dn__thread_join_all();
         WAIT_UNTIL_EQ(test_n_threads(), n_threads);
         CHECK_EQ(test_n_fds(), n_fds);
 }
@@ -330,7 +332,7 @@ TEST_NO_BUS(closingLeavesNothingBehind)
                 dn__loop *loop = new_loop(i % 2);
 
                 CHECK_EQ(dn__loop_start(loop), 0);
-                CHECK(!dn__loop_close_and_join(loop));
+                CHECK(!dn__loop_close_and_wait(loop));
                 CHECK_EQ(n_closed, i);
         }
         CHECK_EQ(test_n_fds(), n_fds);
@@ -360,7 +362,7 @@ TEST_NO_BUS(forkedChildClosesItsDescriptorsAndMakesItsOwnLoop)
                 _exit(0);
         }
         CHECK_EQ(test_wait_for(child), 0);
-        CHECK(!dn__loop_close_and_join(loop));
+        CHECK(!dn__loop_close_and_wait(loop));
 }
 
 TEST_MAIN()

@@ -1,6 +1,7 @@
 /* The library's threads. */
 #include "util/thread.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -20,6 +21,7 @@ static void look(void *context)
         CHECK_STREQ(name, "dn-under-test");
         CHECK_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), 0);
         CHECK_EQ(state, PTHREAD_CANCEL_DISABLE);
+        CHECK(dn__thread_is_ours());
         atomic_store((_Atomic int *)context, 1);
 }
 
@@ -27,15 +29,34 @@ TEST_NO_BUS(aThreadLeavesSignalsToTheHost)
 {
         _Atomic int has_looked = 0;
         sigset_t before, after;
-        pthread_t thread;
 
         CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
-        CHECK_EQ(dn__thread_start("dn-under-test", look, &has_looked, &thread), 0);
+        CHECK_EQ(dn__thread_start("dn-under-test", look, &has_looked), 0);
         CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
-        CHECK_EQ(pthread_join(thread, NULL), 0);
+        dn__thread_join_all();
         CHECK_EQ(atomic_load(&has_looked), 1);
         for (int signal = 1; signal < NSIG; signal++)
                 CHECK_EQ(sigismember(&after, signal), sigismember(&before, signal));
+}
+
+static void count(void *context)
+{
+        (*(_Atomic unsigned *)context)++;
+}
+
+TEST_NO_BUS(allThreadsAreJoinedHoweverManyThereWere)
+{
+        enum { N_ROUNDS = 5, N_THREADS = 20 };
+        _Atomic unsigned n_run = 0;
+
+        CHECK(!dn__thread_is_ours());
+        dn__thread_join_all();
+        for (unsigned round = 1; round <= N_ROUNDS; round++) {
+                for (int i = 0; i < N_THREADS; i++)
+                        CHECK_EQ(dn__thread_start("dn-under-test", count, &n_run), 0);
+                dn__thread_join_all();
+                CHECK_EQ(n_run, round * N_THREADS);
+        }
 }
 
 TEST_MAIN()

@@ -12,6 +12,7 @@
 #include "loop.h"
 #include "token.h"
 #include "inspect.h"
+#include "library.h"
 #include "statistics.h"
 
 #endif

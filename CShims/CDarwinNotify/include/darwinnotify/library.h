@@ -1,0 +1,39 @@
+/* The library as a whole: its end. */
+#ifndef DARWINNOTIFY_LIBRARY_H
+#define DARWINNOTIFY_LIBRARY_H
+
+#include "base.h"
+
+DN_BEGIN_DECLS
+
+/**
+ * Ends everything the library does in this process: threads, connections, descriptors, its entry in
+ * the shared table, memory. For plugins that contain the static library, before dlclose(), and for
+ * leak checkers. Nothing else needs it: exit() sends what is pending.
+ *
+ * It cancels every observer and token; their destroy hooks run, on this thread or where a callback
+ * is still running. It waits for running callbacks, for works that wait in executors and for calls
+ * of other threads, for at most a second, then sends what still waits for the bus, for at most
+ * another one. Posts of other threads meanwhile wait, and then begin afresh.
+ *
+ * Afterwards the library can be used again, as for the first time; the environment variables are
+ * read again. Tokens are invalid. Centers of dn_center_open() begin afresh at their next use.
+ * Observers, centers and loops that the caller owns are released as ever, before or after, but
+ * before dlclose(); until then they keep their own memory, and a loop its descriptor.
+ *
+ * Not for programs in Swift, whose modules keep observers for as long as they are loaded.
+ *
+ * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
+ *           is done. -EBUSY if, after a second, a callback is still running, or waits in an
+ *           executor of the host (which must run it, or refuse it, as dn_loop_close() does), or
+ *           another thread is inside a call, such as dn_watch_posts() or another dn_shutdown():
+ *           observers and tokens are cancelled, all else goes on, and it may be called again.
+ * Threads:  any. Not while another thread or a signal handler calls notify_check(), notify_peek(),
+ *           notify_get_state() or notify_is_valid_token(), which take no lock.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_shutdown(void);
+
+DN_END_DECLS
+
+#endif

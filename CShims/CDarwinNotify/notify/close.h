@@ -1,0 +1,13 @@
+/* Closes everything of <notify.h>. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Cancels all tokens. */
+void dn__tokens_cancel(void);
+
+/* Returns whether there are none. */
+bool dn__tokens_are_none(void);
+
+/* Frees what is kept for tokens, of which there are none. While nobody reads one. */
+void dn__tokens_free(void);

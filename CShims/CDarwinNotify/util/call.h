@@ -1,0 +1,32 @@
+/* Marks calls of the library, which neither the end of their thread nor that of the library may
+ * interrupt.
+ *
+ * A cancelled thread would leave locks and references held, and a library that is shut down frees
+ * what calls use. So each public function that takes or uses any begins with DN__CALL():
+ * pthread_cancel() takes effect in the host's own code, after the call, and the library is shut
+ * down when no call is running. Callbacks that run inside the call are part of it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/cleanup.h"
+
+typedef struct dn__call {
+        int cancel_state;    /* of the thread, before */
+        uint32_t counted_in; /* the process in which it was counted; 0: it was not */
+} dn__call;
+
+#define DN__CALL() const dn__call call_ DN__CLEANUP(dn__call_end) = dn__call_begin()
+
+/* Waits while the gate is closed, except inside another call and on the library's own threads. */
+dn__call dn__call_begin(void);
+void dn__call_end(const dn__call *call);
+
+/* Returns whether the caller is inside a call, or on a thread of the library. */
+bool dn__call_is_inside(void);
+
+/* Closes the gate if the caller's is the only call, or becomes it within a few milliseconds. Calls
+ * of other threads then wait. Returns whether the gate is closed. */
+bool dn__call_close_gate(void);
+void dn__call_open_gate(void);

@@ -1,0 +1,146 @@
+/* A plugin that contains the static library is loaded and unloaded many times. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test-bus.h"
+#include "test.h"
+
+/* --- counting allocations --------------------------------------------------------------------- */
+
+/* The C library's allocator, under names that cannot be replaced. What it says of itself includes
+ * caches of threads that have ended. */
+extern void *__libc_malloc(size_t n_bytes);
+extern void *__libc_calloc(size_t n, size_t n_bytes);
+extern void *__libc_realloc(void *memory, size_t n_bytes);
+extern void *__libc_memalign(size_t alignment, size_t n_bytes);
+extern void __libc_free(void *memory);
+
+static _Atomic long n_allocations;
+
+#if !TEST_HAS_SANITIZER
+static void *counted(void *memory)
+{
+        n_allocations += memory != NULL;
+        return memory;
+}
+
+void *malloc(size_t n_bytes)
+{
+        return counted(__libc_malloc(n_bytes));
+}
+
+void *calloc(size_t n, size_t n_bytes)
+{
+        return counted(__libc_calloc(n, n_bytes));
+}
+
+void *realloc(void *memory, size_t n_bytes)
+{
+        return memory ? __libc_realloc(memory, n_bytes) : malloc(n_bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t n_bytes)
+{
+        return counted(__libc_memalign(alignment, n_bytes));
+}
+
+int posix_memalign(void **ret_memory, size_t alignment, size_t n_bytes)
+{
+        *ret_memory = aligned_alloc(alignment, n_bytes);
+        return *ret_memory ? 0 : ENOMEM;
+}
+
+void free(void *memory)
+{
+        n_allocations -= memory != NULL;
+        __libc_free(memory);
+}
+#endif
+
+/* --- the plugin ------------------------------------------------------------------------------- */
+
+/* The first rounds load what stays, such as libsystemd. */
+enum { N_FIRST_ROUNDS = 5, N_ROUNDS = 100 };
+
+/* What the process has. */
+typedef struct sizes {
+        unsigned n_fds;
+        unsigned n_threads;
+        unsigned n_mappings;
+        long n_allocations;
+} sizes;
+
+static unsigned count_mappings(void)
+{
+        FILE *maps = fopen("/proc/self/maps", "re");
+        unsigned n = 0;
+        int c;
+
+        CHECK(maps);
+        while ((c = fgetc(maps)) != EOF)
+                n += c == '\n';
+        fclose(maps);
+        return n;
+}
+
+static sizes measure(void)
+{
+        return (sizes){test_n_fds(), test_n_threads(), count_mappings(), n_allocations};
+}
+
+/* Beside the test programs. */
+static void find_plugin(char ret_path[PATH_MAX])
+{
+        ssize_t n_bytes = readlink("/proc/self/exe", ret_path, PATH_MAX - 32);
+        char *end;
+
+        CHECK(n_bytes > 0);
+        ret_path[n_bytes] = '\0';
+        end = strstr(ret_path, "/tests/library/");
+        CHECK(end);
+        strcpy(end, "/plugin.so");
+}
+
+static void load_use_and_unload(const char *path)
+{
+        void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        int (*use)(void);
+
+        if (!plugin)
+                test_broken("%s", dlerror());
+        *(void **)&use = dlsym(plugin, "plugin_use");
+        CHECK(use);
+        CHECK_EQ(use(), 0);
+        CHECK_EQ(dlclose(plugin), 0);
+        CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+}
+
+TEST_ON_BUS(unloadedPluginLeavesNothing)
+{
+        test_bus *bus = test_bus_begin();
+        char path[PATH_MAX];
+        sizes before, after;
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("a sanitizer keeps what an unloaded library had");
+        find_plugin(path);
+        for (int i = 0; i < N_FIRST_ROUNDS; i++)
+                load_use_and_unload(path);
+        WAIT_UNTIL_EQ(test_n_threads(), 2); /* the other one is of the test */
+        before = measure();
+        for (int i = 0; i < N_ROUNDS; i++)
+                load_use_and_unload(path);
+        WAIT_UNTIL_EQ(test_n_threads(), before.n_threads);
+        after = measure();
+        CHECK_EQ(after.n_fds, before.n_fds);
+        CHECK_EQ(after.n_mappings, before.n_mappings);
+        CHECK_EQ(after.n_allocations, before.n_allocations);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

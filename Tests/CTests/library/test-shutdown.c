@@ -1,0 +1,392 @@
+/* dn_shutdown(): nothing is left, and the library can be used again. */
+#include <errno.h>
+#include <notify.h>
+#include <notify_private.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "notify-tally.h"
+#include "roles.h"
+
+static unsigned n_mapped_tables(void)
+{
+        FILE *maps = fopen("/proc/self/maps", "re");
+        char line[4096];
+        unsigned n = 0;
+
+        CHECK(maps);
+        while (fgets(line, sizeof line, maps))
+                n += strstr(line, "darwin-notify") != NULL;
+        fclose(maps);
+        return n;
+}
+
+static void shut_down(void)
+{
+        CHECK_EQ(dn_shutdown(), 0);
+}
+
+/* Without a handle. */
+static void observe(dn_center *center, const char *name, tally *self)
+{
+        CHECK_EQ(dn_center_observe(center, name, tally_handler(self), NULL, NULL), 0);
+}
+
+/* --- what is left ----------------------------------------------------------------------------- */
+
+/* What the process has of its own. */
+typedef struct footing {
+        unsigned n_fds;
+        unsigned n_threads;
+        unsigned n_tables;
+} footing;
+
+static footing take_footing(void)
+{
+        return (footing){test_n_fds(), test_n_threads(), n_mapped_tables()};
+}
+
+static void check_nothing_is_left(footing before)
+{
+        CHECK_EQ(n_mapped_tables(), before.n_tables);
+        CHECK_EQ(test_n_fds(), before.n_fds);
+        /* A thread that was joined disappears a moment later; one of the sanitizer stays. */
+        if (!TEST_HAS_THREAD_SANITIZER)
+                WAIT_UNTIL_EQ(test_n_threads(), before.n_threads);
+}
+
+/* Uses every layer. Returns how many handlers were registered. */
+static uint64_t use_everything(tally *seen, dn_center *opened)
+{
+        char path[] = "/";
+        int token = NOTIFY_TOKEN_INVALID, fd;
+
+        tally_drop(tally_observe(dn_center_darwin(), "dropped", seen));
+        observe(dn_center_darwin(), "kept", seen);
+        (void)dn_center_observe_prefix(dn_center_darwin(), "pre", tally_handler(seen), NULL, NULL);
+        observe(dn_center_local(), "local", seen);
+        observe(opened, "opened", seen);
+        CHECK_EQ(dn_center_add_observer(dn_center_darwin(), seen, tally_callback, "cf", NULL, 0),
+                 0);
+        (void)add_check("checked");
+        token = add_callback("called", seen);
+        CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_file_descriptor("piped", &fd, 0, &token), NOTIFY_STATUS_OK);
+        post_ok(dn_center_darwin(), "kept");
+        WAIT_UNTIL(seen->n_calls > 0);
+        return 6;
+}
+
+TEST(nothingIsLeftOfEveryLayer)
+{
+        test_bus *bus = test_bus_begin();
+        footing before = take_footing();
+        dn_center *opened;
+        tally seen = {0};
+        uint64_t n_registered;
+
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &opened), 0);
+        for (int i = 1; i <= 3; i++) {
+                atomic_store(&seen.n_calls, 0);
+                n_registered = use_everything(&seen, opened);
+                shut_down();
+                CHECK_EQ(seen.n_destroyed, i * n_registered);
+                check_nothing_is_left(before);
+        }
+        CHECK(!dn_center_unref(opened));
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(busHasNoConnectionOfTheProcessAnyMore)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        tally seen = {0};
+
+        observe(dn_center_darwin(), "x", &seen);
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        shut_down();
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(whatWasPostedBeforeIsSent)
+{
+        enum { N_POSTS = 100 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < N_POSTS; i++)
+                CHECK_EQ(dn_center_post(dn_center_distributed(), "sent", NULL, NULL, 0), 0);
+        post_ok(dn_center_darwin(), "last");
+        shut_down();
+        do
+                test_peer_next(peer, &seen);
+        while (strcmp(seen.name, "last") != 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(unusedLibraryIsShutDown)
+{
+        shut_down();
+        shut_down();
+}
+
+/* --- afterwards ------------------------------------------------------------------------------- */
+
+TEST(libraryIsUsedAgain)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_observer("again", NULL);
+
+        for (uint64_t i = 1; i <= 10; i++) {
+                tally seen = {0};
+                observe(dn_center_darwin(), "again", &seen);
+                post_ok(dn_center_darwin(), "again");
+                WAIT_UNTIL_EQ(seen.n_posts, 1);
+                shut_down();
+                CHECK_EQ(seen.n_destroyed, 1);
+        }
+        post_ok(dn_center_darwin(), "again");
+        WAIT_UNTIL(child_posts(child, 0) == 11);
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST(tokensAreInvalidAndTheirNumbersNotUsedAgain)
+{
+        test_bus *bus = test_bus_begin();
+        int before[3], after;
+
+        for (int i = 0; i < 3; i++)
+                before[i] = add_check("token");
+        shut_down();
+        after = add_check("token");
+        for (int i = 0; i < 3; i++) {
+                CHECK(before[i] != after);
+                check_invalid(before[i]);
+        }
+        CHECK(is_changed(after));
+        post("token");
+        CHECK(is_changed(after));
+        cancel(after);
+        test_bus_stop(bus);
+}
+
+TEST(handlesOfTheHostMayBeReleasedAfterwards)
+{
+        test_bus *bus = test_bus_begin();
+        tally seen = {0};
+        dn_observer *observer, *other = NULL;
+        dn_center *center;
+
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
+        observer = tally_observe(center, "x", &seen);
+        shut_down();
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&seen), NULL, &other), -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 2);
+        dn_observer_cancel_wait(observer);
+        CHECK(!dn_observer_unref(observer));
+        /* The center is as new. */
+        observer = tally_observe(center, "x", &seen);
+        post_ok(center, "x");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        tally_drop(observer);
+        CHECK(!dn_center_unref(center));
+        shut_down();
+        test_bus_stop(bus);
+}
+
+/* --- while others use the library ------------------------------------------------------------- */
+
+static _Atomic bool is_over;
+
+static void *keep_posting(void *name)
+{
+        while (!is_over)
+                post_soon(dn_center_darwin(), name);
+        return NULL;
+}
+
+static void *post_locally(void *name)
+{
+        post_ok(dn_center_local(), name);
+        return NULL;
+}
+
+TEST(postsOfOtherThreadsWaitAndGoOn)
+{
+        enum { N_THREADS = 3, N_ROUNDS = TEST_HAS_SANITIZER ? 5 : 30 };
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_observer("busy", NULL);
+        footing before = take_footing();
+        pthread_t threads[N_THREADS];
+        uint64_t n_posts = 0;
+
+        for (int i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, keep_posting, "busy"), 0);
+        for (int i = 0; i < N_ROUNDS; i++) {
+                WAIT_UNTIL(child_posts(child, 0) > n_posts);
+                n_posts = child_posts(child, 0);
+                WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        }
+        is_over = true;
+        for (int i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        check_nothing_is_left(before);
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+static int forked_child(void)
+{
+        footing before = take_footing();
+        tally seen = {0};
+
+        shut_down(); /* of what the parent has: nothing */
+        observe(dn_center_darwin(), "child", &seen);
+        post_ok(dn_center_darwin(), "child");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        shut_down();
+        CHECK_EQ(seen.n_destroyed, 1);
+        check_nothing_is_left(before);
+        return 0;
+}
+
+TEST(forkedChildShutsDownItsOwnAlone)
+{
+        test_bus *bus = test_bus_begin();
+        tally seen = {0};
+        pid_t pid;
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer allows no threads in a forked child");
+        observe(dn_center_darwin(), "parent", &seen);
+        pid = test_fork();
+        if (pid == 0)
+                exit(forked_child());
+        CHECK_EQ(test_wait_for(pid), 0);
+        CHECK_EQ(seen.n_destroyed, 0);
+        post_ok(dn_center_darwin(), "parent");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        shut_down();
+        CHECK_EQ(seen.n_destroyed, 1);
+        test_bus_stop(bus);
+}
+
+/* A call of a thread that does not exist in the child does not count there. */
+TEST_ON_BUS(childForkedDuringACallOfAnotherThreadShutsDown)
+{
+        test_bus *bus = test_bus_begin();
+        tally held = {.holds = true};
+        pthread_t thread;
+        pid_t pid;
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("with a sanitizer a fork waits until the other threads rest");
+        observe(dn_center_local(), "held", &held);
+        CHECK_EQ(pthread_create(&thread, NULL, post_locally, "held"), 0);
+        WAIT_UNTIL(held.n_calls > 0);
+        pid = test_fork();
+        if (pid == 0)
+                exit(forked_child());
+        CHECK_EQ(test_wait_for(pid), 0);
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        held.holds = false;
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        shut_down();
+        test_bus_stop(bus);
+}
+
+/* --- callbacks -------------------------------------------------------------------------------- */
+
+static _Atomic int result_inside;
+
+static void shut_down_inside(const dn_event *event, void *context)
+{
+        (void)context;
+        CHECK(event->name);
+        result_inside = dn_shutdown();
+}
+
+static void shut_down_in_hook(void *context)
+{
+        (void)context;
+        result_inside = dn_shutdown();
+}
+
+static void check_refused_in_callback(dn_center *center)
+{
+        dn_handler handler = {.invoke = shut_down_inside};
+
+        result_inside = 0;
+        CHECK_EQ(dn_center_observe(center, "self.x", handler, NULL, NULL), 0);
+        post_ok(center, "self.x");
+        WAIT_UNTIL_EQ(result_inside, -EDEADLK);
+}
+
+TEST_NO_BUS(shutdownIsRefusedInACallback)
+{
+        tally seen = {0};
+        dn_handler handler = {tally_invoke, &seen, shut_down_in_hook};
+        dn_observer *observer;
+
+        check_refused_in_callback(dn_center_darwin());
+        check_refused_in_callback(dn_center_local());
+        result_inside = 0;
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.y", handler, NULL, &observer), 0);
+        tally_drop(observer);
+        CHECK_EQ(result_inside, -EDEADLK);
+        shut_down();
+}
+
+TEST(runningCallbackIsWaitedForButNotForever)
+{
+        test_bus *bus = test_bus_begin();
+        footing before = take_footing();
+        tally seen = {.holds = true};
+
+        observe(dn_center_darwin(), "x", &seen);
+        post_ok(dn_center_darwin(), "x");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        CHECK_EQ(seen.n_destroyed, 0);
+        /* Cancelled, and all else goes on. */
+        post_ok(dn_center_darwin(), "x");
+        seen.holds = false;
+        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK_EQ(seen.n_destroyed, 1);
+        check_nothing_is_left(before);
+        test_bus_stop(bus);
+}
+
+TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
+{
+        test_bus *bus = test_bus_begin();
+        tally seen = {0};
+        dn_executor executor;
+        dn_loop *loop;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        executor = dn_loop_executor(loop);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), &executor, NULL),
+                 0);
+        post_ok(dn_center_darwin(), "x");
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        CHECK_EQ(seen.n_destroyed, 1);
+        CHECK(!dn_loop_close(loop));
+        shut_down();
+        CHECK_EQ(seen.n_calls, 0);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()
