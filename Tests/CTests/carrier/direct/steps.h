@@ -13,7 +13,6 @@
 static void step(const volatile void *address, int place);
 static void note(uint64_t value);
 static void note_if_kept(const volatile void *address, uint64_t value);
-static long pretend(long number, const volatile void *word, int operation, uint32_t value);
 
 #define STEP(address, operation, note)                                                             \
         __extension__({                                                                            \

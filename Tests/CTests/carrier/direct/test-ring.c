@@ -18,6 +18,8 @@
 
 #include "steps.h"
 
+static long pretend(long number, const volatile void *word, int operation, uint32_t value);
+
 /* The last argument before the ignored ones is the value to sleep on. */
 #define syscall(number, word, operation, value, until, ...)                                        \
         ((void)(until), pretend(number, word, operation, value))
