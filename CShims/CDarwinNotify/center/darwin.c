@@ -28,26 +28,28 @@ dn_center *dn_center_darwin(void)
  * our own posts included: one that began before an observer was added reaches it this way, and one
  * that arrives by two carriers is delivered once. Any other post is delivered once per signal,
  * except our own, which were delivered immediately. */
-static void received(void *context, const dn__post *post)
+static uint64_t received(void *context, const dn__post *post)
 {
         dn__hub *hub = context;
         dn__batch batch = { 0 };
         dn__crowd works = { 0 };
         dn__topic *topic;
+        uint64_t n_posts = 0;
 
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &post->name);
         if (topic && topic->slot && post->generation &&
             post->region == hub->region->table->header.region)
-                dn__fanout_counted(topic, post->generation, &batch);
+                n_posts = dn__fanout_counted(topic, post->generation, &batch);
         else if (topic && post->origin.sender && !post->origin.is_own)
-                dn__fanout_uncounted(topic, &batch);
+                n_posts = dn__fanout_uncounted(topic, &batch);
         /* Observers of a prefix hold no slots, so they hear of names by the bus. */
         if (post->origin.sender && (post->generation || !post->origin.is_own))
                 dn__prefix_hand(hub, post, &works);
         dn__hub_unlock(hub);
         dn__batch_run(&batch);
         dn__works_run(&works);
+        return n_posts;
 }
 
 static void may_have_missed(void *context)
@@ -113,9 +115,9 @@ static void post_inside(dn__hub *hub, dn__post *post)
         if (topic && topic->slot) {
                 post->slot = topic->slot;
                 post->generation = dn__slot_count_post(topic->slot);
-                dn__fanout_counted(topic, post->generation, &batch);
+                (void)dn__fanout_counted(topic, post->generation, &batch);
         } else if (topic) {
-                dn__fanout_uncounted(topic, &batch);
+                (void)dn__fanout_uncounted(topic, &batch);
         }
         dn__hub_unlock(hub);
         dn__batch_run(&batch);

@@ -34,10 +34,12 @@ static void dispatch(dn__hub *hub, const dn__post *post)
 /* --- What the carrier brings ---------------------------------------------------------------- */
 
 /* Our own posts were passed on when they were made. */
-static void received_distributed(void *context, const dn__post *post)
+static uint64_t received_distributed(void *context, const dn__post *post)
 {
-        if (!post->origin.is_own)
-                dispatch(context, post);
+        if (post->origin.is_own)
+                return 0;
+        dispatch(context, post);
+        return 1;
 }
 
 /* There is no table to check: the number of the next post shows what was missed. */

@@ -15,14 +15,15 @@ static void push(dn__topic *topic, uint64_t n_posts, dn__batch *batch) DN__HUB_L
         topic->sequence += n_posts;
 }
 
-void dn__fanout_uncounted(dn__topic *topic, dn__batch *batch)
+uint64_t dn__fanout_uncounted(dn__topic *topic, dn__batch *batch)
 {
         if (topic->counter)
                 atomic_fetch_add(&topic->counter->n_uncounted, 1);
         push(topic, 1, batch);
+        return 1;
 }
 
-void dn__fanout_counted(dn__topic *topic, uint64_t generation, dn__batch *batch)
+uint64_t dn__fanout_counted(dn__topic *topic, uint64_t generation, dn__batch *batch)
 {
         uint64_t counted, n_posts;
 
@@ -35,14 +36,15 @@ void dn__fanout_counted(dn__topic *topic, uint64_t generation, dn__batch *batch)
         if (generation > counted)
                 generation = counted;
         if (generation <= topic->generation)
-                return;
+                return 0;
         n_posts = generation - topic->generation;
         push(topic, n_posts < MAX_POSTS ? n_posts : MAX_POSTS, batch);
         topic->generation = generation;
+        return n_posts;
 }
 
 void dn__fanout_missed(dn__topic *topic, dn__batch *batch)
 {
         if (topic->slot)
-                dn__fanout_counted(topic, UINT64_MAX, batch);
+                (void)dn__fanout_counted(topic, UINT64_MAX, batch);
 }

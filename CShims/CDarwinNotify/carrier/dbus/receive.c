@@ -128,7 +128,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         }
         dn__lock_release(&dbus->lock);
         if (is_wanted)
-                dbus->carrier.sink->received(dbus->carrier.context, &post);
+                (void)dbus->carrier.sink->received(dbus->carrier.context, &post);
         if (fits)
                 dn__post_release(&post);
 }
@@ -160,7 +160,7 @@ void dn__dbus_handle_decided(dn__dbus *dbus)
         while ((decided = take_decided(dbus, &accepted))) {
                 dn__lock_release(&dbus->lock);
                 if (accepted)
-                        dbus->carrier.sink->received(dbus->carrier.context, &decided->post);
+                        (void)dbus->carrier.sink->received(dbus->carrier.context, &decided->post);
                 dn__lock_acquire(&dbus->lock);
                 dn__waiting_post_free(decided);
         }

@@ -13,12 +13,12 @@
 #include "carrier/dbus/peers.h"
 #include "carrier/dbus/pending.h"
 #include "carrier/dbus/rules.h"
-#include "carrier/dbus/throttle.h"
 #include "carrier/dbus/waiting.h"
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/lock.h"
 #include "util/loop.h"
+#include "util/throttle.h"
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
  * never held while waiting or while code outside this folder runs. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "carrier/direct/marks.h"
+#include "carrier/direct/nap.h"
 #include "carrier/direct/ring.h"
 #include "shm/slot.h"
 #include "util/list.h"
@@ -18,6 +19,10 @@ typedef struct dn__direct {
         dn__source source;
         dn__loop *loop;
         dn__region *region;
+
+        /* Of the thread: */
+        uint64_t n_found; /* new posts, by this look */
+        dn__nap nap;
 } dn__direct;
 
 static dn__direct *direct_of(dn__carrier *carrier)
@@ -37,6 +42,7 @@ static bool prepare_direct(dn__source *source, dn__wait *wait)
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
 
         (void)wait;
+        dn__nap_take(&direct->nap);
         return !direct->region || !dn__ring_is_marked(direct->region);
 }
 
@@ -51,15 +57,18 @@ static void bring(void *context, size_t slot_index)
         };
 
         if (dn__slot_read_name(direct->region, slot_index, text, &post.name))
-                direct->carrier.sink->received(direct->carrier.context, &post);
+                direct->n_found += direct->carrier.sink->received(direct->carrier.context, &post);
 }
 
 static void dispatch_direct(dn__source *source)
 {
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
 
-        if (direct->region)
-                dn__marks_take(direct->region, bring, direct);
+        if (!direct->region)
+                return;
+        direct->n_found = 0;
+        dn__marks_take(direct->region, bring, direct);
+        dn__nap_note(&direct->nap, direct->n_found);
 }
 
 static const dn__source_ops source_ops = { prepare_direct, dispatch_direct };

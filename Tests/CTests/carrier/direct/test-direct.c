@@ -145,6 +145,23 @@ TEST_NO_BUS(aStoppedProcessHearsEachNameWhenItGoesOn)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
+/* Without naps there are 100 switches in a millisecond, with them 7. A slow machine has fewer. */
+TEST_NO_BUS(aFloodWakesItsReceiverSeldom)
+{
+        dn_executor executor = dn_executor_inline();
+        static tally seen = {0};
+
+        begin_without_bus();
+        tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
+        test_child *poster = test_spawn_role("post", "N", "1000000", "return", NULL);
+        WAIT_UNTIL(seen.n_posts > 0);
+        uint64_t n_before = test_n_switches_of_others(), start_us = test_now_us();
+        WAIT_UNTIL_EQ(seen.n_posts, 1000000);
+        uint64_t n_ms = (test_now_us() - start_us) / 1000;
+        CHECK(test_n_switches_of_others() - n_before < 100 + 20 * n_ms);
+        CHECK_EQ(test_child_wait(poster), 0);
+}
+
 TEST_NO_BUS(theHeirOfAnEntryHearsNothingOfTheDead)
 {
         begin_without_bus();
