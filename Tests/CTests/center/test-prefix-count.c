@@ -67,7 +67,7 @@ static void post_and_expect(tally *seen, uint64_t n_posts)
         CHECK_EQ(seen->n_posts, n_posts);
 }
 
-TEST(aSignalTellsOfThoseThatWereDroppedBeforeIt)
+TEST_ON_BUS(aSignalTellsOfThoseThatWereDroppedBeforeIt)
 {
         static tally seen = { 0 };
         dn_observer *observer;
@@ -81,7 +81,7 @@ TEST(aSignalTellsOfThoseThatWereDroppedBeforeIt)
         end();
 }
 
-TEST(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
+TEST_ON_BUS(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
 {
         static tally first = { 0 }, second = { 0 };
         dn_observer *observers[2];
@@ -97,7 +97,7 @@ TEST(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
         end();
 }
 
-TEST(whatWasPostedWhileNobodyObservedIsNotTold)
+TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotTold)
 {
         static tally earlier = { 0 }, later = { 0 };
         dn_observer *observer;
@@ -113,7 +113,7 @@ TEST(whatWasPostedWhileNobodyObservedIsNotTold)
         end();
 }
 
-TEST(aSignalTellsOfNoMoreThanWasCounted)
+TEST_ON_BUS(aSignalTellsOfNoMoreThanWasCounted)
 {
         static tally seen = { 0 };
         dn_observer *observer;
@@ -129,7 +129,7 @@ TEST(aSignalTellsOfNoMoreThanWasCounted)
         end();
 }
 
-TEST(aCountThatHasDecreasedStillTellsOfPosts)
+TEST_ON_BUS(aCountThatHasDecreasedStillTellsOfPosts)
 {
         static tally seen = { 0 };
         dn_observer *observer;
@@ -144,7 +144,7 @@ TEST(aCountThatHasDecreasedStillTellsOfPosts)
         end();
 }
 
-TEST(namesThatTheUserMayNotObserveAreLeftOut)
+TEST_ON_BUS(namesThatTheUserMayNotObserveAreLeftOut)
 {
         static tally seen = { 0 };
         dn_observer *observer;

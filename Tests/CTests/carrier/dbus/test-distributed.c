@@ -2,6 +2,9 @@
 #include <darwinnotify/darwinnotify.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "record.h"
 #include "tally.h"
@@ -191,6 +194,79 @@ TEST_ON_BUS(aGapInTheNumbersIsToldAsDropped)
         test_bus_stop(bus);
 }
 
+/* Returns the first descriptor from a number on that is a connection of this process to the bus. */
+static int next_connection(const test_bus *bus, int from)
+{
+        for (int fd = from; fd < 256; fd++) {
+                struct sockaddr_un address = { 0 };
+                socklen_t n_bytes = sizeof(address) - 1;
+
+                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) == 0 &&
+                    address.sun_family == AF_UNIX &&
+                    strcmp(address.sun_path, test_bus_path(bus)) == 0)
+                        return fd;
+        }
+        return -1;
+}
+
+/* Ends every connection to the bus but that of the peer. */
+static void break_connections(const test_bus *bus, int peer_fd)
+{
+        for (int fd = next_connection(bus, 0); fd >= 0; fd = next_connection(bus, fd + 1))
+                if (fd != peer_fd)
+                        CHECK_EQ(shutdown(fd, SHUT_RDWR), 0);
+}
+
+TEST_ON_BUS(aGapAcrossALostConnectionIsToldIfTheBusIsTheSame)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        int peer_fd = next_connection(bus, 0);
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
+        post_numbered(peer, "com.a", 10);
+        record_expect(&seen, 1, "com.a\n");
+        break_connections(bus, peer_fd);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+        /* Until the rules are there again. */
+        WAIT_UNTIL((post_numbered(peer, "com.a", 14), seen.n_calls >= 2));
+        CHECK_EQ(seen.n_dropped, 3);
+        record_drop(observer, &seen);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* The bus gives out the names of connections anew. */
+TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
+{
+        enum { N_PEERS = 6 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peers[N_PEERS];
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < N_PEERS; i++)
+                        peers[i] = test_peer_open(test_bus_address(bus));
+                for (int i = 0; i < N_PEERS; i++)
+                        WAIT_UNTIL((post_numbered(peers[i], "com.a", 10 + 10 * round),
+                                    seen.n_calls > (uint64_t)(N_PEERS * round + i)));
+                for (int i = 0; i < N_PEERS; i++)
+                        test_peer_close(peers[i]);
+                if (round == 0) {
+                        test_bus_kill(bus);
+                        test_bus_start_again(bus);
+                        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+                }
+        }
+        CHECK_EQ(seen.n_dropped, 0);
+        record_drop(observer, &seen);
+        test_bus_stop(bus);
+}
+
 TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
 {
         test_bus *bus = test_bus_begin();
@@ -250,6 +326,26 @@ TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
         free(text);
         record_drop(observer, &seen);
         dn_center_unref(poster);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(reservedNamesOfOthersAreNotSent)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal first;
+
+        if (geteuid() != 0)
+                SKIP("needs to become another user");
+        test_peer_watch(peer, "type='signal',path='" PATH "'");
+        CHECK_EQ(dn_center_is_on_bus(dn_center_distributed()), 1);
+        CHECK_EQ(seteuid(65534), 0);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "user.uid.1.x", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "com.a", NULL, NULL, 0), 0);
+        CHECK_EQ(seteuid(0), 0);
+        test_peer_next(peer, &first);
+        CHECK_STREQ(first.name, "com.a");
+        test_peer_close(peer);
         test_bus_stop(bus);
 }
 
