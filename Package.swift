@@ -20,7 +20,7 @@ let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// A program that stands in a folder of its own name.
+/// A program in the directory of the same name.
 func program(
   _ name: String, in folder: String, dependencies: [Target.Dependency] = ["DarwinNotify"]
 ) -> Target {
@@ -32,7 +32,7 @@ let examples = ["swift-listener", "swift-poster"]
 let lights = ["light-switch", "light-label"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
-/// They have no main program but that of libFuzzer: Scripts/fuzz alone builds them.
+/// Their main program comes from libFuzzer, so only Scripts/fuzz builds them.
 let fuzzers: [Target] =
   Context.environment["DARWIN_NOTIFY_FUZZ"] == nil
   ? []

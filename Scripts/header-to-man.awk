@@ -1,4 +1,4 @@
-# Makes a manual page of a public header: its declarations with the comments in front of them.
+# Makes a manual page from a public header: its declarations with the comments before them.
 #   awk -v version=1.0.0 -f header-to-man.awk HEADER
 # A function without a comment is an error.
 
@@ -77,7 +77,7 @@ function add_comment(   i) {
   n_comment = 0
 }
 
-# What a declaration declares: the last name in front of the arguments, or of the type.
+# The name that a declaration declares: the last one before the arguments, or that of the type.
 function name_of(code,   text) {
   text = code
   if (match(text, /\(\*dn_[a-z0-9_]+\)/)) return substr(text, RSTART + 2, RLENGTH - 3)
@@ -166,7 +166,7 @@ code == "" && /^\/\*/ {
   next
 }
 
-# A plain comment with a blank line behind it tells of all that follows.
+# A plain comment followed by a blank line applies to everything after it.
 code == "" && /^$/ {
   if (is_plain && comment[1] !~ /^---/) {
     body = body ".SS Common to what follows\n"

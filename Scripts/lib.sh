@@ -1,15 +1,15 @@
-# Helpers of the scripts in this folder; sourced by each of them as its first step.
+# Helpers for the scripts in this folder, which source it first.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 exec </dev/null
 unset DARWIN_NOTIFY_BUS
-export WERROR=1 # in each make: what our own compilers warn of is not released
+export WERROR=1 # for each make: code with warnings is not released
 
 # ---- toolchain -----------------------------------------------------------------------------------
 
-# A Swift toolchain may stand beside PATH; its clang serves where the system has none.
+# The Swift toolchain need not be in PATH; its clang is used if the system has none.
 for folder in "${SWIFTLY_BIN_DIR:-${HOME:-/nonexistent}/.local/share/swiftly/bin}" \
   /opt/swift/usr/bin /usr/share/swift/usr/bin; do
   command -v swift >/dev/null && break
@@ -25,7 +25,7 @@ have() { command -v "$1" >/dev/null; }
 
 # ---- checks --------------------------------------------------------------------------------------
 
-# Prints the source files under the given folders (default: the repository) that end as said.
+# Prints the source files in the given folders (default: the repository) with these suffixes.
 #   sources .c .h -- CShims Tests
 sources() {
   local names=() folders=()
@@ -42,19 +42,19 @@ sources() {
 
 violations=0
 
-# Reports one broken rule: violation FILE:LINE TEXT
+# Reports one violation: violation FILE:LINE TEXT
 violation() {
   printf '%s: %s\n' "$1" "$2" >&2
   violations=$((violations + 1))
 }
 
-# Reports each line of the standard input, "FILE:LINE: TEXT", as one broken rule.
+# Reports each line of standard input, "FILE:LINE: TEXT", as one violation.
 violations_from_lines() {
   local line
   while IFS= read -r line; do violation "${line%%: *}" "${line#*: }"; done
 }
 
-# Ends a check: its one line when all is well, else the number of violations.
+# Ends a check: prints its line if all is well, otherwise the number of violations.
 conclude() {
   if [ "$violations" -gt 0 ]; then
     echo "${0##*/}: $violations violations" >&2
@@ -68,8 +68,8 @@ die() {
   exit 1
 }
 
-# Writes the whole programs of README.md, the blocks that begin with an include or an import, to
-# FOLDER/1.c, FOLDER/2.c... (or .swift): readme_programs LANGUAGE FOLDER
+# Writes the complete programs of README.md, which begin with an include or import, to FOLDER/1.c,
+# FOLDER/2.c... (or .swift): readme_programs LANGUAGE FOLDER
 readme_programs() {
   mkdir -p "$2"
   awk -v language="$1" -v folder="$2" '
@@ -83,7 +83,7 @@ readme_programs() {
     END { exit n == 0 }' README.md || die "README.md has no program in $1"
 }
 
-# ---- processes and temporary files, gone with the script -----------------------------------------
+# ---- processes and temporary files, which end with the script ------------------------------------
 
 scratch=
 
@@ -96,8 +96,8 @@ clean_up() {
   exit $status
 }
 
-# Makes the folder $scratch, in which all temporary files then are. (The Swift compiler writes files
-# with broken names where the temporary files of another user are in its way.)
+# Creates the folder $scratch for all temporary files. (The Swift compiler writes files with broken
+# names if temporary files of another user are in its way.)
 make_scratch() {
   trap clean_up EXIT
   trap 'exit 130' INT
@@ -111,16 +111,16 @@ make_scratch() {
 start() {
   local name=$1
   shift
-  # Emptied here, not by the process: what an earlier one of the name wrote must not be seen.
+  # Emptied here, not by the process: what an earlier process of that name wrote must not be seen.
   : >"$scratch/$name.log"
   "$@" >>"$scratch/$name.log" 2>&1 &
   started=$!
 }
 
-# Prints how many lines of a process fit: seen NAME EXTENDED-REGEXP
+# Prints how many lines of a process match: seen NAME EXTENDED-REGEXP
 seen() { grep -cE -- "$2" "$scratch/$1.log" || true; }
 
-# Waits until a process has written so many lines that fit: await NAME REGEXP COUNT SECONDS
+# Waits until a process has written that many matching lines: await NAME REGEXP COUNT SECONDS
 await() {
   local deadline=$((SECONDS + $4))
   until [ "$(seen "$1" "$2")" -ge "$3" ]; do
@@ -129,7 +129,7 @@ await() {
   done
 }
 
-# Waits until a process that start() made has ended, and returns its status: await_end PID SECONDS
+# Waits until a process started by start() ends, and returns its status: await_end PID SECONDS
 await_end() {
   local deadline=$((SECONDS + $2))
   while kill -0 "$1" 2>/dev/null; do
@@ -139,7 +139,7 @@ await_end() {
   wait "$1"
 }
 
-# Starts a session bus of our own, with a runtime folder of its own.
+# Starts our own session bus, with its own runtime directory.
 start_bus() {
   export XDG_RUNTIME_DIR=$scratch/runtime
   mkdir -m 700 "$XDG_RUNTIME_DIR"
@@ -149,7 +149,7 @@ start_bus() {
   await bus '^unix:path=' 1 10 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
 }
 
-# ---- the C library as its users get it -----------------------------------------------------------
+# ---- the installed C library ---------------------------------------------------------------------
 
 # Installs the library below FOLDER/prefix, where pkg-config then finds it: install_library FOLDER
 install_library() {
