@@ -1,21 +1,22 @@
-// Posts Darwin notifications again inside the process.
+// Posts Darwin notifications again in Foundation's notification center.
 
 public import DarwinNotify
 public import Foundation
 
 extension DarwinNotificationCenter {
-  /// Posts a notification again through a notification center of Foundation, whenever it comes.
+  /// Posts a notification again through a notification center of Foundation, whenever it arrives.
   ///
-  /// Its observers are called once for each post, however often and by whom the name is forwarded
-  /// from this center to that one. The `userInfo` has the number of posts that the notification
-  /// stands for under `"coalesced"`: 1, unless more came than the center could deliver one by one.
+  /// Foundation's observers are called once for each post, however often and by whomever the name
+  /// is forwarded from this center to that one. The `userInfo` has the number of posts that the
+  /// notification stands for under `"coalesced"`: 1, unless more arrived than the center could
+  /// deliver one by one.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - target: the center to post through.
   ///   - notification: the name to post; by default the same text.
-  ///   - delivery: where the observers of Foundation are called. Who joins others has it where the
-  ///     first of them wanted it.
+  ///   - delivery: where Foundation's observers are called. If the name is already forwarded to
+  ///     that center, the first choice stays in effect.
   /// - Returns: the forwarding, which ends with the value or when it is cancelled.
   /// - Throws: what ``DarwinNotify/DarwinNotificationCenter/observe(_:on:_:)`` throws.
   public func forward(
@@ -33,7 +34,8 @@ extension DarwinNotificationCenter {
           target.post(
             name: notification, object: nil, userInfo: ["coalesced": event.coalesced])
         }
-        // The center as well: what stands in its place in memory later is not it.
+        // The center is kept, too: another center at the same address later would be mistaken for
+        // it.
         registration.keep((self, observation))
       })
   }

@@ -2,10 +2,10 @@
 
 internal import DarwinNotifySupport
 
-/// The forwarding of a name, for as long as the value lives.
+/// The forwarding of a name. It ends with this object.
 ///
 /// Several that forward the same name to the same center share one registration, so that each post
-/// is posted again once. It ends with the last of them.
+/// is forwarded once. It ends with the last of them.
 public final class Forwarding: Sendable {
   private let share: Locked<ForwardingShare?>
 
@@ -17,7 +17,7 @@ public final class Forwarding: Sendable {
     cancel()
   }
 
-  /// Ends the forwarding, unless others share it. To call it again changes nothing.
+  /// Ends the forwarding, unless others share it. Calling it again has no effect.
   public func cancel() {
     share.withLock { $0.take() }?.leave()
   }

@@ -6,20 +6,20 @@ internal import Foundation
 
 /// A share in the registration that forwards one source to one target.
 struct ForwardingShare: Sendable {
-  /// What is forwarded, to where, and what it is called there.
+  /// What is forwarded, where to, and its name there.
   struct Route: Hashable, Sendable {
     let source: Source
     let target: ObjectIdentifier
     let notification: Notification.Name
   }
 
-  /// What is forwarded.
+  /// The source of what is forwarded.
   enum Source: Hashable, Sendable {
     case notification(NotificationName, center: ObjectIdentifier)
     case messages(ExactString, directory: String, value: ObjectIdentifier)
   }
 
-  /// A registration. It is the one that posts as long as it stands in the table.
+  /// A registration. It is the one that posts as long as it is in the table.
   final class Registration: Sendable {
     private let source = Locked<(any Sendable)?>(nil)
     private let route: Route
@@ -28,12 +28,12 @@ struct ForwardingShare: Sendable {
       self.route = route
     }
 
-    /// Keeps what ends the registration when it is dropped.
+    /// Keeps an object that ends the registration when it is dropped.
     func keep(_ source: any Sendable) {
       self.source.withLock { $0 = source }
     }
 
-    /// Whether another thread that registered at the same time was not faster.
+    /// Whether no other thread that registered at the same time was faster.
     var isInUse: Bool {
       ForwardingShare.entries.withLock { $0[route]?.registration === self }
     }
@@ -48,7 +48,7 @@ struct ForwardingShare: Sendable {
 
   private let route: Route
 
-  /// Joins those who forward the route. The first of them makes the registration.
+  /// Joins those that forward the route. The first of them makes the registration.
   init<Failure: Error>(
     in route: Route, register: (Registration) throws(Failure) -> Void
   ) throws(Failure) {
@@ -65,7 +65,7 @@ struct ForwardingShare: Sendable {
     }
   }
 
-  /// Leaves the others; the last one ends the registration, once the lock is released.
+  /// Leaves the others; the last one ends the registration, after the lock is released.
   func leave() {
     let last = Self.entries.withLock { entries -> Registration? in
       entries[route]?.users -= 1

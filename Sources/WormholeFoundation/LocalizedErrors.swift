@@ -4,6 +4,6 @@ public import Foundation
 public import Wormhole
 
 extension WormholeError: LocalizedError {
-  /// What happened, in words.
+  /// A description of the error.
   public var errorDescription: String? { description }
 }

@@ -1,21 +1,21 @@
-// Posts messages again inside the process.
+// Posts messages again in Foundation's notification center.
 
 public import DarwinNotify
 public import Foundation
 public import Wormhole
 
 extension Wormhole {
-  /// Posts the messages of a name through a notification center of Foundation, as they come.
+  /// Posts the messages of a name through a notification center of Foundation, as they arrive.
   ///
-  /// Its observers are called once for each message, however many wormholes of the process forward
-  /// the name to that center. ``Foundation/Notification/message(of:)`` returns the message.
+  /// Foundation's observers are called once for each message, however many wormholes of the process
+  /// forward the name to that center. ``Foundation/Notification/message(of:)`` returns the message.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - target: the center to post through.
   ///   - notification: the name to post; by default the same text.
-  ///   - delivery: where the observers of Foundation are called. Who joins others has it where the
-  ///     first of them wanted it.
+  ///   - delivery: where Foundation's observers are called. If the name is already forwarded to
+  ///     that center, the first choice stays in effect.
   /// - Returns: the forwarding, which ends with the value or when it is cancelled.
   /// - Throws: what ``listen(_:from:starting:on:_:)`` throws.
   public func forward<Value>(
@@ -40,10 +40,10 @@ extension Wormhole {
 }
 
 extension Notification {
-  /// Returns the message that was posted again as this notification.
+  /// Returns the message that this notification carries.
   ///
   /// - Parameter name: the name of the message.
-  /// - Returns: the message, or `nil` if the notification is another.
+  /// - Returns: the message, or `nil` if this is a different notification.
   public func message<Value>(of name: MessageName<Value>) -> Wormhole.Message<Value>? {
     guard let message = userInfo?["message"] as? Wormhole.Message<Value>,
       MessageName<Value>(message.name) == name

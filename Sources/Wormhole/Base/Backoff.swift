@@ -5,13 +5,13 @@ internal import Glibc
 /// The pauses between attempts to take a lock that can only be polled.
 ///
 /// The pauses are short, so that long waiters get their turn as often as newcomers, and random, so
-/// that nobody polls in step with somebody else's commits.
+/// that nobody polls in step with another's commits.
 struct Backoff {
-  /// How long to wait by default. Work under a lock takes milliseconds; whoever holds one for
-  /// longer was stopped, and must not stop the others for ever.
+  /// How long to wait by default. Work under a lock takes milliseconds; a process that holds one
+  /// for longer has been stopped, and must not stop the others forever.
   static let timeout = Duration.seconds(10)
 
-  /// The same for Dispatch, which knows no `Duration`.
+  /// The same for Dispatch, which does not know `Duration`.
   static let timeoutSeconds = Double(timeout.components.seconds)
 
   /// In microseconds.
@@ -25,7 +25,7 @@ struct Backoff {
     deadline = .now + timeout
   }
 
-  /// Pauses before the next attempt. Returns false if the time is up.
+  /// Pauses before the next attempt. Returns false if the timeout has expired.
   mutating func wait() -> Bool {
     guard ContinuousClock.now < deadline else { return false }
     usleep(UInt32.random(in: Self.shortestPause...pause))

@@ -1,4 +1,4 @@
-// Converts dates to the form that files hold.
+// Converts dates to the form used in files.
 
 internal import FoundationEssentials
 
@@ -7,7 +7,7 @@ extension Date {
     self.init(timeIntervalSince1970: TimeInterval(nanoseconds) / 1e9)
   }
 
-  /// Nanoseconds since 1970. A date beyond that range becomes the nearest one inside.
+  /// Nanoseconds since 1970. A date outside that range becomes the nearest one inside.
   var nanoseconds: Int64 {
     Int64(exactly: (timeIntervalSince1970 * 1e9).rounded())
       ?? (timeIntervalSince1970 < 0 ? .min : .max)

@@ -1,4 +1,4 @@
-// Gives whoever imports Wormhole the public types of the modules below it.
+// Re-exports the public types of the modules below Wormhole.
 
-// `Listener`, `Delivery` and `DarwinNotificationCenter` belong to almost every use.
+// `Listener`, `Delivery` and `DarwinNotificationCenter` are needed in almost every use.
 @_exported public import DarwinNotify

@@ -5,13 +5,13 @@ internal import Glibc
 
 /// Another attempt at something that failed, up to 100 ms later.
 ///
-/// The pause is spent on a thread of its own: the timers of Dispatch end the process when they find
-/// no free descriptor, which may be the very reason for the failure.
+/// The pause is spent on a separate thread: Dispatch's timers end the process if they find no free
+/// descriptor, which may be the very reason for the failure.
 enum Retry {
   /// In microseconds.
   private static let pause: UInt32 = 100_000
 
-  /// What the thread runs after its pause.
+  /// The work to run after the pause.
   private static let jobs = Locked<[@Sendable () -> Void]>([])
 
   /// Runs work later; now, if there is no memory for a thread.
@@ -55,7 +55,7 @@ private func runRetryThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoin
 }
 
 extension Array {
-  /// Returns the elements, and leaves none.
+  /// Returns the elements and removes them.
   fileprivate mutating func take() -> Self {
     defer { removeAll() }
     return self

@@ -6,21 +6,20 @@ internal import Glibc
 extension Wormhole {
   /// The process that passed a message or made a change.
   ///
-  /// Only processes of the same user can write the files of a group, and they name themselves. Show
-  /// the numbers, do not rely on them.
+  /// Only processes of the same user can write the files of a group, and they identify themselves:
+  /// the numbers are for display, not proof.
   public struct Sender: Hashable, Sendable {
-    /// The process identifier, in the pid namespace of the sender. Processes in two namespaces may
-    /// have the same.
+    /// The process identifier, in the pid namespace of the sender. Processes in different
+    /// namespaces may have the same one.
     public let pid: Int32
 
     /// The effective user identifier.
     public let uid: UInt32
 
-    /// The random number that the process drew for itself, which tells it from all others; 0 if it
-    /// is not known.
+    /// The random number that identifies the process; 0 if it is not known.
     public let process: UInt64
 
-    /// Makes a sender, for tests of a listener.
+    /// Creates a sender, for tests of a listener.
     ///
     /// - Parameters:
     ///   - pid: the process identifier.
@@ -32,12 +31,12 @@ extension Wormhole {
       self.process = process
     }
 
-    /// The calling process. A forked child is another process.
+    /// The calling process. A forked child is a different process.
     public static var current: Self {
       Self(pid: getpid(), uid: geteuid(), process: ProcessNumber.current)
     }
 
-    /// Nobody, as the sender of something that cannot be read.
+    /// No process, for what cannot be read.
     static let unknown = Self(pid: 0, uid: 0)
 
     /// Whether it is the calling process.

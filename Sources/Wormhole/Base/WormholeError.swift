@@ -1,30 +1,30 @@
-// Names the errors of this module.
+// The errors of this module.
 
 public import DarwinNotify
 internal import Glibc
 
-/// An error of an app group, or of what is kept in it.
+/// An error of an app group or its contents.
 public enum WormholeError: Error, Hashable, Sendable {
   /// An identifier or a name is empty; nothing was changed.
   case invalidIdentifier
 
-  /// The library needs the name of a database for files of its own.
+  /// The library uses a file of this name itself.
   case reservedName(String)
 
-  /// A directory is a symbolic link or no directory at all, belongs to another user, or can be
-  /// written by others.
+  /// A directory is a symbolic link or not a directory, belongs to another user, or can be written
+  /// by others.
   case notPrivate(path: String)
 
   /// A system call failed: `code` is the error number, such as `ENOSPC`.
   case system(code: Int32, path: String)
 
-  /// Another process or thread held the lock of a file for longer than the time limit.
+  /// Another process or thread held the lock of a file for longer than the timeout.
   case busy(path: String)
 
   /// A file belongs to another user, or another program has written it.
   case foreign(path: String)
 
-  /// A message is there, but not all of it, or not as it was written.
+  /// A message is incomplete, or not as it was written.
   case damaged(path: String)
 
   /// A file was written by a later version of this library.
@@ -33,13 +33,13 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// A message has more bytes than the limit allows.
   case tooLarge(bytes: Int, limit: Int)
 
-  /// A message was written with another codec than the one it is read with.
+  /// A message was written with a different codec than it is read with.
   case codecMismatch(name: String, expected: String, found: String)
 
-  /// A message holds a value of another type than the one it is read as.
+  /// A message holds a value of a different type than it is read as.
   case typeMismatch(name: String, expected: String, found: String)
 
-  /// A message holds a value of another version of its type than the one it is read as.
+  /// A message holds a value of a different version of its type than it is read as.
   case versionMismatch(name: String, expected: UInt32, found: UInt32)
 
   /// A value could not be encoded; the codec says why.
@@ -48,39 +48,39 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// A value could not be decoded; the codec says why.
   case decoding(String)
 
-  /// The transit of a message has no lock under which a value can be read and written again.
+  /// The transit of a message has no lock under which a value can be read and written back.
   case notCoordinated
 
   /// The transit of a message keeps no cursors.
   case noCursors
 
-  /// Other processes use another transit for the name: what is passed by one is not seen by the
+  /// Other processes use another transit for the name: messages passed by one are not seen by the
   /// other.
   case otherTransit(name: String, used: String, found: String)
 
   /// A cursor is in use, perhaps by another process: two readers cannot share one.
   case cursorInUse(String)
 
-  /// The position of a cursor could not be stored. A message that was handled comes again.
+  /// The number of a handled message could not be stored in the cursor. The message comes again.
   case cursorNotStored(String, reason: String)
 
-  /// SQLite failed: `code` is its extended result code. The message has its words, the statement or
-  /// migration, and the file.
+  /// SQLite failed: `code` is its extended result code. The message contains SQLite's message, the
+  /// statement or migration, and the file.
   case database(code: Int32, message: String)
 
   /// A database was migrated by a later version of the program: it has more migrations than known.
   case newerSchema(found: Int, known: Int)
 
-  /// What was asked for is done, but those who listen could not be told.
+  /// The operation is complete, but listeners could not be notified.
   case notification(DarwinNotifyError)
 }
 
 extension WormholeError: CustomStringConvertible {
-  /// What happened, in words.
+  /// A description of the error.
   public var description: String {
     switch self {
     case .invalidIdentifier: "an identifier or a name is empty"
-    case .reservedName(let name): "the library has a file named \(name) itself"
+    case .reservedName(let name): "the name \(name) is reserved for a file of the library"
     case .notPrivate(let path): "\(path) is not a private directory of this user"
     case .system(let code, let path): "\(path): \(String(cString: strerror(code)))"
     case .busy(let path): "\(path) was locked by another process or thread for too long"

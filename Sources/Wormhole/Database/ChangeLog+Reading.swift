@@ -1,15 +1,15 @@
-// Reads what has changed in a database.
+// Reads the changes of a database.
 
 internal import FoundationEssentials
 
 extension ChangeLog {
-  /// Returns the next commit behind a token that has changed one of some tables, whose names are in
-  /// lower case; none stands for all. The token moves to where the search has ended.
+  /// Returns the next commit after a token that changed one of these tables, whose names are in
+  /// lower case; the empty set stands for all. The token moves to the end of the search.
   func change(
     after token: inout Int64, in tables: Set<String>
   ) throws(WormholeError) -> SharedDatabase.Change? {
     let newest = try lastID()
-    // A file that was made anew has lower numbers.
+    // A file that was created anew has lower numbers.
     guard token <= newest, try token >= firstID() - 1 else {
       token = newest
       let names = try tableNames().filter { tables.isEmpty || tables.contains($0.lowercased()) }
@@ -47,7 +47,7 @@ extension ChangeLog {
       WHERE last > ? ORDER BY last LIMIT 1
       """, .integer(token)
     ) { (row) throws(WormholeError) in
-      // Somebody else may have written the row.
+      // Another program may have written the row.
       Commit(
         first: row.integer(0) ?? 0, last: row.integer(1) ?? 0, sender: row.sender(from: 3),
         date: row.integer(2).map { Date(nanoseconds: $0) })

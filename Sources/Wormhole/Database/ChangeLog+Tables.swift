@@ -3,8 +3,8 @@
 internal import DarwinNotifySupport
 
 extension ChangeLog {
-  /// Sees to it that every table has its triggers, if tables may have come or gone. The rows of a
-  /// table that had none count as changed.
+  /// Ensures that every table has its triggers, if tables may have been created or dropped. All
+  /// rows of a table that had no triggers count as changed.
   func watchTables() throws(WormholeError) {
     let schema = try database.integer("PRAGMA main.schema_version")
     guard schema == nil || schema != database.watchedSchema else { return }
@@ -21,8 +21,8 @@ extension ChangeLog {
     database.watchedSchema = try database.integer("PRAGMA main.schema_version")
   }
 
-  /// Drops all triggers that are not as they should be: a table that was renamed still has those of
-  /// its old name, which another table may have by now. Returns the tables that need new ones.
+  /// Drops all triggers that are not as they should be: a renamed table still has those of its old
+  /// name, which another table may now have. Returns the tables that need new ones.
   private func dropTriggers(notOf tables: [Table]) throws(WormholeError) -> [Table] {
     var found = try names(
       "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'wormhole_*'")
@@ -41,7 +41,7 @@ extension ChangeLog {
     return unwatched
   }
 
-  /// Returns the names of the tables that changes are recorded of.
+  /// Returns the names of the tables whose changes are recorded.
   func tableNames() throws(WormholeError) -> Set<String> {
     Set(try names("SELECT name FROM main.wormhole_tables").map(\.text))
   }
@@ -53,11 +53,11 @@ extension ChangeLog {
   private struct Table {
     let name: String
 
-    /// What the number of a row can be called; `nil` if rows have none.
+    /// A name for the number of a row; `nil` if rows have none.
     let row: String?
   }
 
-  /// The ordinary tables. What virtual tables keep in tables of their own does not count.
+  /// The ordinary tables, without those in which virtual tables keep their data.
   private func tables() throws(WormholeError) -> [Table] {
     let found = try database.rows(
       """
@@ -80,7 +80,7 @@ extension ChangeLog {
       try database.execute("CREATE TRIGGER main.\(trigger(event, table))")
     }
     if isKnown { try note(table.name) }
-    // One more than are kept: readers shall see that they do not see all.
+    // One more than are kept, so that readers notice that the changes are incomplete.
     try database.execute(
       """
       INSERT INTO main.wormhole_changes(name, row)
@@ -90,7 +90,7 @@ extension ChangeLog {
     try database.run("INSERT OR IGNORE INTO main.wormhole_tables VALUES(?)", .text(table.name))
   }
 
-  /// What stands behind `CREATE TRIGGER`, where SQLite keeps it as it was written.
+  /// The text after `CREATE TRIGGER`, which SQLite stores unchanged.
   private func trigger(_ event: Event, _ table: Table) -> String {
     """
     \(identifier("wormhole_\(event)_\(table.name)"))
@@ -98,7 +98,7 @@ extension ChangeLog {
     """
   }
 
-  /// What a trigger does.
+  /// The body of a trigger.
   private func notes(_ event: Event, _ table: Table) -> String {
     let insert = "INSERT INTO wormhole_changes(name, row)"
     let name = literal(table.name)
@@ -114,7 +114,7 @@ extension ChangeLog {
     }
   }
 
-  /// Records that a table has changed, nobody knows where.
+  /// Records that a table has changed, without saying where.
   private func note(_ table: String) throws(WormholeError) {
     try database.run("INSERT INTO main.wormhole_changes(name) VALUES(?)", .text(table))
   }
@@ -135,7 +135,7 @@ extension ChangeLog {
 
   private func literal(_ text: String) -> String { quoted(text, with: "'") }
 
-  /// A quote and an accent behind it are one character, but for SQLite it is a quote.
+  /// A quote with an accent after it is one character, but for SQLite the quote counts.
   private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
     var quoted = String.UnicodeScalarView([quote])
     for scalar in text.unicodeScalars {

@@ -1,21 +1,22 @@
-// Records what changes in a database.
+// Records the changes of a database.
 
 internal import FoundationEssentials
 
 /// The tables `wormhole_changes`, `wormhole_commits` and `wormhole_tables`.
 ///
-/// Triggers on every table add a row to `wormhole_changes` for each row that is changed, whoever
-/// changes it and however: hooks of SQLite know of the changes of one connection only, and not of
-/// all. A transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has
-/// the names of the tables with triggers, so that it is noticed when one goes. The newest change
-/// stays whatever is taken away, so that no number is given out twice. The first number is drawn,
-/// and stands for no change: who knows a number of another file that stood here finds that it is
-/// not among those of this one.
+/// Triggers on every table add a row to `wormhole_changes` for each changed row, whoever changes it
+/// and however: SQLite's hooks see only the changes of one connection, and not all of them. A
+/// transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has the
+/// names of the tables with triggers, so that a dropped table is noticed. The newest change is
+/// never removed, so that no number is given out twice. The first number is random and stands for
+/// no change: a number from another file that had this place is then not among the numbers of this
+/// one.
 struct ChangeLog {
-  /// How many changes are kept. They take a few megabytes; who was away for longer reads all anew.
+  /// How many changes are kept. They take a few megabytes; readers that are further behind read
+  /// everything again.
   static let historyLength: Int64 = 100_000
 
-  /// Old changes are taken away many at a time.
+  /// Old changes are removed many at a time.
   private static let trimmedLength = historyLength / 8
 
   let database: SQLiteConnection
@@ -24,7 +25,7 @@ struct ChangeLog {
     self.database = database
   }
 
-  /// Makes the tables of the log if they are missing.
+  /// Creates the missing tables of the log.
   func create() throws(WormholeError) {
     let count = try database.integer(
       "SELECT count(*) FROM sqlite_master WHERE name = 'wormhole_tables'")
@@ -48,14 +49,14 @@ struct ChangeLog {
 
   /// Runs a body as a transaction whose changes are recorded.
   ///
-  /// - Returns: what the body returns or throws; whether it has changed anything.
+  /// - Returns: what the body returns or throws; whether it changed anything.
   func record<Value>(
     _ body: () throws -> Value
   ) throws(WormholeError) -> (result: Result<Value, any Error>, hasChanged: Bool) {
     var hasChanged = false
     do throws(WormholeError) {
       let result = try database.transaction(.immediate) { () throws -> Value in
-        // Another program may have made tables. What was changed before is not ours.
+        // Another program may have created tables. Earlier changes are not ours.
         try watchTables()
         let last = try lastID()
         let value = try body()
@@ -74,7 +75,7 @@ struct ChangeLog {
     }
   }
 
-  /// Signs the changes behind a number. Returns false if there are none.
+  /// Signs the changes after a number. Returns false if there are none.
   private func sign(after last: Int64) throws(WormholeError) -> Bool {
     let newest = try lastID()
     guard newest > last else { return false }
@@ -94,7 +95,7 @@ struct ChangeLog {
   /// The number of the last change, 0 if there was none.
   func lastID() throws(WormholeError) -> Int64 {
     let id = try database.integer("SELECT max(id) FROM wormhole_changes") ?? 0
-    // SQLite would go on with any number behind the greatest.
+    // SQLite would continue with any number after the greatest.
     guard (0..<Int64.max).contains(id) else { throw .damaged(path: database.path) }
     return id
   }

@@ -4,42 +4,42 @@ internal import DarwinNotify
 public import FoundationEssentials
 
 extension SharedDatabase {
-  /// What one commit has changed.
+  /// The changes made by one commit.
   public struct Change: Hashable, Sendable {
-    /// The tables with a change.
+    /// The changed tables.
     public let tables: Set<String>
 
-    /// The row ids of the rows that were inserted, updated or deleted, for each table that has row
-    /// ids. A table that was dropped has none either.
+    /// The row ids of inserted, updated and deleted rows, for each table with row ids. A dropped
+    /// table has none.
     public let rowIDs: [String: Set<Int64>]
 
-    /// The place of the change: to go on behind it later.
+    /// The place of the change, from which to continue later.
     public let token: Int64
 
-    /// Who made the change; `nil` if it was made without this library, where several commits count
-    /// as one.
+    /// The process that made the change; `nil` for changes made without this library, several
+    /// commits of which count as one.
     public let sender: Wormhole.Sender?
 
     /// When the change was made, by the clock of its sender.
     public let date: Date?
 
-    /// False if more has changed than is still known: all tables may have, in any row.
+    /// False if older changes are no longer known: any row of any table may have changed.
     public let isComplete: Bool
   }
 
-  /// Returns the changes of tables, one for each commit, those by this process too.
+  /// Returns the changes of tables, one for each commit, including those of this process.
   ///
-  /// They come from the database itself: none is lost, also if nobody is listening for a while, as
-  /// long as it is among the last 100 000 changed rows. A change that is reported can be read. No
-  /// change after the return is missed, however late the iteration begins. It reads the token on
-  /// the calling thread, if none is given.
+  /// The changes are recorded in the database itself: none is lost, even while nobody listens, as
+  /// long as it is among the last 100 000 changed rows. A reported change can be read. No change
+  /// after this call is missed, however late the iteration begins. If no token is given, it is read
+  /// on the calling thread.
   ///
   /// - Parameters:
   ///   - tables: the names of the tables; none for all.
-  ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
-  ///     the next changes are no longer known yields a change that is not complete.
-  /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
-  /// - Throws: ``WormholeError/notification(_:)`` if it is not possible to listen, what
+  ///   - token: where to begin, from ``token`` or a change; `nil` for now. If the changes after it
+  ///     are no longer known, the first change is incomplete.
+  /// - Returns: the sequence. An error does not end an iteration: the next call tries again.
+  /// - Throws: ``WormholeError/notification(_:)`` if changes cannot be observed, what
   ///   ``read(_:)`` throws.
   public func changes(
     in tables: String..., since token: Int64? = nil
@@ -53,10 +53,10 @@ extension SharedDatabase {
 
   /// The changes of a database.
   public struct Changes: AsyncSequence, Sendable {
-    /// What the sequence is made of.
+    /// The type of the sequence's elements.
     public typealias Element = Change
 
-    /// What can go wrong.
+    /// The errors of the sequence.
     public typealias Failure = WormholeError
 
     fileprivate let database: SharedDatabase
@@ -64,7 +64,7 @@ extension SharedDatabase {
     fileprivate let notifications: Notifications
     fileprivate let start: Int64
 
-    /// Begins an iteration, which sees all that has changed since the sequence was made.
+    /// Begins an iteration, which sees all changes since the sequence was created.
     ///
     /// - Returns: an iterator, for one task.
     public func makeAsyncIterator() -> Iterator {
@@ -73,7 +73,7 @@ extension SharedDatabase {
         token: start)
     }
 
-    /// An iteration over the changes of a database. It keeps nothing but its place.
+    /// An iteration over the changes of a database. Its only state is its place.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let database: SharedDatabase
       fileprivate let tables: Set<String>

@@ -1,11 +1,11 @@
 // Gives the body of a transaction access to the database.
 
 extension SharedDatabase {
-  /// The database inside of a transaction.
+  /// The database inside a transaction.
   ///
-  /// It lasts as long as the body that was given it. The body cannot begin or end transactions
-  /// itself; savepoints are free to use. If a statement has rolled all back, such as
-  /// `INSERT OR ROLLBACK`, no other can be run.
+  /// It is valid only in the body that it is passed to. The body cannot begin or end transactions,
+  /// but may use savepoints. After a statement that rolled back, such as `INSERT OR ROLLBACK`, no
+  /// other can run.
   public struct Connection: ~Copyable {
     private let database: SQLiteConnection
 
@@ -13,12 +13,12 @@ extension SharedDatabase {
       self.database = database
     }
 
-    /// Runs statements, and ignores their rows.
+    /// Runs statements and ignores their rows.
     ///
     /// - Parameters:
     ///   - sql: one or more statements.
     ///   - values: the values of their parameters, one after the other; `nil` is NULL.
-    /// - Throws: ``WormholeError/database(code:message:)``, such as for a constraint;
+    /// - Throws: ``WormholeError/database(code:message:)``, for example for a violated constraint;
     ///   ``WormholeError/damaged(path:)``.
     public borrowing func run(
       _ sql: String, _ values: (any SQLiteValue)?...
@@ -29,7 +29,7 @@ extension SharedDatabase {
       }
     }
 
-    /// Runs statements, and returns the rows of the last one.
+    /// Runs statements and returns the rows of the last one.
     ///
     /// - Parameters:
     ///   - sql: one or more statements.
@@ -53,10 +53,10 @@ extension SharedDatabase {
       return rows
     }
 
-    /// The row id that the last insert of this connection has made.
+    /// The row id of the last insert on this connection.
     public var lastInsertedRowID: Int64 { database.lastInsertedRow }
 
-    /// How many rows the last insert, update or delete has changed by itself.
+    /// How many rows the last insert, update or delete changed, not counting triggers.
     public var changedRowCount: Int { database.changedRowCount }
   }
 
@@ -75,7 +75,7 @@ extension SharedDatabase {
 
     private let columns: Columns
 
-    /// What the fields hold, from left to right.
+    /// The fields, from left to right.
     public let fields: [SQLiteField]
 
     fileprivate init(_ columns: Columns, _ statement: SQLiteStatement) {
@@ -86,11 +86,10 @@ extension SharedDatabase {
     /// The names of the columns, from left to right.
     public var columnNames: [String] { columns.names }
 
-    /// What stands in a column.
+    /// Returns the value of a column.
     ///
     /// - Parameters:
-    ///   - column: the name of the column, the first one if there are several. Upper and lower case
-    ///     differ.
+    ///   - column: the name of the column, case-sensitive; if there are several, the first is used.
     ///   - type: the type to read it as.
     /// - Returns: the value; `nil` if it is NULL or of another type, or there is no such column.
     public subscript<Value: SQLiteValue>(

@@ -1,6 +1,6 @@
-// Brings a database to the schema of the program.
+// Migrates a database to the schema of the program.
 
-/// The steps from each version of a schema to the next. The header of the file has the version.
+/// The steps from each version of a schema to the next. The file header has the version.
 struct Migrations: Sendable {
   private let steps: [String]
 
@@ -8,11 +8,11 @@ struct Migrations: Sendable {
     self.steps = steps
   }
 
-  /// Takes the steps that are missing, each in a transaction of its own. Returns false if the
-  /// database has changed by none.
+  /// Takes the missing steps, each in a separate transaction. Returns false if the database did not
+  /// change.
   ///
-  /// A step may make a table anew that others refer to: what they refer to is only looked at in the
-  /// end of the step.
+  /// A step may rebuild a table that others refer to: references are checked at the end of the
+  /// step.
   func run(in database: SQLiteConnection) throws(WormholeError) -> Bool {
     try ChangeLog(in: database).create()
     try database.execute("PRAGMA foreign_keys = OFF")
@@ -31,15 +31,15 @@ struct Migrations: Sendable {
       } catch let error as WormholeError {
         throw error
       } catch {
-        preconditionFailure("a step has thrown \(error)")
+        preconditionFailure("a step threw \(error)")
       }
       hasChanged = hasChanged || change
     }
     return hasChanged
   }
 
-  /// Takes the next step: it is asked for inside of the transaction, since another process may have
-  /// taken it meanwhile. Returns true if there is none.
+  /// Takes the next step, which is determined inside the transaction, since another process may
+  /// have taken it meanwhile. Returns true if there is none.
   private func takeStep(in database: SQLiteConnection) throws(WormholeError) -> Bool {
     let version = try database.integer("PRAGMA user_version") ?? 0
     guard version <= steps.count else {

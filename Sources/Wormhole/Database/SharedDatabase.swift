@@ -1,16 +1,16 @@
-// Opens a database to all processes of a group.
+// Opens a database for all processes of a group.
 
 internal import DarwinNotify
 internal import Glibc
 
-/// A database of SQLite that the processes of a group share, and tell each other of what changes.
+/// An SQLite database that the processes of a group share, and whose changes they observe.
 ///
 /// Any number of processes read and write it at the same time. Readers see the database as it was
-/// when they began, and wait for nobody; writers follow each other. What a commit has changed is
-/// recorded in the database, so that ``changes(in:since:)`` also tells of what happened while
-/// nobody was looking. Programs that write without this library are seen as well, if nobody
-/// notifications then at the next occasion. A process that was forked from one that has used any
-/// log, defaults or database cannot use it before it calls `exec`.
+/// when they began, and wait for nobody; writers take turns. The changes of a commit are recorded
+/// in the database, so that ``changes(in:since:)`` also reports what happened while nobody was
+/// looking. Programs that write without this library post no notification; their changes are
+/// reported with the next one. A child forked from a process that has used any log, defaults or
+/// database cannot use it before it calls `exec`.
 ///
 ///     let database = try group.database("lunch", migrations: [
 ///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
@@ -19,13 +19,12 @@ internal import Glibc
 ///     for try await change in try database.changes(in: "dish") { show(change.rowIDs["dish"]) }
 ///
 /// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on
-/// its connections, and triggers are recursive, so that what a replacement removes is told as well:
-/// a trigger that updates its own table needs a condition under which it ends.
+/// its connections. Triggers are recursive, so that rows removed by a replacement are reported,
+/// too: a trigger that updates its own table needs a condition under which it stops.
 ///
-/// These changes are not told: those of virtual tables; those of rows for which a trigger has
-/// called `RAISE(IGNORE)`; the rows that another program removes by a replacement, unless its
-/// triggers are recursive; the new row ids of a `VACUUM` in tables without an
-/// `INTEGER PRIMARY KEY`.
+/// These changes are not reported: those of virtual tables; those of rows for which a trigger
+/// called `RAISE(IGNORE)`; rows that another program removes by a replacement, unless its triggers
+/// are recursive; new row ids that `VACUUM` assigns in tables without an `INTEGER PRIMARY KEY`.
 public final class SharedDatabase: Sendable {
   let changeName: NotificationName
   let center: DarwinNotificationCenter
@@ -47,14 +46,13 @@ public final class SharedDatabase: Sendable {
 
   // MARK: - Reading and writing
 
-  /// Reads from the database as it is at one moment.
+  /// Reads a snapshot of the database.
   ///
-  /// - Parameter body: what to do. It runs on a thread where it may block; an attempt to change
+  /// - Parameter body: reads. It runs on a thread where it may block; an attempt to change
   ///   something is an error.
   /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws; ``WormholeError/busy(path:)``,
-  ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``; if somebody has
-  ///   removed the file what opening it throws.
+  /// - Throws: what `body` throws; ``WormholeError/busy(path:)``, ``WormholeError/damaged(path:)``,
+  ///   ``WormholeError/database(code:message:)``; if the file was removed, what opening it throws.
   public func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
@@ -67,16 +65,16 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// Changes the database, all or nothing, and tells those who listen.
+  /// Changes the database, all or nothing, and notifies its observers.
   ///
-  /// - Parameter body: what to do. It runs on a thread where it may block, but all who write wait
-  ///   for it; so must it not wait for another `write`, which would come after it.
-  /// - Returns: what `body` returns. It is committed then, and visible to all.
-  /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/busy(path:)`` if
+  /// - Parameter body: changes the database. It runs on a thread where it may block, but all other
+  ///   writers wait for it; so it must not wait for another `write`.
+  /// - Returns: what `body` returns. The changes are then committed and visible to all.
+  /// - Throws: what `body` throws, and then nothing has changed; ``WormholeError/busy(path:)`` if
   ///   another process writes for too long, ``WormholeError/damaged(path:)``,
   ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``;
-  ///   ``WormholeError/notification(_:)`` if it is committed but nobody could be told; if somebody
-  ///   has removed the file what opening it throws.
+  ///   ``WormholeError/notification(_:)`` if the changes are committed but nobody could be
+  ///   notified; if the file was removed, what opening it throws.
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
@@ -91,7 +89,7 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// The place of the last change: ``changes(in:since:)`` goes on from there.
+  /// The place of the last change, from which ``changes(in:since:)`` can continue.
   public var token: Int64 {
     get async throws(WormholeError) {
       try await store.readers.run { [self] in
@@ -100,14 +98,14 @@ public final class SharedDatabase: Sendable {
     }
   }
 
-  // MARK: - What changes are built of
+  // MARK: - Used by changes(in:since:)
 
-  /// The place of the last change, found on this thread.
+  /// The place of the last change, read on this thread.
   func tokenNow() throws(WormholeError) -> Int64 {
     try readNow { (database) throws(WormholeError) in try ChangeLog(in: database).lastID() }
   }
 
-  /// Looks for the next change behind a token.
+  /// Searches for the next change after a token.
   func change(
     after token: Int64, in tables: Set<String>
   ) async throws(WormholeError) -> (change: Change?, token: Int64) {
@@ -124,13 +122,13 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// Opens the file to write, and makes it if it is missing.
+  /// Opens the file for writing, and creates it if it is missing.
   private func openNow() throws(WormholeError) {
     try store.write { _ in }
     try notify(if: false)
   }
 
-  /// Tells those who listen of a change, or of a migration.
+  /// Notifies observers of a change or a migration.
   private func notify(if hasChanged: Bool) throws(WormholeError) {
     let hasMigrated = hasMigrated.withLock { hasMigrated in
       defer { hasMigrated = false }
@@ -143,7 +141,7 @@ public final class SharedDatabase: Sendable {
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
     if let value = try store.read(body) { return value }
-    // Somebody has removed the file: a new one is made.
+    // The file was removed: a new one is created.
     try openNow()
     guard let value = try store.read(body) else {
       throw .system(code: ENOENT, path: store.path)
@@ -153,26 +151,26 @@ public final class SharedDatabase: Sendable {
 }
 
 extension AppGroup {
-  /// Opens a database of the group. Its file is made if it is missing.
+  /// Opens a database of the group. Its file is created if it is missing.
   ///
-  /// Two processes may open it at the same time: each migration is run once.
+  /// Two processes may open it at the same time: each migration runs once.
   ///
   /// - Parameters:
-  ///   - name: any text but an empty one. In the directory of the group the file has this name,
-  ///     with what cannot stand in a file name escaped. `defaults.sqlite` is taken, and what ends
-  ///     in `-wal`, `-shm` or `-journal`.
+  ///   - name: any nonempty text. The file in the directory of the group has this name, with
+  ///     characters that a file name cannot contain escaped. `defaults.sqlite` and names that end
+  ///     in `-wal`, `-shm` or `-journal` are reserved.
   ///   - migrations: the statements that lead from each version of the schema to the next, the
-  ///     first from an empty database. Each is a transaction. Programs add to the end of the list
-  ///     and change nothing else. Foreign keys are not enforced meanwhile, so that a table can be
-  ///     made anew; one that leaves rows without a parent fails.
-  /// - Returns: the database, with connections of its own.
+  ///     first from an empty database. Each runs as a transaction. Only ever append to the list.
+  ///     Foreign keys are not enforced during a migration, so that it can rebuild a table; one that
+  ///     leaves rows without a parent fails.
+  /// - Returns: the database, with its own connections.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
-  ///   ``WormholeError/reservedName(_:)``,
-  ///   ``WormholeError/newerSchema(found:known:)``, ``WormholeError/foreign(path:)`` if the file
-  ///   is no database, ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
+  ///   ``WormholeError/reservedName(_:)``, ``WormholeError/newerSchema(found:known:)``,
+  ///   ``WormholeError/foreign(path:)`` if the file is not a database,
+  ///   ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
   ///   ``WormholeError/notPrivate(path:)``, ``WormholeError/damaged(path:)``,
   ///   ``WormholeError/busy(path:)``, ``WormholeError/system(code:path:)``,
-  ///   ``WormholeError/database(code:message:)`` also if a migration fails,
+  ///   ``WormholeError/database(code:message:)``, also if a migration fails,
   ///   ``WormholeError/notification(_:)``.
   public func database(
     _ name: String, migrations: [String] = []

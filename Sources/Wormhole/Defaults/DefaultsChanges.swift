@@ -1,30 +1,30 @@
-// Presents the changes of settings as sequences.
+// Presents the changes of defaults as sequences.
 
 internal import DarwinNotify
 public import FoundationEssentials
 
 extension SharedDefaults {
-  /// What became of a value.
+  /// A change of a value.
   public struct Change<Value: Codable & Sendable>: Sendable {
     let result: Result<Value, WormholeError>
 
-    /// The value, or the default of the key where it was removed.
+    /// The new value, or the default of the key if it was removed.
     ///
-    /// - Throws: ``WormholeError/decoding(_:)`` if it was set to a value of another type. That
-    ///   concerns this change alone, others follow.
+    /// - Throws: ``WormholeError/decoding(_:)`` if it was set to a value of another type. This
+    ///   affects only this change; others follow.
     public var value: Value { get throws(WormholeError) { try result.get() } }
 
     /// Whether nothing is set.
     public let isRemoved: Bool
 
-    /// Who changed it last; `nil` if it was never set.
+    /// The process that changed it last; `nil` if it was never set.
     public let sender: Wormhole.Sender?
 
     /// When it was changed last; `nil` if it was never set.
     public let date: Date?
   }
 
-  /// What has changed, without the value.
+  /// A change, without the value.
   public struct AnyChange: Hashable, Sendable {
     /// The name of the key.
     public let name: String
@@ -32,23 +32,23 @@ extension SharedDefaults {
     /// Whether it was removed.
     public let isRemoved: Bool
 
-    /// Who changed it last.
+    /// The process that changed it last.
     public let sender: Wormhole.Sender
 
     /// When it was changed last.
     public let date: Date
   }
 
-  /// Returns the changes of a value, those by this process too.
+  /// Returns the changes of a value, including those of this process.
   ///
-  /// Several changes between two looks are one: the last. No change after the return is missed,
-  /// however late the iteration begins.
+  /// Of several changes between two reads only the last is reported. No change after this call is
+  /// missed, however late the iteration begins.
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - initial: whether to begin with the value as it is then.
-  /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
-  /// - Throws: ``WormholeError/notification(_:)`` if it is not possible to listen, what reading
+  ///   - initial: whether to begin with the current value.
+  /// - Returns: the sequence. An error does not end an iteration: the next call tries again.
+  /// - Throws: ``WormholeError/notification(_:)`` if changes cannot be observed, what reading
   ///   throws.
   public func changes<Value>(
     of key: DefaultsKey<Value>, initial: Bool = true
@@ -56,15 +56,15 @@ extension SharedDefaults {
     Changes(key: key, news: try news(), isInitial: initial)
   }
 
-  /// Returns the changes of all values, those by this process too.
+  /// Returns the changes of all values, including those of this process.
   ///
-  /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
+  /// - Returns: the sequence. An error does not end an iteration: the next call tries again.
   /// - Throws: what ``changes(of:initial:)`` throws.
   public func changes() throws(WormholeError) -> AllChanges {
     AllChanges(news: try news())
   }
 
-  /// Listens first, then looks where it stands.
+  /// Observes first, then reads where to begin.
   private func news() throws(WormholeError) -> DefaultsNews {
     let notifications = try center.notifications(of: changeName)
     let number = try read { (table) throws(WormholeError) in try table.lastNumber() } ?? 0
@@ -73,17 +73,17 @@ extension SharedDefaults {
 
   /// The changes of a value.
   public struct Changes<Value: Codable & Sendable>: AsyncSequence, Sendable {
-    /// What the sequence is made of.
+    /// The type of the sequence's elements.
     public typealias Element = Change<Value>
 
-    /// What can go wrong.
+    /// The errors of the sequence.
     public typealias Failure = WormholeError
 
     fileprivate let key: DefaultsKey<Value>
     fileprivate let news: DefaultsNews
     fileprivate let isInitial: Bool
 
-    /// Begins an iteration, which sees all that has changed since the sequence was made.
+    /// Begins an iteration, which sees all changes since the sequence was created.
     ///
     /// - Returns: an iterator, for one task.
     public func makeAsyncIterator() -> Iterator {
@@ -100,7 +100,7 @@ extension SharedDefaults {
       ///
       /// - Parameter actor: the isolation of the caller.
       /// - Returns: the change, or `nil` once the task is cancelled.
-      /// - Throws: what reading a value throws, but for ``WormholeError/decoding(_:)``.
+      /// - Throws: what reading a value throws, except ``WormholeError/decoding(_:)``.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(WormholeError) -> Change<Value>? {
@@ -120,15 +120,15 @@ extension SharedDefaults {
 
   /// The changes of all values.
   public struct AllChanges: AsyncSequence, Sendable {
-    /// What the sequence is made of.
+    /// The type of the sequence's elements.
     public typealias Element = AnyChange
 
-    /// What can go wrong.
+    /// The errors of the sequence.
     public typealias Failure = WormholeError
 
     fileprivate let news: DefaultsNews
 
-    /// Begins an iteration, which sees all that has changed since the sequence was made.
+    /// Begins an iteration, which sees all changes since the sequence was created.
     ///
     /// - Returns: an iterator, for one task.
     public func makeAsyncIterator() -> Iterator {

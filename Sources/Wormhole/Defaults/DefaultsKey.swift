@@ -1,26 +1,26 @@
-// Names a shared value.
+// Names a value in the defaults of a group.
 
 internal import DarwinNotifySupport
 
-/// The name of a value in the defaults of a group, with its type and what stands in for it.
+/// The name of a value in the defaults of a group, with its type and default.
 ///
-/// Constants are best added in an extension:
+/// Constants are best defined in an extension:
 ///
 ///     extension DefaultsKey where Value == String {
 ///       static var theme: Self { DefaultsKey("theme", default: "light") }
 ///     }
 public struct DefaultsKey<Value: Codable & Sendable>: Sendable {
-  /// The name: any text but an empty one.
+  /// The name: any nonempty text.
   public let name: String
 
-  /// What is read where nothing is set.
+  /// The value to read if nothing is set.
   public let defaultValue: Value
 
-  /// Makes a key.
+  /// Creates a key.
   ///
   /// - Parameters:
   ///   - name: the name of the value.
-  ///   - defaultValue: what is read where nothing is set. Programs may differ in that.
+  ///   - defaultValue: the value to read if nothing is set. Programs may use different ones.
   public init(_ name: String, default defaultValue: Value) {
     self.name = name
     self.defaultValue = defaultValue
@@ -28,7 +28,7 @@ public struct DefaultsKey<Value: Codable & Sendable>: Sendable {
 }
 
 extension DefaultsKey: Hashable {
-  /// Keys are equal if the bytes of their names are.
+  /// Returns whether the names of two keys have the same bytes.
   public static func == (left: Self, right: Self) -> Bool {
     ExactString(left.name) == ExactString(right.name)
   }

@@ -1,8 +1,8 @@
-// Finds out what is new in the settings of a group.
+// Finds new changes in the defaults of a group.
 
 internal import DarwinNotify
 
-/// The changes behind a number, looked for whenever the bell has rung.
+/// The changes after a number, searched for at each change notification.
 struct DefaultsNews: Sendable {
   let defaults: SharedDefaults
   let notifications: Notifications
@@ -12,23 +12,23 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
-  /// One iteration. It keeps nothing but its place: what has happened stands in the file.
+  /// One iteration. Its only state is its place: the changes are in the file.
   struct Iterator {
     let defaults: SharedDefaults
     var notifications: Notifications.Iterator
     var position: Int64
 
-    /// Looks, and if there is nothing waits and looks again. Returns what was found, or `nil` once
-    /// the task is cancelled.
+    /// Searches; if there is nothing, waits and searches again. Returns what was found, or `nil`
+    /// once the task is cancelled.
     ///
-    /// `find` looks behind a place, in a table unless nothing was ever set. It returns what it
-    /// found and the place of that.
+    /// `find` searches after a place, in the table, or `nil` if nothing was ever set. It returns
+    /// what it found and the place of that.
     mutating func next<Found>(
       isolation: isolated (any Actor)?,
       _ find: (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?
     ) async throws(WormholeError) -> Found? {
       while !Task.isCancelled {
-        // The last change of a file that was made anew has a low number again.
+        // The last change of a file that was created anew has a low number again.
         let position = position
         let looked = try defaults.read { (table) throws(WormholeError) in
           let last = try table.lastNumber()

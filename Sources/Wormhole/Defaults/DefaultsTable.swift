@@ -1,13 +1,13 @@
-// Keeps named values in a database.
+// Stores named values in a database.
 
 internal import FoundationEssentials
 
 /// The table `entries`: one row for each name that was ever set.
 ///
-/// Each change of a name gets the next number of the file; what was removed stays as a row without
-/// a value. So whoever knows the number of the last change it saw finds all later ones.
+/// Each change of a name gets the next number of the file; a removed value stays as a row without a
+/// value. So whoever knows the number of the last change it saw finds all later ones.
 struct DefaultsTable {
-  /// What is known of a name.
+  /// What is stored under a name.
   struct Entry {
     let name: String
     /// The encoded value, `nil` if it was removed.
@@ -17,9 +17,9 @@ struct DefaultsTable {
     let date: Date
   }
 
-  /// A row, which somebody else may have written.
+  /// A row, which another program may have written.
   struct Row {
-    /// The number of the change, 0 if there stands something else.
+    /// The number of the change, 0 if the column holds something else.
     let number: Int64
     let entry: Result<Entry, WormholeError>
   }
@@ -39,7 +39,7 @@ struct DefaultsTable {
     self.database = database
   }
 
-  /// Returns what is kept under a name, also if it was removed.
+  /// Returns what is stored under a name, even if the value was removed.
   func entry(_ name: String) throws(WormholeError) -> Entry? {
     try row(name)?.entry.get()
   }
@@ -49,7 +49,7 @@ struct DefaultsTable {
     try first("SELECT \(Self.columns) FROM entries WHERE name = ?", .text(name))
   }
 
-  /// Returns the row of the earliest change behind a number.
+  /// Returns the row of the earliest change after a number.
   func row(after number: Int64) throws(WormholeError) -> Row? {
     try first(
       """
@@ -64,7 +64,7 @@ struct DefaultsTable {
       "SELECT number FROM entries WHERE \(Self.isNumbered) ORDER BY number DESC LIMIT 1") ?? 0
   }
 
-  /// Keeps a value under a name, or removes it. Returns false if that changes nothing.
+  /// Stores a value under a name, or removes it. Returns false if that changes nothing.
   func put(_ value: Data?, for name: String) throws(WormholeError) -> Bool {
     guard !name.isEmpty else { throw .invalidIdentifier }
     switch try row(name)?.entry {
@@ -85,8 +85,8 @@ struct DefaultsTable {
     return true
   }
 
-  /// The first number of a file is drawn: who knows a number of another file that stood here finds
-  /// that it is not among those of this one.
+  /// The first number of a file is random: a number from another file that had this place is then
+  /// not among the numbers of this one.
   private func nextNumber() throws(WormholeError) -> Int64 {
     let last = try lastNumber()
     guard last != 0 else { return 1 + Int64.random(in: 0..<1 << 30) << 32 }
@@ -96,7 +96,7 @@ struct DefaultsTable {
 
   private static let columns = "name, value, number, time, pid, uid, process"
 
-  /// Somebody else may have written a row with something else for a number.
+  /// Another program may have written a row whose number is something else.
   private static let isNumbered = "typeof(number) = 'integer'"
 
   private func first(_ sql: String, _ field: SQLiteField) throws(WormholeError) -> Row? {
@@ -123,7 +123,7 @@ struct DefaultsTable {
 }
 
 extension DefaultsKey {
-  /// Decodes what is kept for the key.
+  /// Decodes what is stored under the key.
   func value(of entry: DefaultsTable.Entry?) throws(WormholeError) -> Value {
     guard let data = entry?.value else { return defaultValue }
     do {
@@ -133,7 +133,7 @@ extension DefaultsKey {
     }
   }
 
-  /// Encodes a value: an equal one into equal bytes, so that setting it again is no change.
+  /// Encodes a value. Equal values have equal bytes, so that setting one again is no change.
   func encode(_ value: Value) throws(WormholeError) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

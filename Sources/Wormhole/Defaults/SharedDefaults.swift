@@ -1,14 +1,14 @@
-// Keeps settings for all processes of a group.
+// Stores defaults for all processes of a group.
 
 internal import DarwinNotify
 
-/// Named values that the processes of a group share, and tell each other of.
+/// Named values that the processes of a group share, and whose changes they observe.
 ///
-/// `UserDefaults` cannot do that on Linux: it is neither written when something is set, nor does
-/// another process learn of it. Here a value that was set is there for every process at once, two
-/// processes that change something at the same time lose nothing, and whoever listens is told. All
-/// calls may be made on any thread; they read or write a file. A process that was forked from one
-/// that has used any log, defaults or database cannot use them before it calls `exec`.
+/// `UserDefaults` cannot do that on Linux: setting a value does not write it, and other processes
+/// are not notified. Here every process sees a value as soon as it is set, processes that change
+/// values at the same time lose nothing, and observers are notified. All calls may be made on any
+/// thread; they read or write a file. A child forked from a process that has used any log, defaults
+/// or database cannot use them before it calls `exec`.
 ///
 ///     let defaults = try group.defaults
 ///     try defaults.set("dark", for: .theme)
@@ -24,16 +24,16 @@ public final class SharedDefaults: Sendable {
     store = SQLiteStore(
       SQLiteFile(
         directory: group.container.path, name: AppGroup.defaultsFile, schema: DefaultsTable.schema))
-    // What is wrong with the file shall be found out here.
+    // Finds out now whether something is wrong with the file.
     _ = try read { (table) throws(WormholeError) in try table.lastNumber() }
   }
 
-  /// The value of a key, or its default where nothing is set.
+  /// The value of a key, or its default if nothing is set.
   ///
-  /// Inside of ``transaction(_:)`` it is the value of before, until the transaction has ended.
+  /// Inside ``transaction(_:)`` it is the value from before the transaction.
   ///
   /// - Parameter key: the key.
-  /// - Throws: ``WormholeError/decoding(_:)`` if what is kept is a value of another type,
+  /// - Throws: ``WormholeError/decoding(_:)`` if the stored value has another type,
   ///   ``WormholeError/busy(path:)``, ``WormholeError/foreign(path:)``,
   ///   ``WormholeError/damaged(path:)``, ``WormholeError/unknownFormat(version:path:)``,
   ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``.
@@ -46,21 +46,22 @@ public final class SharedDefaults: Sendable {
     }
   }
 
-  /// Sets a value, and tells those who listen, unless the same bytes are set already: JSON with its
-  /// keys in order. Sets have no order, so that equal ones can have different bytes.
+  /// Sets a value and notifies observers, unless the same bytes are already set. The bytes are JSON
+  /// with sorted keys. Equal values of type `Set` may have different bytes, since sets have no
+  /// order.
   ///
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
   /// - Throws: ``WormholeError/encoding(_:)``, ``WormholeError/invalidIdentifier`` for a key
   ///   without a name, ``WormholeError/notPrivate(path:)``, ``WormholeError/notification(_:)`` if
-  ///   it is set but nobody could be told; what reading throws, but for
+  ///   the value is set but nobody could be notified; what reading throws, except
   ///   ``WormholeError/decoding(_:)``.
   public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(WormholeError) {
     try change { (values) throws(WormholeError) in try values.set(value, for: key) }.get()
   }
 
-  /// Removes a value, and tells those who listen if there was one.
+  /// Removes a value, and notifies observers if there was one.
   ///
   /// - Parameter key: the key.
   /// - Throws: what ``set(_:for:)`` throws.
@@ -68,13 +69,13 @@ public final class SharedDefaults: Sendable {
     try change { (values) throws(WormholeError) in try values.remove(key) }.get()
   }
 
-  /// Reads a value and sets what follows from it, while nobody else can change anything.
+  /// Changes a value while nobody else can change anything.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - body: changes the value. It must not take long: other processes wait for it.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   public func update<Value, Result>(
     _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Result
   ) throws -> Result {
@@ -86,21 +87,22 @@ public final class SharedDefaults: Sendable {
     }
   }
 
-  /// Reads and changes several values, while nobody else can change anything.
+  /// Reads and changes several values while nobody else can change anything.
   ///
-  /// Others see all of it or nothing, and are told once. The values of this object must not be
-  /// changed inside by other means: that throws ``WormholeError/busy(path:)``.
+  /// Others see all changes or none, and are notified once. Changing values inside by other means
+  /// than the transaction throws ``WormholeError/busy(path:)``.
   ///
-  /// - Parameter body: what to do. It must not take long: other processes wait for it.
+  /// - Parameter body: reads and changes values. It must not take long: other processes wait for
+  ///   it.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   public func transaction<Result>(
     _ body: (inout Transaction) throws -> Result
   ) throws -> Result {
     try change(body).get()
   }
 
-  // MARK: - What others are built of
+  // MARK: - Reading and writing
 
   func read<Value>(
     _ body: (DefaultsTable) throws(WormholeError) -> Value
@@ -134,10 +136,10 @@ extension SharedDefaults {
       self.table = table
     }
 
-    /// The value of a key, as it was left by this transaction, or its default.
+    /// The value of a key as this transaction left it, or its default.
     ///
     /// - Parameter key: the key.
-    /// - Throws: what reading outside of a transaction throws.
+    /// - Throws: what reading outside a transaction throws.
     public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
       get throws(WormholeError) { try key.value(of: try table.entry(key.name)) }
     }
@@ -167,9 +169,9 @@ extension SharedDefaults {
 }
 
 extension AppGroup {
-  /// The settings of the group, opened when they are first asked for.
+  /// The defaults of the group, opened at their first use.
   ///
-  /// - Throws: ``WormholeError/foreign(path:)`` if the file is none of ours,
+  /// - Throws: ``WormholeError/foreign(path:)`` if the file is not one of ours,
   ///   ``WormholeError/damaged(path:)``, ``WormholeError/unknownFormat(version:path:)``,
   ///   ``WormholeError/busy(path:)``, ``WormholeError/system(code:path:)``,
   ///   ``WormholeError/database(code:message:)``.

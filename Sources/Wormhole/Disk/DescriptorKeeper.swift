@@ -16,8 +16,8 @@ final class DescriptorKeeper: Sendable {
 
   private let kept = Locked<Kept?>(nil)
 
-  /// The files that all keepers of the process keep. A process with a thousand names has better
-  /// uses for its descriptors.
+  /// The number of files that all keepers of the process keep. A process with a thousand names
+  /// needs its descriptors for other things.
   private static let count = Atomic<Int>(0)
   private static let maxCount = 64
 

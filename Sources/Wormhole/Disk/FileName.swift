@@ -42,7 +42,8 @@ struct FileName: Hashable, Sendable {
     }
   }
 
-  /// FNV-1a with 128 bits. It need not resist attacks: whoever chooses a name can write the files.
+  /// The 128-bit FNV-1a hash. It need not resist attacks: whoever chooses a name can write the
+  /// files.
   private static func hash(_ text: String) -> UInt128 {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for byte in text.utf8 {

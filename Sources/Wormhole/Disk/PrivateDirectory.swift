@@ -1,4 +1,4 @@
-// Makes directories that only their user can write to.
+// Creates directories that only their user can write to.
 
 internal import Glibc
 
@@ -6,13 +6,13 @@ internal import Glibc
 struct PrivateDirectory: Sendable {
   let path: String
 
-  /// Makes the directory if it is missing, with its parents, and checks that it is private.
+  /// Creates the directory and its parents if missing, and checks that it is private.
   init(_ path: String) throws(WormholeError) {
     self.path = path
     try make()
   }
 
-  /// Makes the directory again after somebody removed it.
+  /// Creates the directory again after somebody removed it.
   func make() throws(WormholeError) {
     if mkdir(path, 0o700) < 0, errno != EEXIST {
       guard errno == ENOENT else { throw .system(code: errno, path: path) }
@@ -45,7 +45,7 @@ struct PrivateDirectory: Sendable {
   }
 
   private static func makeAll(above path: String) throws(WormholeError) {
-    // By bytes: a slash and a combining mark behind it would be one character.
+    // Byte by byte: a slash with a combining mark after it would be one character.
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let parent = String(path[..<end])
     guard !parent.isEmpty, mkdir(parent, 0o700) < 0, errno != EEXIST else { return }

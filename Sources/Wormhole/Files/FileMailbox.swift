@@ -57,7 +57,7 @@ struct FileMailbox: Wormhole.Mailbox {
   ) throws(WormholeError) -> UInt64 {
     let known = MailboxState(descriptor: lock.descriptor)
     var state = known ?? MailboxState(lastNumber: visibleNumber() ?? 0)
-    // The number after the next one stands for none: what has it would not be read.
+    // The number after the next one is never used: a record with it would not be read.
     guard state.lastNumber < .max - 1 else { throw .damaged(path: statePath) }
     let stamp = state.next(for: record)
     if let error = record.content.notStorable { throw error }
@@ -126,7 +126,7 @@ struct FileMailbox: Wormhole.Mailbox {
     after number: UInt64, limit: Int
   ) throws(WormholeError) -> Wormhole.RecordBatch {
     var newest = try readableMessage(after: number)
-    // As a rule the next record is a message. Whether there are more is found out after it.
+    // Usually the next record is a message. Whether there are more is found out afterwards.
     if let newest, newest.record.number == number &+ 1 {
       return Wormhole.RecordBatch([newest.record], hasMore: true, identity: newest.identity)
     }

@@ -2,15 +2,15 @@
 
 public import FoundationEssentials
 
-/// A transit that keeps the newest message of each name in a file of its own.
+/// A transit that stores the newest message of each name in a separate file.
 ///
-/// A message replaces the one before in one step: readers see the old one or the new one, whatever
-/// happens to the process that writes. Listeners that are slower than the senders see the newest
-/// message, and how many they missed.
+/// A message replaces the previous one in one step: readers see the old one or the new one,
+/// whatever happens to the writing process. Listeners that are slower than the senders see the
+/// newest message, and how many they missed.
 ///
-/// A coordinated transit also has ``Wormhole/update(_:_:)``, which reads a message and passes what
-/// follows from it while everybody else waits. The corresponding classes of MMWormhole are
-/// `MMWormholeFileTransiting` and `MMWormholeCoordinatedFileTransiting`, the latter there over
+/// A coordinated transit also supports ``Wormhole/update(_:_:)``, which reads a message and passes
+/// a new one while everybody else waits. The corresponding classes of MMWormhole are
+/// `MMWormholeFileTransiting` and `MMWormholeCoordinatedFileTransiting`, which uses
 /// `NSFileCoordinator`.
 public struct FileTransit: MessageTransit {
   private let isDurable: Bool
@@ -19,7 +19,7 @@ public struct FileTransit: MessageTransit {
   /// Makes a transit.
   ///
   /// - Parameters:
-  ///   - durable: whether passed messages survive a loss of power. Passing then waits for the disk.
+  ///   - durable: whether passed messages survive a power loss. Passing then waits for the disk.
   ///     Without it they survive the end of the process, however it ends.
   ///   - coordinated: whether readers and writers wait for an update, for at most ten seconds.
   public init(durable: Bool = false, coordinated: Bool = false) {
@@ -27,7 +27,7 @@ public struct FileTransit: MessageTransit {
     isCoordinated = coordinated
   }
 
-  /// `file`, with the settings.
+  /// `file`, with its settings.
   public var identifier: String {
     (isCoordinated ? "coordinated file" : "file") + (isDurable ? ", durable" : "")
   }
@@ -51,7 +51,7 @@ extension MessageTransit where Self == FileTransit {
 
   /// The newest message of a name, in a file.
   ///
-  /// - Parameter durable: whether passed messages survive a loss of power.
+  /// - Parameter durable: whether passed messages survive a power loss.
   /// - Returns: the transit.
   public static func file(durable: Bool) -> Self { FileTransit(durable: durable) }
 
@@ -60,7 +60,7 @@ extension MessageTransit where Self == FileTransit {
 
   /// The newest message of a name, in a file that can be updated.
   ///
-  /// - Parameter durable: whether passed messages survive a loss of power.
+  /// - Parameter durable: whether passed messages survive a power loss.
   /// - Returns: the transit.
   public static func coordinatedFile(durable: Bool) -> Self {
     FileTransit(durable: durable, coordinated: true)

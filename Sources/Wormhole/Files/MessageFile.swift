@@ -42,7 +42,7 @@ struct MessageFile {
     let flags = UInt32(LINUX_RENAME_EXCHANGE)
     guard renameat2(AT_FDCWD, new, AT_FDCWD, path, flags) == 0 else { return try replace(by: new) }
     guard unlink(new) < 0, errno != ENOENT else { return }
-    // Somebody else has put a directory there. It goes back.
+    // Somebody has put a directory there. It goes back.
     let code = errno
     _ = renameat2(AT_FDCWD, new, AT_FDCWD, path, flags)
     unlink(new)
@@ -91,7 +91,7 @@ struct MessageFile {
     }
   }
 
-  /// Makes the name of the file survive a loss of power.
+  /// Makes the name of the file survive a power loss.
   private func synchronizeDirectory() throws(WormholeError) {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let directory = String(path[..<end])

@@ -25,9 +25,8 @@ public final class AppGroup: Sendable {
   /// Opens a group. Its directory is made if it is missing.
   ///
   /// - Parameters:
-  ///   - identifier: any text but an empty one. Characters that cannot stand in a file name are
-  ///     escaped, so that no identifier leads out of the directory of groups, and no two share a
-  ///     directory.
+  ///   - identifier: any nonempty text. Characters that a file name cannot contain are escaped, so
+  ///     that no identifier leads out of the directory of groups, and no two share a directory.
   ///   - parent: the directory of groups, an absolute path. By default `$XDG_DATA_HOME`, or
   ///     `~/.local/share` if that is not set.
   ///   - center: the center for change notifications. All processes of a group must use the same
@@ -64,8 +63,8 @@ public final class AppGroup: Sendable {
 
   /// Returns the notification name for changes of something in the group.
   ///
-  /// It is readable for whoever watches the bus. Two things that share a name cost their listeners
-  /// a needless read and do no other harm, so a long name may be cut.
+  /// Everybody who watches the bus can read it. Two things that share a name only cost their
+  /// listeners an unnecessary read, so a long name may be cut.
   func changeName(_ parts: String...) -> NotificationName {
     let text = (["wormhole", identifier] + parts).joined(separator: ".")
     let isValid = text.utf8.count <= Self.maxNameBytes && !text.utf8.contains(0)

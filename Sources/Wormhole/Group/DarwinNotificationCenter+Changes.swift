@@ -3,8 +3,8 @@
 internal import DarwinNotify
 
 extension DarwinNotificationCenter {
-  /// Tells everybody who observes a name to look for changes. Without a bus the observers of this
-  /// process are told now, the others once there is one.
+  /// Notifies everybody who observes a name. Without a bus this reaches the processes that share
+  /// the user's table; the bus shows it to others once there is one.
   func notify(_ changeName: NotificationName) throws(WormholeError) {
     do throws(DarwinNotifyError) {
       try postMerging(changeName)

@@ -6,9 +6,9 @@ internal import DarwinNotifySupport
 extension Wormhole {
   /// Binds a listener to a name. Binding again replaces the listener of the same name.
   ///
-  /// A listener that is replaced hands over to the new one: each message reaches exactly one of
-  /// the two, but for the stored one, which the new listener gets again if it starts with it. If
-  /// binding fails, the old one stays. A message passed meanwhile is delivered exactly once.
+  /// When a listener is replaced, each message reaches exactly one of the two, except the stored
+  /// one, which the new listener gets again if it starts with it. If binding fails, the old one
+  /// stays. A message passed meanwhile is delivered exactly once.
   ///
   /// A listener is called once for each message, in the order of their numbers, never by two
   /// threads at a time. With a transit of files it gets the newest message if it is slower than the
@@ -18,7 +18,7 @@ extension Wormhole {
   /// read here.
   ///
   /// - Parameters:
-  ///   - listener: the listener. Names of listeners are compared by their bytes.
+  ///   - listener: the listener. Names of listeners are compared byte by byte.
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
@@ -46,7 +46,7 @@ extension Wormhole {
   /// Removes a listener. On its executor, no call of it follows.
   ///
   /// - Parameters:
-  ///   - listener: the name of the listener; one that is not bound is no error.
+  ///   - listener: the name of the listener. If it is not bound, nothing happens.
   ///   - name: the name that it is bound to.
   ///
   /// The corresponding method of MMWormhole is `stopListeningForMessageWithIdentifier:`.
@@ -103,8 +103,7 @@ extension Wormhole {
     try listen(name, from: senders, starting: start, on: .main, onMainActor(handler))
   }
 
-  /// Calls a handler in the isolation of an actor for the messages of a name, until the observation
-  /// ends.
+  /// Calls a handler, isolated to an actor, for the messages of a name, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
@@ -112,7 +111,7 @@ extension Wormhole {
   ///   - start: the message to begin with.
   ///   - actor: the actor, which lives as long as the observation. Messages are read and decoded
   ///     there, too.
-  ///   - handler: the handler, which gets the actor beside the message.
+  ///   - handler: the handler, which is passed the actor and the message.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
   public func listen<Value, Isolation: Actor>(

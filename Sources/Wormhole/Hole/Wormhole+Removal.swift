@@ -5,15 +5,16 @@ internal import FoundationEssentials
 internal import Glibc
 
 extension Wormhole {
-  /// Removes a name with all its files, whatever transit they are of and whatever damage they have.
+  /// Removes a name with all its files, of every transit, damaged or not.
   ///
-  /// The next message gets the number 1 again, and may take another transit. Cursors are removed,
+  /// The next message gets the number 1 again, and may use another transit. Cursors are removed,
   /// too. Listeners stay; they get what is passed later. A message that another process passes
   /// meanwhile may be lost.
   ///
   /// - Parameter name: the name.
-  /// - Throws: ``WormholeError/system(code:path:)``, ``WormholeError/notification(_:)`` if all is
-  ///   removed, but listeners could not be told; ``WormholeError/invalidIdentifier``.
+  /// - Throws: ``WormholeError/system(code:path:)``, ``WormholeError/notification(_:)`` if
+  ///   everything is removed but listeners could not be notified;
+  ///   ``WormholeError/invalidIdentifier``.
   public func remove<Value>(_ name: MessageName<Value>) throws(WormholeError) {
     let channel = try channel(name)
     forget(name.rawValue)

@@ -20,7 +20,7 @@ public final class Wormhole: Sendable {
   /// The group that the messages belong to.
   public let group: AppGroup
 
-  /// The way messages are stored whose name has no transit of its own.
+  /// The transit for names that have none of their own.
   public let transit: any MessageTransit
 
   let home: PrivateDirectory
@@ -36,9 +36,9 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameters:
   ///   - group: the group that the messages belong to.
-  ///   - directory: the name of a directory in that of the group: any text but an empty one.
-  ///     Characters that cannot stand in a file name are escaped.
-  ///   - transit: the way messages are stored whose name has no transit of its own.
+  ///   - directory: the name of a directory in that of the group: any nonempty text. Characters
+  ///     that a file name cannot contain are escaped.
+  ///   - transit: the transit for names that have none of their own.
   /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate(path:)``,
   ///   ``WormholeError/system(code:path:)``.
   public init(
@@ -58,7 +58,7 @@ public final class Wormhole: Sendable {
 
   /// Stores a value, then notifies all listeners.
   ///
-  /// Without a bus the value is stored too. Listeners are notified once there is one.
+  /// Without a bus it does the same; the listeners of the user's processes are still notified.
   ///
   /// - Parameters:
   ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
@@ -89,8 +89,8 @@ public final class Wormhole: Sendable {
 
   /// Changes the stored value while no other process can pass one, so that no change is lost.
   ///
-  /// `nil` stands for no value, before and after. The body must not use the same name by other
-  /// calls: they would wait for this one.
+  /// `nil` stands for no value, before and after. The body must not use the same name in other
+  /// calls, which would wait for this one.
   ///
   /// - Parameters:
   ///   - name: a name whose transit is a coordinated ``FileTransit`` or a ``LogTransit``.
@@ -120,7 +120,7 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameter name: the name that it was passed to.
   /// - Returns: the value, or `nil` if there is none.
-  /// - Throws: ``WormholeError``, also if what is stored cannot be read as such a value.
+  /// - Throws: ``WormholeError``, also if the stored value cannot be read as this type.
   ///
   /// The corresponding method of MMWormhole is `messageWithIdentifier:`.
   public func message<Value>(_ name: MessageName<Value>) throws(WormholeError) -> Value? {
@@ -161,7 +161,7 @@ public final class Wormhole: Sendable {
     try channel(name).mailbox.cursors()
   }
 
-  /// Removes a cursor. One that does not exist is no error.
+  /// Removes a cursor. If it does not exist, nothing happens.
   ///
   /// - Parameters:
   ///   - cursor: the name of the cursor.
@@ -189,7 +189,7 @@ public final class Wormhole: Sendable {
 
   /// Removes what is stored under all names, then notifies all listeners.
   ///
-  /// Only messages are removed, those of the transits of this library and of this wormhole. Other
+  /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
   /// files in the directory stay.
   ///
   /// - Throws: the first ``WormholeError``, after all names have been tried.
@@ -231,13 +231,13 @@ public final class Wormhole: Sendable {
     ExactString(name.rawValue)
   }
 
-  /// Drops what is open of a name.
+  /// Drops what is open for a name.
   func forget(_ name: String) {
     let dropped = channels.withLock { channels in
       let keys = channels.keys.filter { $0.name == ExactString(name) }
       return keys.map { channels.removeValue(forKey: $0) }
     }
-    // Closing files is not for a lock.
+    // Files are not closed under a lock.
     withExtendedLifetime(dropped) {}
   }
 

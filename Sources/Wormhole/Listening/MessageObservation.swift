@@ -20,18 +20,19 @@ public final class MessageObservation: Sendable {
     cancel()
   }
 
-  /// Ends the registration. To call it again changes nothing.
+  /// Ends the registration. Calling it again has no effect.
   ///
-  /// On the executor of the handler, no call follows, not even of a message that is already on its
-  /// way. Elsewhere, at most one call that has begun comes to its end.
+  /// If called on the executor of the handler, no call follows, not even for a message that is
+  /// already on its way. If called elsewhere, at most one call that has already begun may still
+  /// finish.
   public func cancel() {
     end()
   }
 
   /// Ends the registration, then waits until no call of the handler is running.
   ///
-  /// It waits as long as the handler runs, so do not hold a lock that the handler takes. A handler
-  /// that calls it does not wait for itself.
+  /// It waits as long as the handler runs, so do not hold a lock that the handler takes. Called
+  /// from the handler itself, it does not wait for that call.
   public func cancelAndWait() {
     end()
     waitForPump()

@@ -56,7 +56,7 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     set { state.withLock { $0.cursor = newValue } }
   }
 
-  /// Begins to deliver the messages of a reader. If the end has come meanwhile, the successor
+  /// Begins to deliver the messages of a reader. If the pump has ended meanwhile, its successor
   /// begins where this pump would have begun.
   func begin(_ reader: MessageReader<Value>) {
     let successor = state.withLock { state -> PlaceHandler? in
@@ -87,19 +87,19 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   /// Delivers no more. A handler may still be running for the last message.
   ///
-  /// - Parameter successor: gets the place after that message, now, or when it is known if this
-  ///   pump has not begun.
+  /// - Parameter successor: gets the place after that message: now, or, if this pump has not begun,
+  ///   once it is known.
   func end(then successor: PlaceHandler? = nil) {
     let (place, remains) = state.withLock { state in
       let isPreparing = if case .preparing = state.phase { true } else { false }
-      // One that never began still has the place of its own predecessor to hand on.
+      // A pump that never began must still hand on the place of its predecessor.
       if isPreparing { state.successor = successor }
       state.phase = .ended
       let remains = (state.reader.take(), state.cursor.take(), state.handler.take())
       return (isPreparing ? nil : state.place, remains)
     }
     if let place { successor?(place) }
-    // Releasing them runs code of the user and closes files, so no lock is held.
+    // Releasing them runs user code and closes files, so no lock is held.
     withExtendedLifetime(remains) {}
   }
 
@@ -134,7 +134,7 @@ extension MessagePump {
     } while rest(&reader)
   }
 
-  /// Takes the reader for a run, unless the end has come.
+  /// Takes the reader for a run, unless the pump has ended.
   private func takeReader() -> MessageReader<Value>? {
     state.withLock { state in
       guard case .scheduled = state.phase else { return nil }
@@ -145,7 +145,7 @@ extension MessagePump {
     }
   }
 
-  /// Calls the handler, unless the end has come. Returns whether it has not.
+  /// Calls the handler, unless the pump has ended. Returns whether it has not.
   private func deliver(
     _ message: Wormhole.Message<Value>, of reader: inout MessageReader<Value>
   ) -> Bool {
@@ -183,7 +183,7 @@ extension MessagePump {
     return false
   }
 
-  /// Looks again soon: the reason of a failure may pass without a change notification.
+  /// Tries again soon: the reason of a failure may pass without a change notification.
   private func retry() {
     let isFirst = state.withLock { state in
       defer { state.isRetrying = true }

@@ -4,25 +4,25 @@ internal import DarwinNotify
 internal import DarwinNotifySupport
 
 extension Wormhole {
-  /// The messages of a name, as they come.
+  /// The messages of a name, as a sequence.
   ///
-  /// Every iterator gets every message. Nothing waits in memory for a slow consumer: it reads what
-  /// is stored when it is ready, all of a log, the newest of a file, and ``Message/missed`` counts
-  /// the others. Leaving the loop, dropping the sequence or cancelling the task ends the
-  /// registration.
+  /// Every iterator gets every message. Nothing waits in memory for a slow consumer: when it is
+  /// ready it reads what is stored, all of a log or the newest message of a file, and
+  /// ``Message/missed`` counts the others. Leaving the loop, dropping the sequence or cancelling
+  /// the task ends the registration.
   ///
   ///     for await message in try hole.messages(.lightState, starting: .since(number)) {
   ///       show(message.value)
   ///     }
   ///
   /// Messages are read and decoded where the loop runs. With a cursor, asking for the next message
-  /// stores that the one before has been handled. Leaving the loop by `break`, an error or a
+  /// stores that the previous one has been handled. Leaving the loop by `break`, an error or a
   /// cancellation does not: the message comes again.
   public struct Messages<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// A message.
     public typealias Element = Message<Value>
 
-    /// The sequence does not fail: an error is a message, too.
+    /// The sequence never throws: an error is a message, too.
     public typealias Failure = Never
 
     private let source: Source
@@ -37,8 +37,8 @@ extension Wormhole {
 
     /// Begins an iteration.
     ///
-    /// The first one has been registered since the sequence was made. Every further one is
-    /// registered here and has the same start. It ends at once if the registration fails.
+    /// The first iterator has been registered since the sequence was created. Each further one is
+    /// registered here, with the same start. It ends at once if that fails.
     ///
     /// - Returns: an iterator, for one task.
     public func makeAsyncIterator() -> Iterator {
@@ -67,7 +67,7 @@ extension Wormhole {
 extension Wormhole.Messages.Iterator: Sendable {}
 
 extension Wormhole.Messages {
-  /// What an iteration begins with.
+  /// The beginning of an iteration.
   struct Beginning: Sendable {
     let notifications: Notifications
     let reader: MessageReader<Value>

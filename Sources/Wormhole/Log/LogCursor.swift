@@ -1,4 +1,4 @@
-// Stores the position of a reader of a log.
+// Stores the number of the last message that a reader of a log has handled.
 
 internal import Glibc
 
@@ -15,7 +15,7 @@ final class LogCursor: Wormhole.MailboxCursor {
     log = store
     _ = try PrivateDirectory(directory)
     lock = try Self.lock(cursor, of: name, in: directory)
-    // A position that cannot be stored later is better found out now.
+    // If it cannot be stored later, it is better to find out now.
     try keep(try position())
   }
 
@@ -35,7 +35,7 @@ final class LogCursor: Wormhole.MailboxCursor {
 
   /// Returns the name of the lock file of a cursor.
   static func fileName(_ cursor: String, of name: String) -> String {
-    // Both names together can be too long for one file name.
+    // Both names together can be too long for a file name.
     "\(FileName(for: "\(name)\u{0}\(cursor)").text)\(FileSuffix.cursor)"
   }
 

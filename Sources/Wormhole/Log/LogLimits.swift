@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 
-/// How many records a log keeps, for how long, in how many bytes.
+/// The limits of a log: how many records it keeps, for how long, and in how many bytes.
 struct LogLimits: Sendable, CustomStringConvertible {
   /// The number of records to keep at least.
   let count: Int64

@@ -1,4 +1,4 @@
-// Keeps the records of a name in a database.
+// Stores the records of a name in a database.
 
 internal import DarwinNotifySupport
 internal import FoundationEssentials
@@ -8,13 +8,13 @@ internal import Glibc
 ///
 /// A record is a row of the table `records`; its number is the row id. The newest row is never
 /// removed, so that no number is given out twice. A ping holds the number of the newest message
-/// before it, which saves a search past many pings.
+/// before it, which saves searching past many pings.
 final class LogMailbox: Wormhole.Mailbox {
   private let name: String
   private let directory: String
   private let store: SQLiteStore
 
-  /// What a transit of files would keep of the name.
+  /// The path of the files that a transit of files would use for the name.
   private let filesPath: String
   private let trimming: LogTrimming
 

@@ -1,13 +1,13 @@
-// Keeps many messages of each name in a log.
+// Stores many messages of each name in a log.
 
 public import FoundationEssentials
 
-/// A transit that keeps the last messages of each name in a log, an SQLite database.
+/// A transit that stores the last messages of each name in a log, an SQLite database.
 ///
 /// Listeners get every message that is kept, however slow they are, and even if they were not
-/// running when it was passed. A log can be read again from any number on, supports
-/// ``Wormhole/update(_:_:)``, and stores the positions of readers as cursors. A child forked from a
-/// process that has used any log, defaults or database cannot use it before it calls `exec`.
+/// running when it was passed. A log can be read again from any number, supports
+/// ``Wormhole/update(_:_:)``, and has cursors. A child forked from a process that has used any log,
+/// defaults or database cannot use it before it calls `exec`.
 public struct LogTransit: MessageTransit {
   private let limits: LogLimits
   private let isDurable: Bool
@@ -18,13 +18,13 @@ public struct LogTransit: MessageTransit {
   /// Makes a transit.
   ///
   /// - Parameters:
-  ///   - count: the number of records to keep, 1 or more; there may be a sixteenth more for a
-  ///     while. The newest message is always kept.
-  ///   - age: the time to keep records; `nil` for ever. Older ones are removed when later ones are
+  ///   - count: the number of records to keep, 1 or more; there may temporarily be a sixteenth
+  ///     more. The newest message is always kept.
+  ///   - age: the time to keep records; `nil` for no limit. Older ones are removed when later ones are
   ///     appended, up to a second late.
-  ///   - bytes: the bytes of the file that records may use, 64 KiB or more; `nil` for any number.
-  ///     There may be a sixteenth more for a while. The newest message is always kept.
-  ///   - durable: whether passed messages survive a loss of power. Passing then waits for the disk.
+  ///   - bytes: the bytes of the file that records may use, 64 KiB or more; `nil` for no limit. There
+  ///     may temporarily be a sixteenth more. The newest message is always kept.
+  ///   - durable: whether passed messages survive a power loss. Passing then waits for the disk.
   ///     Without it they survive the end of the process, however it ends.
   public init(
     count: Int = 100_000, age: Duration? = nil, bytes: Int? = nil, durable: Bool = false
@@ -34,7 +34,7 @@ public struct LogTransit: MessageTransit {
     identifier = "log, \(limits)\(durable ? ", durable" : "")"
   }
 
-  /// Opens the log of a name. Its file is made with the first record.
+  /// Opens the log of a name. Its file is created with the first record.
   public func openMailbox(
     for name: String, in directory: URL
   ) throws(WormholeError) -> any Wormhole.Mailbox {
@@ -56,9 +56,9 @@ extension MessageTransit where Self == LogTransit {
   ///
   /// - Parameters:
   ///   - count: the number of records to keep.
-  ///   - age: the time to keep records; `nil` for ever.
-  ///   - bytes: the bytes of the file that records may use; `nil` for any number.
-  ///   - durable: whether passed messages survive a loss of power.
+  ///   - age: the time to keep records; `nil` for no limit.
+  ///   - bytes: the bytes of the file that records may use; `nil` for no limit.
+  ///   - durable: whether passed messages survive a power loss.
   /// - Returns: the transit.
   public static func log(
     count: Int = 100_000, age: Duration? = nil, bytes: Int? = nil, durable: Bool = false

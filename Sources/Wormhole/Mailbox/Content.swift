@@ -1,23 +1,23 @@
 // Lists what a message can be.
 
 extension Wormhole {
-  /// What was passed under a name: a value, or one of the events that have numbers of their own.
+  /// What was passed under a name: a value, or an event with a number of its own.
   ///
   /// For a listener a value is a `Value`, for a transit its encoded form, a ``Payload``.
   public enum Content<Value: Sendable>: Sendable {
     /// A value.
     case value(Value)
 
-    /// A call to look. What is stored has not changed.
+    /// A request to look. The stored value has not changed.
     case ping
 
-    /// What was stored has been removed.
+    /// The stored value was removed.
     case cleared
 
-    /// Nothing is stored. Only a listener that asked for it is told so, as its first call.
+    /// Nothing is stored. Only a listener that asked for it gets this, as its first call.
     case absent
 
-    /// Something was passed that cannot be read. It concerns this message alone.
+    /// Something was passed that cannot be read. This affects only this message.
     case unreadable(WormholeError)
   }
 }

@@ -1,7 +1,7 @@
-// Describes a stored position of a reader.
+// Describes a cursor.
 
 extension Wormhole {
-  /// The stored position of a reader, see ``Start/cursor(_:)``.
+  /// A stored place of a reader, see ``Start/cursor(_:)``.
   public struct Cursor: Hashable, Sendable {
     /// The name of the cursor.
     public let name: String
@@ -12,7 +12,7 @@ extension Wormhole {
     /// The number of kept records after it, pings and clearings too.
     public let lag: Int
 
-    /// Describes a cursor.
+    /// Creates a description of a cursor.
     ///
     /// - Parameters:
     ///   - name: the name of the cursor.

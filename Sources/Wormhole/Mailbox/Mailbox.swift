@@ -3,18 +3,18 @@
 extension Wormhole {
   /// The numbered records of one message name.
   ///
-  /// Every record, pings and clearings too, gets the next number of its name, counted from 1 and
-  /// never used twice. A process that is killed while it writes may leave a number out. All
+  /// Every record, including pings and clearings, gets the next number of its name, counted from 1
+  /// and never used twice. A process that is killed while it writes may leave a gap. All
   /// requirements may be called on any thread, by any number of processes.
   public protocol Mailbox: Sendable {
     /// Appends a record.
     ///
-    /// A value replaces the one before or joins those that are kept. A ping leaves them alone, a
+    /// A value replaces the previous one or joins those that are kept. A ping leaves them alone; a
     /// clearing removes them. Others see all of it or nothing, whatever kills the process.
     ///
     /// - Parameter record: the record.
     /// - Returns: its number.
-    /// - Throws: ``WormholeError``; nothing was appended then.
+    /// - Throws: ``WormholeError``; nothing was appended.
     func append(_ record: Record) throws(WormholeError) -> UInt64
 
     /// Returns the records after a number that are still kept, in the order of their numbers.
@@ -39,7 +39,7 @@ extension Wormhole {
     /// recognise that by this number.
     func identity() throws(WormholeError) -> UInt32
 
-    /// Reads the newest value and appends what follows from it, while nobody else can append.
+    /// Reads the newest value and appends a record derived from it, while nobody else can append.
     ///
     /// - Parameter body: gets what ``lastMessage()`` returns; returns the record to append, or
     ///   `nil` for none.
@@ -48,7 +48,7 @@ extension Wormhole {
     ///   throws.
     func update(_ body: (NumberedRecord?) throws -> Record?) throws -> UInt64?
 
-    /// Opens the stored position of a reader. A new cursor stands before the first record.
+    /// Opens the stored place of a reader. A new cursor is before the first record.
     ///
     /// - Parameter name: the name of the cursor.
     /// - Returns: the cursor, which nobody else can open while it lives.
@@ -59,14 +59,14 @@ extension Wormhole {
     /// Returns the cursors of the name, in the order of their names.
     func cursors() throws(WormholeError) -> [Cursor]
 
-    /// Removes a cursor. One that does not exist is no error.
+    /// Removes a cursor. If it does not exist, nothing happens.
     ///
     /// - Parameter name: the name of the cursor.
     /// - Throws: ``WormholeError/noCursors``, ``WormholeError/cursorInUse(_:)``.
     func removeCursor(_ name: String) throws(WormholeError)
   }
 
-  /// The stored position of a reader in a mailbox. The value is its only user while it lives.
+  /// The stored place of a reader in a mailbox. While this object lives, nobody else can open it.
   public protocol MailboxCursor: Sendable {
     /// Returns the number of the last record that was handled, 0 for none.
     func position() throws(WormholeError) -> UInt64

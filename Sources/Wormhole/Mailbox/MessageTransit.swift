@@ -2,12 +2,12 @@
 
 public import FoundationEssentials
 
-/// The way the messages of a name are stored.
+/// How the messages of a name are stored.
 ///
 /// All processes that use a name must use the same transit for it. The corresponding protocol of
 /// MMWormhole is `MMWormholeTransiting`.
 public protocol MessageTransit: Sendable {
-  /// Tells transits of one kind with different settings apart.
+  /// Distinguishes transits of one kind with different settings.
   var identifier: String { get }
 
   /// Opens the mailbox of a name, which need not exist yet.
@@ -15,7 +15,7 @@ public protocol MessageTransit: Sendable {
   /// - Parameters:
   ///   - name: the name of the messages, never empty.
   ///   - directory: the directory of the wormhole, mode 0700. Somebody may remove it; whoever
-  ///     appends a record makes it again.
+  ///     appends a record creates it again.
   /// - Returns: the mailbox.
   /// - Throws: ``WormholeError`` if the name cannot be used. Nothing is read or written yet.
   func openMailbox(

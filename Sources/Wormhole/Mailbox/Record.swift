@@ -1,25 +1,25 @@
-// Represents what a mailbox stores.
+// Represents the contents of a mailbox.
 
 public import FoundationEssentials
 
 extension Wormhole {
-  /// What is appended to a mailbox.
+  /// An entry of a mailbox.
   public struct Record: Sendable {
-    /// What the record holds. ``Content/absent`` and ``Content/unreadable(_:)`` cannot be stored.
+    /// The content. ``Content/absent`` and ``Content/unreadable(_:)`` cannot be stored.
     public var content: Content<Payload>
 
     /// When it was appended, by the clock of the sender.
     public var date: Date
 
-    /// Who appended it.
+    /// The process that appended it.
     public var sender: Sender
 
-    /// Makes a record.
+    /// Creates a record.
     ///
     /// - Parameters:
-    ///   - content: what the record holds.
+    ///   - content: the content.
     ///   - date: when it is appended.
-    ///   - sender: who appends it.
+    ///   - sender: the process that appends it.
     public init(_ content: Content<Payload>, date: Date = Date(), sender: Sender = .current) {
       self.content = content
       self.date = date
@@ -35,7 +35,7 @@ extension Wormhole {
     /// The record.
     public var record: Record
 
-    /// Makes a numbered record.
+    /// Creates a numbered record.
     ///
     /// - Parameters:
     ///   - number: the number.
@@ -57,7 +57,7 @@ extension Wormhole {
     /// The identity of the mailbox that they come from, 0 if it has none.
     public var identity: UInt32
 
-    /// Makes a batch.
+    /// Creates a batch.
     ///
     /// - Parameters:
     ///   - records: the records, in the order of their numbers.
@@ -70,7 +70,7 @@ extension Wormhole {
     }
   }
 
-  /// An encoded value, with what is needed to decode it.
+  /// An encoded value with the information needed to decode it.
   public struct Payload: Sendable, Hashable {
     /// The identifier of the codec, at most 65 535 bytes of UTF-8.
     public var codec: String
@@ -84,7 +84,7 @@ extension Wormhole {
     /// The encoded bytes.
     public var data: Data
 
-    /// Makes a payload.
+    /// Creates a payload.
     ///
     /// - Parameters:
     ///   - codec: the identifier of the codec.

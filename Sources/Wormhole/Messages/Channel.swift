@@ -2,13 +2,13 @@
 
 internal import DarwinNotify
 
-/// The mailbox of one name, with what announces its changes.
+/// The mailbox of one name and the notification of its changes.
 struct Channel: Sendable {
   let mailbox: any Wormhole.Mailbox
   let changeName: NotificationName
   let center: DarwinNotificationCenter
 
-  /// Appends a record, then announces it. Returns the number of the record.
+  /// Appends a record, then posts the change notification. Returns the number of the record.
   func send(_ content: Wormhole.Content<Wormhole.Payload>) throws(WormholeError) -> UInt64 {
     let number = try mailbox.append(Wormhole.Record(content))
     try center.notify(changeName)
@@ -16,7 +16,7 @@ struct Channel: Sendable {
   }
 }
 
-/// Tells the channels of a wormhole apart.
+/// Distinguishes the channels of a wormhole.
 struct ChannelKey: Hashable {
   let name: ExactString
   private let transit: String

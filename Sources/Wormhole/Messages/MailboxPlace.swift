@@ -1,4 +1,4 @@
-// Represents how far a reader has come.
+// Represents how far a reader has got.
 
 /// A place in a mailbox.
 struct MailboxPlace: Sendable {

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 
 extension Wormhole {
-  /// A message, as listeners and readers get it.
+  /// A message as delivered to listeners and readers.
   public struct Message<Value: Sendable>: Sendable {
     /// What was passed.
     public let content: Content<Value>
@@ -11,7 +11,8 @@ extension Wormhole {
     /// The name that it was passed to.
     public let name: String
 
-    /// The number of the message among all of its name, counted from 1, pings and clearings too.
+    /// The number of the message among all of its name, including pings and clearings, counted from
+    /// 1.
     ///
     /// For ``Content/absent`` it is the last number given out, 0 if there is none.
     public let sequence: UInt64
@@ -19,11 +20,12 @@ extension Wormhole {
     /// When it was passed, by the clock of the sender. For ``Content/absent``, now.
     public let date: Date
 
-    /// Who passed it. For ``Content/absent``, this process. If nothing could be read, all zero.
+    /// The process that passed it. For ``Content/absent``, this one. If nothing could be read, all
+    /// zero.
     public let sender: Sender
 
-    /// The number of messages between this one and the one before that this listener did not get,
-    /// because newer ones replaced them or they are no longer kept.
+    /// The number of messages before this one that the listener did not get, because newer ones
+    /// replaced them or they are no longer kept.
     public let missed: UInt64
 
     /// Whether it was already stored when the listener was bound.
@@ -32,14 +34,14 @@ extension Wormhole {
     /// The cursor that the message was read with.
     var cursor: ReaderCursor.Link?
 
-    /// Makes a message, for tests of a listener.
+    /// Creates a message, for tests of a listener.
     ///
     /// - Parameters:
     ///   - content: what was passed.
     ///   - name: the name that it was passed to.
     ///   - sequence: its number among all of its name.
     ///   - date: when it was passed.
-    ///   - sender: who passed it.
+    ///   - sender: the process that passed it.
     ///   - missed: the number of messages before it that the listener did not get.
     ///   - isInitial: whether it was already stored when the listener was bound.
     public init(
@@ -70,17 +72,17 @@ extension Wormhole.Message {
     return error
   }
 
-  /// Stores in the cursor of the reader that this message, with all before it, has been handled.
+  /// Stores in the cursor of the reader that this message and all before it have been handled.
   ///
-  /// Handlers and sequences do so by themselves: when the handler returns, or when the next message
-  /// is asked for. Without a cursor nothing happens.
+  /// This happens automatically when a handler returns, or when the next message of a sequence is
+  /// requested. Without a cursor it has no effect.
   ///
   /// - Throws: ``WormholeError/cursorNotStored(_:reason:)``.
   public func acknowledge() throws(WormholeError) {
     try cursor?.advance(to: sequence)
   }
 
-  /// Whether it says that nothing is stored.
+  /// Whether this reports that nothing is stored.
   var isAbsent: Bool {
     if case .absent = content { true } else { false }
   }

@@ -18,7 +18,7 @@ public protocol MessageCodec: Sendable {
 
 /// Encodes values as JSON, in UTF-8.
 public struct JSONMessageCodec: MessageCodec {
-  /// Makes the codec.
+  /// Creates the codec.
   public init() {}
 
   /// `json`.
@@ -37,10 +37,10 @@ public struct JSONMessageCodec: MessageCodec {
 
 /// Encodes values as binary property lists.
 ///
-/// Foundation decodes them recursively: if the type of the value is recursive, a list that somebody
-/// has nested ten thousand deep can end the process.
+/// Foundation decodes them recursively: if the type of the value is recursive, a list nested ten
+/// thousand levels deep can crash the process.
 public struct PropertyListMessageCodec: MessageCodec {
-  /// Makes the codec.
+  /// Creates the codec.
   public init() {}
 
   /// `plist`.
@@ -57,7 +57,7 @@ public struct PropertyListMessageCodec: MessageCodec {
 
   /// Returns the value of a property list.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-    // XML lists, which this codec never writes, end the process at a smaller depth.
+    // XML lists, which this codec never writes, crash the process at a smaller depth.
     guard data.starts(with: Array("bplist00".utf8)) else {
       throw WormholeError.decoding("not a binary property list")
     }
@@ -70,7 +70,7 @@ public struct PropertyListMessageCodec: MessageCodec {
 
 /// Stores values of type `Data` as they are. They are written and mapped without a copy.
 public struct RawMessageCodec: MessageCodec {
-  /// Makes the codec.
+  /// Creates the codec.
   public init() {}
 
   /// `raw`.

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 
 /// The name of messages with values of one type.
 ///
-/// Any text but an empty one, customarily in reverse domain order. Names are compared by their
-/// bytes. Declare them in a module that all programs of a group share:
+/// Any nonempty text, customarily in reverse domain order. Names are compared byte by byte. Declare
+/// them in a module that all programs of a group share:
 ///
 ///     extension MessageName where Value == Bool {
 ///       static var lightState: Self { "org.example.light.state" }
@@ -21,7 +21,7 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
   /// The encoding of values.
   public let codec: any MessageCodec
 
-  /// The way messages are stored; `nil` leaves it to the wormhole.
+  /// How messages are stored; `nil` for the transit of the wormhole.
   public let transit: (any MessageTransit)?
 
   /// The type of the values, as it is stored.
@@ -30,12 +30,12 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
   /// The version of the type. Readers refuse values of other versions.
   public let version: UInt32
 
-  /// Makes a name.
+  /// Creates a name.
   ///
   /// - Parameters:
   ///   - text: the text of the name. Errors in it are reported where it is used.
   ///   - codec: the encoding of values; by default raw for `Data`, JSON for all other types.
-  ///   - transit: the way messages are stored; by default that of the wormhole.
+  ///   - transit: how messages are stored; by default the transit of the wormhole.
   ///   - type: the type as it is stored, so that readers with another type refuse the value; by
   ///     default the name of the type without its module.
   ///   - version: the version of the type. Raise it when old values can no longer be read.
@@ -50,22 +50,21 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
     self.version = version
   }
 
-  /// Makes a name from its text, with the default codec of the type.
+  /// Creates a name from its text, with the default codec of the type.
   public init(rawValue: String) {
     self.init(rawValue)
   }
 }
 
 extension MessageName: Hashable {
-  /// Tells whether two names have the same bytes.
+  /// Returns whether two names have the same bytes.
   public static func == (left: Self, right: Self) -> Bool {
     ExactString(left.rawValue) == ExactString(right.rawValue)
   }
 
-  /// Tells whether two names have different bytes.
+  /// Returns whether two names have different bytes.
   ///
-  /// Spelled out because the standard library compares the raw values of what is
-  /// `RawRepresentable`.
+  /// Needed because the standard library compares the raw values of `RawRepresentable` types.
   public static func != (left: Self, right: Self) -> Bool {
     !(left == right)
   }
@@ -77,7 +76,7 @@ extension MessageName: Hashable {
 }
 
 extension MessageName: ExpressibleByStringLiteral {
-  /// Makes a name from a literal, with the default codec of the type.
+  /// Creates a name from a literal, with the default codec of the type.
   public init(stringLiteral value: String) {
     self.init(value)
   }

@@ -22,10 +22,10 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// Whether the mailbox may have messages after the place, as at the start.
   private var mayHaveMore = true
 
-  /// A message that was handled, but the cursor could not store it.
+  /// A handled message whose number the cursor could not store.
   private var unstored: UInt64?
 
-  /// Why reading failed when it was last tried.
+  /// Why the last attempt to read failed.
   private var failure: WormholeError?
 
   /// The number of messages that are read at a time.
@@ -80,8 +80,8 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Returns a reader that continues where another one has stopped. The stored message is delivered
-  /// first only if that reader has delivered it too; otherwise it comes in its turn.
+  /// Returns a reader that continues where another one stopped. The stored message is delivered
+  /// first only if that reader has delivered it, too; otherwise it comes in its turn.
   func following(_ predecessor: MailboxPlace, from start: Wormhole.Start) -> Self {
     var reader = self
     if predecessor.number > place.number {
@@ -148,7 +148,7 @@ extension MessageReader {
 
   /// Returns the next messages, none if there are none.
   mutating func read(_ limit: Int) throws(WormholeError) -> [Wormhole.Message<Value>] {
-    // Nothing is to be read after an error, but by trying again.
+    // After an error there is nothing to read until the next attempt.
     mayHaveMore = false
     var found = try mailbox.records(after: place.number, limit: limit)
     let start = MailboxPlace(number: 0, identity: found.identity)
@@ -160,7 +160,7 @@ extension MessageReader {
     if found.identity != 0 { place.identity = found.identity }
     let number = place.number
     let messages = found.records.map { message($0) }
-    // Records without progress would come for ever.
+    // Records without progress would be returned forever.
     mayHaveMore = found.hasMore && place.number > number
     return messages
   }

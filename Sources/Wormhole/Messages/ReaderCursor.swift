@@ -1,7 +1,7 @@
 // Holds the cursor of a reader.
 
-/// An open cursor, which a reader hands on to its successor. It is free for others when the last of
-/// them has ended.
+/// An open cursor, which a reader passes on to its successor. It becomes available to others when
+/// the last of them has ended.
 final class ReaderCursor: Sendable {
   let name: String
   private let cursor: any Wormhole.MailboxCursor

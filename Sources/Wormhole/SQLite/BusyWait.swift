@@ -4,15 +4,16 @@ internal import CSQLite
 
 /// How a connection waits for a lock, which SQLite itself can only poll.
 ///
-/// SQLite's own handler sleeps longer each time, up to 100 ms: among several processes with small
-/// transactions, those that have waited long get nothing.
+/// SQLite's own handler sleeps longer each time, up to 100 ms, so that among processes with small
+/// transactions those that have waited long never get the lock.
 struct BusyWait {
   /// Whether to wait at all.
   var mayWait = true
 
   private var backoff = Backoff()
 
-  /// Pauses, given the number of earlier calls for the same lock. Returns false if the time is up.
+  /// Pauses, given the number of earlier calls for the same lock. Returns false if the timeout
+  /// expired.
   fileprivate mutating func wait(attempt: Int32) -> Bool {
     guard mayWait else { return false }
     if attempt == 0 { backoff = Backoff() }

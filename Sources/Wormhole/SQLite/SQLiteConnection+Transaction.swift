@@ -8,13 +8,14 @@ extension SQLiteConnection {
     /// It sees the database as of its first statement, and waits for nobody.
     case deferred = "BEGIN DEFERRED"
 
-    /// It has the only right to write.
+    /// Only one such transaction runs at a time; it may write.
     case immediate = "BEGIN IMMEDIATE"
   }
 
   /// Runs a body as a transaction, which an error of the body rolls back.
   ///
-  /// The body cannot end it. If SQLite does, because of an error, the body can run nothing more.
+  /// The body cannot end it. If SQLite does, because of an error, the body cannot run anything
+  /// else.
   ///
   /// - Returns: what the body returns or throws.
   /// - Throws: errors outside the body. Nothing has changed then.

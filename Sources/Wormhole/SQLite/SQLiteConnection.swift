@@ -13,7 +13,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The file, for errors.
   let path: String
 
-  /// The schema version for which the change log has its triggers; `nil` if it has to look again.
+  /// The schema version for which the change log has its triggers; `nil` if it has to check again.
   var watchedSchema: Int64?
 
   /// Whether statements that may change something are refused.
@@ -31,8 +31,8 @@ final class SQLiteConnection: @unchecked Sendable {
   private let busyWait: UnsafeMutablePointer<BusyWait>
   private var statements: [ExactString: SQLiteStatement] = [:]
 
-  /// Enough for the fixed statements of a program. One that generates statements must not fill the
-  /// memory with them.
+  /// Enough for the fixed statements of a program. A program that generates statements must not
+  /// fill the memory with them.
   private static let maxCacheCount = 128
 
   /// Opens a file that exists.
@@ -79,16 +79,16 @@ final class SQLiteConnection: @unchecked Sendable {
     try body()
   }
 
-  /// The id of the row that was inserted last.
+  /// The row id of the last inserted row.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// The number of rows that the last statement has changed, without those of triggers.
+  /// The number of rows that the last statement changed, not counting triggers.
   var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
   // MARK: Statements
 
-  /// Prepares the statements of a text, each with its share of the values. The body is called for
-  /// each statement, to run it.
+  /// Prepares the statements of a text, each with its share of the values, and calls the body to
+  /// run each.
   func run(
     _ text: String, _ fields: [SQLiteField],
     _ body: (SQLiteStatement) throws(WormholeError) -> Void
@@ -107,7 +107,7 @@ final class SQLiteConnection: @unchecked Sendable {
     guard fields.isEmpty else { throw .database(code: SQLITE_RANGE, message: "too many values") }
   }
 
-  /// Runs statements without parameters, and ignores their rows.
+  /// Runs statements without parameters and ignores their rows.
   func execute(_ script: String) throws(WormholeError) {
     try checkTransaction()
     try check(script[...])
@@ -123,7 +123,7 @@ final class SQLiteConnection: @unchecked Sendable {
     return statement
   }
 
-  /// Runs a statement, and ignores its rows.
+  /// Runs a statement and ignores its rows.
   func run(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
     let statement = try statement(sql)
     try statement.withFields(fields[...]) { () throws(WormholeError) in
@@ -154,7 +154,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Prepares the first statement of a text, or takes it from the cache.
   ///
-  /// - Returns: the statement with the text after it, or `nil` if there are only comments.
+  /// - Returns: the statement and the text after it, or `nil` if there are only comments.
   private func prepare(
     _ text: Substring
   ) throws(WormholeError) -> (statement: SQLiteStatement, rest: Substring)? {
@@ -193,7 +193,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// SQLite would ignore what follows a NUL.
+  /// SQLite would ignore everything after a NUL.
   private func check(_ text: Substring) throws(WormholeError) {
     guard !text.utf8.contains(0) else {
       throw .database(code: SQLITE_MISUSE, message: "a NUL in a statement")

@@ -22,13 +22,13 @@ public enum SQLiteField: Hashable, Sendable {
 
 /// A type whose values can be stored in a field of a database.
 ///
-/// Integers, `Double`, `String`, `Data`, `Bool` and `Date` can. A type of your own conforms by
-/// means of one of these.
+/// Integers, `Double`, `String`, `Data`, `Bool` and `Date` can. Your own types can conform by
+/// converting to one of these.
 public protocol SQLiteValue: Sendable {
   /// The field for the value.
   var field: SQLiteField { get }
 
-  /// Makes a value from a field, or `nil` if the field holds another type.
+  /// Creates a value from a field, or `nil` if the field holds another type.
   ///
   /// - Parameter field: the field.
   init?(field: SQLiteField)
@@ -57,7 +57,7 @@ extension Int: SQLiteValue {
 }
 
 extension UInt64: SQLiteValue {
-  /// The number. Those above `Int64.max`, which SQLite does not have, are stored by their bits.
+  /// The number. Those above `Int64.max`, which SQLite does not have, are stored as the same bits.
   public var field: SQLiteField { .integer(Int64(bitPattern: self)) }
 
   /// Takes whole numbers only.
@@ -93,7 +93,7 @@ extension Bool: SQLiteValue {
 }
 
 extension String: SQLiteValue {
-  /// The text, with all NULs in it.
+  /// The text, including any NULs.
   public var field: SQLiteField { .text(self) }
 
   /// Takes texts only.

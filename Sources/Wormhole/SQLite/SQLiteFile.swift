@@ -11,8 +11,8 @@ struct SQLiteFile: Sendable {
   /// The name of the file in its directory.
   let name: String
 
-  /// Whether a commit survives a loss of power, for which it waits for the disk. It survives the
-  /// end of the process in any case.
+  /// Whether a commit survives a power loss, for which it waits for the disk. It survives the end
+  /// of the process in any case.
   var isDurable = false
 
   /// The required contents; `nil` for a file with the tables of a program.
@@ -37,7 +37,7 @@ struct SQLiteFile: Sendable {
   /// The size to which the write-ahead log of a large transaction is cut afterwards.
   private static let maxIdleLogBytes = 16 << 20
 
-  /// Opens the file for writing. Makes it if it is missing, with its directory.
+  /// Opens the file for writing. Creates it, and its directory, if missing.
   func openForWriting() throws(WormholeError) -> SQLiteConnection {
     _ = try PrivateDirectory(directory)
     if access(path, F_OK) != 0 { try mayCreate() }
@@ -73,8 +73,8 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  /// Refuses a forked child: SQLite keeps a list of the locks of the process, which a child does
-  /// not have.
+  /// Refuses a forked child: SQLite keeps a list of the process's locks, which a child does not
+  /// have.
   static func refuseForkedChild() throws(WormholeError) {
     guard getpid() == ownProcess else {
       throw .database(
@@ -84,7 +84,7 @@ struct SQLiteFile: Sendable {
 
   private func open() throws(WormholeError) -> SQLiteConnection {
     try Self.refuseForkedChild()
-    // Parent directories may be symbolic links, which SQLite would refuse too.
+    // Parent directories may be symbolic links, which SQLite would refuse, too.
     guard let real = realpath(directory, nil) else {
       throw .system(code: errno, path: directory)
     }

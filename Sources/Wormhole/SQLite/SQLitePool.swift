@@ -4,7 +4,7 @@ internal import DarwinNotifySupport
 internal import Dispatch
 internal import Glibc
 
-/// Some connections to one file, each used by one thread at a time.
+/// A few connections to one file, each used by one thread at a time.
 final class SQLitePool: Sendable {
   private let path: String
   private let open: @Sendable () throws(WormholeError) -> SQLiteConnection?
@@ -14,7 +14,7 @@ final class SQLitePool: Sendable {
   private let returned = DispatchSemaphore(value: 0)
   private let state = Locked(State())
 
-  /// Makes a pool. Connections are opened when they are needed.
+  /// Creates a pool. Connections are opened when they are needed.
   ///
   /// - Parameters:
   ///   - path: the file, for errors.
@@ -36,8 +36,8 @@ final class SQLitePool: Sendable {
     idle.close(of: ObjectIdentifier(self))
   }
 
-  /// Runs a job that uses connections of the pool, once one is likely to be free, on a thread where
-  /// it may block.
+  /// Runs a job that uses connections of the pool on a thread where it may block, once a connection
+  /// is likely to be free.
   func run<Value: Sendable>(_ job: @escaping @Sendable () -> Value) async -> Value {
     await jobs.run(job)
   }
@@ -75,7 +75,7 @@ final class SQLitePool: Sendable {
       deadline = end
       if returned.wait(timeout: end) == .success { continue }
       guard !state.withLock({ $0.giveUp() }) else { throw .busy(path: path) }
-      // One was given back just now.
+      // A connection was just returned.
       returned.wait()
     }
   }
@@ -99,7 +99,7 @@ extension SQLitePool {
     private var borrowers: [pthread_t] = []
     private var waiting = 0
 
-    /// Lets a thread use a connection, unless it has one already, or none is left.
+    /// Lets a thread use a connection, unless it already has one, or none is left.
     mutating func lend(to thread: pthread_t, atMost capacity: Int) -> Loan {
       guard !borrowers.contains(thread) else { return .refused }
       guard borrowers.count < capacity else {
@@ -110,7 +110,7 @@ extension SQLitePool {
       return .granted
     }
 
-    /// Takes a connection back. Returns whether to wake a thread that waits.
+    /// Takes a connection back. Returns whether to wake a waiting thread.
     mutating func takeBack(from thread: pthread_t) -> Bool {
       if let index = borrowers.firstIndex(of: thread) { borrowers.remove(at: index) }
       guard waiting > 0 else { return false }
@@ -118,7 +118,7 @@ extension SQLitePool {
       return true
     }
 
-    /// Stops waiting. Returns false if the thread has been woken just now.
+    /// Stops waiting. Returns false if the thread has just been woken.
     mutating func giveUp() -> Bool {
       guard waiting > 0 else { return false }
       waiting -= 1

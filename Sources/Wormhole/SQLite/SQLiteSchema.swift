@@ -1,4 +1,4 @@
-// Recognises the database files of this library.
+// Recognizes the database files of this library.
 
 internal import CSQLite
 
@@ -42,7 +42,7 @@ struct SQLiteSchema: Sendable {
       guard foundVersion == version else {
         throw .unknownFormat(version: Int(foundVersion), path: connection.path)
       }
-      // Those of another program would run, or be read, in place of what the tables say.
+      // Those of another program would run, or be read, instead of the tables' contents.
       let foreign = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
       guard try connection.integer(foreign) == 0 else { throw .foreign(path: connection.path) }
       return .ready

@@ -103,7 +103,7 @@ final class SQLiteStatement {
 
   // MARK: Running
 
-  /// Goes on to the next row. Returns false if there is none.
+  /// Advances to the next row. Returns false if there is none.
   func step() throws(WormholeError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -112,7 +112,7 @@ final class SQLiteStatement {
     }
   }
 
-  /// Goes back to the beginning.
+  /// Returns to the beginning.
   func reset() {
     sqlite3_reset(handle)
   }

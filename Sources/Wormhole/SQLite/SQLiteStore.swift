@@ -11,7 +11,7 @@ final class SQLiteStore: Sendable {
   /// The connections that read.
   let readers: SQLitePool
 
-  /// Makes a store. The file is opened when it is needed, created when something is written.
+  /// Creates a store. The file is opened when needed, and created when something is written.
   ///
   /// - Parameters:
   ///   - file: the file.
