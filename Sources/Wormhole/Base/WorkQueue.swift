@@ -3,9 +3,9 @@
 internal import DarwinNotifySupport
 internal import Dispatch
 
-/// A queue that runs a limited number of jobs at a time, in the order in which they came.
+/// A queue that runs a limited number of jobs at a time, in the order received.
 ///
-/// A job that waits for its turn uses no thread.
+/// A waiting job uses no thread.
 final class WorkQueue: Sendable {
   /// The threads of all queues.
   private static let threads = DispatchQueue(label: "wormhole.work", attributes: .concurrent)
@@ -17,14 +17,14 @@ final class WorkQueue: Sendable {
     var waiting: ArraySlice<@Sendable () -> Void> = []
   }
 
-  /// Makes a queue.
+  /// Creates a queue.
   ///
   /// - Parameter width: the number of jobs that run at a time.
   init(width: Int) {
     state = Locked(State(free: width))
   }
 
-  /// Runs a job, and returns its result.
+  /// Runs a job and returns its result.
   func run<Value: Sendable>(_ job: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       submit { continuation.resume(returning: job()) }

@@ -1,13 +1,13 @@
-// Removes what a log need not keep.
+// Removes records that a log need not keep.
 
 internal import DarwinNotifySupport
 
-/// The limits of a log, with when they were last applied.
+/// Applies the limits of a log.
 final class LogTrimming: Sendable {
   private struct State {
     var lastSearch: ContinuousClock.Instant?
 
-    /// What this process has appended since the bytes of the file were counted.
+    /// The bytes that this process has appended since the file was last measured.
     var uncountedBytes = Int64.max
   }
 
@@ -17,18 +17,18 @@ final class LogTrimming: Sendable {
   /// The pause between searches for outdated records, each of which costs a transaction.
   private static let timeBetweenSearches = Duration.seconds(1)
 
-  /// Parts of a log that are removed one after the other until its bytes are few enough.
+  /// The number of parts that are removed one after the other until the log is small enough.
   private static let partCount: Int64 = 32
 
-  /// The size of a file that need not become smaller when it is cleared.
+  /// A file up to this size is not shrunk when the log is cleared.
   private static let smallBytes: Int64 = 64 << 10
 
   init(_ limits: LogLimits) {
     self.limits = limits
   }
 
-  /// Removes what need not be kept after a row was appended. If that fails, or another process is
-  /// writing, a later record does it: this one is stored, and nobody has been told yet.
+  /// Removes records beyond the limits after a row was appended. If that fails, or another process
+  /// is writing, a later record does it: this one is stored, and nobody has been notified yet.
   func trim(_ log: SQLiteConnection, after number: Int64, _ row: LogRow) {
     let isTooMany = limits.isBatchFull(at: number) && number > limits.count
     let cutoff = isSearchDue() ? limits.cutoff : nil
@@ -57,7 +57,7 @@ final class LogTrimming: Sendable {
     }
   }
 
-  /// Gives the space of a cleared log back to the file system.
+  /// Returns the space of a cleared log to the file system.
   private func shrink(_ log: SQLiteConnection) throws(WormholeError) {
     guard try log.fileBytes() > Self.smallBytes else { return }
     try log.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
@@ -84,12 +84,12 @@ final class LogTrimming: Sendable {
 }
 
 extension SQLiteConnection {
-  /// The size of the file with all that is committed.
+  /// The size of the file including everything committed.
   fileprivate func fileBytes() throws(WormholeError) -> Int64 {
     try bytes(of: "PRAGMA page_count")
   }
 
-  /// The bytes of the pages that hold something.
+  /// The bytes of the pages in use.
   fileprivate func usedBytes() throws(WormholeError) -> Int64 {
     try fileBytes() - bytes(of: "PRAGMA freelist_count")
   }

@@ -4,15 +4,15 @@ internal import DarwinNotifySupport
 
 /// The idle connections of one pool, or of several that share a limit.
 ///
-/// A program may have more logs than a process may have open files. Whatever is used least recently
-/// is closed, and opened again when it is needed.
+/// A program may have more logs than a process may have open files. The least recently used
+/// connection is closed, and opened again when needed.
 final class IdleConnections: Sendable {
   private struct Kept {
     let owner: ObjectIdentifier
     let connection: SQLiteConnection
   }
 
-  /// Those of all logs of the process.
+  /// The idle connections of all logs of the process.
   static let ofLogs = IdleConnections(limit: maxLogCount)
 
   /// A connection has up to three files open.
@@ -20,14 +20,14 @@ final class IdleConnections: Sendable {
 
   private let limit: Int
 
-  /// The one that was used last is at the end.
+  /// The most recently used one is last.
   private let kept = Locked<[Kept]>([])
 
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// Returns a connection of a pool, which is not idle any more.
+  /// Returns a connection of a pool, which is then no longer idle.
   func take(for owner: ObjectIdentifier) -> SQLiteConnection? {
     kept.withLock { kept in
       kept.lastIndex { $0.owner == owner }.map { kept.remove(at: $0).connection }
@@ -40,7 +40,7 @@ final class IdleConnections: Sendable {
       kept.append(Kept(owner: owner, connection: connection))
       return kept.count > limit ? kept.removeFirst() : nil
     }
-    // Closing files is not for a lock.
+    // Files are not closed under a lock.
     withExtendedLifetime(oldest) {}
   }
 

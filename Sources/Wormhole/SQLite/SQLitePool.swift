@@ -19,7 +19,7 @@ final class SQLitePool: Sendable {
   /// - Parameters:
   ///   - path: the file, for errors.
   ///   - capacity: the largest number of connections.
-  ///   - idle: keeps connections that nobody uses; `nil` for as many as there can be.
+  ///   - idle: keeps the unused connections; if `nil`, all of them are kept.
   ///   - open: opens a connection, or returns `nil` if there is no file.
   init(
     path: String, capacity: Int, idle: IdleConnections? = nil,

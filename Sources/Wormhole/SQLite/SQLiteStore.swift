@@ -16,7 +16,7 @@ final class SQLiteStore: Sendable {
   /// - Parameters:
   ///   - file: the file.
   ///   - readers: the number of threads that can read at a time.
-  ///   - idle: keeps the connections that nobody uses; `nil` keeps them all.
+  ///   - idle: keeps the unused connections; if `nil`, all of them are kept.
   ///   - prepare: prepares each new connection for writing.
   init(
     _ file: SQLiteFile, readers: Int = 2, idle: IdleConnections? = nil,
