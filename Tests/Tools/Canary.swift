@@ -1,4 +1,4 @@
-// Tells when closures are freed.
+// Detects when closures are freed.
 internal import Synchronization
 
 /// Counts canaries that have been freed.
@@ -16,7 +16,7 @@ package final class Census: Sendable {
   }
 }
 
-/// Is captured by a closure, so that it is freed with the closure.
+/// Captured by a closure, so that it is freed with the closure.
 package final class Canary: Sendable {
   private let census: Census
 
@@ -28,7 +28,7 @@ package final class Canary: Sendable {
     census.countDeath()
   }
 
-  /// Keeps the canary in a closure that has no other use for it.
+  /// Does nothing, but a closure that calls it captures the canary.
   package func sing() {}
 }
 

@@ -6,10 +6,11 @@ package import Testing
 /// The factor by which this run is slower than usual.
 package let slowness = max(1, getenv("DN_TEST_SLOW").flatMap { Int(String(cString: $0)) } ?? 1)
 
-/// Waits until a condition holds. It is an issue of the test if that takes too long.
+/// Waits until a condition holds. Records an issue if that takes too long.
 ///
-/// All tests share as many threads as there are processors: where many run at once, a task that
-/// sleeps a moment may come back after the deadline. So there is a number of looks, too.
+/// All tests share as many threads as there are processors: if many run at once, a task that sleeps
+/// for a moment may not continue until after the deadline. So a minimum number of checks is
+/// required, too.
 package func eventually(
   _ comment: Comment? = nil,
   sourceLocation: SourceLocation = #_sourceLocation,
@@ -27,7 +28,7 @@ package func eventually(
   }
 }
 
-/// Returns when everything that a queue was given before has run.
+/// Returns when all work already in a queue has run.
 package func turn(_ queue: DispatchQueue) async {
   await withCheckedContinuation { continuation in
     queue.async { continuation.resume() }

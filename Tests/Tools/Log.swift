@@ -1,4 +1,4 @@
-// Remembers what happened, and in which order.
+// Records what happened, and in which order.
 internal import DarwinNotifySupport
 
 /// A list that several threads append to.

@@ -1,4 +1,4 @@
-// Lets actors live on a dispatch queue.
+// Runs actors on a dispatch queue.
 package import Dispatch
 
 /// A serial executor over a queue.
@@ -25,7 +25,7 @@ package final class QueueExecutor: SerialExecutor {
   }
 }
 
-/// An actor that lives there.
+/// An actor that runs there.
 package actor Resident {
   private let executor: QueueExecutor
   package private(set) var visits = 0

@@ -1,4 +1,4 @@
-// Imports all modules beside those of the toolchain, with types that have the same names as theirs.
+// Imports all modules together with those of the toolchain that have types of the same names.
 import CDarwinNotify
 import DarwinNotify
 import Dispatch
@@ -24,7 +24,7 @@ extension MessageName where Value == State {
   static var state: Self { MessageName("state", type: "State") }
 }
 
-/// Names each of the library's types that has a namesake.
+/// Uses each of the library's types that has a namesake.
 func describe(_ message: Wormhole.Message<State>, by sender: Wormhole.Sender) -> String {
   let content: Wormhole.Content<State> = message.content
   return "\(content) by \(sender.pid)"

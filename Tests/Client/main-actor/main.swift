@@ -1,4 +1,4 @@
-// Uses the handlers of both modules, and imports no other, where the main actor is the default.
+// Uses the handlers of both modules, importing nothing else, where the main actor is the default.
 import Wormhole
 
 final class Label {

@@ -18,7 +18,7 @@ enum BusKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
   var isInstalled: Bool { access(program, X_OK) == 0 }
 
-  /// What the tests are repeated for; `BusKindTests` reports what is missing.
+  /// The kinds that tests are repeated for; `BusKindTests` reports what is missing.
   static let installed = allCases.filter(\.isInstalled)
 }
 

@@ -2,13 +2,13 @@
 import Glibc
 import Synchronization
 
-/// The signals that a handler has counted. One signal in a process.
+/// Counts the signals of one number. A process can use it once.
 enum CaughtSignals {
   static var count: Int { seen.load(ordering: .acquiring) }
 
-  /// Counts a signal from now on.
+  /// Starts counting a signal.
   static func install(for number: CInt) {
-    _ = count  // Initializes it, which a handler could not.
+    _ = count  // A handler could not initialize it.
     signal(number) { _ in seen.add(1, ordering: .acquiringAndReleasing) }
   }
 }

@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-/// Runs the command to its end.
+/// Runs the command until it ends.
 func runNotifyUtil(
   _ arguments: [String], on bus: PrivateBus?, environment: [String: String] = [:],
   sourceLocation: SourceLocation = #_sourceLocation
@@ -11,7 +11,7 @@ func runNotifyUtil(
     "notifyutil", arguments, on: bus, environment: environment, sourceLocation: sourceLocation)
 }
 
-/// Runs the command to its end, where no table is to be had: its files may not be that long.
+/// Runs the command until it ends, without a table: a file size limit prevents one.
 func runNotifyUtilWithoutTable(
   _ arguments: [String], on bus: PrivateBus?, environment: [String] = [],
   sourceLocation: SourceLocation = #_sourceLocation
@@ -23,7 +23,7 @@ func runNotifyUtilWithoutTable(
     sourceLocation: sourceLocation)
 }
 
-/// Starts the command with what it shall listen to. Returns when it has registered.
+/// Starts the command with registrations. Returns when it is ready.
 func startNotifyUtil(
   _ arguments: [String], on bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> Program {

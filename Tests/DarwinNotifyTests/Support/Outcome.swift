@@ -1,6 +1,6 @@
-// Says what a run came to.
+// Describes the result of a program.
 
-/// How a program has ended, with all that it printed.
+/// How a program ended, with everything it printed.
 struct Outcome: Equatable, Sendable {
   /// The exit status, or the number of the signal that ended it.
   var status: Int32 = 0

@@ -1,4 +1,4 @@
-// Takes part in the bus without the library.
+// Uses the bus without the library.
 import DarwinNotify
 import Glibc
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 /// A plain D-Bus connection.
 final class Peer: Poster, @unchecked Sendable {
-  // One test uses the value, one call after the other.
+  // One test uses it, one call at a time.
   private let peer: OpaquePointer
 
   init(_ address: String) throws {
@@ -18,7 +18,7 @@ final class Peer: Poster, @unchecked Sendable {
     test_peer_close(peer)
   }
 
-  /// Posts as a program without the library does.
+  /// Posts like a program without the library.
   func post(_ name: NotificationName) {
     test_peer_post(peer, name.rawValue)
     test_peer_sync(peer)
@@ -30,13 +30,13 @@ final class Peer: Poster, @unchecked Sendable {
     return NotificationName(Self.text(&signal.name))
   }
 
-  /// How many rules the bus holds for the connection of a center; `nil` if it does not tell.
+  /// How many rules the bus holds for a connection; `nil` if it does not report that.
   func countRules(of connection: String) -> Int? {
     let count = test_peer_n_rules(peer, connection)
     return count < 0 ? nil : count
   }
 
-  /// What the bus calls the connection of a center.
+  /// The bus name of a center's connection.
   func connection(of center: DarwinNotificationCenter) throws -> String {
     try center.post("com.example.who")
     while true {
@@ -47,7 +47,7 @@ final class Peer: Poster, @unchecked Sendable {
     }
   }
 
-  /// How many connections this process has on the bus beside this one.
+  /// How many connections this process has on the bus, not counting this one.
   func countConnections() -> Int {
     Int(test_peer_n_connections(peer, getpid()))
   }

@@ -4,12 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A message bus that nobody else uses. It ends with the value.
+/// A message bus that nobody else uses. It ends with this object.
 final class PrivateBus: @unchecked Sendable {
-  // One test uses the value, one call after the other.
+  // One test uses it, one call at a time.
   private let bus: OpaquePointer
 
-  /// The library keeps its shared memory in a private directory, before it is used at all.
+  /// Sets a private directory for the library's shared memory before the library is used.
   private static let environment: Void = {
     guard let directory = test_directory() else { fatalError("no private directory") }
     setenv("XDG_RUNTIME_DIR", directory, 1)
@@ -26,7 +26,7 @@ final class PrivateBus: @unchecked Sendable {
 
   var address: String { String(cString: test_bus_address(bus)) }
 
-  /// A center with a connection of its own, as another program would have.
+  /// A center with its own connection, as another program would have.
   func makeCenter() throws -> DarwinNotificationCenter {
     try DarwinNotificationCenter(bus: .address(address))
   }

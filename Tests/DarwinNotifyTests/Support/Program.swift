@@ -3,7 +3,7 @@ import DarwinNotify
 import Foundation
 import Testing
 
-/// A program in a process of its own. It ends with the value.
+/// A program in a process of its own. It ends with this object.
 final class Program: Sendable {
   private let process: SpawnedProcess
   private let seen = Locked(Progress())
@@ -15,9 +15,9 @@ final class Program: Sendable {
     var openPipes = 2
   }
 
-  /// Starts a program on a bus, or without one on that which the environment names.
+  /// Starts a program on a bus, or, without one, on the bus that the environment names.
   ///
-  /// A name stands for a program that was built beside the tests, a path for itself.
+  /// A name stands for a program built along with the tests; a path stands for itself.
   init(
     _ name: String, _ arguments: [String], on bus: PrivateBus?,
     environment: [String: String] = [:]
@@ -36,11 +36,11 @@ final class Program: Sendable {
   }
 
   deinit {
-    // Until it is reaped, under the lock, its number is not that of another process.
+    // Until it is reaped, under the lock, no other process gets its number.
     seen.withLock { if $0.status == nil { kill(process.identifier, SIGKILL) } }
   }
 
-  /// Runs a program to its end.
+  /// Runs a program until it ends.
   static func run(
     _ name: String, _ arguments: [String], on bus: PrivateBus?,
     environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
@@ -49,7 +49,7 @@ final class Program: Sendable {
     return await program.end(sourceLocation: sourceLocation)
   }
 
-  /// The file of a program that was built beside the tests.
+  /// The file of a program built along with the tests.
   static func path(of name: String) -> String {
     let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent()
@@ -60,10 +60,10 @@ final class Program: Sendable {
 
   var isRunning: Bool { seen.withLock { $0.status == nil } }
 
-  /// What it has printed so far.
+  /// Everything it has printed so far.
   var output: String { seen.withLock { String(decoding: $0.output, as: UTF8.self) } }
 
-  /// The lines that it has printed to their end so far.
+  /// The complete lines it has printed so far.
   var lines: [String] {
     output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
@@ -74,7 +74,7 @@ final class Program: Sendable {
     }
   }
 
-  /// Waits for a text, until the line that it stands in is whole.
+  /// Waits for a text and for the end of its line.
   func waitForOutput(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async {
     await eventually("\"\(text)\" was not printed", sourceLocation: sourceLocation) {
       self.lines.contains { $0.contains(text) }
@@ -92,7 +92,7 @@ final class Program: Sendable {
     #expect(outcome.status == 0, "\(outcome)", sourceLocation: sourceLocation)
   }
 
-  /// Waits until it has ended, with all that it printed.
+  /// Waits until it ends. Returns everything it printed.
   func end(sourceLocation: SourceLocation = #_sourceLocation) async -> Outcome {
     await eventually("the program did not end", sourceLocation: sourceLocation) {
       self.seen.withLock { $0.status != nil && $0.openPipes == 0 }

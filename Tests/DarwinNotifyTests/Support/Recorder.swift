@@ -1,4 +1,4 @@
-// Remembers what handlers were told.
+// Records the events of handlers.
 import DarwinNotify
 
 /// The events that a handler has seen.

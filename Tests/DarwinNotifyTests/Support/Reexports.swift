@@ -1,2 +1,2 @@
-// Gives all tests of the module what they share with those of other modules.
+// Re-exports to the tests of the module what they share with those of other modules.
 @_exported import TestTools

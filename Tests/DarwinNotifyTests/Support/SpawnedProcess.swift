@@ -6,8 +6,8 @@ import Testing
 
 /// A process with its standard output and error in pipes.
 ///
-/// Unlike `Process` of Foundation it hands no descriptors to other children that start at the same
-/// time, which would keep its end from being noticed, nor the signals that its thread has blocked.
+/// Unlike Foundation's `Process`, it passes no descriptors to other children that start at the same
+/// time, which would hide its end, nor the signals that its thread blocks.
 struct SpawnedProcess: Sendable {
   let identifier: pid_t
   let output: CInt
@@ -39,13 +39,13 @@ struct SpawnedProcess: Sendable {
     (self.identifier, self.output, self.errors) = (identifier, output.readEnd, errors.readEnd)
   }
 
-  /// Waits for the end. The process keeps its number until it is reaped.
+  /// Waits until it ends. The process keeps its number until it is reaped.
   func wait() {
     var information = siginfo_t()
     while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
   }
 
-  /// Whether it has been stopped by a signal, and not gone on.
+  /// Whether a signal has stopped it, and it has not continued.
   var isStopped: Bool {
     var information = siginfo_t()
     return waitid(P_PID, id_t(identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0
@@ -72,7 +72,7 @@ struct SpawnedProcess: Sendable {
   }
 }
 
-/// A pipe that other children never get: it begins as a file, since there is no `pipe2` in Swift.
+/// A pipe that other children never get. It starts as a file, since Swift has no `pipe2`.
 private struct Pipe {
   let readEnd: CInt
   let writeEnd: CInt
@@ -90,7 +90,7 @@ private struct Pipe {
   }
 }
 
-/// A list of strings as C wants it, with NULL at the end.
+/// A list of strings for C, terminated by NULL.
 private final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int

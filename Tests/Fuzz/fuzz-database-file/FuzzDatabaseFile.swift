@@ -37,7 +37,7 @@ private func useDatabase(_ group: AppGroup) throws {
   }
 }
 
-/// Waits for what is done on other threads.
+/// Waits for work on other threads.
 private func wait(for body: @escaping @Sendable () async -> Void) {
   let done = DispatchSemaphore(value: 0)
   Task {
@@ -47,14 +47,14 @@ private func wait(for body: @escaping @Sendable () async -> Void) {
   done.wait()
 }
 
-/// What libFuzzer calls.
+/// Called by libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let start, count > 0 else { return 0 }
   let bytes = UnsafeBufferPointer(start: start, count: count)
   let file = bytes.dropFirst()
   do {
-    // A group of its own: files are not replaced under an open database.
+    // A separate group each time: files are not replaced under an open database.
     let group = try AppGroup("group", in: directory.parent)
     directory.empty("group")
     directory.empty("group/wormhole")
@@ -71,7 +71,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       try useDatabase(group)
     }
   } catch {
-    // What is refused was refused in an orderly way.
+    // An orderly refusal is fine.
   }
   return 0
 }

@@ -13,7 +13,7 @@ private struct Value: Codable, Sendable {
 
 private let directory = FuzzDirectory()
 
-/// Makes the directory of the files, too.
+/// Also creates the directory of the files.
 private let hole: Wormhole = {
   do {
     return try Wormhole(group: AppGroup("group", in: directory.parent), transit: .coordinatedFile)
@@ -22,8 +22,8 @@ private let hole: Wormhole = {
   }
 }()
 
-/// The first byte says whether the checksums are to be those of the bytes, and whether there is a
-/// file of numbers: its bytes come next, then those of the message.
+/// The first byte says whether to correct the checksums, and whether there is a file of numbers:
+/// its bytes come next, then those of the message.
 private enum Flags {
   static let repairsMessage: UInt8 = 1
   static let repairsNumbers: UInt8 = 2
@@ -62,21 +62,21 @@ private func use(_ name: MessageName<some Codable & Sendable>) {
   _ = try? hole.history(name)
 }
 
-/// What is passed is read again, whatever was there before.
+/// A passed message can be read, whatever was there before.
 private func pass(_ value: Int, to name: MessageName<Int>) {
   do throws(WormholeError) {
     try hole.pass(value, to: name)
   } catch .notification {
-    // Nobody is told, as there is no bus.
+    // Nobody is notified, since there is no bus.
   } catch {
     return
   }
   guard let found = try? hole.message(name), found == value else {
-    fatalError("what was passed is not what is there")
+    fatalError("the stored value is not the passed one")
   }
 }
 
-/// What libFuzzer calls.
+/// Called by libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let start, count > 0 else { return 0 }

@@ -1,13 +1,13 @@
-// Gives a fuzzer a directory whose files are what the input says.
+// Gives a fuzzer a directory whose files the input determines.
 
 public import Foundation
 
-/// A group of a fuzzer, in which every input finds files of its own making.
+/// A group of a fuzzer, in which every input finds its own files.
 public struct FuzzDirectory: Sendable {
   /// The directory of groups.
   public let parent: URL
 
-  /// Makes a directory that nobody else uses.
+  /// Creates a directory that nobody else uses.
   public init() {
     parent = FileManager.default.temporaryDirectory
       .appendingPathComponent("fuzz-\(getpid())", isDirectory: true)
@@ -16,7 +16,7 @@ public struct FuzzDirectory: Sendable {
     setenv("DARWIN_NOTIFY_BUS", "none", 1)
   }
 
-  /// Puts bytes into a file, which is for the user alone.
+  /// Writes bytes to a file that only the user can access.
   public func write(_ bytes: some Sequence<UInt8>, to path: String) {
     let file = parent.appendingPathComponent(path).path
     guard

@@ -1,4 +1,4 @@
-// Uses logs as a process of its own.
+// Runs the commands that use logs.
 import Foundation
 import Wormhole
 
@@ -7,7 +7,7 @@ func runLogCommand(
   _ command: String, _ arguments: [String], in group: AppGroup
 ) throws -> Bool {
   switch command {
-  case "log-fill":  // NAME: without end
+  case "log-fill":  // NAME: endlessly
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     say("ready")
     while true { _ = try mailbox.append(Wormhole.Record(.value(payload("x")))) }
@@ -22,7 +22,7 @@ func runLogCommand(
     try cursor.advance(to: 7)
     say("ready")
     while true { pause() }
-  case "log-fork":  // NAME: succeeds if a forked child is told that it cannot append
+  case "log-fork":  // NAME: succeeds if a forked child cannot append
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     _ = try mailbox.append(Wormhole.Record(.value(payload("parent"))))
     let isTold = isToldInAForkedChild {
@@ -44,8 +44,8 @@ func runLogCommand(
   return true
 }
 
-/// Tells whether SQLite is refused to a forked child. There must be no other thread: it could hold
-/// a lock of the runtime, for which the child would wait for ever.
+/// Returns whether SQLite is refused to a forked child. There must be no other thread: it could
+/// hold a lock of the runtime, for which the child would wait forever.
 private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let process = fork()
@@ -62,7 +62,7 @@ private func openFiles() throws -> Int {
   try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
-/// The memory that this process has for itself.
+/// The private memory of this process.
 private func memoryKiB() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }

@@ -1,4 +1,4 @@
-// Takes part in a group as a process of its own: group-peer DIRECTORY GROUP COMMAND ARGUMENTS…
+// Uses a group from its own process: group-peer DIRECTORY GROUP COMMAND ARGUMENTS…
 import DarwinNotify
 import Foundation
 import Wormhole
@@ -14,7 +14,7 @@ let migrations = [
 func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
 
 switch command {
-case "defaults-add":  // KEY COUNT: adds 1 to a key and to `sum`, so many times
+case "defaults-add":  // KEY COUNT: adds 1 to a key and to `sum`, that many times
   for _ in 0..<(Int(rest[1]) ?? 0) {
     try group.defaults.transaction { values in
       for key in [number(rest[0]), number("sum")] { try values.set(values[key] + 1, for: key) }
@@ -34,7 +34,7 @@ case "database-open":
   _ = try group.database("items", migrations: migrations)
 case "database-write":  // SQL
   try await group.database("items", migrations: migrations).write { try $0.run(rest[0]) }
-case "database-fill":  // without end: two rows in each transaction
+case "database-fill":  // endlessly, two rows in each transaction
   let database = try group.database("items", migrations: migrations)
   say("ready")
   while true {

@@ -1,4 +1,4 @@
-// Uses every public name beside Foundation: it compiles if none is ambiguous.
+// Uses every public name together with Foundation: it compiles only if none is ambiguous.
 import CoreFoundation
 import DarwinNotify
 import Dispatch

@@ -1,6 +1,6 @@
-// Posts and observes as programs for macOS do: without the second import it is one.
+// Posts and observes like a program for macOS; without the second import it is one.
 //
-//     macos-source observe NAME [OBJECT]      prints what comes, until "end" is posted as an object
+//     macos-source observe NAME [OBJECT]      prints what arrives, until the object "end" is posted
 //     macos-source post NAME OBJECT COUNT     posts numbers
 import Foundation
 
@@ -16,7 +16,7 @@ func say(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-/// Keeps the tokens of its observers, as a controller does.
+/// Keeps the tokens of its observers, like a controller.
 final class Listener {
   private let center = DistributedNotificationCenter.default()
   private var observers: [NSObjectProtocol] = []
@@ -30,7 +30,7 @@ final class Listener {
         say("\(notification.name.rawValue) \(object) \(title) \(number)")
         if object == "end" { exit(0) }
       })
-    // The block may be a function, and the queue none.
+    // The block may be a function, and the queue `nil`.
     observers.append(
       center.addObserver(forName: nil, object: "everywhere", queue: nil, using: Self.notice))
     center.suspended = false

@@ -1,4 +1,4 @@
-// Listens while an asynchronous main waits for ever.
+// Listens while an asynchronous main waits forever.
 import DarwinNotify
 import ShapeSupport
 

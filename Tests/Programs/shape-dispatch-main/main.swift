@@ -1,4 +1,4 @@
-// Listens while the main thread is given to dispatch.
+// Listens while the main thread runs dispatchMain().
 import Dispatch
 import ShapeSupport
 

@@ -1,4 +1,4 @@
-// Lists what a peer can do.
+// The commands of a peer.
 import DarwinNotify
 import Foundation
 import Wormhole
@@ -44,7 +44,7 @@ let commands: [String: Command] = [
   }
 }
 
-/// BYTES: passes values of as many equal bytes, until it is killed.
+/// BYTES: passes values of that many equal bytes until it is killed.
 @Sendable private func flood(_ role: Role, _ words: [String]) throws {
   let count = number(words[0])
   for round in 0... {
@@ -54,7 +54,7 @@ let commands: [String: Command] = [
   }
 }
 
-/// BYTES: passes as many random bytes. Prints their sum.
+/// BYTES: passes that many random bytes. Prints their sum.
 @Sendable private func sendBytes(_ role: Role, _ words: [String]) throws {
   let random = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
   let data = try random.read(upToCount: number(words[0])) ?? Data()
@@ -62,7 +62,7 @@ let commands: [String: Command] = [
   print(sum(data))
 }
 
-/// Prints the sum of the next bytes that are passed.
+/// Prints the sum of the next bytes passed.
 @Sendable private func hearBytes(_ role: Role, _ words: [String]) throws {
   let heard = DispatchSemaphore(value: 0)
   let observation = try role.hole.listen(role.data, starting: .new, on: .thread) { message in
@@ -74,7 +74,7 @@ let commands: [String: Command] = [
   observation.cancelAndWait()
 }
 
-/// BYTES COUNT: passes as many bytes where no file may be longer than COUNT.
+/// BYTES COUNT: passes that many bytes where no file may be longer than COUNT.
 @Sendable private func limitFiles(_ role: Role, _ words: [String]) throws {
   signal(SIGXFSZ, SIG_IGN)
   let most = rlim_t(number(words[1]))
@@ -88,7 +88,7 @@ let commands: [String: Command] = [
   }
 }
 
-/// Prints where the group is. A user to become may be told first.
+/// Prints where the group is. The first argument may be a user to become.
 @Sendable private func printDirectories(_ role: Role, _ words: [String]) throws {
   say(role.group.directory.path)
   say(try role.group.runtimeDirectory.path)

@@ -1,10 +1,10 @@
-// Lets a peer listen.
+// Makes a peer listen.
 import DarwinNotify
 import Foundation
 import Wormhole
 
-/// REPLAY COUNT [LAST]: prints messages until they are as many as said, those that were missed too;
-/// 0 stands for no end. It kills itself while it handles the one with the number LAST.
+/// REPLAY COUNT [LAST]: prints messages until there are COUNT, including missed ones; 0 stands for
+/// no end. It kills itself while it handles the message with the number LAST.
 ///
 /// A line is: number, content, missed, process, user.
 @Sendable func listen(_ role: Role, _ words: [String]) throws {

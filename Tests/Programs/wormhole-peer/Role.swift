@@ -1,4 +1,4 @@
-// Knows what a peer takes part in.
+// The wormhole and name that a peer uses.
 import DarwinNotify
 import Foundation
 import Wormhole
@@ -10,7 +10,7 @@ struct Role: Sendable {
   let number: MessageName<Int>
   let data: MessageName<Data>
 
-  /// A dash stands for the directory of groups that the environment names.
+  /// A dash stands for the directory of groups from the environment.
   init(parent: String, transit: String, name: String) throws {
     let parent = parent == "-" ? nil : URL(fileURLWithPath: parent)
     group = try AppGroup("org.example.group", in: parent)
@@ -27,19 +27,19 @@ private let transits: [String: any MessageTransit] = [
   "durable-log": .log(durable: true),
 ]
 
-/// Prints a line that is seen at once.
+/// Prints a line at once.
 func say(_ line: some CustomStringConvertible) {
   print(line)
   fflush(nil)
 }
 
-/// The number that a word stands for.
+/// The number in an argument.
 func number(_ word: String) -> Int {
-  guard let number = Int(word) else { fatalError("\(word) is no number") }
+  guard let number = Int(word) else { fatalError("\(word) is not a number") }
   return number
 }
 
-/// A sum that tells long values apart.
+/// A sum that distinguishes long values.
 func sum(_ data: Data) -> UInt64 {
   data.withUnsafeBytes { bytes in
     bytes.bindMemory(to: UInt64.self).reduce(UInt64(bytes.count)) { ($0 ^ $1) &* 0x100_0000_01b3 }

@@ -1,4 +1,4 @@
-// Takes part in a group as a process of its own.
+// Uses a group from its own process.
 import DarwinNotify
 import Foundation
 import Wormhole
@@ -6,7 +6,7 @@ import Wormhole
 /// wormhole-peer PARENT TRANSIT COMMAND NAME [ARGUMENT]...
 let words = CommandLine.arguments
 guard words.count >= 5, let command = commands[words[3]] else {
-  say("what shall I do?")
+  say("no such command")
   exit(64)
 }
 

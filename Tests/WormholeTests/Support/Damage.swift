@@ -1,7 +1,7 @@
-// Changes files behind the back of those who use them.
+// Changes files unbeknownst to their users.
 import Foundation
 
-/// Writes a file again, as another file, so that who has mapped it sees no change.
+/// Rewrites a file as a new file, so that processes that have mapped it see no change.
 func edit(_ path: String, _ body: (inout Data) -> Void) throws {
   var data = try Data(contentsOf: URL(fileURLWithPath: path))
   body(&data)

@@ -1,4 +1,4 @@
-// Changes databases as a program without the library does.
+// Changes databases like a program without the library.
 import CSQLite
 import Foundation
 import Testing
@@ -15,7 +15,7 @@ enum ForeignProgram {
     try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
   }
 
-  /// Writes bytes over those of a file. All of its pages are in it before.
+  /// Overwrites bytes of a file. All pages are first moved into it.
   static func overwrite(_ path: String, _ body: (inout Data) throws -> Void) throws {
     try run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -23,7 +23,7 @@ enum ForeignProgram {
     try bytes.write(to: URL(fileURLWithPath: path))
   }
 
-  /// Removes a database with all that belongs to it.
+  /// Removes a database with all its files.
   static func remove(_ path: String) {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }

@@ -1,9 +1,9 @@
-// Takes part in a group with another process.
+// Uses a group from another process.
 import Testing
 import Wormhole
 
 extension TemporaryGroup {
-  /// Starts a program that does something in the group.
+  /// Starts a program that uses the group.
   func peer(_ command: String..., on bus: PrivateBus? = nil) throws -> Program {
     let environment = bus == nil ? ["DARWIN_NOTIFY_BUS": "none"] : [:]
     return try Program(

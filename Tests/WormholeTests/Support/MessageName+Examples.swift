@@ -12,11 +12,11 @@ extension MessageName where Value == Data {
 }
 
 extension Log where Entry == Wormhole.Message<Int> {
-  /// What the messages say, in short.
+  /// The contents of the messages, in short.
   var texts: [String] { entries.map { "\($0.content)" } }
 
   var values: [Int] { entries.compactMap(\.value) }
 
-  /// How many messages were passed while these came.
+  /// How many messages were passed while these arrived.
   var total: UInt64 { entries.reduce(0) { $0 + 1 + $1.missed } }
 }

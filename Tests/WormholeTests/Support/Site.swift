@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import Wormhole
 
-/// A wormhole in a group of its own, and what else takes part in the group.
+/// A wormhole in a group of its own, and others that use the group.
 struct Site: Sendable {
   let bus: PrivateBus?
   let temporary: TemporaryGroup
@@ -30,12 +30,12 @@ struct Site: Sendable {
     "\(path)/\(try #require(files.first { $0.hasSuffix(".message") }))"
   }
 
-  /// The same wormhole as another process would have it.
+  /// The same wormhole as seen by another process.
   func makeOther() throws -> Wormhole {
     try Wormhole(group: try temporary.make(), transit: kind.transit)
   }
 
-  /// Starts a process that takes part.
+  /// Starts a process that uses the group.
   func start(
     _ command: String, _ name: String, _ arguments: [any CustomStringConvertible] = [],
     environment: [String: String] = [:]
@@ -46,7 +46,7 @@ struct Site: Sendable {
       environment: environment)
   }
 
-  /// Runs a process that takes part to its end. Returns the lines that it printed.
+  /// Runs a process that uses the group until it ends. Returns the lines it printed.
   func run(
     _ command: String, _ name: String, _ arguments: [any CustomStringConvertible] = [],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -57,13 +57,13 @@ struct Site: Sendable {
     return program.lines
   }
 
-  /// Returns when everything that was passed before has been handed to the listeners of a queue.
+  /// Returns when everything passed before has been delivered to the listeners of a queue.
   func settle(_ queue: DispatchQueue? = nil, behind other: Wormhole? = nil) async throws {
     let (center, passed) = (hole.group.center, Recorder())
     let fence = try center.observe("com.example.fence", on: .direct) { passed.record($0) }
-    // Without a bus it is a report that there is none.
+    // Without a bus this throws, only to report that.
     try? (other?.group.center ?? center).post("com.example.fence")
-    await eventually("the fence did not come") { passed.posts > 0 }
+    await eventually("the fence did not arrive") { passed.posts > 0 }
     fence.cancel()
     guard let queue else { return }
     await turn(queue)

@@ -1,4 +1,4 @@
-// Makes an app group for one test.
+// Creates an app group for one test.
 import DarwinNotify
 import Foundation
 import Synchronization
@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Wormhole
 
-/// An app group in a directory that nobody else uses. The directory goes with the value.
+/// An app group in a directory that nobody else uses. The directory is removed with this object.
 ///
-/// Without a bus the group is heard by this process alone, each of its objects by itself.
+/// Without a bus, only this process hears the group, and each of its objects separately.
 final class TemporaryGroup: Sendable {
   let group: AppGroup
 
@@ -33,14 +33,14 @@ final class TemporaryGroup: Sendable {
   /// The directory of the group.
   var path: String { group.directory.path }
 
-  /// The same group as another process would have it: with a center of its own.
+  /// The same group as seen by another process: with its own center.
   func make() throws -> AppGroup {
     try Self.makeGroup(identifier, in: parent, on: bus)
   }
 
   private static func next() -> Int { made.add(1, ordering: .relaxed).newValue }
 
-  /// Nobody listens at the address that takes the place of a bus, and nobody else has it.
+  /// An address for a bus where nobody listens, and that nobody else uses.
   private static func makeGroup(
     _ identifier: String, in parent: String, on bus: PrivateBus?
   ) throws -> AppGroup {

@@ -2,7 +2,7 @@
 import Testing
 import Wormhole
 
-/// A transit of the library, under the name that peers know it by.
+/// A transit of the library, with the name that peers use for it.
 enum TransitKind: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
   case file
   case durableFile = "durable-file"
@@ -25,12 +25,12 @@ enum TransitKind: String, CaseIterable, Codable, Sendable, CustomTestStringConve
   /// Whether every message is kept.
   var keepsAll: Bool { self == .log || self == .durableLog }
 
-  /// Each kind of store once.
+  /// Each kind of storage once.
   static let kinds: [Self] = [.file, .coordinatedFile, .log]
 
-  /// Those that keep the newest message in a file.
+  /// The kinds that keep the newest message in a file.
   static let files: [Self] = [.file, .durableFile, .coordinatedFile]
 
-  /// Those with a lock for updates.
+  /// The kinds with a lock for updates.
   static let coordinated: [Self] = [.coordinatedFile, .log]
 }

@@ -1,4 +1,4 @@
-// Passes messages beside a test.
+// Passes messages during a test.
 import Foundation
 import Synchronization
 import Testing
@@ -6,7 +6,7 @@ import Wormhole
 
 /// A thread that passes 0, 1, 2 and so on, until it is stopped.
 ///
-/// A task that does not rest would leave no thread to the other tests.
+/// A task that never pauses would leave no thread to other tests.
 final class Writer: Sendable {
   private let isToStop = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
@@ -23,6 +23,6 @@ final class Writer: Sendable {
 
   func stop() async {
     isToStop.store(true, ordering: .releasing)
-    await eventually("the writer goes on") { self.isOver.load(ordering: .acquiring) }
+    await eventually("the writer did not stop") { self.isOver.load(ordering: .acquiring) }
   }
 }
