@@ -101,7 +101,7 @@ struct DarwinNotificationCenterTests {
   }
 
   @Test(arguments: ["", "unix:path=/tmp/a\0b"])
-  func anAddressThatIsNoneIsRefused(address: String) {
+  func anInvalidAddressIsRefused(address: String) {
     #expect(throws: DarwinNotifyError.invalidArgument) {
       _ = try DarwinNotificationCenter(bus: .address(address))
     }

@@ -54,7 +54,7 @@ struct ListenerTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func standsBesideThoseOfOtherNames(on kind: BusKind) async throws {
+  func coexistsWithThoseOfOtherNames(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let log = Log<String>()

@@ -23,7 +23,7 @@ struct NotificationNameTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func deliversTwoSpellingsApart(on kind: BusKind) async throws {
+  func distinguishesTwoSpellings(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let seen = Recorder()

@@ -36,7 +36,7 @@ struct NotificationsTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func keepsOneEventThatStandsForAllThatCame(on kind: BusKind) async throws {
+  func keepsOneEventThatStandsForAllThatArrived(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
     let notifications = try center.notifications(named: name)

@@ -97,7 +97,7 @@ struct NotifyTokenLifeTests {
   }
 
   @Test(arguments: ["", "com.example\0.changed", String(repeating: "n", count: 512)])
-  func refusesNamesThatAreNone(text: String) {
+  func refusesInvalidNames(text: String) {
     let name = NotificationName(text)
     let (census, canary) = makeCanary()
     #expect(throws: NotifyError.invalidName) { try NotifyToken.post(name) }

@@ -175,7 +175,7 @@ struct NotifyUtilArgumentsTests {
   }
 
   @Test(arguments: help + mistakes + runs)
-  func comesToWhatIsWritten(golden: Golden) async throws {
+  func behavesAsSpecified(golden: Golden) async throws {
     let usage = try await runNotifyUtil(["-h"], on: nil).errors
     var expected = golden.outcome
     expected.errors = expected.errors.replacing("USAGE", with: usage)

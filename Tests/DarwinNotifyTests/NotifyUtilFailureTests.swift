@@ -145,7 +145,7 @@ struct NotifyUtilFailureTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func goesOnAfterAFailureAndRemembersIt(on kind: BusKind) async throws {
+  func continuesAfterAFailureAndRemembersIt(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let name = String(repeating: "x", count: 512)
     let listener = try await startNotifyUtil(["-1", name, "-1", "com.example.a"], on: bus)

@@ -109,7 +109,7 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func tellsNamesApartThatLookTheSame(on kind: BusKind) async throws {
+  func distinguishesNamesThatLookTheSame(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let names = [
       #"a\u{1}"#, "a\u{1}", "a\u{2028}b", "a\u{2029}b", "a\u{202E}b", "a\u{2066}b", "a\u{61C}b",
@@ -127,7 +127,7 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func goesOnWithTheTableWhenTheBusIsLost(on kind: BusKind) async throws {
+  func continuesWithTheTableWhenTheBusIsLost(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
     let monitor = try await startNotifyUtil(["--monitor", "com.example.a"], on: bus)

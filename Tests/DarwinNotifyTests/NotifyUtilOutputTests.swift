@@ -45,7 +45,7 @@ struct NotifyUtilOutputTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func complainsWhenItCannotWriteOfABus(on kind: BusKind) async throws {
+  func complainsWhenItCannotWriteOutputOfABus(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let lines = [
       ["-w", "com.example.a", "-p", "com.example.a"],

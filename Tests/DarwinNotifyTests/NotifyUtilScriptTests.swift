@@ -10,7 +10,7 @@ struct NotifyUtilScriptTests {
   // MARK: --ready
 
   @Test(arguments: BusKind.installed, types)
-  func saysThatItIsReadyWhenNoPostIsMissed(on kind: BusKind, by type: String) async throws {
+  func reportsReadyOnceNoPostIsMissed(on kind: BusKind, by type: String) async throws {
     let bus = try PrivateBus(kind)
     let script = """
       exec 3>&1
@@ -23,7 +23,7 @@ struct NotifyUtilScriptTests {
     #expect(outcome == Outcome(output: "ready\n"))
   }
 
-  @Test func saysThatItIsReadyBeforeTheCommandsBehindTheRegistrations() async throws {
+  @Test func reportsReadyBeforeTheCommandsAfterTheRegistrations() async throws {
     let line = ["--ready=1", "-g", "self.a", "-1", "self.b", "-g", "self.c", "-p", "self.b"]
     let outcome = try await runNotifyUtil(line, on: nil)
     #expect(outcome == Outcome(output: "self.a 0\nready\nself.c 0\nself.b\n"))
@@ -32,7 +32,7 @@ struct NotifyUtilScriptTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func monitorSaysThatItIsReady(on kind: BusKind) async throws {
+  func monitorReportsThatItIsReady(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let monitor = try Program("notifyutil", ["--monitor", "--ready=1"], on: bus)
     await monitor.waitForLine("ready")
@@ -48,7 +48,7 @@ struct NotifyUtilScriptTests {
 
   // MARK: --timeout
 
-  @Test func endsWhenTheTimeIsUp() async throws {
+  @Test func endsAtTheTimeout() async throws {
     let timeIsUp = Outcome(status: 124, errors: "notifyutil: --timeout: timed out\n")
     let clock = ContinuousClock()
     let duration = try await clock.measure {
@@ -61,7 +61,7 @@ struct NotifyUtilScriptTests {
     #expect(try await runNotifyUtil(paused, on: nil) == timeIsUp)
   }
 
-  @Test func succeedsWithinTheTime() async throws {
+  @Test func succeedsWithinTheTimeout() async throws {
     let counted = ["--timeout", "100", "-1", "self.a", "-p", "self.a"]
     #expect(try await runNotifyUtil(counted, on: nil) == Outcome(output: "self.a\n"))
     let endless = ["--timeout", "0.5", "-w", "self.a", "-p", "self.a"]

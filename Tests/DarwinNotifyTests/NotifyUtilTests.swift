@@ -68,7 +68,7 @@ struct NotifyUtilTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func usesTheBusThatItIsTold(on kind: BusKind) async throws {
+  func usesTheGivenBus(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, seen) = (try bus.makeCenter(), Recorder())
     let observation = try center.observe("com.example.a", on: .thread) { seen.record($0) }

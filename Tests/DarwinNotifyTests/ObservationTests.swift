@@ -74,7 +74,7 @@ struct ObservationTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func waitsForARunningCallIfAskedTo(on kind: BusKind) async throws {
+  func waitsForARunningCallOnRequest(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let (begun, log) = (Recorder(), Log<String>())

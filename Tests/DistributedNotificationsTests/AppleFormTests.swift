@@ -71,7 +71,7 @@ struct AppleFormTests {
 
   // A post of the center itself has arrived when it returns.
   @Test(arguments: BusKind.installed)
-  func theEndOfTheSuspensionDeliversWhatWasKeptInOrder(on kind: BusKind) async throws {
+  func resumingDeliversWhatWasKeptInOrder(on kind: BusKind) async throws {
     let stage = try DistributedStage(kind)
     let (hold, coalesce, drop, removed) =
       (Log<String>(), Log<String>(), Log<String>(), Log<String>())
@@ -100,7 +100,7 @@ struct AppleFormTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func anImmediatePostComesBehindWhatWasKept(on kind: BusKind) async throws {
+  func anImmediatePostComesAfterWhatWasKept(on kind: BusKind) async throws {
     let stage = try DistributedStage(kind)
     let (hold, drop) = (Log<String>(), Log<String>())
     _ = add(to: stage, hold)

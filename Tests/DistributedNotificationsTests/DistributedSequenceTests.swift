@@ -21,7 +21,7 @@ struct DistributedSequenceTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func theOldestAreDroppedAndTheNextSaysHowMany(on kind: BusKind) async throws {
+  func theOldestAreDroppedAndTheNextReportsHowMany(on kind: BusKind) async throws {
     let stage = try DistributedStage(kind)
     let (limit, count) = (65_536, 70_000)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()

@@ -95,7 +95,7 @@ struct UserInfoTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func whatIsNoPropertyListIsRefusedWithItsPath(on kind: BusKind) async throws {
+  func valuesOutsideAPropertyListAreRefusedWithTheirPath(on kind: BusKind) async throws {
     let stage = try DistributedStage(kind)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let url = URL(fileURLWithPath: "/tmp")

@@ -51,7 +51,7 @@ struct ValueTests {
     #expect(try await iterator.next()?.value(as: [String: Int].self) == [:])
   }
 
-  @Test func aValueThatIsNoDictionaryIsRefused() throws {
+  @Test func aValueOtherThanADictionaryIsRefused() throws {
     let center = try DistributedNotificationCenter(bus: .none)
     #expect(throws: DistributedNotificationError.notAPropertyList(path: "value", type: "Int")) {
       try center.post(.changed, 5)

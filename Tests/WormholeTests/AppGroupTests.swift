@@ -15,7 +15,7 @@ struct AppGroupTests {
     #expect(try mode(temporary.parent) == 0o700)
   }
 
-  @Test func takesTheRightsOfOthersToReadAway() throws {
+  @Test func revokesTheReadPermissionOfOthers() throws {
     let temporary = try TemporaryGroup()
     for rights in [0o755, 0o750, 0o701, 0o500, 0o1700] as [mode_t] {
       try #require(chmod(temporary.path, rights) == 0)
@@ -94,7 +94,7 @@ struct AppGroupTests {
     #expect(Set(groups.map(\.directory.path)).count == strangeNames.count)
   }
 
-  @Test func standsInAnyDirectory() throws {
+  @Test func canBeInAnyDirectory() throws {
     let temporary = try TemporaryGroup()
     for parent in ["a b", "a%2Fb", "caf\u{E9}", "cafe\u{301}", "#?&", "x/y/z/"] {
       let path = "\(temporary.parent)/\(parent)"
@@ -117,7 +117,7 @@ struct AppGroupTests {
     for path in expected { #expect(try mode(path) == 0o700) }
   }
 
-  @Test func standsInTheHomeWhereNothingElseIsSaid() async throws {
+  @Test func isInTheHomeDirectoryByDefault() async throws {
     let site = try Site()
     let program = try Program(
       "wormhole-peer", ["-", "file", "directories", "x"], on: nil,

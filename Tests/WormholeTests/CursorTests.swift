@@ -6,7 +6,7 @@ import Wormhole
 
 @Suite(.timeLimit(.minutes(2)))
 struct CursorTests {
-  @Test func areListedWithHowFarTheyAreBehind() async throws {
+  @Test func areListedWithTheirLag() async throws {
     let site = try Site(.log)
     #expect(try site.hole.cursors(of: .number).isEmpty)
     for number in 1...5 { try site.hole.pass(number, to: .number) }
@@ -53,7 +53,7 @@ struct CursorTests {
     CREATE TRIGGER full BEFORE UPDATE ON cursors BEGIN SELECT RAISE(ABORT, 'full'); END;
     """
 
-  @Test func aPositionThatCannotBeStoredIsToldAndHoldsTheOthersBack() async throws {
+  @Test func aPlaceThatCannotBeStoredIsReportedAndHoldsMessagesBack() async throws {
     let site = try Site(.log)
     for number in 1...3 { try site.hole.pass(number, to: .number) }
     let path = site.path + "/org.example.number.log"
@@ -69,7 +69,7 @@ struct CursorTests {
     #expect(await messages.next()?.value == 2)
   }
 
-  @Test func cannotBeOpenedWhereTheirPositionCannotBeStored() throws {
+  @Test func cannotBeOpenedIfTheirPlaceCannotBeStored() throws {
     let site = try Site(.log)
     try site.hole.pass(1, to: .number)
     var messages: Wormhole.Messages<Int>? = try site.hole.messages(

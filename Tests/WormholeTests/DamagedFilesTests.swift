@@ -19,7 +19,7 @@ struct DamagedFilesTests {
 
   // MARK: - Logs
 
-  @Test func noMessageIsLostBehindTheGreatestNumber() throws {
+  @Test func noMessageIsLostAfterTheGreatestNumber() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
     try hole.pass(1, to: name)
@@ -32,7 +32,7 @@ struct DamagedFilesTests {
     #expect(try hole.message(name) == 1)
   }
 
-  @Test func aLogWithNegativeNumbersGoesOnAtOne() throws {
+  @Test func aLogWithNegativeNumbersContinuesAtOne() throws {
     let group = try TemporaryGroup()
     let hole = try open(group, .log(count: .max))
     try hole.pass(1, to: name)
@@ -61,7 +61,7 @@ struct DamagedFilesTests {
     #expect(try mailbox.lastNumber() == 0)
   }
 
-  @Test func lettersInDisorderAreReadUpToThere() throws {
+  @Test func recordsAreReadUpToTheFirstOutOfOrder() throws {
     let group = try TemporaryGroup()
     for value in 1...5 { try open(group).pass(value, to: name) }
     try ForeignProgram.overwrite(log(group)) { bytes in
@@ -78,7 +78,7 @@ struct DamagedFilesTests {
     }
   }
 
-  @Test func lettersBeforeADamagedPageAreRead() async throws {
+  @Test func recordsBeforeADamagedPageAreRead() async throws {
     let group = try TemporaryGroup()
     let name = MessageName<Data>("name", codec: .raw)
     for value in UInt8(1)...10 {
@@ -122,7 +122,7 @@ struct DamagedFilesTests {
 
   // MARK: - Defaults
 
-  @Test func nothingThatIsSetIsLostBehindTheGreatestNumber() throws {
+  @Test func nothingThatIsSetIsLostAfterTheGreatestNumber() throws {
     let group = try TemporaryGroup()
     let shared = try group.group.defaults
     try shared.set("a", for: key)
@@ -170,7 +170,7 @@ struct DamagedFilesTests {
 
   // MARK: - Databases
 
-  @Test func aChangeWithTheLeastNumberIsBehindNobody() async throws {
+  @Test func aChangeWithTheLeastNumberDisturbsNobody() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     let token = try await database.token
@@ -182,7 +182,7 @@ struct DamagedFilesTests {
   }
 
   @Test(arguments: [Int64.min, .max])
-  func changesWithoutNumbersToGoOnWithAreDamaged(id: Int64) async throws {
+  func changesWithoutANextNumberAreDamaged(id: Int64) async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     try ForeignProgram.run(

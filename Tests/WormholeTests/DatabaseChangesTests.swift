@@ -168,7 +168,7 @@ struct DatabaseChangesTests {
     #expect(try await changes.next()?.rowIDs == ["item": [6]])
   }
 
-  @Test func aFileThatWasMadeAnewIsNoticed() async throws {
+  @Test func aRecreatedFileIsNoticed() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }

@@ -42,7 +42,7 @@ struct LogTransitTests {
     #expect(try mailbox.records(after: .max, limit: 2).records.isEmpty)
   }
 
-  @Test func aPingLeavesTheMessageAndAClearingTakesItAway() throws {
+  @Test func aPingLeavesTheMessageAndAClearingRemovesIt() throws {
     let mailbox = try open(try TemporaryGroup())
     _ = try mailbox.append(message("a"))
     for _ in 1...3 { _ = try mailbox.append(Wormhole.Record(.ping)) }
@@ -106,7 +106,7 @@ struct LogTransitTests {
     #expect(try mailbox.lastMessage()?.text == "3")
   }
 
-  @Test func aLogThatWaitsForTheDiskIsALogLikeOthers() throws {
+  @Test func aDurableLogIsALogLikeOthers() throws {
     let group = try TemporaryGroup()
     let durable = try open(group, .log(count: 2, durable: true))
     #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
@@ -119,7 +119,7 @@ struct LogTransitTests {
     #expect(try open(group).lastMessage() == nil)
   }
 
-  @Test func manyBytesAreReadInSeveralTurns() throws {
+  @Test func manyBytesAreReadInSeveralBatches() throws {
     let mailbox = try open(try TemporaryGroup())
     let text = String(repeating: "x", count: 3 << 20)
     for _ in 1...3 { _ = try mailbox.append(message(text)) }
@@ -127,7 +127,7 @@ struct LogTransitTests {
     #expect(try mailbox.records(after: 2, limit: 10).records.map(\.text) == [text])
   }
 
-  @Test func anUpdateThatThrowsPutsNothingIn() throws {
+  @Test func anUpdateThatThrowsAppendsNothing() throws {
     let mailbox = try open(try TemporaryGroup())
     #expect(throws: CancellationError.self) {
       try mailbox.update { _ in throw CancellationError() }
@@ -138,7 +138,7 @@ struct LogTransitTests {
     #expect(try mailbox.lastMessage()?.text == "12")
   }
 
-  @Test func anUpdateInsideOfAnUpdateIsRefused() throws {
+  @Test func anUpdateInsideAnUpdateIsRefused() throws {
     let mailbox = try open(try TemporaryGroup())
     #expect(throws: WormholeError.self) {
       try mailbox.update { _ in
@@ -174,7 +174,7 @@ struct LogTransitTests {
     #expect(try mailbox.lastMessage()?.text == "after")
   }
 
-  @Test func aForkedChildIsToldThatItCannotUseALog() async throws {
+  @Test func aForkedChildCannotUseALog() async throws {
     let group = try TemporaryGroup()
     await (try group.peer("log-fork", "name")).waitForSuccess()
     #expect(try open(group).records(after: 0, limit: 10).records.map(\.text) == ["parent"])

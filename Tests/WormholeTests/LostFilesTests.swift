@@ -69,7 +69,7 @@ struct LostFilesTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func aNumberFromARemovedDirectoryBeginsAnew(_ kind: TransitKind) async throws {
+  func aNumberFromARemovedDirectoryStartsOver(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     for number in 1...10 { try hole.pass(number, to: .number) }
@@ -111,7 +111,7 @@ struct LostFilesTests {
   }
 
   @Test(arguments: [TransitKind.file, .coordinatedFile])
-  func aMessageOfAnotherNameInItsPlaceMakesNobodyDeaf(_ kind: TransitKind) async throws {
+  func aMessageOfAnotherNameInItsPlaceDisturbsNoListener(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     for number in 1...50 { try hole.pass(number, to: .other) }
@@ -137,7 +137,7 @@ struct LostFilesTests {
   // MARK: - Writers that were killed halfway
 
   @Test(arguments: TransitKind.files)
-  func allAgreeThatNothingIsThereBehindHalfAClearing(_ kind: TransitKind) async throws {
+  func allSeeNoMessageAfterHalfAClearing(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     try hole.pass(1, to: .number)
@@ -156,7 +156,7 @@ struct LostFilesTests {
   }
 
   @Test(arguments: TransitKind.files)
-  func allAgreeOnTheOldMessageBehindHalfAPass(_ kind: TransitKind) async throws {
+  func allSeeTheOldMessageAfterHalfAPass(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     try hole.pass(1, to: .number)

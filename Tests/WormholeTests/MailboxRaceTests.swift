@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct MailboxRaceTests {
-  @Test func aMessageWithAPingRightBehindItIsTold() throws {
+  @Test func aMessageWithAPingRightAfterItIsDelivered() throws {
     let site = try Site(.file)
     let mailbox = numberMailbox(of: site)
     let reader = TightReader(mailbox)
@@ -27,7 +27,7 @@ struct MailboxRaceTests {
 
   /// The number of a message is given out before the message is there. Meanwhile a damaged one may
   /// turn up in its place at any step of a reader.
-  @Test func aDamagedMessageIsNotTakenForTheOneThatTakesItsPlace() throws {
+  @Test func aDamagedMessageIsNotMistakenForTheOneThatReplacesIt() throws {
     let site = try Site(.file)
     let mailbox = numberMailbox(of: site)
     let payload = try MessageName.number.encode(7)
@@ -69,7 +69,7 @@ struct MailboxRaceTests {
     await writer.stop()
   }
 
-  @Test func bindersOfOneNameAtTheSameTimeLoseAndDoubleNothing() async throws {
+  @Test func concurrentBindersOfOneNameLoseAndDuplicateNothing() async throws {
     let site = try Site(.log)
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
     let (log, over, binders) = (Log<Int>(), Counter(), 4)

@@ -56,7 +56,7 @@ struct MessageFileTests {
   ]
 
   @Test(arguments: TransitKind.files, damages)
-  func isToldToThoseWhoReadIt(over kind: TransitKind, _ damage: Damage) async throws {
+  func isReportedToReaders(over kind: TransitKind, _ damage: Damage) async throws {
     let site = try Site(kind)
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
     try hole.pass(7, to: .number)
@@ -92,7 +92,7 @@ struct MessageFileTests {
 
   /// The number of a message is given out before it is there. It is not that of the damaged one.
   @Test(arguments: TransitKind.files)
-  func doesNotCostTheMessageThatTakesItsPlace(_ kind: TransitKind) async throws {
+  func doesNotLoseTheMessageThatReplacesIt(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Log<Wormhole.Message<Int>>())
     try hole.pass(0, to: .number)
@@ -115,7 +115,7 @@ struct MessageFileTests {
   }
 
   @Test(arguments: TransitKind.files)
-  func doesNotHideTheMessageThatTakesItsPlaceFromANewListener(_ kind: TransitKind) async throws {
+  func doesNotHideTheMessageThatReplacesItFromANewListener(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     try site.hole.pass(0, to: .number)
     let path = try site.messageFile()
@@ -246,7 +246,7 @@ struct MessageFileTests {
   // MARK: - Numbers
 
   @Test(arguments: [Data(), Data("text".utf8), Data(count: 112), nil])
-  func goesOnCountingFromTheMessageWhenTheNumbersAreLost(_ contents: Data?) async throws {
+  func continuesCountingFromTheMessageIfTheNumbersAreLost(_ contents: Data?) async throws {
     let site = try Site()
     let log = Log<Wormhole.Message<Int>>()
     for number in 1...3 { try site.hole.pass(number, to: .number) }
@@ -265,7 +265,7 @@ struct MessageFileTests {
   }
 
   @Test(arguments: ["pipe", "directory", "link"])
-  func saysWhatStandsInThePlaceOfTheNumbers(_ kind: String) throws {
+  func saysWhatIsInPlaceOfTheNumbers(_ kind: String) throws {
     let site = try Site()
     let path = "\(site.path)/org.example.number.mailbox"
     switch kind {
@@ -292,7 +292,7 @@ struct MessageFileTests {
     #expect(try site.hole.message(.number) == 8)
   }
 
-  @Test func passesNothingThatNobodyCouldReadBehindTheGreatestNumber() throws {
+  @Test func passesNothingUnreadableAfterTheGreatestNumber() throws {
     let site = try Site()
     let header = MessageHeader(
       number: .max - 1, time: 0, sender: .current, payloadBytes: 1,
@@ -321,7 +321,7 @@ struct MessageFileTests {
 
   // MARK: - Locks
 
-  @Test func isNotWaitedForLongerThanToldTo() throws {
+  @Test func isWaitedForNoLongerThanTheTimeout() throws {
     let site = try Site()
     let path = "\(site.path)/lock"
     let held = try FileLock(.exclusive, path)

@@ -22,7 +22,7 @@ struct MessageObservationTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 
   @Test(arguments: TransitKind.kinds, End.allCases)
-  func itsEndLetsGoOfTheHandler(_ kind: TransitKind, _ end: End) async throws {
+  func endingItReleasesTheHandler(_ kind: TransitKind, _ end: End) async throws {
     let site = try Site(kind)
     let (log, census) = (Log<Wormhole.Message<Int>>(), Census())
     let observations = try (1...3).map { _ in
@@ -40,7 +40,7 @@ struct MessageObservationTests {
   }
 
   @Test(arguments: End.allCases)
-  func itsEndLetsGoOfAHandlerThatWasNeverCalled(_ end: End) async throws {
+  func endingItReleasesAHandlerThatWasNeverCalled(_ end: End) async throws {
     let site = try Site()
     let census = Census()
     let canary = census.makeCanary()
@@ -60,7 +60,7 @@ struct MessageObservationTests {
   }
 
   @Test(arguments: End.allCases)
-  func aHandlerThatEndsItselfIsLetGoOfWhenItReturns(_ end: End) async throws {
+  func aHandlerThatEndsItselfIsReleasedWhenItReturns(_ end: End) async throws {
     let site = try Site()
     let (log, census) = (Log<Bool>(), Census())
     let held = Locked<MessageObservation?>(nil)
@@ -79,7 +79,7 @@ struct MessageObservationTests {
     #expect(held.withLock { $0.take() } != nil)
   }
 
-  @Test func aListenerThatIsUnboundIsLetGoOfWhileItsQueueRests() async throws {
+  @Test func anUnboundListenerIsReleasedWhileItsQueueIsSuspended() async throws {
     let site = try Site()
     let census = Census()
     do {

@@ -18,7 +18,7 @@ struct MessagesTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func beginsWhereItIsToldTo(_ kind: TransitKind) async throws {
+  func beginsWhereItIsAskedTo(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     for number in 1...5 { try site.hole.pass(number, to: .number) }
     let all = kind.keepsAll
@@ -163,7 +163,7 @@ struct MessagesTests {
     #expect(try await read(1, in: site) == [1])
   }
 
-  @Test func acknowledgesAMessageWhenItIsToldTo() async throws {
+  @Test func acknowledgesAMessageWhenAskedTo() async throws {
     let site = try Site(.log)
     for number in 1...3 { try site.hole.pass(number, to: .number) }
     let values = try await read(2, in: site) { try $0.acknowledge() }

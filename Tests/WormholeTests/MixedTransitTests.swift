@@ -36,7 +36,7 @@ struct MixedTransitTests {
     #expect(try site.hole.message(asFile) == 1)
   }
 
-  @Test func aListenerIsToldThatAnotherTransitIsUsed() async throws {
+  @Test func aListenerLearnsThatAnotherTransitIsUsed() async throws {
     let site = try Site()
     let log = Log<Wormhole.Message<Int>>()
     let observation = try site.hole.listen(asFile, on: .queue(queue)) { log.append($0) }

@@ -71,7 +71,7 @@ struct RebindingTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func isToldInItsTurnWhatItsPredecessorWasNotTold(_ kind: TransitKind) async throws {
+  func getsInTurnWhatItsPredecessorDidNotGet(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.bind(Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)

@@ -133,13 +133,13 @@ struct SQLiteTests {
   @Test(arguments: [
     "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
   ])
-  func namesThatAreTakenAreRefused(name: String) throws {
+  func reservedNamesAreRefused(name: String) throws {
     let group = try TemporaryGroup()
     #expect(throws: WormholeError.reservedName(name)) { try group.group.database(name) }
     #expect(throws: WormholeError.invalidIdentifier) { try group.group.database("") }
   }
 
-  @Test func aDirectoryThatWasRemovedIsMadeAgain() async throws {
+  @Test func aRemovedDirectoryIsCreatedAgain() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     let key = DefaultsKey("key", default: 0)

@@ -22,7 +22,7 @@ struct SharedDatabaseTests {
     #expect(rows.first?["name"] == "two")
   }
 
-  @Test func aBodyThatThrowsHasNeverBeen() async throws {
+  @Test func aBodyThatThrowsChangesNothing() async throws {
     let database = try TemporaryGroup().group.database("items", migrations: schema)
     let token = try await database.token
     await #expect(throws: CancellationError.self) {
@@ -68,7 +68,7 @@ struct SharedDatabaseTests {
     }
   }
 
-  @Test func nothingIsWrittenBehindARollback() async throws {
+  @Test func nothingIsWrittenAfterARollback() async throws {
     let database = try TemporaryGroup().group.database("items", migrations: schema)
     let token = try await database.token
     await #expect(throws: WormholeError.self) {
@@ -84,7 +84,7 @@ struct SharedDatabaseTests {
     #expect(try await database.token == token)
   }
 
-  @Test func savepointsAreFreeToUse() async throws {
+  @Test func savepointsAreAllowed() async throws {
     let database = try TemporaryGroup().group.database("items", migrations: schema)
     try await database.write { connection in
       try connection.run("SAVEPOINT a; DELETE FROM item; ROLLBACK TO a; RELEASE a")
@@ -146,7 +146,7 @@ struct SharedDatabaseTests {
     }
   }
 
-  @Test func aMigrationThatFailsLeavesTheVersionBefore() async throws {
+  @Test func aFailedMigrationLeavesThePreviousVersion() async throws {
     let group = try TemporaryGroup()
     #expect(throws: WormholeError.self) {
       try group.group.database("items", migrations: [schema[0], "INSERT INTO none VALUES(1)"])
@@ -155,7 +155,7 @@ struct SharedDatabaseTests {
     #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
   }
 
-  @Test func aMigrationCanMakeATableAnewThatOthersReferTo() async throws {
+  @Test func aMigrationCanRebuildATableThatOthersReferTo() async throws {
     let group = try TemporaryGroup()
     let before =
       schema + [

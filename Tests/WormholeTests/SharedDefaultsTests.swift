@@ -70,7 +70,7 @@ struct SharedDefaultsTests {
     }
   }
 
-  @Test func aTransactionThatThrowsHasNeverBeen() throws {
+  @Test func aTransactionThatThrowsChangesNothing() throws {
     let defaults = try TemporaryGroup().group.defaults
     #expect(throws: CancellationError.self) {
       try defaults.transaction { values in
@@ -82,7 +82,7 @@ struct SharedDefaultsTests {
     #expect(try defaults[.theme] == "light")
   }
 
-  @Test func nothingIsSetBehindARollback() throws {
+  @Test func nothingIsSetAfterARollback() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
@@ -111,7 +111,7 @@ struct SharedDefaultsTests {
     #expect(try keys.map { try defaults[$0] } == [0, 1])
   }
 
-  @Test func aFileThatWasMadeAnewIsReadFromItsBeginning() async throws {
+  @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
@@ -125,7 +125,7 @@ struct SharedDefaultsTests {
     #expect(try await counts.next()?.value == 2)
   }
 
-  @Test func aChangeInsideOfATransactionByOtherMeansIsRefused() throws {
+  @Test func aChangeInsideATransactionByOtherMeansIsRefused() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
     try defaults.transaction { values in
@@ -217,7 +217,7 @@ struct SharedDefaultsTests {
     #expect(try await changes.next()?.value == 3)
   }
 
-  @Test func whatChangesNothingRingsNoBell() async throws {
+  @Test func settingTheSameValueNotifiesNobody() async throws {
     // The groups of other tests have bells of another name.
     let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults

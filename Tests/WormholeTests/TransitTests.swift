@@ -56,7 +56,7 @@ struct TransitTests {
   }
 
   @Test(arguments: TransitKind.allCases)
-  func takesAwayTheMessageOfOneName(_ kind: TransitKind) throws {
+  func removesTheMessageOfOneName(_ kind: TransitKind) throws {
     let site = try Site(kind)
     for name in names { try site.hole.pass(1, to: name) }
     try site.hole.clear(.number)
@@ -65,7 +65,7 @@ struct TransitTests {
   }
 
   @Test(arguments: TransitKind.allCases)
-  func takesAwayTheMessagesOfAllNames(_ kind: TransitKind) throws {
+  func removesTheMessagesOfAllNames(_ kind: TransitKind) throws {
     let site = try Site(kind)
     for name in names { try site.hole.pass(1, to: name) }
     try site.hole.clearAll()
@@ -150,7 +150,7 @@ struct TransitTests {
   }
 
   @Test(arguments: TransitKind.allCases)
-  func listsTheNamesOfWhichMessagesAreKept(_ kind: TransitKind) throws {
+  func listsTheNamesWithStoredMessages(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let strange = strangeNames.map { MessageName<Int>($0) }
     for name in strange { try site.hole.pass(1, to: name) }

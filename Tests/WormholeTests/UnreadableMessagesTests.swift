@@ -14,7 +14,7 @@ struct UnreadableMessagesTests {
   // MARK: - Trouble that passes
 
   @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
-  func whatPreventsReadingIsToldOnceAndTheMessageThenComesByItself(
+  func aReadErrorIsReportedOnceAndTheMessageThenComesByItself(
     _ kind: TransitKind, _ senders: Wormhole.Senders
   ) async throws {
     let site = try Site(kind)
@@ -52,7 +52,7 @@ struct UnreadableMessagesTests {
   }
 
   @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
-  func aSequenceSaysOnceWhatPreventsReadingAndGoesOnByItself(
+  func aSequenceReportsAReadErrorOnceAndContinuesByItself(
     _ kind: TransitKind, _ senders: Wormhole.Senders
   ) async throws {
     let site = try Site(kind)
@@ -83,7 +83,7 @@ struct UnreadableMessagesTests {
 
   // MARK: - Trouble that stays
 
-  @Test func clearingReportsWhatItCouldNotLookAt() async {
+  @Test func clearingReportsWhatItCouldNotRead() async {
     await #expect(processExitsWith: .success) {
       let site = try Site(.file)
       let names = (1...5).map { MessageName<Int>("org.example.\($0)") }

@@ -55,7 +55,7 @@ struct WormholeListenerTests {
     #expect(log.values == Array(1...200))
   }
 
-  @Test func getsWhatItsPredecessorDidNotWhateverItIsToldFirst() async throws {
+  @Test func getsWhatItsPredecessorDidNotWhateverItStartsWith() async throws {
     let site = try Site(.log)
     let (old, new) = (Mail(), Mail())
     try site.hole.bind(listener("label", old, on: .queue(queue)), to: .number, starting: .new)
@@ -89,7 +89,7 @@ struct WormholeListenerTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func standsBesideThoseOfOtherNames(_ kind: TransitKind) async throws {
+  func coexistsWithThoseOfOtherNames(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<String>()
     for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
@@ -153,7 +153,7 @@ struct WormholeListenerTests {
   // MARK: - What it is told first
 
   @Test(arguments: TransitKind.kinds, [Wormhole.Start.new, .last, .lastOrAbsent])
-  func isToldFirstWhatItAskedFor(_ kind: TransitKind, _ initial: Wormhole.Start) async throws {
+  func startsWhereItAskedTo(_ kind: TransitKind, _ initial: Wormhole.Start) async throws {
     let site = try Site(kind)
     let (before, after) = (Mail(), Mail())
     let bind = { (name: String, log: Mail) in
@@ -175,7 +175,7 @@ struct WormholeListenerTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func isToldFirstOnItsOwnQueue(_ kind: TransitKind) async throws {
+  func getsTheStoredMessageOnItsOwnQueue(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (log, queue) = (Mail(), queue)
     try site.hole.pass(7, to: .number)
@@ -191,7 +191,7 @@ struct WormholeListenerTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func isToldAtOnceWhereItRunsDirectly(_ kind: TransitKind) throws {
+  func getsTheStoredMessageAtOnceIfItRunsDirectly(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.pass(7, to: .number)
@@ -268,7 +268,7 @@ struct WormholeListenerTests {
     await writer.stop()
   }
 
-  @Test func waitsForARunningCallIfAskedTo() async throws {
+  @Test func waitsForARunningCallOnRequest() async throws {
     let site = try Site()
     let (log, goOn) = (Log<String>(), DispatchSemaphore(value: 0))
     let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in

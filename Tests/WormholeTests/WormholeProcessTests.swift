@@ -121,7 +121,7 @@ struct WormholeProcessTests {
   // MARK: - What is stored
 
   @Test(arguments: TransitKind.allCases)
-  func whoWasNotRunningFindsWhatWasPassed(_ kind: TransitKind) async throws {
+  func aProgramThatWasNotRunningFindsWhatWasPassed(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     _ = try await site.run("pass", name, [1, 20])
     #expect(try await site.run("print", name) == ["20"])
@@ -187,7 +187,7 @@ struct WormholeProcessTests {
   }
 
   @Test(arguments: BusKind.installed)
-  func whoRingsFromOutsideDoesNoHarm(on bus: BusKind) async throws {
+  func aForeignChangeNotificationDoesNoHarm(on bus: BusKind) async throws {
     let site = try Site(on: bus)
     let log = Log<Wormhole.Message<Int>>()
     let observation = try site.hole.listen(.number, starting: .new, on: .direct) { log.append($0) }

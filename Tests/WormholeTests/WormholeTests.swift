@@ -125,7 +125,7 @@ struct WormholeTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func makesItsDirectoryAgain(_ kind: TransitKind) throws {
+  func createsItsDirectoryAgain(_ kind: TransitKind) throws {
     let site = try Site(kind)
     for _ in 1...3 {
       try site.hole.pass(1, to: .number)
@@ -210,7 +210,7 @@ struct WormholeTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func comesToAnEndWhileOthersPass(_ kind: TransitKind) async throws {
+  func endsWhileOthersPass(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     try site.hole.pass(-1, to: .number)
     let writer = Writer(site.hole, to: .number)
@@ -228,7 +228,7 @@ struct WormholeTests {
   // MARK: - Clearing
 
   @Test(arguments: TransitKind.kinds)
-  func tellsThatAMessageWasTakenAway(_ kind: TransitKind) async throws {
+  func reportsThatAMessageWasRemoved(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(7, to: .number)
@@ -245,7 +245,7 @@ struct WormholeTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func clearsOnlyWhatIsOurs(_ kind: TransitKind) async throws {
+  func clearsOnlyOurFiles(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
     try site.hole.pass(1, to: .number)

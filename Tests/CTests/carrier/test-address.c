@@ -111,7 +111,7 @@ TEST_NO_BUS(addressesThatWouldStartAProgramAreRejected)
         check("session", NULL);
 }
 
-TEST_NO_BUS(anEmptyAddressIsNone)
+TEST_NO_BUS(anEmptyAddressCountsAsUnset)
 {
         setenv("DBUS_SESSION_BUS_ADDRESS", "", 1);
         setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);

@@ -74,7 +74,7 @@ TEST_NO_BUS(onlyWhatIsHeldIsCoalesced)
         dn__backlog_free(backlog);
 }
 
-TEST_NO_BUS(theOldestAreDroppedAndTheNextOneTells)
+TEST_NO_BUS(theOldestAreDroppedAndTheNextOneReportsIt)
 {
         dn__backlog *backlog = dn__backlog_new(0, NULL);
 

@@ -432,7 +432,7 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
 }
 
 /* Twice as many as wait for an observer: the newest remain, the first of them says what is gone. */
-TEST_ON_BUS(anObserverThatIsTooSlowIsToldHowManyWereDropped)
+TEST_ON_BUS(aSlowObserverLearnsHowManyWereDropped)
 {
         enum { N_MAX = 65536, N = 2 * N_MAX };
         test_bus *bus = test_bus_begin();

@@ -59,7 +59,7 @@ static void post_and_wait(stage *stage, const char *object, int64_t number)
         WAIT_UNTIL(n_received(stage->center) > n_before);
 }
 
-TEST_NO_BUS(noCenterIsSuspendedUnlessTold)
+TEST_NO_BUS(noCenterIsSuspendedInitially)
 {
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
         CHECK(!dn_center_is_suspended(dn_center_distributed()));
@@ -74,7 +74,7 @@ TEST_NO_BUS(noCenterIsSuspendedUnlessTold)
         CHECK(!dn_center_is_suspended(dn_center_distributed()));
 }
 
-TEST_ON_BUS(theEndOfTheSuspensionDeliversWhatWasKeptInOrder)
+TEST_ON_BUS(resumingDeliversWhatWasKeptInOrder)
 {
         stage stage;
 
@@ -111,7 +111,7 @@ TEST_ON_BUS(coalescingIsByNameAndObject)
         stage_end(&stage);
 }
 
-TEST_ON_BUS(anImmediatePostReachesAllBehindWhatWasKept)
+TEST_ON_BUS(anImmediatePostReachesAllAfterWhatWasKept)
 {
         stage stage;
         dn_dict *none = NULL;

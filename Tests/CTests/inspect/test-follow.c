@@ -178,7 +178,7 @@ TEST_ON_BUS(theTableIsFollowedWhenTheBusIsLost)
         test_bus_stop(bus);
 }
 
-TEST_ON_BUS(aBusThatStandsStillKeepsNothingFromTheWatch)
+TEST_ON_BUS(aStalledBusKeepsNothingFromTheWatch)
 {
         test_bus *bus = test_bus_begin();
         static watch seen;

@@ -32,7 +32,7 @@ TEST_NO_BUS(aCopyOutlivesTheStringsOfItsOriginal)
         free(bytes);
 }
 
-TEST_NO_BUS(whatAPostLacksItsCopyLacks)
+TEST_NO_BUS(aCopyLacksWhatItsPostLacks)
 {
         dn__post post = { 0 }, copy;
         char bytes[2];

@@ -66,7 +66,7 @@ TEST_NO_BUS(entriesOfSeveralOwnersAreNotOfOne)
         close(asking);
 }
 
-TEST_NO_BUS(aDescriptorThatIsNoneIsTakenToBeSafe)
+TEST_NO_BUS(anInvalidDescriptorCountsAsSafe)
 {
         CHECK(dn__claim_take(-1, 0, 1) < 0);
         CHECK(dn__claim_is_taken(-1, 0));

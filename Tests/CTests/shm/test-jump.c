@@ -106,7 +106,7 @@ TEST(jumpingCountDoesNotDelayOtherNames)
 }
 
 /* The pipe is drained continually, so only cancelling the token stops the writes. */
-TEST(cancelledTokenIsNotWrittenThoughItsPipeIsRead)
+TEST(cancelledTokenIsNotWrittenEvenIfItsPipeIsRead)
 {
         char bytes[4096];
 

@@ -26,7 +26,7 @@ TEST_NO_BUS(aKeyKeepsItsNumber)
         dn__recent_clear(&recent);
 }
 
-TEST_NO_BUS(theKeyThatWasUsedLongestAgoGoes)
+TEST_NO_BUS(theLeastRecentlyUsedKeyIsForgotten)
 {
         dn__recent recent = { .max_entries = 2 };
 

@@ -78,7 +78,7 @@ extension Facade: UserHandler {
     #expect(!facade.isRegistered((any UserHandler).self))
   }
 
-  @Test func aSecondImplementationHasToBeAskedFor() async throws {
+  @Test func replacingAnImplementationMustBeExplicit() async throws {
     try facade.register((any UserHandler).self, Users())
     #expect(throws: FacadeError.alreadyRegistered(contract: "DelegationTests.UserHandler")) {
       try facade.register((any UserHandler).self, Users(prefix: "other"))
@@ -89,7 +89,7 @@ extension Facade: UserHandler {
     #expect(try await facade.user(id: 1) == "other 1")
   }
 
-  @Test func replacingWhatIsNotThereRegisters() async throws {
+  @Test func replacingNothingRegisters() async throws {
     #expect(facade.replace((any UserHandler).self, with: Users()) == nil)
     #expect(try await facade.user(id: 1) == "user 1")
   }
@@ -102,14 +102,14 @@ extension Facade: UserHandler {
     try facade.register((any UserHandler).self, Users())
   }
 
-  @Test func contractsWithTheSameMethodNamesDoNotMeet() throws {
+  @Test func contractsWithTheSameMethodNamesAreDistinguished() throws {
     try facade.register((any UserHandler).self, Users())
     try facade.register((any CommentHandler).self, Comments())
     #expect(try facade[(any UserHandler).self].list() == ["users"])
     #expect(try facade[(any CommentHandler).self].list() == ["comments"])
   }
 
-  @Test func aContractHasTheMethodsOfTheOnesInIt() async throws {
+  @Test func aContractInheritsMethods() async throws {
     try facade.register((any AdminHandler).self, Users())
     let admin = try facade[(any AdminHandler).self]
     #expect(try await admin.user(id: 3) == "user 3")
@@ -127,7 +127,7 @@ extension Facade: UserHandler {
     #expect(census.deaths == 2)
   }
 
-  @Test func aWeakImplementationThatVanishesIsAnErrorThatSaysSo() async throws {
+  @Test func aVanishedWeakImplementationIsADistinctError() async throws {
     var service: Service? = Service()
     try facade.register((any UserHandler).self, weak: try #require(service))
     #expect(try await facade.user(id: 1) == "service 1")
@@ -149,7 +149,7 @@ extension Facade: UserHandler {
     #expect(facade.isRegistered((any UserHandler).self))
   }
 
-  @Test func aCallThatRunsEndsWithTheOldImplementation() async throws {
+  @Test func aRunningCallFinishesWithTheOldImplementation() async throws {
     let (census, log) = (Census(), Log<String>())
     let isFree = Atomic<Bool>(false)
     let service = Service(census.makeCanary()) {

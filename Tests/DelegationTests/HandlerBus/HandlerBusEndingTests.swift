@@ -73,7 +73,7 @@ import Testing
     #expect(try await bus.send(ShareText(text: "hi")) == "me")
   }
 
-  @Test func theTimeEndsARequestWhoseHandlerIsSilent() async throws {
+  @Test func theTimeoutEndsARequestWhoseHandlerIsSilent() async throws {
     keepReplies()
     let error = await #expect(throws: BusError.self) {
       try await bus.send(ShareText(text: "hi"), timeout: .milliseconds(10))
@@ -86,12 +86,12 @@ import Testing
     await eventually { !reply(.success("late")) }
   }
 
-  @Test func aTimeThatIsLongEnoughChangesNothing() async throws {
+  @Test func aTimeoutThatDoesNotExpireChangesNothing() async throws {
     bus.handle(ShareText.self) { $0.text }
     #expect(try await bus.send(ShareText(text: "hi"), timeout: .seconds(3600)) == "hi")
   }
 
-  @Test func cancellingEndsARequestWhoseHandlerDoesNotCare() async throws {
+  @Test func cancellingEndsARequestWhoseHandlerIgnoresIt() async throws {
     let isFree = Promise()
     bus.handle(ShareText.self) { [log] _ in
       log.append("begun")

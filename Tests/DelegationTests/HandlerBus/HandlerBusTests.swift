@@ -58,7 +58,7 @@ import Testing
     await #expect(throws: BusError.self) { try await share() }
   }
 
-  @Test func aHandlerThatIsNotAvailableIsLeftOut() async throws {
+  @Test func anUnavailableHandlerIsSkipped() async throws {
     let isInstalled = Log<Void>()
     bus.handle(
       ShareText.self, priority: 1, available: { !isInstalled.entries.isEmpty }
@@ -187,7 +187,7 @@ import Testing
     await eventually { log.entries == ["sent hi", "sent again"] }
   }
 
-  @Test func ofTwoSetsOfDestinationsNeitherMeetsTheOther() {
+  @Test func twoSetsOfDestinationsAreKeptApart() {
     #expect(Endpoint.Chat.friend == Endpoint(rawValue: "org.example.chat.friend"))
     #expect(Endpoint.Chat.friend != Endpoint.Chat.timeline)
     #expect("\(Platform.chat)" == "org.example.chat")

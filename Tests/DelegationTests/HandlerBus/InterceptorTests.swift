@@ -33,7 +33,7 @@ import Testing
     #expect(log.entries == ["first share.text", "second", "handler", "first again"])
   }
 
-  @Test func aRequestIsHeldUntilATokenIsThereThenGoesOn() async throws {
+  @Test func aRequestIsHeldUntilThereIsATokenThenContinues() async throws {
     // The token comes through a URL, as the answer of another program.
     let tokens = AsyncStream.makeStream(of: String.self)
     let known = Locked<String?>(nil)
@@ -63,7 +63,7 @@ import Testing
     #expect(log.entries == ["asks for a token", "handler", "handler"])
   }
 
-  @Test func aRequestThatIsRefusedIsRepeatedWithANewToken() async throws {
+  @Test func aRefusedRequestIsRepeatedWithANewToken() async throws {
     let attempts = Log<String>()
     bus.handle(ShareText.self, priority: 1) { request in
       attempts.append(request.token)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aRequestThatIsHeldEndsWithItsTimeOrItsTask() async throws {
+  @Test func aHeldRequestEndsAtItsTimeoutOrWithItsTask() async throws {
     bus.intercept { [log] _, proceed in
       log.append("held")
       try await Task.sleep(for: .seconds(3600))

@@ -55,7 +55,7 @@ import Testing
     #expect(log.entries == ["high", "first"])
   }
 
-  @Test func falseLetsTheNextRouteHaveIt() async throws {
+  @Test func falsePassesTheURLToTheNextRoute() async throws {
     bus.route("lights://room/:id") { [log] match in
       log.append("declined")
       return match.parameters["id"] == "1"
@@ -67,7 +67,7 @@ import Testing
     #expect(log.entries.last == "declined")
   }
 
-  @Test func whatNoRouteTakesIsFalseWithoutEffect() async throws {
+  @Test func whatNoRouteTakesReturnsFalseWithoutEffect() async throws {
     route("lights://room/:id")
     for url in ["lights://room", "lights://room/1/2", "lights://hall/1", "other://room/1"] {
       #expect(try await !open(url), "\(url)")
@@ -77,7 +77,7 @@ import Testing
     #expect(log.entries == [], "asking opens nothing")
   }
 
-  @Test func schemeAndHostHaveNoCase() async throws {
+  @Test func schemeAndHostIgnoreCase() async throws {
     route("Lights://Room/:id")
     #expect(try await open("LIGHTS://ROOM/1"))
     #expect(try await open("lights://room/1"))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TraceTests {
   let bus = HandlerBus()
 
-  @Test func tellsRequestHandlerDurationAndResult() async throws {
+  @Test func reportsRequestHandlerDurationAndResult() async throws {
     let trace = bus.trace()
     let line = #line + 1
     bus.handle(ShareText.self, at: Endpoint.Chat.friend) { request in
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func tellsOfURLsToo() async throws {
+  @Test func tracesURLsToo() async throws {
     let trace = bus.trace()
     bus.route("lights://room/:id") { _ in true }
     let url = try #require(URL(string: "lights://room/1"))

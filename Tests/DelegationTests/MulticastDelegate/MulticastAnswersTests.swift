@@ -162,7 +162,7 @@ import Testing
     #expect(await ready.isEmpty)
   }
 
-  @Test func asksNoMoreVotesThanItTakes() throws {
+  @Test func asksForNoMoreVotesThanNeeded() throws {
     let listeners = [
       Listener("for", log: log, answer: 1), Listener("against", log: log),
       Listener("late", log: log, answer: 1),

@@ -28,7 +28,7 @@ private final class Object: Anybody {
     withExtendedLifetime((one, two)) {}
   }
 
-  @Test func refusesADelegateThatIsThereWithTheSameDelivery() throws {
+  @Test func refusesADelegateAddedWithTheSameDelivery() throws {
     let (queue, executor, listener) = (DispatchQueue(label: "q"), QueueExecutor(), Listener())
     let deliveries: [Delivery] = [
       .main, .queue(queue), .thread, .direct, .executor(executor), .actor(Resident(executor)),
@@ -78,7 +78,7 @@ private final class Object: Anybody {
     #expect(listeners.allSatisfy { $0.log.entries.isEmpty })
   }
 
-  @Test func countsADeadDelegateNoMore() throws {
+  @Test func doesNotCountDeadDelegates() throws {
     let log = Log<String>()
     let lasting = Listener("lasting", log: log)
     try events.add(Listener("short", log: log), on: .direct)
@@ -107,7 +107,7 @@ private final class Object: Anybody {
     #expect(multicast.count == 1)
   }
 
-  @Test func pluggedInWhereOneDelegateIsExpectedItReachesAll() throws {
+  @Test func usedAsOneDelegateItReachesAll() throws {
     let log = Log<String>()
     let (one, two) = (Listener("one", log: log), Listener("two", log: log, answer: 3))
     try events.add(one, on: .direct)
@@ -129,7 +129,7 @@ private final class Object: Anybody {
     #expect(other.count == 0)
   }
 
-  @Test func reachesTheOptionalPartOfThoseAloneThatHaveIt() throws {
+  @Test func callsOptionalMethodsOnlyWhereTheyAreImplemented() throws {
     let log = Log<String>()
     let (listener, seeker) = (Listener("plain", log: log), Seeker("seeker", log: log))
     try events.add(listener, on: .direct)
@@ -150,7 +150,7 @@ private final class Object: Anybody {
     #expect(events.has(seeker), "what is added to the view is added to the original")
   }
 
-  @Test func callsOfTheOptionalPartKeepTheOrderOfTheOthers() async throws {
+  @Test func callsOfOptionalMethodsKeepTheOrderOfTheOthers() async throws {
     let (queue, log) = (DispatchQueue(label: "q"), Log<String>())
     let seeker = Seeker("s", log: log)
     try events.add(seeker, on: .queue(queue))

@@ -115,7 +115,7 @@ import Testing
     await eventually { total.load(ordering: .relaxed) == 4000 }
   }
 
-  @Test func oneWhoIsThereAlreadyIsCalledInPlace() async throws {
+  @Test func aCallerThatIsAlreadyThereCallsInPlace() async throws {
     let executor = QueueExecutor()
     let (one, two, three) = (Listener(), Listener(), Listener())
     try events.add(one, on: .queue(queue), inPlace: true)
@@ -150,7 +150,7 @@ import Testing
     #expect(listener.log.entries == ["listener 1", "listener 2"])
   }
 
-  @Test @MainActor func onTheMainActorOneIsInPlaceForMain() throws {
+  @Test @MainActor func onTheMainActorCallsForMainAreInPlace() throws {
     let listener = Listener()
     try events.add(listener, on: .main, inPlace: true)
     events.didStart(1)

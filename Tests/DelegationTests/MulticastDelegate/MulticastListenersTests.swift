@@ -27,7 +27,7 @@ private struct PlayerListener: Sendable {
     #expect(log.entries == ["a 1", "b 1", "a 2.0 me", "b 2.0 me", "a stopped", "b stopped"])
   }
 
-  @Test func leavesOutListenersThatHaveNotTheClosure() throws {
+  @Test func skipsListenersWithoutTheClosure() throws {
     listeners.add(PlayerListener(didStart: Slot { [log] in log.append("\($0)") }), on: .direct)
     listeners.didMove(2, "me")
     listeners.didStop()

@@ -20,7 +20,7 @@ import Testing
     #expect(listener.log.entries == [])
   }
 
-  @Test func removalInACallDropsTheCallsBehindIt() async throws {
+  @Test func removalInACallDropsTheCallsAfterIt() async throws {
     let listener = Listener()
     listener.onStart.withLock { onStart in
       onStart = { [events, unowned listener] _ in _ = events.remove(listener) }

@@ -169,7 +169,7 @@ static void post_numbered(test_peer *peer, const char *name, uint64_t number)
         test_peer_sync(peer);
 }
 
-TEST_ON_BUS(aGapInTheNumbersIsToldAsDropped)
+TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
 {
         test_bus *bus = test_bus_begin();
         test_peer *first = test_peer_open(test_bus_address(bus));

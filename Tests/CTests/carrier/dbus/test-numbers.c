@@ -47,7 +47,7 @@ TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
         dn__numbers_deinit(&numbers);
 }
 
-TEST_NO_BUS(aSenderThatCountsAnewHasLostNothing)
+TEST_NO_BUS(aSenderThatRestartsItsCountHasLostNothing)
 {
         dn__numbers numbers;
 

@@ -189,7 +189,7 @@ TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
         test_bus_stop(bus);
 }
 
-TEST_ON_BUS(whatNothingIsNearToIsRefused)
+TEST_ON_BUS(valuesWithoutANearestKindAreRefused)
 {
         test_bus *bus = test_bus_begin();
         sd_bus *connection = connect_to(bus);

@@ -36,7 +36,7 @@ ROLE(postAndDie)
         return 1;
 }
 
-TEST_NO_BUS(aPostIsHeardThoughItsPosterWasKilledAtOnce)
+TEST_NO_BUS(aPostIsHeardEvenIfItsPosterIsKilledAtOnce)
 {
         begin_without_bus();
         test_child *child = spawn_observer("N", NULL);
@@ -49,7 +49,7 @@ TEST_NO_BUS(aPostIsHeardThoughItsPosterWasKilledAtOnce)
 }
 
 /* The bus does not have to do anything for it; when it goes on, nothing comes twice. */
-TEST_ON_BUS(aPostIsHeardThoughTheBusStandsStill)
+TEST_ON_BUS(aPostIsHeardEvenIfTheBusIsStalled)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -91,7 +91,7 @@ ROLE(postOnDemand)
         return 0;
 }
 
-TEST(aPostOnTwoWaysIsHeardOnce)
+TEST(aPostThatArrivesTwoWaysIsHeardOnce)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -130,7 +130,7 @@ TEST_NO_BUS(aPostRightAfterARegistrationIsHeard)
         test_peer_close(peer);
 }
 
-TEST_NO_BUS(aStoppedProcessHearsEachNameWhenItGoesOn)
+TEST_NO_BUS(aStoppedProcessHearsEachNameOnceItContinues)
 {
         begin_without_bus();
         test_child *child = spawn_observer("N", "M");
