@@ -1,4 +1,4 @@
-/* An observer that writes down what it is told. */
+/* An observer that records its calls. */
 #ifndef DN_RECORD_H
 #define DN_RECORD_H
 
@@ -10,7 +10,7 @@
 
 #include "test.h"
 
-/* One line for each call: NAME, then " @OBJECT", " JSON", " xPOSTS" and " -DROPPED" where there are
+/* One line for each call: NAME, then " @OBJECT", " JSON", " xPOSTS" and " -DROPPED" if there are
  * any. */
 typedef struct record {
         pthread_mutex_t lock;
@@ -78,7 +78,7 @@ static inline dn_handler record_handler(record *self)
         return (dn_handler){ record_invoke, self, record_destroy };
 }
 
-/* What it has written by now; the caller frees it. */
+/* The lines so far; the caller frees them. */
 static inline char *record_copy(record *self)
 {
         char *copy;
@@ -89,7 +89,7 @@ static inline char *record_copy(record *self)
         return copy;
 }
 
-/* Waits until it was called so often, then compares all that it was told. */
+/* Waits for that many calls, then compares all lines. */
 static inline void record_expect(record *self, uint64_t n_calls, const char *expected)
 {
         char *seen;

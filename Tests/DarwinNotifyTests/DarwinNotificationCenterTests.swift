@@ -113,7 +113,7 @@ struct DarwinNotificationCenterTests {
     let peer = try bus.makePeer()
     let center = try bus.makeCenter()
     try center.post(name)
-    // Other tests may have posts that wait for a bus that is gone: the call knows them all.
+    // Other tests may have posts that wait for a bus that is gone: flushing covers all of them.
     do {
       try center.flush(timeout: .seconds(10))
     } catch {
@@ -152,7 +152,7 @@ struct DarwinNotificationCenterTests {
     await eventually("the center did not close") { peer.countConnections() == 0 }
   }
 
-  /// The only reference to the center is in the handler, which gives it up when it is called.
+  /// The handler has the only reference to the center, and releases it when called.
   private func bindListenerThatKeepsItsCenter(on bus: PrivateBus) throws {
     let center = try bus.makeCenter()
     let listener = Listener<NotificationEvent>("last", on: .direct) {

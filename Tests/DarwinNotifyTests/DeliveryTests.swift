@@ -135,7 +135,7 @@ struct DeliveryTests {
       ) { _ in }
     }
     try observeInALoop().cancel()
-    await eventually("the loop lives") { census.deaths == 1 }
+    await eventually("the loop was not released") { census.deaths == 1 }
   }
 
   @Test(arguments: BusKind.installed)

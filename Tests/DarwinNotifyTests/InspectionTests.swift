@@ -92,7 +92,7 @@ struct InspectionTests {
     }
   }
 
-  /// Watches on a thread of its own until the first post whose name begins with `com.example.`.
+  /// Watches on a separate thread until the first post whose name begins with `com.example.`.
   private func firstPost(
     on bus: PrivateBus, _ act: @escaping @Sendable () -> Void
   ) async throws -> PostRecord? {

@@ -33,9 +33,9 @@ struct ListenerTests {
     await eventually { !log.entries.isEmpty }
     try await drain(center, behind: peer, on: .thread)
     #expect(log.entries == [100])
-    await eventually("the replaced closures live") { census.deaths == 99 }
+    await eventually("replaced closures were not released") { census.deaths == 99 }
     center.unbind("label", from: name)
-    await eventually("the last closure lives") { census.deaths == 100 }
+    await eventually("the last closure was not released") { census.deaths == 100 }
   }
 
   @Test(arguments: BusKind.installed)
@@ -103,7 +103,7 @@ struct ListenerTests {
         }
       }
     }
-    await eventually("not one listener is left") { census.deaths == rounds - 1 }
+    await eventually("more or fewer than one listener are left") { census.deaths == rounds - 1 }
     peer.post(name)
     await eventually { log.entries.count == 1 }
     try await drain(center, behind: peer, on: .thread)
@@ -119,7 +119,7 @@ struct ListenerTests {
       let canary = census.makeCanary()
       try center.bind(Listener("label", on: .thread) { _ in canary.sing() }, to: name)
     }
-    await eventually("the closure lives") { census.deaths == 1 }
+    await eventually("the closure was not released") { census.deaths == 1 }
   }
 
   @Test(arguments: BusKind.installed)

@@ -90,9 +90,9 @@ struct NotificationsTests {
       var iterator = notifications.makeAsyncIterator()
       waiting.record(NotificationEvent(name: "com.example.waiting"))
       while await iterator.next() != nil {}
-      // A task of its own, not cancelled, waits while the iterator lives.
+      // A separate task, not cancelled, waits while the iterator lives.
       await Task {
-        await eventually("the rule is there") { peer.countRules(of: connection) == rulesBefore }
+        await eventually("the rule remains") { peer.countRules(of: connection) == rulesBefore }
       }.value
       withExtendedLifetime(iterator) {}
     }
@@ -115,7 +115,7 @@ struct NotificationsTests {
     #expect(await task.value)
   }
 
-  /// Takes events until they stand for a number of posts. Returns the number that was reached.
+  /// Takes events until they stand for a number of posts. Returns the number reached.
   private func posts(_ wanted: Int, from iterator: inout Notifications.Iterator) async -> Int {
     var posts = 0
     while posts < wanted, let event = await iterator.next() {
@@ -124,7 +124,7 @@ struct NotificationsTests {
     return posts
   }
 
-  /// The bus has a rule for the sequence while that is used, none after that.
+  /// The bus has a rule for the sequence while it is used, and none afterwards.
   private func expectRegistrationEnds(
     on kind: BusKind, use: (DarwinNotificationCenter, Peer) async throws -> Void
   ) async throws {

@@ -20,7 +20,7 @@ struct NotifyTokenLifeTests {
         return token.rawValue
       }
       let number = try register()
-      await eventually("the handler lives") { census.deaths == 1 }
+      await eventually("the handler was not released") { census.deaths == 1 }
       #expect(number > 0)
       let names = try DarwinNotificationCenter.names()
       #expect(!names.contains { $0.name == name })
@@ -91,7 +91,7 @@ struct NotifyTokenLifeTests {
         try NotifyToken.post(name)
         #expect(token.isValid)
       }
-      await eventually("handlers live") { census.deaths == cycles }
+      await eventually("handlers were not released") { census.deaths == cycles }
       withExtendedLifetime(bus) {}
     }
   }
@@ -113,7 +113,7 @@ struct NotifyTokenLifeTests {
   @Test func needsABusOrATable() async {
     await #expect(processExitsWith: .success) {
       setenv("DARWIN_NOTIFY_BUS", "none", 1)
-      // A directory without a table, and too little room to make one.
+      // A directory without a table, and too little space to make one.
       var directory = Array("/tmp/dn-no-table-XXXXXX".utf8CString)
       mkdtemp(&directory)
       defer { rmdir(directory) }

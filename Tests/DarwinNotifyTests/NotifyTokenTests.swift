@@ -1,4 +1,4 @@
-// Specifies tokens. Each test has a process of its own, since all tokens of one share a bus.
+// Specifies tokens. Each test runs in its own process, since all tokens of a process share a bus.
 import DarwinNotify
 import Dispatch
 import Glibc

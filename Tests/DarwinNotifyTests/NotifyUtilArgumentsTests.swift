@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct NotifyUtilArgumentsTests {
-  /// A command line with what it comes to. `USAGE` stands for the usage text.
+  /// A command line and its result. `USAGE` stands for the usage text.
   struct Golden: Sendable, CustomTestStringConvertible {
     let line: [String]
     let outcome: Outcome
@@ -17,7 +17,7 @@ struct NotifyUtilArgumentsTests {
     var testDescription: String { line.joined(separator: " ") }
   }
 
-  /// A line that is refused, in one line, with a hint; nothing is run.
+  /// A refused command line: one line of error, a hint, and nothing is run.
   private static func mistake(_ line: [String], _ complaint: String) -> Golden {
     let hint = "usage: notifyutil [option ...] command ...  (notifyutil --help lists them)"
     return Golden(line, status: 1, errors: "notifyutil: \(complaint)\n\(hint)\n")
@@ -138,7 +138,7 @@ struct NotifyUtilArgumentsTests {
     Golden(
       ["-file", "-1", "self.a", "-1", "self.b", "-p", "self.b", "-p", "self.a"],
       output: "self.b\nself.a\n"),
-    // Signals of one number merge while they wait: the second one comes later.
+    // Signals of one number merge while they wait: the second one is sent later.
     Golden(
       ["-z", "2000", "-signal", "10", "-1", "self.a", "-1", "self.b"]
         + ["-p", "self.b", "-p", "self.a"],
@@ -154,7 +154,7 @@ struct NotifyUtilArgumentsTests {
 
   private static let invalidName = "the name must be 1 to 511 bytes without a NUL"
 
-  /// A run of which a command fails.
+  /// A run in which a command fails.
   private static func failure(
     _ line: [String], _ complaint: String, output: String = ""
   ) -> Golden {

@@ -1,4 +1,4 @@
-// Specifies what notifyutil says, and how it ends, when something fails.
+// Specifies the messages and exit statuses of notifyutil when something fails.
 import DarwinNotify
 import Foundation
 import Glibc
@@ -14,7 +14,7 @@ struct NotifyUtilFailureTests {
   private static let sessionAdvice =
     "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
-  /// What is said when a command finds no bus: by the command, then about the bus.
+  /// The messages when a command finds no bus: by the command, then about the bus.
   private static func noBus(_ command: String, _ lines: String...) -> Outcome {
     let text = ["\(command): no message bus found"] + lines
     return Outcome(status: 3, errors: text.map { "notifyutil: \($0)\n" }.joined())
@@ -38,7 +38,7 @@ struct NotifyUtilFailureTests {
     #expect(outcome.status == 3 && outcome.output.isEmpty)
   }
 
-  /// What is chosen, what is said about it.
+  /// The choice of a bus, and the messages about it.
   private static let choices: [(String, [String])] = [
     ("--bus=none", ["--bus is 'none'", "use --bus=session"]),
     (
@@ -86,7 +86,7 @@ struct NotifyUtilFailureTests {
     let isOption = choice.hasPrefix("--")
     var cleared = Self.nothing.flatMap { ["-u", $0] } + (isOption ? [] : [choice])
     if choice.hasSuffix("=none") {
-      // Others without a bus have a table elsewhere.
+      // Processes without a bus have their table elsewhere.
       let directory = String(cString: try #require(test_directory())) + choice
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true,

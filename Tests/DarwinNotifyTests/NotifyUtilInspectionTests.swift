@@ -1,4 +1,4 @@
-// Specifies how notifyutil shows what goes on on a bus.
+// Specifies how notifyutil shows the names and posts of a bus.
 import DarwinNotify
 import Foundation
 import TestSupport
@@ -78,7 +78,7 @@ struct NotifyUtilInspectionTests {
     let monitor = try await startNotifyUtil(["--json", "--monitor"], on: bus)
     try bus.makePeer().post(Self.oddName)
     await eventually { monitor.lines.count == 2 }
-    // That it was ready is heard through the table, perhaps before its signal.
+    // Its readiness is heard through the table, perhaps before its signal.
     let posts = try monitor.lines.map {
       try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
     }

@@ -5,12 +5,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct NotifyUtilOutputTests {
-  /// Each prints a line for an event, and would go on for ever.
+  /// Each prints a line for an event, and would continue forever.
   private static let registrations = ["-dispatch", "-file", "-check", "-plain", "-signal"].map {
     [$0, "-w", "self.a", "-p", "self.a"]
   }
 
-  /// What starts the tool: with the signal as usual, ignored, or blocked.
+  /// Ways to start the tool: with the default action for the signal, ignored, or blocked.
   private static let launchers = ["exec", "trap '' PIPE; exec", "exec env --block-signal=PIPE"]
 
   @Test(arguments: registrations, launchers)

@@ -121,7 +121,7 @@ struct ObservationTests {
     let (observation, captured) = try observeWithCanary(center, census)
     #expect(captured.isAlive)
     observation.cancel()
-    await eventually("the capture lives") { !captured.isAlive }
+    await eventually("the capture was not released") { !captured.isAlive }
     #expect(census.deaths == 1)
   }
 
@@ -138,7 +138,7 @@ struct ObservationTests {
       if cycle.isMultiple(of: 100) { peer.post(name) }
       if cycle.isMultiple(of: 2) { observation.cancel() }
     }
-    await eventually("closures live") { census.deaths == cycles }
+    await eventually("closures were not released") { census.deaths == cycles }
     try await drain(center, behind: peer, on: .thread)
     #expect(census.deaths == cycles)
   }
@@ -155,7 +155,7 @@ struct ObservationTests {
     #expect(census.deaths == 1)
   }
 
-  /// The handler holds the only reference to the canary that is not weak.
+  /// The handler holds the only strong reference to the canary.
   private func observeWithCanary(
     _ center: DarwinNotificationCenter, _ census: Census
   ) throws -> (NotificationObservation, WeakCanary) {

@@ -1,4 +1,4 @@
-// Specifies the example programs, the main threads of programs too.
+// Specifies the example programs, and the main threads of programs.
 import DarwinNotify
 import Testing
 

@@ -1,4 +1,4 @@
-/* A connection of sd-bus on which the fuzzer is the bus. */
+/* An sd-bus connection whose other end, the bus, is the fuzzer. */
 #pragma once
 
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 
 typedef struct fuzz_bus {
         sd_bus *bus;
-        int fd; /* what is written here is what comes from the bus */
+        int fd; /* bytes written here arrive as if from the bus */
 } fuzz_bus;
 
 static inline void fuzz_bus_write(fuzz_bus bus, const void *bytes, size_t n_bytes)
@@ -17,7 +17,7 @@ static inline void fuzz_bus_write(fuzz_bus bus, const void *bytes, size_t n_byte
         EXPECT(send(bus.fd, bytes, n_bytes, MSG_NOSIGNAL) == (ssize_t)n_bytes);
 }
 
-/* The answers of the authentication lie in the socket before they are asked for. */
+/* The replies of the authentication are in the socket before they are requested. */
 static inline fuzz_bus fuzz_bus_open(void)
 {
         static const char answers[] = "DATA\r\nOK 0123456789abcdef0123456789abcdef\r\n"
@@ -43,7 +43,7 @@ static inline void fuzz_bus_close(fuzz_bus bus)
         (void)close(bus.fd);
 }
 
-/* Returns the next message, owned; NULL when there is none any more, or sd-bus has given up. */
+/* Returns the next message, owned; NULL when there are no more, or sd-bus has disconnected. */
 static inline sd_bus_message *fuzz_bus_next(fuzz_bus bus)
 {
         sd_bus_message *message = NULL;

@@ -1,4 +1,4 @@
-/* Builds property lists by arbitrary calls, reads them in every way there is. */
+/* Builds property lists by arbitrary calls and reads them in every possible way. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static int build(fuzz_input *input, const dn_dict *other, dn_dict **ret_dict)
         return dn_dict_builder_finish(builder, ret_dict);
 }
 
-/* The same dictionary, put together anew from what can be read. */
+/* The same dictionary, rebuilt from what can be read. */
 static dn_dict *copy(const dn_dict *dict)
 {
         dn_dict_builder *builder = dn_dict_builder_new();

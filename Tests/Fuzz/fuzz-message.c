@@ -22,7 +22,7 @@ static void put_padding(writer *writer)
         put(writer, (const uint8_t[8]){ 0 }, -writer->at % 8);
 }
 
-/* A field of any code and type, with a text as a string or a signature. */
+/* A field of any code and type, with the text as a string or a signature. */
 static void put_field(writer *writer, fuzz_input *input, uint8_t code)
 {
         uint8_t head[] = { code, 1, (uint8_t)fuzz_take(input, 1), 0 };
@@ -35,7 +35,7 @@ static void put_field(writer *writer, fuzz_input *input, uint8_t code)
         put(writer, text, n_bytes + 1);
 }
 
-/* A message of which the lengths fit, so that sd-bus looks at the rest. */
+/* A message whose lengths are correct, so that sd-bus checks the rest. */
 static void put_message(writer *writer, fuzz_input *input)
 {
         uint8_t head[] = { 'l', (uint8_t)fuzz_take(input, 1), (uint8_t)fuzz_take(input, 1), 1 };
@@ -54,7 +54,7 @@ static void put_message(writer *writer, fuzz_input *input)
         memcpy(writer->bytes + sizeof(head), numbers, sizeof(numbers));
 }
 
-/* Whatever is taken for a post has a name that may cross a bus, and says who has sent it. */
+/* Whatever is accepted as a post has a name that may cross a bus, and a sender. */
 static void check_post(const dn__wire *wire, sd_bus_message *message)
 {
         char interface[DN__WIRE_INTERFACE_BYTES];

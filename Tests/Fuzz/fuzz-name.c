@@ -1,8 +1,8 @@
-/* Writes posts of arbitrary names for the bus in both ways, reads them again. */
+/* Writes posts of arbitrary names for the bus in both ways, and reads them back. */
 #include "carrier/dbus/wire.h"
 #include "fuzz-bus.h"
 
-/* The name that an interface stands for: what the escape makes is undone. */
+/* Decodes the name from an interface. */
 static size_t decode(const char *interface, char ret_name[DN__WIRE_INTERFACE_BYTES])
 {
         size_t n = 0;
@@ -47,7 +47,7 @@ static void check_read(sd_bus_message *message, const dn__post *expected)
         EXPECT(post.generation == expected->generation && post.region == expected->region);
 }
 
-/* A bus says who has sent a message; without that it is no post. */
+/* A bus sets the sender of a message; without one it is not a post. */
 static void check_made(sd_bus *bus, const dn__post *post)
 {
         sd_bus_message *message;
@@ -66,7 +66,7 @@ static void check_made(sd_bus *bus, const dn__post *post)
         (void)sd_bus_message_unref(message);
 }
 
-/* The bytes that are written past sd-bus are a message of the same content. */
+/* The bytes written past sd-bus are a message with the same content. */
 static void check_written(fuzz_bus bus, const dn__post *post)
 {
         char bytes[DN__WIRE_POST_BYTES], interface[DN__WIRE_INTERFACE_BYTES];

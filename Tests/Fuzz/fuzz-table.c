@@ -10,7 +10,7 @@
 #include "util/fork.h"
 #include "util/hash.h"
 
-/* Few names, so that an input meets one again; with equal sets, so that it fills one. */
+/* Few names, so that an input uses one again; all in one set, so that it fills up. */
 #define N_NAMES 24
 #define KEY "fuzz"
 
@@ -40,7 +40,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         return 0;
 }
 
-/* Where a write hurts: words of one set, its slots, the entries of processes, the header. */
+/* Where a write does harm: words of one set, its slots, the entries of processes, the header. */
 static _Atomic uint64_t *pick_word(dn__shm_table *table, fuzz_input *input)
 {
         size_t name = fuzz_take(input, 1) % N_NAMES;
@@ -69,7 +69,7 @@ static _Atomic uint64_t *pick_word(dn__shm_table *table, fuzz_input *input)
         }
 }
 
-/* A set that seems to belong to a living process is waited for, on purpose; here it would only
+/* The library waits for a set that seems to belong to a living process; here that would only
  * take time. */
 static bool would_be_waited_for(const dn__shm_table *table, _Atomic uint64_t *word,
                                 uint64_t number)
@@ -173,7 +173,7 @@ static void step(state *state, fuzz_input *input)
         }
 }
 
-/* The table without names. That of the next input is the same, since a new one would cost more. */
+/* Empties the table. The next input uses the same one, since a new one would cost more. */
 static void empty(const dn__region *region)
 {
         size_t first = offsetof(dn__shm_table, owners);

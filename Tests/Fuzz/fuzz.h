@@ -1,4 +1,4 @@
-/* Takes the bytes of a fuzzer apart. */
+/* Splits the input of a fuzzer. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What libFuzzer calls. */
+/* Called by libFuzzer. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 
-/* A rule that must hold whatever the bytes are. */
+/* A condition that must hold whatever the bytes are. */
 #define EXPECT(condition)                                                                        \
         do {                                                                                     \
                 if (!(condition)) {                                                              \
-                        fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);  \
+                        fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);  \
                         abort();                                                                 \
                 }                                                                                \
         } while (0)
 
-/* What is left of the bytes. Once there are none, every number is 0 and every text empty. */
+/* The remaining bytes. Once there are none, every number is 0 and every text empty. */
 typedef struct fuzz_input {
         const uint8_t *bytes;
         size_t n_bytes;
@@ -39,7 +39,7 @@ static inline uint64_t fuzz_take(fuzz_input *input, size_t n_bytes)
         return number;
 }
 
-/* Copies a text that is as long as its first byte says, or shorter; returns its length. */
+/* Copies a text of the length in its first byte, or shorter; returns its length. */
 static inline size_t fuzz_take_text(fuzz_input *input, char ret_text[256])
 {
         size_t n_bytes = fuzz_take(input, 1);

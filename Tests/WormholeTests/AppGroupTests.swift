@@ -136,7 +136,7 @@ struct AppGroupTests {
   }
 }
 
-/// Texts that are no good file names.
+/// Texts that are not good file names.
 let strangeNames = [
   ".", "..", "../x", "a/b", "/", "@count", "\"quotes\" 'and' `more`", "%", "%2F", "a\0b", "\n",
   "👩‍👩‍👧", "虫洞", "caf\u{E9}", "cafe\u{301}", String(repeating: "x", count: 1000),

@@ -1,4 +1,4 @@
-// Specifies the stored positions of readers.
+// Specifies cursors.
 import DarwinNotify
 import Foundation
 import Testing
@@ -48,7 +48,7 @@ struct CursorTests {
     #expect(throws: WormholeError.noCursors) { try site.hole.removeCursor("x", of: .number) }
   }
 
-  /// A trigger stands in for the full disk: it lets reads pass, and every store of a position fail.
+  /// A trigger simulates a full disk: reads succeed, but storing a place fails.
   private let fullDisk = """
     CREATE TRIGGER full BEFORE UPDATE ON cursors BEGIN SELECT RAISE(ABORT, 'full'); END;
     """
@@ -61,7 +61,7 @@ struct CursorTests {
     #expect(await messages.next()?.value == 1)
     try ForeignProgram.run(fullDisk, on: path)
     guard case .cursorNotStored("place", let reason)? = await messages.next()?.error else {
-      Issue.record("nothing was told")
+      Issue.record("nothing was reported")
       return
     }
     #expect(reason.contains("full"))

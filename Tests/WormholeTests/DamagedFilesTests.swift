@@ -1,4 +1,4 @@
-// Specifies what is done with databases that others have damaged.
+// Specifies how databases that others have damaged are handled.
 import Foundation
 import Testing
 import Wormhole
@@ -222,7 +222,7 @@ struct DamagedFilesTests {
     try await tryEverything(in: group)
   }
 
-  /// Throws what is no error of the library.
+  /// Throws errors that are not the library's.
   private func tryEverything(in group: TemporaryGroup) async throws {
     func attempt(_ body: () async throws -> Void) async throws {
       do { try await body() } catch is WormholeError {}

@@ -1,4 +1,4 @@
-// Specifies handlers in the isolation of actors, of notifications and of messages.
+// Specifies handlers of notifications and messages that are isolated to actors.
 import DarwinNotify
 import Dispatch
 import Testing
@@ -6,7 +6,7 @@ import Wormhole
 
 @Suite(.timeLimit(.minutes(5)))
 struct IsolationTests {
-  /// Counts what it is told, in its isolation.
+  /// Counts its calls, in its isolation.
   private actor Counter {
     private(set) var values: [Int] = []
 

@@ -1,4 +1,4 @@
-// Specifies how messages go on when their files are moved, removed or exchanged.
+// Specifies how messages continue when their files are moved, removed or exchanged.
 import DarwinNotify
 import Dispatch
 import Foundation
@@ -77,9 +77,9 @@ struct LostFilesTests {
     try FileManager.default.removeItem(atPath: site.path)
     let early = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     try hole.pass(100, to: .number)
-    await eventually("who listened before is deaf") { log.values == [100] }
+    await eventually("the earlier listener hears nothing") { log.values == [100] }
     let late = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
-    await eventually("who listens now is told nothing") { log.values == [100, 100] }
+    await eventually("the new listener hears nothing") { log.values == [100, 100] }
     var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
     #expect(await messages.next()?.value == 100)
     try hole.pass(101, to: .number)
@@ -97,7 +97,7 @@ struct LostFilesTests {
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     try hole.pass(1, to: .number)
     await eventually { log.values == [1] }
-    // The numbers that are given out again are behind those that the listener knows.
+    // The numbers given out again are lower than those that the listener knows.
     for _ in 1...5 { try hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
     try #require(unlink(numbersFile(in: site)) == 0)
@@ -121,7 +121,7 @@ struct LostFilesTests {
     try #require(unlink(place) == 0)
     try FileManager.default.copyItem(
       atPath: "\(site.path)/org.example.other.message", toPath: place)
-    // Without a bus it is heard here, and a report that there is none.
+    // Without a bus this process hears it, and the call reports that.
     try? hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
     try await site.settle(queue)
     #expect(log.values.isEmpty)
@@ -142,7 +142,7 @@ struct LostFilesTests {
     let (hole, log) = (site.hole, Mail())
     try hole.pass(1, to: .number)
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
-    // The message goes first, then the clearing gets its number.
+    // The message is removed first, then the clearing gets its number.
     try #require(unlink(try site.messageFile()) == 0)
     for hole in [hole, try site.makeOther()] {
       #expect(try hole.message(.number) == nil)
@@ -163,7 +163,7 @@ struct LostFilesTests {
     let path = try site.messageFile()
     let saved = try Data(contentsOf: URL(fileURLWithPath: path))
     try hole.pass(2, to: .number)
-    // The number is given out first, then the message takes its place.
+    // The number is given out first, then the message is put in place.
     try saved.write(to: URL(fileURLWithPath: path))
     #expect(try hole.message(.number) == 1)
     #expect(try hole.history(.number).map(\.sequence) == [1])

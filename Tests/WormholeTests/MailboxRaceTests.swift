@@ -1,4 +1,4 @@
-// Specifies what comes of messages when several threads are at them at once.
+// Specifies what happens when several threads use the messages of a name at once.
 import DarwinNotify
 import Dispatch
 import Foundation
@@ -19,14 +19,14 @@ struct MailboxRaceTests {
     for _ in 1...3000 where ContinuousClock.now < start + .seconds(1) {
       _ = try mailbox.append(Wormhole.Record(.value(payload)))
       let ping = try mailbox.append(Wormhole.Record(.ping))
-      // Until then the message is the newest one: it is there for who looks.
+      // Until then the message is the newest one, and readers can find it.
       try reader.wait(for: ping, until: start + .seconds(20 * slowness))
     }
     #expect(reader.skipped == [])
   }
 
-  /// The number of a message is given out before the message is there. Meanwhile a damaged one may
-  /// turn up in its place at any step of a reader.
+  /// The number of a message is given out before the message is in place. Meanwhile a damaged
+  /// message may appear in its place at any step of a reader.
   @Test func aDamagedMessageIsNotMistakenForTheOneThatReplacesIt() throws {
     let site = try Site(.file)
     let mailbox = numberMailbox(of: site)
@@ -62,7 +62,7 @@ struct MailboxRaceTests {
       queue.async { atTurn.increase(by: calls.value) }
       let before = calls.value
       await eventually("the queue is taken") { atTurn.value > 0 }
-      // The rest of the batch that was running, and another one that had been queued before.
+      // The rest of the batch that was running, and another one that was already queued.
       #expect(atTurn.value <= before + 32)
     }
     observation.cancel()
@@ -105,7 +105,7 @@ private func numberMailbox(of site: Site) -> FileMailbox {
   FileMailbox(MessageName.number.rawValue, in: site.path, durable: false, coordinated: false)
 }
 
-/// Looks for records without a pause, in a thread of its own.
+/// Looks for records without pauses, on a thread of its own.
 private final class TightReader: Sendable {
   private let seen = Atomic<UInt64>(0)
   private let isToStop = Atomic<Bool>(false)
@@ -134,7 +134,7 @@ private final class TightReader: Sendable {
     }
   }
 
-  /// The numbers that were left out, of several in a row the last.
+  /// The numbers that were skipped; of several in a row, the last.
   var skipped: [UInt64] { left.entries }
 
   /// The numbers of the records that could not be read.

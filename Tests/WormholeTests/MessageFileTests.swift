@@ -1,4 +1,4 @@
-// Specifies what a file is worth that is not as it was written.
+// Specifies how message files are handled that are not as they were written.
 import DarwinNotify
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct MessageFileTests {
-  /// What can happen to a file, and what is then said of it.
+  /// Something that can happen to a file, and the error it causes.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let apply: @Sendable (_ path: String) throws -> Void
@@ -90,7 +90,8 @@ struct MessageFileTests {
     #expect(site.files.allSatisfy { $0.hasSuffix(".mailbox") })
   }
 
-  /// The number of a message is given out before it is there. It is not that of the damaged one.
+  /// The number of a message is given out before the message is in place. It is not that of the
+  /// damaged one.
   @Test(arguments: TransitKind.files)
   func doesNotLoseTheMessageThatReplacesIt(_ kind: TransitKind) async throws {
     let site = try Site(kind)
@@ -99,7 +100,7 @@ struct MessageFileTests {
     let path = try site.messageFile()
     let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
     try hole.bind(label, to: .number, starting: .new)
-    let ringing = Task.detached {
+    let notifying = Task.detached {
       while !Task.isCancelled {
         try? hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
         try? await Task.sleep(for: .microseconds(100))
@@ -110,8 +111,8 @@ struct MessageFileTests {
       try hole.pass(number, to: .number)
       await eventually("\(number) is not heard") { log.values.last == number }
     }
-    ringing.cancel()
-    await ringing.value
+    notifying.cancel()
+    await notifying.value
   }
 
   @Test(arguments: TransitKind.files)
@@ -259,7 +260,7 @@ struct MessageFileTests {
     #expect(try site.hole.history(.number).map(\.sequence) == [3])
     #expect(try site.hole.pass(5, to: .number) == 5)
     await eventually { log.entries.last?.value == 5 }
-    // Nobody can know whether the message that was there has been heard: it may come once more.
+    // Nobody can know whether the message that was there has been heard: it may arrive once more.
     #expect([[5], [3, 5]].contains(log.values))
     withExtendedLifetime(observation) {}
   }
@@ -310,7 +311,7 @@ struct MessageFileTests {
     let site = try Site()
     try site.hole.pass(1, to: .number)
     try edit("\(site.path)/org.example.number.mailbox") { bytes in
-      bytes[72] = 200  // the last clearing, as if it were yet to come
+      bytes[72] = 200  // the last clearing, as if it were in the future
       let sum = bytes.prefix(96).withUnsafeBytes { checksum($0) }
       withUnsafeBytes(of: sum.littleEndian) { bytes.replaceSubrange(96..<104, with: $0) }
     }
@@ -352,7 +353,7 @@ private func replace(_ path: String, _ make: (String) -> CInt) throws {
   try #require(unlink(path) == 0 && make(path) == 0)
 }
 
-/// Puts the message of another name in the place.
+/// Puts the message of another name in its place.
 @Sendable private func copyOther(_ path: String) throws {
   try replace(path) { path in
     link("\((path as NSString).deletingLastPathComponent)/org.example.other.message", path)

@@ -1,4 +1,4 @@
-// Specifies what the end of a registration lets go of.
+// Specifies what is released when a registration ends.
 import DarwinNotify
 import Dispatch
 import Foundation
@@ -35,7 +35,7 @@ struct MessageObservationTests {
     try site.hole.pass(1, to: .number)
     await eventually { log.entries.count == 3 }
     for observation in observations { end(observation) }
-    await eventually("handlers live") { census.deaths == 3 }
+    await eventually("handlers were not released") { census.deaths == 3 }
     withExtendedLifetime(observations) {}
   }
 
@@ -48,14 +48,14 @@ struct MessageObservationTests {
       [canary] _ in
       canary.sing()
     }
-    // Calls that are on their way keep nothing either.
+    // Calls that are on their way keep nothing alive, either.
     queue.suspend()
     try site.hole.pass(1, to: .number)
     observation.cancel()
     queue.resume()
     end(observation)
     _ = consume canary
-    await eventually("the handler lives") { census.deaths == 1 }
+    await eventually("the handler was not released") { census.deaths == 1 }
     withExtendedLifetime(observation) {}
   }
 
@@ -74,7 +74,7 @@ struct MessageObservationTests {
       held.withLock { $0 = observation }
     }
     try site.hole.pass(1, to: .number)
-    await eventually("the handler lives") { census.deaths == 1 }
+    await eventually("the handler was not released") { census.deaths == 1 }
     #expect(log.entries == [true])
     #expect(held.withLock { $0.take() } != nil)
   }
@@ -90,7 +90,7 @@ struct MessageObservationTests {
     queue.suspend()
     try site.hole.pass(1, to: .number)
     site.hole.unbind("label", from: .number)
-    await eventually("the handler lives") { census.deaths == 1 }
+    await eventually("the handler was not released") { census.deaths == 1 }
     queue.resume()
   }
 }

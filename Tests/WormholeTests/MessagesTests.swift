@@ -116,7 +116,7 @@ struct MessagesTests {
     #expect(await task.value)
   }
 
-  /// Reads messages with a cursor until there are some. Leaves the loop as told.
+  /// Reads messages with a cursor until there are some. Leaves the loop as requested.
   private func read(
     _ count: Int, in site: Site,
     leaving: @Sendable (Wormhole.Message<Int>) throws -> Void = { _ in }

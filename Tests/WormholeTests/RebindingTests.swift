@@ -12,7 +12,7 @@ struct RebindingTests {
 
   private let queue = DispatchQueue(label: "com.example.queue")
 
-  /// Binds a listener once more when it is released.
+  /// Binds a listener again when it is released.
   private final class Rebinder: Sendable {
     let hole: Wormhole
     let queue: DispatchQueue
@@ -113,7 +113,7 @@ struct RebindingTests {
   }
 }
 
-/// Lets nobody through before it is opened.
+/// Blocks everybody until it is opened.
 private final class Gate: Sendable {
   private let entered = Atomic<Bool>(false)
   private let left = Atomic<Bool>(false)

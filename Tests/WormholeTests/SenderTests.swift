@@ -1,4 +1,4 @@
-// Specifies how the processes behind messages are told apart.
+// Specifies how the processes behind messages are distinguished.
 import DarwinNotify
 import Dispatch
 import Testing
@@ -15,7 +15,7 @@ struct SenderTests {
     let observation = try site.hole.listen(
       .number, from: .others, starting: .new, on: .queue(queue)
     ) { log.append($0) }
-    // What such a process stores, put where it would put it.
+    // Stores what such a process would, where it would.
     let own = Wormhole.Sender.current
     let other = Wormhole.Sender(pid: own.pid, uid: own.uid, process: own.process ^ 1)
     let mailbox = try kind.transit.openMailbox(for: "org.example.number", in: site.hole.directory)

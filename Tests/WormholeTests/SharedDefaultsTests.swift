@@ -86,7 +86,7 @@ struct SharedDefaultsTests {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
-    // The connections are open by then: a file with such a trigger would be refused.
+    // The connections are already open by then: a file with such a trigger would be refused.
     #expect(try defaults[.count] == 1)
     try ForeignProgram.run(
       """
@@ -218,7 +218,7 @@ struct SharedDefaultsTests {
   }
 
   @Test func settingTheSameValueNotifiesNobody() async throws {
-    // The groups of other tests have bells of another name.
+    // The change notifications of other tests' groups have another name.
     let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)

@@ -1,4 +1,4 @@
-// Specifies who is told that messages cannot be read, and how often.
+// Specifies who learns that messages cannot be read, and how often.
 import CLinux
 import DarwinNotify
 import Dispatch
@@ -11,7 +11,7 @@ import Testing
 struct UnreadableMessagesTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 
-  // MARK: - Trouble that passes
+  // MARK: - Temporary errors
 
   @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
   func aReadErrorIsReportedOnceAndTheMessageThenComesByItself(
@@ -29,7 +29,7 @@ struct UnreadableMessagesTests {
     try await store(42, for: senders, in: site)
     let obstacle = try Obstacle(site.path)
     for _ in 1...5 {
-      ring(site)
+      notify(site)
       try await site.settle(queue)
     }
     let path = "\(site.path)/org.example.number.mailbox"
@@ -40,13 +40,13 @@ struct UnreadableMessagesTests {
     #expect(log.entries.last?.missed == 0)
     #expect(log.entries.count == 2)
 
-    // The same trouble at another time is news.
+    // The same error at another time is reported again.
     let another = try Obstacle(site.path)
-    ring(site)
+    notify(site)
     await eventually { log.entries.count == 3 }
     try another.remove()
     try await store(43, for: senders, in: site)
-    ring(site)
+    notify(site)
     await eventually("\(log.texts)") { log.values == [42, 43] }
     withExtendedLifetime(observation) {}
   }
@@ -61,18 +61,18 @@ struct UnreadableMessagesTests {
       .makeAsyncIterator()
     try await store(42, for: senders, in: site)
     let obstacle = try Obstacle(site.path)
-    ring(site)
+    notify(site)
     let path = "\(site.path)/org.example.number.mailbox"
     #expect(await messages.next()?.error == .system(code: ENOTDIR, path: path))
     let removal = Task { try obstacle.remove() }
     #expect(await messages.next()?.value == 42)
     try await removal.value
     try await store(43, for: senders, in: site)
-    ring(site)
+    notify(site)
     #expect(await messages.next()?.value == 43)
   }
 
-  /// Stores a message without a ring that is heard here.
+  /// Stores a message without a change notification that is heard here.
   private func store(_ number: Int, for senders: Wormhole.Senders, in site: Site) async throws {
     if senders == .others {
       _ = try await site.run("pass", MessageName.number.rawValue, [number, 1])
@@ -81,14 +81,14 @@ struct UnreadableMessagesTests {
     }
   }
 
-  // MARK: - Trouble that stays
+  // MARK: - Permanent errors
 
   @Test func clearingReportsWhatItCouldNotRead() async {
     await #expect(processExitsWith: .success) {
       let site = try Site(.file)
       let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
       for name in names { try site.hole.pass(1, to: name) }
-      // One file more can be opened, which is the directory.
+      // One more file can be opened: the directory.
       let files = try openAllFiles(butOne: true)
       let failure = #expect(throws: WormholeError.self) { try site.hole.clearAll() }
       for file in files { close(file) }
@@ -146,19 +146,19 @@ struct UnreadableMessagesTests {
   }
 }
 
-/// Tells listeners to look, though nothing was passed.
-private func ring(_ site: Site) {
-  // Without a bus it is heard here, and a report that there is none.
+/// Makes listeners look, although nothing was passed.
+private func notify(_ site: Site) {
+  // Without a bus this process hears it, and the call reports that.
   try? site.hole.group.center.post(
     "wormhole.org.example.group.wormhole.org.example.number")
 }
 
-/// A file in the place of a directory, so that nothing in the directory can be opened.
+/// A file in place of a directory, so that nothing in the directory can be opened.
 private struct Obstacle: Sendable {
   private let directory: String
   private var aside: String { "\(directory).aside" }
 
-  /// Lets the two change places at once: at no time is there nothing.
+  /// Swaps the two atomically: at no time is there nothing.
   init(_ directory: String) throws {
     self.directory = directory
     try Data().write(to: URL(fileURLWithPath: aside))
@@ -176,7 +176,7 @@ private struct Obstacle: Sendable {
   }
 }
 
-/// Opens files until there can be no more, or one more.
+/// Opens files until no more, or only one more, can be opened.
 private func openAllFiles(butOne: Bool = false) throws -> [CInt] {
   var limit = rlimit()
   let files = __rlimit_resource_t(7)

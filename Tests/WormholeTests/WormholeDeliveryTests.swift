@@ -65,7 +65,7 @@ struct WormholeDeliveryTests {
     #expect(!works.entries.isEmpty)
   }
 
-  /// A handler that checks where it runs hears what is stored, then all that is passed, in order.
+  /// A handler that checks where it runs hears what is stored, then everything passed, in order.
   private func check(
     on bus: BusKind, delivery: Delivery, _ log: Log<Wormhole.Message<Int>>,
     _ handler: @escaping @Sendable (Wormhole.Message<Int>) -> Void

@@ -36,9 +36,9 @@ struct WormholeListenerTests {
     await eventually { !log.entries.isEmpty }
     try await site.settle(queue, behind: other)
     #expect(log.entries == [100])
-    await eventually("the replaced closures live") { census.deaths == 99 }
+    await eventually("replaced closures were not released") { census.deaths == 99 }
     site.hole.unbind("label", from: .number)
-    await eventually("the last closure lives") { census.deaths == 100 }
+    await eventually("the last closure was not released") { census.deaths == 100 }
   }
 
   @Test(arguments: BusKind.installed)
@@ -84,7 +84,7 @@ struct WormholeListenerTests {
     for number in 1...rounds { try site.hole.pass(number, to: .number) }
     try await binder.value
     let last = logs.withLock { $0.last }
-    // The service thread may be handing it over at the moment.
+    // The notifying thread may be handing it over at the moment.
     await eventually("the last one is not told") { last?.values.last == rounds }
   }
 
@@ -150,7 +150,7 @@ struct WormholeListenerTests {
     #expect(logs.map(\.values) == [[1], [1], [1]])
   }
 
-  // MARK: - What it is told first
+  // MARK: - Start
 
   @Test(arguments: TransitKind.kinds, [Wormhole.Start.new, .last, .lastOrAbsent])
   func startsWhereItAskedTo(_ kind: TransitKind, _ initial: Wormhole.Start) async throws {
@@ -217,7 +217,7 @@ struct WormholeListenerTests {
     }
   }
 
-  // MARK: - The end
+  // MARK: - End
 
   @Test func mayUnbindItself() async throws {
     let site = try Site(.log)
@@ -317,7 +317,7 @@ struct WormholeListenerTests {
     await eventually { log.values == [1] }
     withExtendedLifetime(observation) {}
     observation = nil
-    await eventually("the closure lives") { census.deaths == 1 }
+    await eventually("the closure was not released") { census.deaths == 1 }
     try site.hole.pass(2, to: .number)
     try await site.settle(queue)
     #expect(log.values == [1])
@@ -335,7 +335,7 @@ struct WormholeListenerTests {
     try await freeOwners(100_000 / slowness, in: Site())
   }
 
-  /// Frees wormholes that have a listener, which is called now and then.
+  /// Frees wormholes that have a listener, which is called occasionally.
   private func freeOwners(_ rounds: Int, in site: Site) async throws {
     let census = Census()
     for round in 1...rounds {
@@ -346,7 +346,7 @@ struct WormholeListenerTests {
       if round.isMultiple(of: 100) { try hole.pass(round, to: .number) }
       await Task.yield()
     }
-    await eventually("closures live") { census.deaths == rounds }
+    await eventually("closures were not released") { census.deaths == rounds }
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -364,7 +364,7 @@ struct WormholeListenerTests {
     if !kind.keepsAll { #expect(try openFiles(in: site.path).count <= 1) }
   }
 
-  // MARK: - The directory goes
+  // MARK: - The directory is removed
 
   @Test(arguments: TransitKind.kinds, [0, 1, 2, 5])
   func hearsWhatIsPassedAfterTheDirectoryHasGone(
@@ -404,7 +404,7 @@ struct WormholeListenerTests {
   }
 }
 
-/// Is set once.
+/// Can be set once.
 private final class Flag: Sendable {
   private let value = Atomic<Bool>(false)
   var isSet: Bool { value.load(ordering: .acquiring) }

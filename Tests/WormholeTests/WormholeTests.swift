@@ -333,7 +333,7 @@ struct WormholeTests {
   }
 }
 
-/// The files below a directory that this process holds open.
+/// The files below a directory that this process has open.
 func openFiles(in directory: String) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { descriptor in
     try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")

@@ -9,8 +9,7 @@
 
 #define NAME "com.example.changed"
 
-/* Another process would do as well, but this one is on the bus, too, with a connection of its own.
- * */
+/* A second connection of this process, which stands for another process. */
 static dn_center *open_poster(const test_bus *bus)
 {
         dn_center *center = NULL;
@@ -116,7 +115,7 @@ TEST_ON_BUS(anObserverMayAskForAllNamesOrAPrefix)
         test_bus_stop(bus);
 }
 
-/* A handler that writes its number down. */
+/* A handler that records its number. */
 typedef struct turn {
         int number;
         _Atomic int *order;
@@ -222,7 +221,7 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
         seen.holds = false;
         WAIT_UNTIL_EQ(seen.n_calls, 2);
-        /* What came back over the bus is behind it. */
+        /* Anything that came back over the bus is behind it. */
         child = test_spawn_role("post", "com.example.end", "-", "1", "_exit", NULL);
         CHECK_EQ(test_child_wait(child), 0);
         WAIT_UNTIL_EQ(end.n_calls, 1);
@@ -431,7 +430,7 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
         test_bus_stop(bus);
 }
 
-/* Twice as many as wait for an observer: the newest remain, the first of them says what is gone. */
+/* Twice as many as may wait for an observer: the newest remain, and the first reports the loss. */
 TEST_ON_BUS(aSlowObserverLearnsHowManyWereDropped)
 {
         enum { N_MAX = 65536, N = 2 * N_MAX };

@@ -63,7 +63,7 @@ static int fail_each(int (*call)(int n))
 static void begin(void)
 {
         if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer brings an allocator of its own");
+                SKIP("a sanitizer has its own allocator");
 }
 
 static tally seen;

@@ -66,7 +66,7 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
         test_bus_stop(bus);
 }
 
-/* The bus is gone while they are posted; another process holds the name, so that it is counted. */
+/* There is no bus while they are posted; another process holds the name, so that it is counted. */
 TEST_ON_BUS(namesInTheTableAreCaughtUp)
 {
         test_bus *bus = test_bus_begin();

@@ -50,7 +50,7 @@ static uint64_t n_received(dn_center *center)
         return n;
 }
 
-/* Posts, and returns when the post has come. */
+/* Posts, and returns when the post has arrived. */
 static void post_and_wait(stage *stage, const char *object, int64_t number)
 {
         uint64_t n_before = n_received(stage->center);
@@ -258,7 +258,7 @@ TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
         test_bus_stop(bus);
 }
 
-/* Memory is bounded, the newest are kept, and the end of the suspension takes little time. */
+/* Memory is bounded, the newest are kept, and resuming takes little time. */
 TEST_ON_BUS(whatIsKeptIsBounded)
 {
         enum { N_MAX = 65536, N_POSTS = 3 * N_MAX };

@@ -1,4 +1,4 @@
-/* Every post that the table counts, where there is no bus. */
+/* Watching every post that the table counts, without a bus. */
 #include <signal.h>
 
 #include "roles.h"
@@ -16,7 +16,7 @@ static void begin_without_bus(void)
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
 }
 
-/* Arguments: none. Posts each name that it reads, once, and says so. */
+/* Arguments: none. Posts each name that it reads once, then confirms it. */
 ROLE(postWhatIsRead)
 {
         char line[64];
@@ -142,7 +142,7 @@ TEST_ON_BUS(aBusIsFollowedWhenItAppears)
                 n_posts++;
                 WAIT_UNTIL(seen.n_records > n_before);
         } while (!*seen.records[seen.n_records - 1].sender);
-        /* By the bus come only those that the table has not told of. */
+        /* Over the bus come only posts that the table has not reported. */
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_peer_post(peer, "end");
         CHECK_EQ(watch_join(&seen), ENDED);
@@ -165,7 +165,7 @@ TEST_ON_BUS(theTableIsFollowedWhenTheBusIsLost)
         post_by(poster, "N");
         WAIT_UNTIL_EQ(watch_count(&seen, "N"), 1);
         CHECK(*seen.records[0].sender);
-        /* It stops in the middle: what it still has goes with it. */
+        /* It stops in the middle, and drops what it still has. */
         test_bus_pause(bus);
         post_by(poster, "N");
         test_bus_kill(bus);
@@ -208,7 +208,7 @@ ROLE(watchForEver)
         return 0;
 }
 
-/* The process that takes its place is told of no names but its own. */
+/* The process that takes its place hears only of its own names. */
 TEST_NO_BUS(aWatchThatWasKilledLeavesNothingBehind)
 {
         begin_without_bus();

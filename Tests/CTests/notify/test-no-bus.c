@@ -136,7 +136,7 @@ TEST_ON_BUS(everythingWorksWhenABusAppears)
         test_bus_stop(bus);
 }
 
-/* Of a process whose neighbours hear it meanwhile. */
+/* Other processes of the user hear it meanwhile. */
 TEST_ON_BUS(postWithoutABusIsSentWhenItAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);

@@ -14,7 +14,7 @@ protocol CommentHandler: Sendable {
   func list() -> [String]
 }
 
-/// A contract that has another one in it.
+/// A contract that includes another one.
 protocol AdminHandler: UserHandler {
   func remove(id: Int) -> Bool
 }

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func aRequestIsHeldUntilThereIsATokenThenContinues() async throws {
-    // The token comes through a URL, as the answer of another program.
+    // The token arrives in a URL, as the answer of another program.
     let tokens = AsyncStream.makeStream(of: String.self)
     let known = Locked<String?>(nil)
     bus.route("example://token/:value") { match in

@@ -24,7 +24,7 @@ struct SignIn: BusRequest {
   typealias Destination = Platform
 }
 
-/// It is answered by nothing but success.
+/// A request without a response value.
 struct Launch: BusRequest {}
 
 struct SharingError: Error, Equatable {

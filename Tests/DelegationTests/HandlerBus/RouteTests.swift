@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func exactComesBeforeParameterBeforeWildcard() async throws {
-    // Registered the wrong way round, and with the wrong priorities.
+    // Registered in the reverse order, and with the opposite priorities.
     let wildcard = route("lights://room/*", priority: 2)
     let parameter = route("lights://room/:id", priority: 1)
     let exact = route("lights://room/kitchen")
@@ -41,7 +41,7 @@ import Testing
     route("lights://room/:id/lamp")
     route("lights://room/kitchen/:lamp")
     #expect(try await open("lights://room/kitchen/lamp"))
-    #expect(try await open("lights://room/hall/lamp"), "it turns back where there is no way on")
+    #expect(try await open("lights://room/hall/lamp"), "it backtracks at a dead end")
     #expect(log.entries == ["lights://room/kitchen/:lamp", "lights://room/:id/lamp"])
   }
 
@@ -74,7 +74,7 @@ import Testing
       #expect(!bus.canOpen(try #require(URL(string: url))))
     }
     #expect(bus.canOpen(try #require(URL(string: "lights://room/1"))))
-    #expect(log.entries == [], "asking opens nothing")
+    #expect(log.entries == [], "canOpen opens nothing")
   }
 
   @Test func schemeAndHostIgnoreCase() async throws {
@@ -83,7 +83,7 @@ import Testing
     #expect(try await open("lights://room/1"))
     route("https://example.com/Path")
     #expect(try await open("HTTPS://EXAMPLE.COM/Path"))
-    #expect(try await !open("https://example.com/path"), "a path has case")
+    #expect(try await !open("https://example.com/path"), "paths are case-sensitive")
   }
 
   @Test(arguments: [

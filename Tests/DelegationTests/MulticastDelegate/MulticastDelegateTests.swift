@@ -3,7 +3,7 @@ import Dispatch
 import TestTools
 import Testing
 
-/// A protocol that values can conform to as well.
+/// A protocol that value types can conform to as well.
 private protocol Anybody: Sendable {
   func call()
 }
@@ -120,7 +120,7 @@ private final class Object: Anybody {
   }
 
   @Test func twoMulticastsKnowNothingOfEachOther() throws {
-    // As instances of one class they did, where conforming to a protocol changed the class.
+    // In designs where conforming changed the class, instances of one class affected each other.
     let other = MulticastDelegate<any SeekEvents>()
     let listener = Listener()
     try events.add(listener, on: .direct)

@@ -187,7 +187,7 @@ import Testing
       let listener = Listener { _ in canary.sing() }
       try events.add(listener, on: round % 2 == 0 ? .direct : .queue(queue))
       events.didStart(round)
-      // Every other one is just let go.
+      // Every other one is just released.
       if round % 4 < 2 { events.remove(listener) }
     }
     await eventually { events.count == 0 }

@@ -3,7 +3,7 @@ import Delegation
 import DarwinNotifySupport
 import TestTools
 
-/// What a player tells its delegates.
+/// The events and questions of a player.
 protocol PlayerEvents: AnyObject, Sendable {
   func didStart(_ track: Int)
   func didMove(to second: Double, by who: String)
@@ -14,7 +14,7 @@ protocol PlayerEvents: AnyObject, Sendable {
   func mayStop() -> Bool
 }
 
-/// The part that delegates need not implement.
+/// The optional methods.
 protocol SeekEvents: PlayerEvents {
   func didSeek(to second: Double)
 }
@@ -23,9 +23,9 @@ enum PlayerError: Error, Equatable {
   case broken(String)
 }
 
-/// A delegate that writes down what it is told.
+/// A delegate that records its calls.
 class Listener: PlayerEvents, @unchecked Sendable {
-  // What subclasses add is behind locks too.
+  // What subclasses add is protected by locks, too.
   let name: String
   let log: Log<String>
   let answer: Double?
@@ -79,14 +79,14 @@ class Listener: PlayerEvents, @unchecked Sendable {
   }
 }
 
-/// A delegate with the optional part.
+/// A delegate with the optional methods.
 final class Seeker: Listener, SeekEvents, @unchecked Sendable {
   func didSeek(to second: Double) {
     log.append("\(name) sought \(second)")
   }
 }
 
-/// The multicast stands wherever one delegate is expected.
+/// The multicast can be used wherever one delegate is expected.
 extension MulticastDelegate: PlayerEvents where Delegate == any PlayerEvents {
   func didStart(_ track: Int) { self((any PlayerEvents).didStart, track) }
   func didMove(to second: Double, by who: String) {

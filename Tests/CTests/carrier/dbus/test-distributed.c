@@ -1,4 +1,4 @@
-/* What the distributed center puts on the bus, and makes of what comes from there. */
+/* What the distributed center sends to the bus and accepts from it. */
 #include <darwinnotify/darwinnotify.h>
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ TEST_ON_BUS(eachPostIsOneSignalThatAnyProgramCanRead)
         snprintf(address, sizeof(address), "%s", test_bus_address(bus));
         argv[2] = address;
         monitor = test_spawn_program(argv);
-        /* It says that it has its rule by what comes to itself. */
+        /* Receiving its own signal shows that its rule is in place. */
         do
                 line = test_child_read_line(monitor);
         while (!strstr(line, "NameLost"));
@@ -126,7 +126,7 @@ TEST_ON_BUS(whatDoesNotFitIsIgnored)
         test_bus_stop(bus);
 }
 
-/* A peer that sends garbage as fast as it can: nobody is called with it, and posts get through. */
+/* A peer sends garbage as fast as it can: no handler is called with it, and posts get through. */
 TEST_ON_BUS(garbageDoesNotStopPosts)
 {
         enum { N_GARBAGE = 10000 };
@@ -316,7 +316,7 @@ TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
         for (int i = 0; i < N; i++)
                 post_number_soon(poster, i);
         test_bus_start_again(bus);
-        /* Whoever is there first: the last ones are heard. */
+        /* Whichever connects first: the last posts are heard. */
         WAIT_UNTIL((post_number_soon(poster, N), seen.n_calls > 0));
         char *text = record_copy(&seen), *last = NULL;
         for (char *at = strstr(text, "\"i\": "); at; at = strstr(at + 1, "\"i\": ")) {
@@ -406,7 +406,7 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
         test_bus_stop(bus);
 }
 
-/* A bus that does not read: beyond the bound a post is refused, and says so. */
+/* A bus that does not read: beyond the limit, posts are refused with an error. */
 TEST_ON_BUS(whatWaitsForTheBusIsBounded)
 {
         enum { N_MAX = 65536 };

@@ -55,7 +55,7 @@ static void check_use(const char *table, int result)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
-/* Only a process that could reach nobody at all says so. */
+/* Only a process that cannot reach anybody at all reports it. */
 static void check_offline(void)
 {
         check_use("no table", -ENOTCONN);

@@ -22,7 +22,7 @@ static sd_bus *connect_to(const test_bus *bus)
         return connection;
 }
 
-/* Returns when the bus has read all that was sent, and has sent all that was meant for us. */
+/* Returns when the bus has read everything sent, and has sent everything meant for us. */
 static void sync_with_bus(sd_bus *connection)
 {
         CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
@@ -37,7 +37,7 @@ static sd_bus_message *signal_new(sd_bus *connection)
         return message;
 }
 
-/* Reads the dictionary of a message that was written, and frees it. */
+/* Reads the dictionary of a written message, and frees the message. */
 static int read_back(sd_bus_message *message, dn_dict **ret_dict)
 {
         int r;
@@ -117,8 +117,8 @@ TEST_ON_BUS(eachTypeComesBackAsItWas)
         test_bus_stop(bus);
 }
 
-/* Sends the dictionary to another connection, over the bus: the deepest that there is, with a date
- * at its end, which is one level more. */
+/* Sends the dictionary over the bus to another connection: the deepest possible one, with a date at
+ * the bottom, which is one more level. */
 TEST_ON_BUS(theDeepestDictionaryGoesOverTheBus)
 {
         test_bus *bus = test_bus_begin();
@@ -229,7 +229,7 @@ TEST_ON_BUS(tooManyValuesAreRefused)
 
 /* --- Malformed ----------------------------------------------------------------------------- */
 
-/* Reads every signal that has come. Returns how many of them were dictionaries. */
+/* Reads every signal that has arrived. Returns how many of them contained dictionaries. */
 static unsigned read_all(sd_bus *connection)
 {
         sd_bus_message *message = NULL;
@@ -255,7 +255,7 @@ static test_raw *send_body(const test_bus *bus, test_raw *raw, const uint8_t *bo
 
         if (!raw)
                 raw = test_raw_open(test_bus_address(bus));
-        /* dbus-daemon looks into bodies, and hangs up. */
+        /* dbus-daemon checks bodies, and disconnects. */
         if (test_raw_send(raw, &signal) && test_raw_sync(raw))
                 return raw;
         return test_raw_close(raw);

@@ -1,7 +1,7 @@
-/* All schedules of the threads of a model, one after the other.
+/* Tries all schedules of the threads of a model, one after the other.
  *
- * Each run begins anew and follows the decisions of a path; from there on it makes the first one
- * that is possible, and leaves the others for later runs. It ends where a run has been before. */
+ * Each run starts over and follows the decisions of a path; after that it makes the first possible
+ * decision and leaves the others for later runs. It ends at a state that an earlier run reached. */
 #ifndef DN_SCHEDULES_H
 #define DN_SCHEDULES_H
 
@@ -10,7 +10,7 @@
 static uint64_t visited[N_VISITED];
 static unsigned n_states, n_runs;
 
-/* Returns whether the state is a new one. */
+/* Returns whether the state is new. */
 static bool visit(uint64_t hash)
 {
         size_t at = hash % N_VISITED;
@@ -24,7 +24,7 @@ static bool visit(uint64_t hash)
         return true;
 }
 
-/* A decision: the thread that goes on, or MAX_THREADS and the thread that dies. */
+/* A decision: the thread that continues, or MAX_THREADS + the thread that dies. */
 typedef struct path {
         uint8_t decisions[MAX_STEPS];
         size_t n_decisions;
@@ -49,7 +49,7 @@ static void follow(uint8_t decision)
         if (decision >= MAX_THREADS) {
                 threads[decision - MAX_THREADS].state = KILLED;
                 n_deaths++;
-                /* The heir of a receiver waits for nothing else. */
+                /* The heir of a receiver waits only for that. */
                 if (decision == MAX_THREADS + RECEIVER && n_threads > HEIR)
                         threads[HEIR].state = READY;
                 return;
@@ -60,13 +60,13 @@ static void follow(uint8_t decision)
 }
 
 typedef struct model {
-        void (*begin)(void); /* sets everything to its beginning */
-        void (*end)(void);   /* checks what has come of it, when no thread can go on */
+        void (*begin)(void); /* resets everything */
+        void (*end)(void);   /* checks the result, when no thread can continue */
         unsigned max_deaths;
 } model;
 
-/* Follows a path to a state that was there before, or to the end, and from there on always the
- * first decision. Returns the others that could have been made, at the end of `open`. */
+/* Follows a path, then always the first decision, to a known state or to the end. Appends the other
+ * decisions that could have been made to `open`. */
 static void run(const model *model, path *path, struct path **open, size_t *n_open)
 {
         uint8_t decisions[2 * MAX_THREADS];
@@ -84,7 +84,7 @@ static void run(const model *model, path *path, struct path **open, size_t *n_op
                 if (!visit(hash_of_state()))
                         return;
                 if (n == 0 || decisions[0] >= MAX_THREADS)
-                        model->end(); /* nobody goes on; at most somebody dies */
+                        model->end(); /* no thread can continue, at most die */
                 if (n == 0)
                         return;
                 CHECK(i < MAX_STEPS);

@@ -1,7 +1,7 @@
 /* Atomic operations that are steps of a model: before each of them, a scheduler decides.
  *
- * To be included before the code that is compiled into the model. Of what an operation reads, only
- * that is noted which the thread still knows after its next step. */
+ * Include it before the code that is compiled into the model. Of the values that operations read,
+ * only those are recorded that the thread still knows after its next step. */
 #ifndef DN_STEPS_H
 #define DN_STEPS_H
 

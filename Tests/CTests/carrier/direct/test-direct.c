@@ -27,7 +27,7 @@ TEST_NO_BUS(aPostReachesAnotherProcess)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
-/* Arguments: name. Posts once and is gone, without a look back. */
+/* Arguments: name. Posts once and exits without any cleanup. */
 ROLE(postAndDie)
 {
         if (dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0) < 0)
@@ -48,7 +48,7 @@ TEST_NO_BUS(aPostIsHeardEvenIfItsPosterIsKilledAtOnce)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
-/* The bus does not have to do anything for it; when it goes on, nothing comes twice. */
+/* The bus need not do anything for it; when it continues, nothing arrives twice. */
 TEST_ON_BUS(aPostIsHeardEvenIfTheBusIsStalled)
 {
         test_bus *bus = test_bus_begin();
