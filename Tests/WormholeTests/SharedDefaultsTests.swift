@@ -222,9 +222,9 @@ struct SharedDefaultsTests {
     let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults
     try defaults.set(1, for: .count)
-    let bell: NotificationName = "wormhole.org.example.quiet.defaults"
-    let rings = Recorder()
-    let observation = try group.group.center.observe(bell, on: .direct) { rings.record($0) }
+    let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
+    let recorder = Recorder()
+    let observation = try group.group.center.observe(changeName, on: .direct) { recorder.record($0) }
     try defaults.set(1, for: .count)
     try defaults.remove(.theme)
     try defaults.transaction { _ = try $0[.count] }
@@ -232,8 +232,8 @@ struct SharedDefaultsTests {
       try values.set(2, for: .count)
       try values.set("dark", for: .theme)
     }
-    await eventually { rings.posts > 0 }
-    #expect(rings.posts == 1)
+    await eventually { recorder.posts > 0 }
+    #expect(recorder.posts == 1)
     withExtendedLifetime(observation) {}
   }
 
