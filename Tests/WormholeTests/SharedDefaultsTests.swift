@@ -224,7 +224,8 @@ struct SharedDefaultsTests {
     try defaults.set(1, for: .count)
     let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
     let recorder = Recorder()
-    let observation = try group.group.center.observe(changeName, on: .direct) { recorder.record($0) }
+    let center = group.group.center
+    let observation = try center.observe(changeName, on: .direct) { recorder.record($0) }
     try defaults.set(1, for: .count)
     try defaults.remove(.theme)
     try defaults.transaction { _ = try $0[.count] }

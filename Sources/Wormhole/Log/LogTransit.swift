@@ -15,15 +15,15 @@ public struct LogTransit: MessageTransit {
   /// `log`, with its limits.
   public let identifier: String
 
-  /// Makes a transit.
+  /// Creates a transit.
   ///
   /// - Parameters:
   ///   - count: the number of records to keep, 1 or more; there may temporarily be a sixteenth
   ///     more. The newest message is always kept.
-  ///   - age: the time to keep records; `nil` for no limit. Older ones are removed when later ones are
-  ///     appended, up to a second late.
-  ///   - bytes: the bytes of the file that records may use, 64 KiB or more; `nil` for no limit. There
-  ///     may temporarily be a sixteenth more. The newest message is always kept.
+  ///   - age: the time to keep records; `nil` for no limit. Older ones are removed when later ones
+  ///     are appended, up to a second late.
+  ///   - bytes: the bytes of the file that records may use, 64 KiB or more; `nil` for no limit.
+  ///     There may temporarily be a sixteenth more. The newest message is always kept.
   ///   - durable: whether passed messages survive a power loss. Passing then waits for the disk.
   ///     Without it they survive the end of the process, however it ends.
   public init(
