@@ -84,7 +84,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
-      exclude: ["runner"], publicHeadersPath: "include", cSettings: strictC),
+      exclude: ["plugin", "runner"], publicHeadersPath: "include", cSettings: strictC),
     .target(
       name: "TestTools", dependencies: ["DarwinNotifySupport"], path: "Tests/Tools",
       swiftSettings: strictSwift),
