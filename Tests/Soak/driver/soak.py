@@ -72,6 +72,7 @@ class Soak:
                          60 * arguments.slowness, measures_memory=arguments.slowness == 1)
         self.chaos = Chaos(self.crew, self.ground, self.random)
         self.start = self.reported = time.monotonic()
+        self.n_rests_reported = 0
 
     def run(self):
         end = self.start + self.arguments.seconds
@@ -84,10 +85,11 @@ class Soak:
             self.crew.rest(self.random.choice(self.crew.of("post")))
             if time.monotonic() - self.reported >= REPORT_S:
                 self.report()
-        self.report()
+        if self.n_rests_reported < self.crew.n_rests:
+            self.report()
 
     def report(self):
-        self.reported = time.monotonic()
+        self.reported, self.n_rests_reported = time.monotonic(), self.crew.n_rests
         board = self.crew.board
         n_posts = sum(board.total(name, "returned") for name in range(4))
         n_calls = sum(sum(calls) for calls in self.crew.calls().values())
