@@ -54,7 +54,7 @@ static void run_observer(void *argument)
         (void)dn_observer_unref(observer);
 }
 
-/* The executor refused the work: the host has closed it, so nothing more is delivered there. */
+/* The executor refused the work. If it accepts a later one, that reports what is missing. */
 static void drop_due(dn_observer *observer)
 {
         dn__hub *hub = observer->inbox->topic->hub;
@@ -63,6 +63,8 @@ static void drop_due(dn_observer *observer)
         dn__hub_lock(hub);
         observer->backlog->n_works--;
         item = dn__backlog_take(observer->backlog);
+        if (item)
+                dn__backlog_note_dropped(observer->backlog, item->n_posts + item->n_dropped);
         hub->n_works--;
         dn__hub_unlock(hub);
         dn__backlog_item_free(item);

@@ -393,4 +393,33 @@ TEST(queuedPostsOfAnObserverDoNotOverlapOnManyThreads)
         test_bus_stop(bus);
 }
 
+static void note_dropped(const dn_event *event, void *context)
+{
+        atomic_fetch_add((_Atomic uint64_t *)context, event->n_dropped);
+}
+
+TEST(queuedPostsThatTheExecutorRefusedAreReported)
+{
+        test_bus *bus = test_bus_begin();
+        static host_queue queue = { .lock = PTHREAD_MUTEX_INITIALIZER };
+        static _Atomic uint64_t n_dropped;
+        dn_executor executor = host_executor(&queue);
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ note_dropped, &n_dropped, NULL },
+                                   &executor, &observer),
+                 0);
+        queue.refuses = true;
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        queue.refuses = false;
+        CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        CHECK_EQ(host_run(&queue), 1);
+        CHECK_EQ(n_dropped, 3);
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+        test_bus_stop(bus);
+}
+
 TEST_MAIN()
