@@ -1,7 +1,7 @@
 // Times calls that take turns.
 
-/// How often the contenders take turns: a machine that changes its pace does so for all, and few of
-/// the turns are interrupted by other programs.
+/// How often the contenders take turns: if the machine changes speed, it does so for all, and other
+/// programs interrupt few of the turns.
 private let turns = 200
 
 /// Times one turn of something. Returns nanoseconds a call.
@@ -35,7 +35,7 @@ func compare(
   return medians
 }
 
-/// Keeps the compiler from leaving out what nobody uses.
+/// Keeps the compiler from optimizing away an unused value.
 @inline(never) func use<Value>(_ value: Value) {}
 
 func report(_ figure: String, _ contender: String, _ value: Double) {

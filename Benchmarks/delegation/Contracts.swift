@@ -1,4 +1,4 @@
-// Times a call of what implements a contract.
+// Times a call of a contract's implementation.
 import Delegation
 
 private protocol UserHandler: Sendable {
@@ -11,7 +11,7 @@ private struct Users: UserHandler {
   func user(id: Int) async throws -> String { prefix + String(id) }
 }
 
-/// So that the compiler does not know what a contract's implementation is.
+/// A second implementation, so that the compiler does not know which one is called.
 private struct NoUsers: UserHandler {
   func user(id: Int) async throws -> String { throw CancellationError() }
 }
@@ -27,7 +27,7 @@ private struct Registration: KindVisitor {
   }
 }
 
-/// Makes an implementation that the compiler knows nothing of, like that of a façade.
+/// Makes an implementation that the compiler does not know, as in a façade.
 @inline(never) private func makeUsers() -> any UserHandler {
   CommandLine.arguments.isEmpty ? NoUsers() : Users(prefix: "the user number ")
 }

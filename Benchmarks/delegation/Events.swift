@@ -15,7 +15,7 @@ private final class Listener: PlayerEvents {
   }
 }
 
-/// So that the compiler does not know what a delegate is.
+/// A second delegate type, so that the compiler does not know which one is called.
 private final class Counter: PlayerEvents {
   private let count = Atomic<Int>(0)
 

@@ -1,4 +1,4 @@
-// Makes types by the thousand.
+// Makes thousands of types.
 
 struct Zero<Rest>: Sendable {}
 struct One<Rest>: Sendable {}
@@ -8,7 +8,7 @@ protocol KindVisitor {
   mutating func visit<Kind>(_ kind: Kind.Type)
 }
 
-/// Shows a visitor so many types: the numbers up to the amount, in binary.
+/// Shows a visitor that many types: the numbers up to the amount, in binary.
 func visitKinds(_ amount: Int, _ visitor: inout some KindVisitor) {
   var left = amount
   visitKinds(digits: 14, Never.self, &left, &visitor)
@@ -27,5 +27,5 @@ private func visitKinds<Kind>(
   }
 }
 
-/// How many others there are where the cost of many is measured.
+/// How many others there are when the cost of many is measured.
 let manyKinds = 10_000

@@ -17,7 +17,7 @@ private struct Registration: KindVisitor {
   }
 }
 
-/// Makes a handler that the compiler knows nothing of, as it does not know those of a bus.
+/// Makes a handler that the compiler does not know, as in a bus.
 @inline(never) private func makeHandler() -> @Sendable (Increment) async throws -> Int {
   { $0.number + 1 }
 }

@@ -89,7 +89,7 @@ class Comparison:
         return sorted(rows, key=lambda row: (kinds.index(row[1]), peers.STYLES.index(row[2])))
 
     def run(self):
-        """Round by round, so that a machine that changes its pace does so for all."""
+        """Round by round, so that a machine that changes speed does so for all."""
         self.find_unreachable()
         for number in range(max(measure.rounds[self.mode] for measure in self.measures)):
             for measure in self.measures:
@@ -97,7 +97,7 @@ class Comparison:
                     self.run_measure(measure, number)
 
     def find_unreachable(self):
-        """Whether posts reach other processes without a bus is found by trying."""
+        """Tries whether posts reach other processes without a bus."""
         buses, tried = {}, set()
         try:
             for peer, kind in self.pairs:
@@ -145,7 +145,7 @@ class Comparison:
               file=sys.stderr)
 
     def run_one(self, measure, number, peer, kind, buses):
-        # What has failed fails again, and takes its time for it.
+        # What has failed would fail again, and take time.
         if (measure.key, kind, peer.name) in self.results.reasons:
             return
         try:
@@ -159,7 +159,7 @@ class Comparison:
 
     def add(self, measure, kind, name, number, figures):
         if measure.is_program:
-            # Another build has another name; so have all that it prints.
+            # Another build has another name, and so has everything that it prints.
             before = peers.BEFORE if name.endswith(peers.BEFORE) else ""
             for contender, its_figures in figures.items():
                 self.results.add(kind, contender + before, number, its_figures)
@@ -169,7 +169,7 @@ class Comparison:
                              {figure + suffix: value for figure, value in figures.items()})
 
     def run_together(self, measure, number, pairs, buses):
-        """All contenders at the same time, for what takes long and disturbs nobody."""
+        """All contenders at the same time, for what takes long and does not disturb others."""
         receivers = {}
         with ExitStack() as stack:
             for peer, kind in pairs:
@@ -188,7 +188,7 @@ class Comparison:
         return Run(peer, buses[kind], self.folder, n_slots)
 
     def explain(self, failure):
-        """Why a run gave no figure. A report is shown elsewhere: programs go by their names."""
+        """Why a run gave no figure, with programs by name: the report is read on other machines."""
         reason = str(failure.args[0] if isinstance(failure, Failure) else failure)
         for path in (self.arguments.programs, self.arguments.swift, self.arguments.python.parent):
             reason = reason.replace(f"{path}/", "")
@@ -202,7 +202,7 @@ class Comparison:
             self.add(measure, kind, name, number, figures)
 
     def list_own_failures(self):
-        """What of ours gave no figure: every program is to work, however fast it is."""
+        """Which of our programs gave no figure: each must work, however fast it is."""
         ours = {peer.name for peer, _ in self.pairs if peer.is_ours}
         return [f"failed: {name} on {kind}, {key}: {reason}"
                 for (key, kind, name), reason in self.results.reasons.items() if name in ours]
@@ -217,7 +217,7 @@ def main():
     arguments.output.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    # In memory: the boards are files, and nothing is to wait for a disk.
+    # In memory: the boards are files, and nothing should wait for a disk.
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="dn-bench.", dir=base))
     try:

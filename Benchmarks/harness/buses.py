@@ -11,7 +11,7 @@ from pathlib import Path
 from peers import NONE
 from processes import Child, Failure
 
-# On a disk, as the data of a user is; the name leaves room for that of a socket.
+# On a disk, like a user's data; the name is short enough for a socket below it.
 DISK = "/var/tmp"
 
 KINDS = {

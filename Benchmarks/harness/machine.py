@@ -51,7 +51,7 @@ def list_versions(python):
 
 
 def list_sizes(programs, swift):
-    """Bytes of files, without what is for debuggers."""
+    """Bytes of files, without debugging information."""
     files = [*(swift / name for name in ("swift-poster", "peer-swift")),
              *sorted((programs / "library").glob("libdarwinnotify.so.*.*"))]
     sizes = {}

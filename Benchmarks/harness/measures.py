@@ -130,7 +130,7 @@ def run_first(run, _):
 
 
 def run_large(run, n_posts):
-    """A message so large that what is copied shows: in bytes for each byte of it."""
+    """A message so large that copies show: in bytes for each byte of it."""
     receiver, poster = run.receive(), run.start_poster(n_posts)
     before = [read_counters(child.pid) for child in (poster, receiver)]
     times_ns = [int(line) for line in poster.run(60)]
@@ -175,7 +175,7 @@ def run_program(run, mode):
 
 
 def both(key, run, *args, pinned_rounds=(1, 1, 3), **more):
-    """The same where the kernel spreads the processes, and with all on one processor."""
+    """The same with the processes spread by the kernel, and with all on one processor."""
     return [Measure(key, run, *args, **more),
             Measure(key + PINNED, run, args[0], pinned_rounds, is_pinned=True, **more)]
 

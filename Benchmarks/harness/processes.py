@@ -14,7 +14,7 @@ class Failure(Exception):
 
 
 class Child:
-    """A program that ends when its standard input does, and is talked to line by line."""
+    """A program that ends when its standard input does, and is controlled line by line."""
 
     running = set()
 
@@ -53,7 +53,7 @@ class Child:
             pass
 
     def run(self, timeout=30.0):
-        """Lets it do what it is ready for, and returns the lines it prints."""
+        """Starts what it is ready for, and returns the lines it prints."""
         self.process.stdin.write(b"go\n")
         self.process.stdin.flush()
         lines = []

@@ -1,4 +1,4 @@
-"""Lets one contender do one thing on one broker."""
+"""Makes one contender do one thing on one broker."""
 
 import itertools
 import time
@@ -62,7 +62,7 @@ class Run:
             raise self.find_cause(failure) from failure
 
     def find_cause(self, failure):
-        """If a post was not heard because a receiver has ended, that is the news."""
+        """If a post was not heard because a receiver has ended, reports that instead."""
         for receiver in self.receivers:
             if receiver.has_ended():
                 return Failure(f"the receiver {receiver.why_it_ended()}")
@@ -74,7 +74,7 @@ class Run:
                    [self.bus.pid, *(receiver.pid for receiver in self.receivers)] if pid)
 
     def flood(self, duration_ms, n_names, pause_us=0, is_each=True):
-        """Posts many; returns what came of it, with the processor time of all."""
+        """Posts many; returns the result, with the processor time of all."""
         poster = self.start("flood", duration_ms, n_names, pause_us, int(is_each), self.prefix)
         pids = {"poster": poster.pid, **({"bus": self.bus.pid} if self.bus.pid else {}),
                 **{"receiver": receiver.pid for receiver in self.receivers}}
@@ -101,7 +101,7 @@ class Run:
 
 
 class Flood:
-    """What came of a flood of posts."""
+    """The result of a flood of posts."""
 
     def __init__(self, n_posts, posting_ns, n_heard, hearing_ns, n_calls, cpu_ns):
         self.heard_per_s = n_heard / hearing_ns * 1e9 if n_heard else 0.0

@@ -20,7 +20,7 @@ class Target:
 
 
 def at_most(title, limit, figure, peer, to=YARDSTICK):
-    """Without a bus it is to hold against the yardstick on either broker."""
+    """Without a bus it must hold against the yardstick on both brokers."""
     return Target(f"{title}, to {to}", limit, lambda results, kind: max(
         results.ratios(figure, kind, peer, to), default=None))
 

@@ -1,4 +1,4 @@
-/* What the functions of <notify.h> take, in ns a call: prints lines of JSON, see ../README.md. */
+/* Times the functions of <notify.h>, in ns per call: prints lines of JSON, see ../README.md. */
 #include <darwinnotify/darwinnotify.h>
 #include <darwinnotify/token.h>
 #include <notify.h>
@@ -15,7 +15,7 @@
 #define N_PARTS 10 /* of the calls that take turns */
 #define NAME "org.example.bench"
 
-/* How often each is called: with "smoke" as the argument a thousandth of it. */
+/* How often each is called; with the argument "smoke", a thousandth of that. */
 static struct {
         int calls, round_trips, cycles, registrations, concurrent, flood;
 } count = {2000000, 2000, 20000, 50000, 100000, 1000000};

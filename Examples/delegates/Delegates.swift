@@ -1,4 +1,4 @@
-// Shows the three ways to leave it to others who answers a call. It needs no bus.
+// Shows the three ways to decide elsewhere who answers a call. It needs no bus.
 
 @main enum Delegates {
   static func main() async throws {

@@ -1,4 +1,4 @@
-// A player tells delegates on different queues what it does.
+// A player notifies delegates on different queues.
 import Delegation
 import Dispatch
 
@@ -8,12 +8,12 @@ protocol PlayerDelegate: AnyObject, Sendable {
   func isReady(for track: String) async -> Bool
 }
 
-/// The part of the protocol that a delegate need not implement.
+/// The optional part of the protocol.
 protocol SeekDelegate: PlayerDelegate {
   func didSeek(to second: Double)
 }
 
-/// It has room for one delegate, and does not know that a multicast stands there.
+/// It has one delegate, and does not know that it is a multicast.
 final class Player {
   weak var delegate: (any PlayerDelegate)?
 
@@ -68,7 +68,7 @@ func showPlayer() async throws {
   player.delegate = events
 
   player.play("Prelude")
-  // It asks each delegate after what it was told before.
+  // Each delegate answers after it has handled the earlier events.
   print("player: answers \(await events.all((any PlayerDelegate).position, "Prelude").count)")
   events.only((any SeekDelegate).self)((any SeekDelegate).didSeek, 30)
   _ = await events.removeAndWait(display)

@@ -1,4 +1,4 @@
-// A bus shares texts through handlers that are switched while the program runs.
+// A bus shares texts through handlers that are exchanged while the program runs.
 import Delegation
 import Foundation
 
@@ -13,7 +13,7 @@ extension Platform {
   static let chat: Platform = "org.example.chat"
 }
 
-/// What can be shared. A handler declines what its endpoint does not take.
+/// What can be shared. A handler declines what its endpoint does not support.
 enum SharedMessage: Sendable {
   case text(String)
   case image([UInt8])
@@ -21,7 +21,7 @@ enum SharedMessage: Sendable {
   case webPage(URL, title: String)
 }
 
-/// What an application understands by sharing; options are properties with types.
+/// A request to share something; options are typed properties.
 struct Share: BusRequest {
   typealias Response = String
   static let kind = "share"
@@ -30,7 +30,7 @@ struct Share: BusRequest {
   var token = ""
 }
 
-/// Signing in answers with what the platform tells of the user.
+/// A request to sign in. The response is what the platform says about the user.
 struct SignIn: BusRequest {
   typealias Destination = Platform
   struct Response: Sendable { var token: String }
@@ -43,7 +43,7 @@ struct Launch: BusRequest {
   static let kind = "launch"
 }
 
-/// Handlers that speak to the chat's web service.
+/// Handlers that use the chat's web service.
 func makeOpenSourceHandlers() -> HandlerSet {
   let handlers = HandlerSet()
   handlers.handle(Share.self, at: Endpoint.Chat.friend, Endpoint.Chat.timeline) { share in
@@ -55,7 +55,7 @@ func makeOpenSourceHandlers() -> HandlerSet {
   return handlers
 }
 
-/// Handlers that speak to the chat's own program, which answers through a URL.
+/// Handlers that use the chat's own program, which answers through a URL.
 func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
   let handlers = HandlerSet()
   handlers.handle(
@@ -74,7 +74,7 @@ func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
   return handlers
 }
 
-/// Stands for another program, which is asked for a token and answers by opening a URL of ours.
+/// Stands for another program, which gives out tokens by opening a URL of ours.
 actor ChatProgram {
   nonisolated let isInstalled = true
   private var waiting: [Reply<SignIn.Response>] = []
@@ -102,7 +102,7 @@ actor ChatProgram {
 
 func showSharing() async throws {
   let (bus, program) = (HandlerBus(handlers: makeOpenSourceHandlers()), ChatProgram())
-  // The first request is held until there is a token, then goes on.
+  // The first request is held until there is a token, then continues.
   bus.intercept(Share.self) { [unowned bus] share, next in
     var share = share
     share.token = try await bus.send(SignIn(), to: .chat, timeout: .seconds(10)).token

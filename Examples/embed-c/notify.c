@@ -1,4 +1,4 @@
-/* Tells of posts as a program for macOS does, with <notify.h> and a descriptor to poll.
+/* Prints posts like a program for macOS, with <notify.h> and a descriptor.
  *
  *     notify COUNT NAME...     ends after COUNT notifications, 0: never
  */
@@ -14,7 +14,7 @@
 
 static int tokens[MAX_NAMES];
 
-/* Registers all names with one descriptor, and returns it. */
+/* Registers all names with one descriptor and returns it. */
 static int register_names(char **names, int n_names)
 {
         int fd = -1;
@@ -31,7 +31,7 @@ static int register_names(char **names, int n_names)
         return fd;
 }
 
-/* Reads the token of one post, and tells its name. */
+/* Reads the token of one post and prints its name. */
 static void report(int fd, char **names, int n_names)
 {
         uint32_t number;
@@ -64,6 +64,6 @@ int main(int argc, char **argv)
         }
         for (int i = 0; i < n_names; i++)
                 notify_cancel(tokens[i]);
-        dn_shutdown(); /* for leak checkers: nothing of the library is left */
+        dn_shutdown(); /* for leak checkers: frees everything of the library */
         return EXIT_SUCCESS;
 }

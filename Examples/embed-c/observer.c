@@ -1,6 +1,6 @@
-/* Observes a name with a callback in the shape of CFNotificationCenter.
+/* Observes a name with a callback in the style of CFNotificationCenter.
  *
- *     observer NAME [COUNT]     ends after COUNT notifications, else with SIGINT or SIGTERM
+ *     observer NAME [COUNT]     ends after COUNT notifications, or on SIGINT or SIGTERM
  */
 #include <signal.h>
 #include <stdio.h>
@@ -48,6 +48,6 @@ int main(int argc, char **argv)
 
         sigwait(&stop, &signal_number);
         dn_center_remove_every_observer(center, &n_left);
-        dn_shutdown(); /* for leak checkers: nothing of the library is left */
+        dn_shutdown(); /* for leak checkers: frees everything of the library */
         return EXIT_SUCCESS;
 }

@@ -1,8 +1,8 @@
-/* Observes names from a poll() loop that also reads standard input: no thread calls back.
+/* Observes names in a poll() loop that also reads standard input; no thread is needed.
  *
  *     poll-observer [-n COUNT] NAME...
  *
- * Ends after COUNT notifications, else with the line "quit". */
+ * Ends after COUNT notifications, or on the line "quit". */
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,11 +31,11 @@ static void run(dn_loop *loop, const uint64_t *n_seen, uint64_t n_wanted)
                 if (fds[0].revents)
                         dn_loop_process(loop);
                 if (fds[1].revents && read(STDIN_FILENO, line, sizeof line) <= 0)
-                        fds[1].fd = -1; /* the end of the input does not end the program */
+                        fds[1].fd = -1; /* end of input does not end the program */
         }
 }
 
-/* Also without a bus an observer is there: the library looks for one. */
+/* An observer is registered without a bus, too: the library keeps looking for one. */
 static dn_observer *observe(const char *name, const dn_executor *executor, uint64_t *n_seen)
 {
         dn_handler handler = {.invoke = changed, .context = n_seen};
@@ -73,6 +73,6 @@ int main(int argc, char **argv)
                 dn_observer_unref(observers[i]);
         }
         dn_loop_close(loop);
-        dn_shutdown(); /* for leak checkers: nothing of the library is left */
+        dn_shutdown(); /* for leak checkers: frees everything of the library */
         return n_observers > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-/* Posts the names that are given as arguments. */
+/* Posts the names in its arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ int main(int argc, char **argv)
                         printf("posted %s\n", argv[i]);
                         continue;
                 }
-                /* Without a bus the post waits for one, but this process will not. */
+                /* Without a bus the post waits for one, but this process does not. */
                 fprintf(stderr, "%s: %s\n", argv[i], dn_is_offline(r) ? "no bus" : strerror(-r));
                 status = EXIT_FAILURE;
         }
-        dn_shutdown(); /* sends what still waits, as exit() does, and frees all memory */
+        dn_shutdown(); /* sends waiting posts, as exit() does, and frees all memory */
         return status;
 }

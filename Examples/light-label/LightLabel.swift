@@ -14,13 +14,13 @@ struct LightLabel {
     let hole = try Wormhole(group: group)
     let database = try group.choices()
 
-    // A named listener: told at once what is stored, or that nothing is; then all that is passed.
+    // A named listener: first gets what is stored, or that nothing is; then everything passed.
     let listener = Listener<Wormhole.Message<Bool>>("label") { message in
       label.yield("light: \(message.text { $0 ? "on" : "off" })")
     }
     try hole.bind(listener, to: .lightState, starting: .lastOrAbsent)
 
-    // Sequences: registered before they are returned. The levels come from a log, all of them.
+    // Sequences: registered before they are returned. The levels come from a log, so all arrive.
     let levels = try hole.messages(.lightLevel)
     let colours = try group.defaults.changes(of: .lightColour)
     let changes = try database.changes(in: "choice")
@@ -45,7 +45,7 @@ struct LightLabel {
       tasks.addTask {
         for await line in lines.prefix(limit) { say(line) }
       }
-      // The last line ends the other tasks, and so does an error.
+      // After the last line, or an error, the other tasks are cancelled.
       defer { tasks.cancelAll() }
       try await tasks.next()
     }
@@ -62,7 +62,7 @@ func choices(in database: SharedDatabase) async throws -> String {
 }
 
 extension Wormhole.Message {
-  /// What the message is, and who passed it.
+  /// The message, and who passed it.
   func text(_ describe: (Value) -> String) -> String {
     switch content {
     case .value(let value): "\(describe(value))\(by(sender))"
@@ -78,7 +78,7 @@ func by(_ sender: Wormhole.Sender?) -> String {
   sender.map { ", by \($0.pid)" } ?? ""
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line at once, even into a pipe.
 func say(_ line: String) {
   print(line)
   fflush(nil)

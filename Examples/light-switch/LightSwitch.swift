@@ -46,7 +46,7 @@ struct LightSwitch {
     return level
   }
 
-  /// Notes a choice, new or once more.
+  /// Records a choice, new or repeated.
   static func choose(_ choice: String, of question: String, in group: AppGroup) async throws {
     try await group.choices().write { choices in
       try choices.run(
@@ -57,7 +57,7 @@ struct LightSwitch {
     }
   }
 
-  /// Changes all rows by one statement: each of them is told.
+  /// Changes all rows with one statement: each of them is reported.
   static func makeEven(in group: AppGroup) async throws {
     try await group.choices().write { choices in
       try choices.run("UPDATE choice SET weight = 1")
@@ -65,7 +65,7 @@ struct LightSwitch {
   }
 }
 
-/// What the user got wrong.
+/// A user error.
 struct Misuse: Error, CustomStringConvertible {
   let description: String
 }

@@ -1,4 +1,4 @@
-// Names what the programs of the lights share.
+// Declares what the programs of the lights share.
 public import Wormhole
 
 /// The app group of the lights.

@@ -7,7 +7,7 @@
 
 typedef struct {
         GMainLoop *main_loop;
-        uint64_t n_seen, n_wanted; /* wanted: 0 for ever */
+        uint64_t n_seen, n_wanted; /* wanted: 0 forever */
 } listener;
 
 static void changed(const dn_event *event, void *context)
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         executor = dn_loop_executor(loop);
         source = g_unix_fd_add(dn_loop_get_fd(loop), G_IO_IN, process, loop);
         dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (observer) { /* also without a bus: the library looks for it */
+        if (observer) { /* without a bus, too: the library looks for it */
                 puts("ready");
                 fflush(stdout);
                 g_main_loop_run(self.main_loop);

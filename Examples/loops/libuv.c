@@ -7,7 +7,7 @@
 
 typedef struct {
         uv_poll_t poll;
-        uint64_t n_seen, n_wanted; /* wanted: 0 for ever */
+        uint64_t n_seen, n_wanted; /* wanted: 0 forever */
 } listener;
 
 static void changed(const dn_event *event, void *context)
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         self.poll.data = loop;
         uv_poll_start(&self.poll, UV_READABLE, process);
         dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (observer) { /* also without a bus: the library looks for it */
+        if (observer) { /* without a bus, too: the library looks for it */
                 puts("ready");
                 fflush(stdout);
                 uv_run(uv_default_loop(), UV_RUN_DEFAULT);

@@ -1,4 +1,4 @@
-// Prints the notifications of the name that is given as argument.
+// Prints the notifications of a name.
 //
 //     swift run swift-listener com.example.changed [number of posts to wait for]
 import DarwinNotify
@@ -12,7 +12,7 @@ struct SwiftListener {
     let limit = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) : nil
     let center = DarwinNotificationCenter.shared
 
-    // Named listeners: bound once more under its name, one is replaced, never doubled.
+    // Named listeners: rebinding a name replaces its listener.
     try center.bind(Listener("greeter") { _ in say("never seen") }, to: name)
     try center.bind(Listener("greeter") { say("heard \($0.name)") }, to: name)
 
@@ -29,7 +29,7 @@ struct SwiftListener {
   }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line at once, even into a pipe.
 func say(_ line: String) {
   print(line)
   fflush(nil)

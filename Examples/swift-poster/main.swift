@@ -1,4 +1,4 @@
-// Posts the names that are given as arguments.
+// Posts the names in its arguments.
 //
 //     swift run swift-poster com.example.changed
 import DarwinNotify

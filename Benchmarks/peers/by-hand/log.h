@@ -7,9 +7,10 @@
 
 typedef struct log_table log_table;
 
-/* Makes a database with a write-ahead log, and fills that log with rows of the bytes: as long as
- * its file grows, waiting for the disk takes longer. With `is_durable` each later row waits for the
- * disk (synchronous = FULL, else NORMAL). Returns 0, or a negative errno after printing why. */
+/* Makes a database with a write-ahead log, and fills that log with rows of these bytes: while its
+ * file grows, waiting for the disk takes longer. With `is_durable` each later row waits for the
+ * disk (synchronous = FULL, otherwise NORMAL). Returns 0, or a negative errno after printing
+ * why. */
 int log_open(const char *path, const void *bytes, size_t n_bytes, bool is_durable,
              log_table **ret_log);
 

@@ -1,4 +1,4 @@
-/* The memory in which receivers note what they have heard. */
+/* The memory in which receivers record what they have heard. */
 #include "board.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ void board_note(board_writer *writer, uint64_t n_posts)
         if (n == 1 || before / n != (before + n_posts) / n)
                 atomic_store(&writer->slot->last_ns, bench_now_ns());
         atomic_fetch_add(&writer->slot->n_calls, 1);
-        /* Last: it says that the time is there. */
+        /* Last, since it publishes the time. */
         atomic_fetch_add(&writer->slot->n_posts, n_posts);
 }
 

@@ -1,4 +1,4 @@
-/* The memory in which receivers note what they have heard. */
+/* The memory in which receivers record what they have heard. */
 #ifndef BENCH_BOARD_H
 #define BENCH_BOARD_H
 
@@ -18,7 +18,7 @@ uint64_t bench_now_ns(void);
 /* Maps the file, which lasts until the process ends; ends the process if that fails. */
 board_slot *board_map(const char *path, size_t n_slots);
 
-/* A process that notes what its observers, `n_observers` of each name, have heard. */
+/* A process that records what its observers, `n_observers` of each name, have heard. */
 typedef struct board_writer {
         board_slot *slot;
         uint64_t n_observers;

@@ -1,4 +1,4 @@
-/* Posting to a bus that does not read: how fast, at what cost of memory. */
+/* Posting to a bus that does not read: how fast, at what cost in memory. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void report_stall(const char *outcome, uint64_t ns)
         bench_end();
 }
 
-/* A post may never return: then this thread tells. */
+/* A post may never return; this thread then reports that. */
 static void *end_stall(void *nothing)
 {
         bench_rest(stall.duration_ns / 1000 + BLOCKED_NS / 1000 * 2);

@@ -3,7 +3,7 @@
 
 #include "bench.h"
 
-static volatile uint64_t sum; /* so that no compiler leaves the reading out */
+static volatile uint64_t sum; /* so that no compiler optimizes the reading away */
 
 void bench_touch(const void *bytes, size_t n_bytes)
 {

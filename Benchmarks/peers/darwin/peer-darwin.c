@@ -26,7 +26,7 @@ static int open_center(void)
         return make_executor == make_loop_executor ? dn_loop_new(&loop) : 0;
 }
 
-/* There is no call that connects; a post does, of a name that nobody observes. */
+/* No call just connects, so a name that nobody observes is posted. */
 static int connect_bus(void)
 {
         return dn_center_post(dn_center_darwin(), "org.example.bench.hello", NULL, NULL, 0);

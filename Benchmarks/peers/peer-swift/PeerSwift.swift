@@ -8,7 +8,7 @@ internal import DarwinNotify
 internal import Dispatch
 internal import Glibc
 
-/// The C function that notes a post, with what it has to be handed.
+/// The C function that records a post, with its argument.
 struct Heard: Sendable {
   let function: bench_heard
   nonisolated(unsafe) let context: UnsafeMutableRawPointer?
@@ -25,14 +25,14 @@ struct Heard: Sendable {
   }
 }
 
-/// What the observers that live until the process ends are kept in; used by the main thread alone.
+/// Keeps the observers until the process ends; used only by the main thread.
 nonisolated(unsafe) var observations: [NotificationObservation] = []
 // The commands register one after the other, before they wait.
 
 let kind = CommandLine.arguments.dropFirst().first
 let delivery = kind == "direct" ? Delivery.direct : .queue(DispatchQueue(label: "bench"))
 
-/// Runs what may throw; tells C of it by a number.
+/// Runs what may throw; returns a number to C.
 func guarded(_ work: () throws -> Void) -> Int32 {
   do {
     try work()
@@ -87,7 +87,7 @@ enum PeerSwift {
   static func main() {
     var peer = bench_peer()
     peer.open = { 0 }
-    // There is no call that connects; a post does, of a name that nobody observes.
+    // No call just connects, so a name that nobody observes is posted.
     peer.connect = {
       guarded { try DarwinNotificationCenter.shared.post("org.example.bench.hello") }
     }

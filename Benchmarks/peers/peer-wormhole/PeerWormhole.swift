@@ -78,7 +78,7 @@ struct Messages<Value: Codable & Sendable>: Subject {
 
 /// Keeps the last message until the next, so that the memory it takes can be seen.
 final class Last<Value: Sendable>: @unchecked Sendable {
-  // Used by one listener alone, whose calls follow each other.
+  // Used only by one listener, whose calls do not overlap.
   var value: Value?
 }
 
@@ -116,11 +116,11 @@ func makeSubject(_ arguments: [String]) throws -> any Subject {
 nonisolated(unsafe) var subject: (any Subject)?
 // Set before they run.
 
-/// What lasts until the process ends; used by the main thread alone.
+/// Keeps the observations until the process ends; used only by the main thread.
 nonisolated(unsafe) var observations: [MessageObservation] = []
 // The commands register one after the other, before they wait.
 
-/// Runs what may throw; tells C of it by a number.
+/// Runs what may throw; returns a number to C.
 func guarded(_ work: () throws -> Void) -> Int32 {
   do {
     try work()

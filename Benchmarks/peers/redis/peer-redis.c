@@ -1,7 +1,7 @@
 /* Redis publish/subscribe by hiredis, over its Unix socket: a name is a channel.
  *
  * A connection that subscribes cannot publish, so that each process has two. PUBLISH is answered;
- * the answers are read a batch later, as pipelining has it. hiredis matches nothing by itself. The
+ * the answers are read one batch later (pipelining). hiredis matches nothing by itself. The
  * server disconnects a reader that lags 32 MB behind. */
 #include <bench.h>
 #include <hiredis/hiredis.h>

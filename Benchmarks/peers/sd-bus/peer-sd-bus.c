@@ -1,7 +1,7 @@
 /* Plain sd-bus, the yardstick: a name is an interface with a member, each observer a match.
  *
  * With "body" as the first argument the signals have one like those of DarwinNotify: the name and
- * two numbers. What they then take longer is the price of saying more, not of the library.
+ * two numbers. The additional time is the price of the body, not of the library.
  *
  * sd_bus_emit_signal() writes to the socket itself; what the socket does not take is queued, and
  * a program that posts much has to flush that queue. */

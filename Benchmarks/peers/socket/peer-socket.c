@@ -1,4 +1,4 @@
-/* A bare Unix socket with a forwarding process in between: the floor for all that has a broker.
+/* A bare Unix socket with a forwarding process in between: the least that a broker can cost.
  *
  * Every process that observes gets every packet, and looks up by itself who observes that name. */
 #include <bench.h>
