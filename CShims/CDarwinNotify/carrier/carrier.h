@@ -22,8 +22,8 @@ typedef struct dn__carrier_counts {
 /* Receives what a carrier delivers. All functions are called on the thread of the carrier's loop,
  * with no lock held. */
 typedef struct dn__sink {
-        /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands for:
-         * 0 if they all arrived before, or if nobody observes the name. */
+        /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands
+         * for: 0 if they all arrived before, or if nobody observes the name. */
         uint64_t (*received)(void *context, const dn__post *post);
         /* Posts may have been missed: check every name. */
         void (*may_have_missed)(void *context);

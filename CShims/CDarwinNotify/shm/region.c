@@ -122,7 +122,7 @@ static int map(dn__region *region)
                 (void)munmap(memory, sizeof(dn__shm_table));
                 r = -ENOENT;
         } else {
-                /* In a directory on a disk, a page that is read would bring its neighbours along. */
+                /* In a directory on a disk, reading a page would also read its neighbours. */
                 (void)madvise(memory, sizeof(dn__shm_table), MADV_RANDOM);
                 region->table = memory;
         }
