@@ -55,8 +55,9 @@ typedef struct dn__carrier_ops {
         /* Stops watching. */
         void (*unwatch)(dn__carrier *carrier, dn__watch *watch);
 
-        /* Waits until the other side has received everything sent; with an expired deadline, only
-         * checks whether everything has left the process. Returns 0, -ETIMEDOUT or -ENOTCONN. */
+        /* Waits until the other side has received everything sent; with an expired deadline, sends
+         * what it accepts and checks whether everything has left the process. Returns 0, -ETIMEDOUT
+         * or -ENOTCONN. */
         int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
 
         /* Waits briefly before the process exits if receivers may still have to query it. */

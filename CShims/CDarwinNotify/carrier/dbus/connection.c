@@ -58,7 +58,7 @@ void dn__connection_close(dn__connection *connection)
         *connection = (dn__connection){ .wire = connection->wire };
 }
 
-/* Between processes on one machine the kernel transfers a short message whole. */
+/* Between processes on one machine the kernel accepts what fits in one of its buffers whole. */
 static bool takes_whole(sd_bus *bus)
 {
         int domain = 0;
@@ -161,24 +161,17 @@ bool dn__connection_is_read(dn__connection *connection)
         return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
 }
 
-/* Writes a post directly, bypassing sd-bus, which has nothing to write at this point. Returns 0 or
- * -EAGAIN. */
-static int write_post(dn__connection *connection, const dn__post *post)
+bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes)
 {
-        char bytes[DN__WIRE_POST_BYTES];
-        ssize_t n_bytes, n_taken;
+        ssize_t n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
+                               MSG_DONTWAIT | MSG_NOSIGNAL);
 
-        if (!connection->takes_whole || !connection->wire->write)
-                return -EAGAIN;
-        /* The serials of sd-bus start at 1. */
-        n_bytes = (ssize_t)connection->wire->write(
-                post, UINT32_C(1) << 31 | connection->n_written++, bytes);
-        n_taken = send(sd_bus_get_fd(connection->bus), bytes, (size_t)n_bytes,
-                       MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n_taken == (ssize_t)n_bytes)
+                return true;
         /* After a partial write nothing else can be sent. */
-        if (n_taken > 0 && n_taken < n_bytes)
-                connection->is_broken = true;
-        return n_taken == n_bytes ? 0 : -EAGAIN;
+        connection->is_broken = connection->is_broken || n_taken >= 0 ||
+                                (errno != EAGAIN && errno != EINTR);
+        return false;
 }
 
 int dn__connection_send_post(dn__connection *connection, const dn__post *post)
@@ -186,9 +179,6 @@ int dn__connection_send_post(dn__connection *connection, const dn__post *post)
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r;
 
-        r = write_post(connection, post);
-        if (r == 0 || connection->is_broken)
-                return r;
         /* sd-bus queues what the socket does not accept, and reports any error itself. */
         r = dn__wire_make_post(connection->wire, connection->bus, post, &message);
         if (r >= 0)

@@ -24,10 +24,9 @@
 typedef struct dn__connection {
         const dn__wire *wire; /* constant */
         sd_bus *bus;
-        char *unique_name;  /* set when the bus says hello */
-        bool is_broken;     /* a message could not be sent: only reconnecting helps */
-        bool takes_whole;   /* the socket accepts one of our messages whole or not at all */
-        uint32_t n_written; /* messages written bypassing sd-bus */
+        char *unique_name; /* set when the bus says hello */
+        bool is_broken;    /* a message could not be sent: only reconnecting helps */
+        bool takes_whole;  /* the socket accepts a short write whole or not at all */
         dn__fork_guard *fork_guard;
 } dn__connection;
 
@@ -64,7 +63,17 @@ bool dn__connection_can_send(dn__connection *connection);
 /* Returns whether the bus has read everything written. */
 bool dn__connection_is_read(dn__connection *connection);
 
-/* Sends the signal of a post. Returns 0 or a negative errno. */
+/* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */
+static inline bool dn__connection_is_bypassed(const dn__connection *connection)
+{
+        return connection->takes_whole && connection->wire->write;
+}
+
+/* Writes whole messages directly, bypassing sd-bus, which must have nothing to write. Returns
+ * false if the socket is full or the connection broken. */
+bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes);
+
+/* Sends the signal of a post through sd-bus. Returns 0 or a negative errno. */
 int dn__connection_send_post(dn__connection *connection, const dn__post *post);
 
 /* Reads a message as dn__wire_read_post() does and records whether this connection sent it. */

@@ -38,6 +38,7 @@ static void dbus_free(dn__carrier *carrier)
         dn__connection_close(&dbus->connection);
         dn__pending_deinit(&dbus->in_flight);
         dn__pending_deinit(&dbus->pending);
+        dn__outbox_deinit(&dbus->outbox);
         dn__numbers_deinit(&dbus->numbers);
         dn__rules_deinit(&dbus->rules);
         dn__lock_release(&dbus->lock);
@@ -151,7 +152,7 @@ static dn__carrier_counts dbus_get_counts(dn__carrier *carrier)
 
         DN__HOLD(&dbus->lock);
         counts = dbus->counts;
-        counts.n_waiting = dbus->pending.n_posts;
+        counts.n_waiting = dbus->pending.n_posts + dbus->outbox.n_posts;
         return counts;
 }
 

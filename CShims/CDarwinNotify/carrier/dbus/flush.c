@@ -28,6 +28,7 @@ typedef struct flush {
  * socket from ever draining. */
 static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
 {
+        (void)dn__dbus_write(dbus);
         if (!flush->may_wait)
                 return dn__dbus_is_drained(dbus);
         if (!flush->is_drained && dn__dbus_is_drained(dbus)) {

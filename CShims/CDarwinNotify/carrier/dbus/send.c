@@ -13,7 +13,7 @@ int dn__dbus_report(dn__dbus *dbus)
 
 bool dn__dbus_is_drained(dn__dbus *dbus)
 {
-        return dn__pending_is_empty(&dbus->pending) &&
+        return dn__pending_is_empty(&dbus->pending) && dbus->outbox.n_posts == 0 &&
                (!dn__connection_is_ready(&dbus->connection) ||
                 dn__connection_can_send(&dbus->connection));
 }
@@ -28,11 +28,65 @@ void dn__dbus_note_written(dn__dbus *dbus)
                 dn__pending_take(&dbus->in_flight, written);
 }
 
-int dn__dbus_send_now(dn__dbus *dbus, const dn__post *post)
+/* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
+ * the bus. Those whose observers have been woken through the table can wait: nobody but programs
+ * without it hears of them by the signal. */
+static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (!post->slot)
+                return false;
+        if (!outbox->until_us)
+                outbox->until_us = dn__throttle_count(&dbus->flood, dn__clock_now_us());
+        return outbox->until_us != 0;
+}
+
+bool dn__dbus_write(dn__dbus *dbus)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (!outbox->n_posts)
+                return true;
+        if (outbox->is_blocked || dbus->n_flushes || !dn__connection_can_send(&dbus->connection))
+                return false;
+        outbox->is_blocked = !dn__connection_write(&dbus->connection, outbox->bytes,
+                                                   outbox->n_bytes);
+        if (outbox->is_blocked) {
+                dn__loop_wake(dbus->loop);
+                return false;
+        }
+        dbus->counts.n_sent += outbox->n_posts;
+        if (outbox->has_reserved)
+                dbus->reserved_us = dn__clock_now_us();
+        dn__outbox_clear(outbox);
+        return true;
+}
+
+static bool is_bypassed(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dn__connection_is_bypassed(&dbus->connection) && dn__outbox_reserve(&dbus->outbox);
+}
+
+static int send_bypassing(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (!dn__outbox_add(outbox, dbus->wire, post) &&
+            !(dn__dbus_write(dbus) && dn__outbox_add(outbox, dbus->wire, post)))
+                return -EAGAIN;
+        if (!is_gathering(dbus, post))
+                (void)dn__dbus_write(dbus);
+        return 0;
+}
+
+/* sd-bus queues what the socket does not accept: what it has not written would be lost with the
+ * connection, so the post is remembered until then. */
+static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         int r;
 
-        if (dbus->n_flushes || !dn__connection_can_send(&dbus->connection))
+        if (dbus->n_flushes)
                 return -EAGAIN;
         dn__dbus_note_written(dbus);
         r = dn__connection_send_post(&dbus->connection, post);
@@ -45,6 +99,14 @@ int dn__dbus_send_now(dn__dbus *dbus, const dn__post *post)
         if (!dn__connection_can_send(&dbus->connection))
                 (void)dn__pending_add(&dbus->in_flight, post);
         return 0;
+}
+
+/* Returns a negative errno if the post must wait. */
+static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        if (!dn__connection_can_send(&dbus->connection))
+                return -EAGAIN;
+        return is_bypassed(dbus) ? send_bypassing(dbus, post) : send_by_sd_bus(dbus, post);
 }
 
 /* --- Later ----------------------------------------------------------------------------------- */
@@ -87,14 +149,15 @@ static int send_later(dn__dbus *dbus, const dn__post *post, uint64_t hold_us)
 static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         uint64_t hold_us = hold_until(dbus, post);
+        uint64_t until_us = dbus->outbox.until_us;
         int r = -EAGAIN;
 
         if (!hold_us && dn__pending_is_empty(&dbus->pending))
-                r = dn__dbus_send_now(dbus, post);
+                r = send_now(dbus, post);
         /* The loop writes what the socket did not accept, once it does. */
         if (r < 0)
                 return send_later(dbus, post, hold_us);
-        if (!dn__connection_can_send(&dbus->connection))
+        if (dbus->outbox.until_us != until_us || !dn__connection_can_send(&dbus->connection))
                 dn__loop_wake(dbus->loop);
         return 0;
 }
@@ -122,21 +185,53 @@ bool dn__dbus_is_held(dn__dbus *dbus)
         return !dn__pending_is_empty(&dbus->pending) && dn__clock_now_us() < dbus->hold_us;
 }
 
+void dn__dbus_look_at_socket(dn__dbus *dbus)
+{
+        dbus->outbox.is_blocked = false;
+        if (dbus->outbox.until_us && dn__clock_now_us() >= dbus->outbox.until_us)
+                dbus->outbox.until_us = 0;
+}
+
 bool dn__dbus_has_to_send(dn__dbus *dbus)
 {
-        return !dn__pending_is_empty(&dbus->pending) && !dbus->n_flushes &&
-               !dn__dbus_is_held(dbus) && dn__connection_can_send(&dbus->connection);
+        const dn__outbox *outbox = &dbus->outbox;
+
+        if (outbox->is_blocked || dbus->n_flushes || !dn__connection_can_send(&dbus->connection))
+                return false;
+        if (outbox->n_posts && (!outbox->until_us || dbus->close_us != DN__NEVER))
+                return true;
+        return !dn__pending_is_empty(&dbus->pending) && !dn__dbus_is_held(dbus);
+}
+
+/* Returns whether all of them are written or in the outbox. */
+static bool fill_outbox(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        dn__pending_post *first;
+
+        if (dn__dbus_is_held(dbus))
+                return true;
+        while ((first = dn__pending_first(&dbus->pending))) {
+                if (!dn__outbox_add(&dbus->outbox, dbus->wire, &first->post))
+                        return false;
+                dn__pending_take(&dbus->pending, first);
+        }
+        return true;
 }
 
 bool dn__dbus_send_pending(dn__dbus *dbus)
 {
         dn__pending_post *first;
+        bool is_all;
 
         if (!dn__dbus_has_to_send(dbus))
                 return false;
+        if (dbus->outbox.n_posts || is_bypassed(dbus)) {
+                is_all = fill_outbox(dbus);
+                return dn__dbus_write(dbus) && !is_all;
+        }
         first = dn__pending_first(&dbus->pending);
         /* If this fails on a connection that could send, the next step finds it broken. */
-        if (dn__dbus_send_now(dbus, &first->post) < 0)
+        if (!first || send_by_sd_bus(dbus, &first->post) < 0)
                 return false;
         dn__pending_take(&dbus->pending, first);
         return true;

@@ -8,12 +8,16 @@
 /* The carrier's `send`. */
 int dn__dbus_send(dn__carrier *carrier, const dn__post *post);
 
-/* Hands a post to the bus if nothing is queued before it. Data that sd-bus has not written would be
- * lost with the connection, so the post is remembered until it is written or queued again. Returns
- * 0, or a negative errno if it must wait. */
-int dn__dbus_send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock);
+/* Writes the posts that have gathered, if the socket accepts them. Returns whether there are none
+ * any more. */
+bool dn__dbus_write(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
-/* Sends the first queued post. Returns false if it must keep waiting or there is none. */
+/* Notes, in a turn of the loop, that the socket may accept posts again and that a flood may be
+ * over. */
+void dn__dbus_look_at_socket(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Sends some of the posts that wait. Returns false if the rest must keep waiting or there is
+ * none. */
 bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
 /* Returns whether dn__dbus_send_pending() has work to do. */

@@ -4,6 +4,8 @@
  * cannot fill the queue of the bus. */
 #include "carrier/dbus/source.h"
 
+#include <poll.h>
+
 #include "carrier/dbus/receive.h"
 #include "carrier/dbus/send.h"
 #include "carrier/dbus/state.h"
@@ -43,6 +45,7 @@ static void disconnect(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dn__peers_disconnected(&dbus->peers);
         dn__connection_close(&dbus->connection);
         dn__dbus_take_back(dbus);
+        dbus->outbox.is_blocked = false;
         connect_later(dbus);
 }
 
@@ -142,6 +145,8 @@ static void send_pending(dn__dbus *dbus)
 
         for (size_t i = 0; i < TURN_N_STEPS && is_sent; i++) {
                 dn__lock_acquire(&dbus->lock);
+                if (i == 0)
+                        dn__dbus_look_at_socket(dbus);
                 is_sent = dn__dbus_send_pending(dbus);
                 dn__lock_release(&dbus->lock);
         }
@@ -176,7 +181,7 @@ static void end_turn(dn__dbus *dbus)
         missed = dbus->missed_us != DN__NEVER && dbus->missed_us <= dn__clock_now_us();
         if (missed)
                 dbus->missed_us = DN__NEVER;
-        if (dn__dbus_is_drained(dbus))
+        if (dn__dbus_is_drained(dbus) || (dbus->outbox.n_posts && !dbus->outbox.is_blocked))
                 dn__condition_broadcast(&dbus->changed);
         ends = is_over(dbus);
         if (ends)
@@ -204,6 +209,10 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
                 disconnect(dbus);
         until_us = earlier(until_us, earlier(dbus->connect_us, dbus->close_us));
         until_us = earlier(until_us, dbus->missed_us);
+        if (dbus->outbox.until_us)
+                until_us = earlier(until_us, dbus->outbox.until_us);
+        if (dbus->outbox.is_blocked && wait->fd >= 0)
+                wait->events |= POLLOUT;
         until_us = earlier(until_us, dn__waiting_get_until(&dbus->waiting));
         if (dn__dbus_is_held(dbus))
                 until_us = earlier(until_us, dbus->hold_us);

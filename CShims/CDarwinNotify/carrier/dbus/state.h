@@ -10,6 +10,7 @@
 #include "carrier/carrier.h"
 #include "carrier/dbus/connection.h"
 #include "carrier/dbus/numbers.h"
+#include "carrier/dbus/outbox.h"
 #include "carrier/dbus/peers.h"
 #include "carrier/dbus/pending.h"
 #include "carrier/dbus/rules.h"
@@ -36,10 +37,12 @@ typedef struct dn__dbus {
         dn__rules rules DN__GUARDED_BY(&lock);
         dn__peers peers DN__GUARDED_BY(&lock);
         dn__waiting waiting DN__GUARDED_BY(&lock); /* received posts waiting for their senders */
+        dn__outbox outbox DN__GUARDED_BY(&lock);   /* sent before `pending` */
         dn__pending pending DN__GUARDED_BY(&lock);
-        dn__pending in_flight DN__GUARDED_BY(&lock); /* at most one post: see dn__dbus_send_now() */
+        dn__pending in_flight DN__GUARDED_BY(&lock); /* at most one post: see send.c */
         dn__numbers numbers DN__GUARDED_BY(&lock);
         dn__throttle throttle DN__GUARDED_BY(&lock); /* of mergeable posts */
+        dn__throttle flood DN__GUARDED_BY(&lock);    /* of posts that the table carries */
         uint64_t hold_us DN__GUARDED_BY(&lock);      /* until when `pending` is held back, or 0 */
         dn__carrier_counts counts DN__GUARDED_BY(&lock);
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */

@@ -12,7 +12,8 @@ enum {
         DN_STATISTIC_OBSERVERS = 1,       /**< registrations, now */
         DN_STATISTIC_NAMES = 2,           /**< distinct names with an observer, now; a name counts
                                                for one second after its last observer */
-        DN_STATISTIC_NAMES_WAITING = 3,   /**< names whose posts wait for the bus, now */
+        DN_STATISTIC_NAMES_WAITING = 3,   /**< names whose posts wait for the bus, now; in
+                                               a flood, posts by themselves */
         DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
         DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts received from it, our own included */
         DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages received that are no post, are malformed,

@@ -1,0 +1,130 @@
+/* Posts of a flood go to the bus together, each as a signal of its own. */
+#include <sys/socket.h>
+
+#include "roles.h"
+#include "test-bus.h"
+
+/* Fewer than the library lets wait before it merges them by name. */
+#define N_GATHERED 20
+#define N_NAMES 16
+
+static test_bus *bus;
+static test_peer *peer;
+static test_child *child;
+static _Atomic unsigned n_sends;
+
+/* Overrides libc's. */
+ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
+{
+        n_sends++;
+        return sendto(fd, bytes, n_bytes, flags, NULL, 0);
+}
+
+static void check_next(const char *name)
+{
+        test_signal signal;
+
+        test_peer_next(peer, &signal);
+        CHECK_STREQ(signal.name, name);
+}
+
+/* Another process holds the names, so the posts are counted. */
+static void begin(void)
+{
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        child = test_spawn_role("observe", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10",
+                                "11", "12", "13", "14", "15", NULL);
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        post_ok(dn_center_darwin(), "begin");
+        check_next("begin");
+}
+
+static void end(void)
+{
+        test_child_kill(child);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+static void post_number(unsigned number)
+{
+        char name[8];
+
+        snprintf(name, sizeof name, "%u", number % N_NAMES);
+        post_ok(dn_center_darwin(), name);
+}
+
+static void check_numbers(unsigned n_posts)
+{
+        char name[8];
+
+        for (unsigned i = 0; i < n_posts; i++) {
+                snprintf(name, sizeof name, "%u", i % N_NAMES);
+                check_next(name);
+        }
+}
+
+/* Only eight posts of a millisecond are written each by itself. */
+TEST_ON_BUS(postsOfAFloodShareSystemCalls)
+{
+        const unsigned n_rounds = 100, n_posts = n_rounds * N_GATHERED;
+
+        begin();
+        n_sends = 0;
+        for (unsigned i = 0; i < n_posts; i++) {
+                post_number(i);
+                if ((i + 1) % N_GATHERED == 0)
+                        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        }
+        check_numbers(n_posts);
+        /* Where each post takes long there is no flood. */
+        if (!TEST_HAS_SANITIZER && test_slowness() == 1)
+                CHECK(n_sends < n_posts * 3 / 4);
+        end();
+}
+
+TEST_ON_BUS(lastPostsOfAFloodAreSentWithoutAnotherOne)
+{
+        begin();
+        for (unsigned round = 0; round < 50; round++) {
+                for (unsigned i = 0; i < N_GATHERED; i++)
+                        post_number(i);
+                check_numbers(N_GATHERED);
+        }
+        end();
+}
+
+ROLE(postNumbers)
+{
+        CHECK_EQ(n_args, 1);
+        for (int i = 0; i < atoi(args[0]); i++)
+                post_number((unsigned)i);
+        return 0;
+}
+
+TEST_ON_BUS(exitSendsWhatHasGathered)
+{
+        begin();
+        for (unsigned round = 0; round < 5; round++) {
+                CHECK_EQ(test_child_wait(test_spawn_role("postNumbers", "20", NULL)), 0);
+                check_numbers(N_GATHERED);
+        }
+        end();
+}
+
+TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
+{
+        begin();
+        test_bus_pause(bus);
+        for (unsigned i = 0; i < N_GATHERED; i++)
+                post_number(i);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 2);
+        test_bus_resume(bus);
+        check_numbers(N_GATHERED);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        end();
+}
+
+TEST_MAIN()
