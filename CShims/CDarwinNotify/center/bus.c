@@ -3,6 +3,7 @@
 
 #include "center/carriers.h"
 #include "center/flush.h"
+#include "center/table.h"
 #include "center/topic.h"
 #include "util/clock.h"
 
@@ -65,6 +66,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
 
 void dn__bus_close(dn__hub *hub)
 {
+        dn__table_end(hub);
         dn__topic_sweep(hub, DN__NEVER);
         dn__carriers_close(hub);
 }

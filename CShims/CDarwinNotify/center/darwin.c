@@ -12,6 +12,7 @@
 #include "center/fanout.h"
 #include "center/hub.h"
 #include "center/prefix.h"
+#include "center/table.h"
 #include "center/topic.h"
 #include "center/works.h"
 
@@ -36,11 +37,14 @@ static uint64_t received(void *context, const dn__post *post)
         dn__topic *topic;
         uint64_t n_posts = 0;
 
+        dn__table_check_foreign(hub, post->region);
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &post->name);
-        if (topic && topic->slot && post->generation &&
-            post->region == hub->region->table->header.region)
+        if (topic && topic->slot && post->generation && post->region == hub->region->id)
                 n_posts = dn__fanout_counted(topic, post->generation, &batch);
+        else if (topic && topic->slot && post->generation &&
+                 dn__region_was_once(hub->region, post->region))
+                dn__fanout_missed(topic, &batch); /* it was carried, or counted again */
         else if (topic && post->origin.sender && !post->origin.is_own)
                 n_posts = dn__fanout_uncounted(topic, &batch);
         /* Observers of a prefix hold no slots, so they hear of names by the bus. */
@@ -58,6 +62,7 @@ static void may_have_missed(void *context)
         dn__batch batch = { 0 };
         dn__crowd works = { 0 };
 
+        dn__table_check(hub);
         dn__hub_lock(hub);
         for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
              entry = dn__map_next(&hub->topics, entry))
@@ -77,14 +82,15 @@ static int add_carriers(dn__hub *hub, dn__address address)
         dn__dbus_options options = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
-        /* Without a table everything works over the bus alone. */
-        (void)dn__region_open(address.scope, &hub->region);
-        r = dn__direct_new(hub->region, &sink, hub, &hub->carriers[0]);
+        r = dn__direct_new(&sink, hub, &hub->carriers[0]);
+        if (r == 0)
+                hub->n_carriers = 1;
+        if (r == 0)
+                r = dn__table_begin(hub, address.scope);
         if (r < 0) {
                 dn__address_deinit(&address);
                 return r;
         }
-        hub->n_carriers = 1;
         hub->inline_loop = dn__direct_get_loop(hub->carriers[0]);
         if (!address.address) {
                 dn__address_deinit(&address);
@@ -114,6 +120,7 @@ static void post_inside(dn__hub *hub, dn__post *post)
         topic = dn__topic_find(hub, &post->name);
         if (topic && topic->slot) {
                 post->slot = topic->slot;
+                post->table = hub->region;
                 post->generation = dn__slot_count_post(topic->slot);
                 (void)dn__fanout_counted(topic, post->generation, &batch);
         } else if (topic) {
@@ -123,13 +130,56 @@ static void post_inside(dn__hub *hub, dn__post *post)
         dn__batch_run(&batch);
 }
 
-static void count_for_others(dn__hub *hub, dn__post *post)
+static void count_for_others(dn__post *post, dn__region *region)
 {
-        if (!hub->region)
+        post->table = region;
+        post->region = region->id;
+        dn__slot_count_for_others(region, post);
+}
+
+/* Most posts find that there is nothing to do. */
+static void look_for_table(dn__hub *hub)
+{
+        const dn__region *region = hub->region;
+
+        if (!region || dn__region_was_left(region))
+                dn__table_check(hub);
+}
+
+/* Those who have left the table that counted the post do not see that. If it cannot be counted in
+ * the next one, too, they hear of it by the bus. */
+static void follow(dn__hub *hub, dn__post *post)
+{
+        dn__region *left = post->table, *next = dn__table_follow(hub, left);
+
+        if (!next) {
+                post->generation = 0;
+                post->region = 0;
                 return;
-        post->region = hub->region->table->header.region;
-        if (!post->slot)
-                dn__slot_count_for_others(hub->region, post);
+        }
+        post->table = next;
+        post->region = next->id;
+        if (!post->slot || !dn__slot_was_carried(next, left, post)) {
+                post->generation = 0;
+                post->slot = NULL;
+                dn__slot_count_for_others(next, post);
+        }
+        if (dn__region_was_left(next))
+                follow(hub, post);
+}
+
+static void count_beyond(dn__hub *hub, dn__post *post)
+{
+        dn__region *region = post->slot ? post->table : hub->region;
+
+        if (!region)
+                return;
+        if (post->slot)
+                post->region = region->id;
+        else
+                count_for_others(post, region);
+        if (dn__region_was_left(region))
+                follow(hub, post);
 }
 
 /* Once it is counted. */
@@ -156,8 +206,9 @@ static int post_darwin(dn__hub *hub, dn__post *post)
                 tell_prefixes(hub, post);
                 return 0;
         }
+        look_for_table(hub);
         post_inside(hub, post);
-        count_for_others(hub, post);
+        count_beyond(hub, post);
         tell_prefixes(hub, post);
         return dn__carriers_send(hub, post, &deadline_us);
 }

@@ -7,6 +7,7 @@
 
 #include "center/delivery.h"
 #include "center/fanout.h"
+#include "center/table.h"
 
 static void publish(dn__topic *topic, dn__shm_slot *slot, const dn__watches *watches)
 {
@@ -26,6 +27,7 @@ static void publish(dn__topic *topic, dn__shm_slot *slot, const dn__watches *wat
                 topic->is_watched = true;
         }
         topic->is_preparing = false;
+        hub->n_preparing--;
         dn__condition_broadcast(&hub->changed);
         dn__hub_unlock(hub);
         dn__batch_run(&batch);
@@ -45,15 +47,20 @@ static int prepare_topic(dn__topic *topic, dn__shm_slot *slot, bool is_watched)
         if (!is_watched)
                 r = dn__carriers_watch(hub, name, &watches);
         publish(topic, slot, is_watched || r < 0 ? NULL : &watches);
+        if (!name->is_prefix)
+                dn__table_attend(hub, slot != NULL);
         return r;
 }
 
 /* One caller prepares the topic while the others wait. Returns whether this is that caller. */
 static bool begin_preparing(dn__topic *topic) DN__HUB_LOCKED
 {
-        while (topic->is_preparing)
-                dn__hub_wait(topic->hub);
-        topic->is_preparing = !topic->is_watched || (!topic->slot && topic->hub->region);
+        dn__hub *hub = topic->hub;
+
+        while (topic->is_preparing || hub->is_moving)
+                dn__hub_wait(hub);
+        topic->is_preparing = !topic->is_watched || (!topic->slot && hub->region);
+        hub->n_preparing += topic->is_preparing;
         return topic->is_preparing;
 }
 
@@ -115,6 +122,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (name->reach == DN__REACH_PROCESS)
                 return hold_topic(hub, name, ret_topic);
         r = dn__carriers_start(hub, &deadline_us);
+        dn__table_check(hub);
         if (r == 0)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)

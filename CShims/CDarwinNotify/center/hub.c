@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shm/place.h"
 #include "util/process-list.h"
 
 /* The hubs of this process. */
@@ -77,6 +78,8 @@ static dn__per_process *make_hub(void *context)
         hub->id = atomic_fetch_add(&last_id, 1) + 1;
         atomic_init(&hub->n_refs, 1);
         atomic_init(&hub->sweep_us, DN__NEVER);
+        atomic_init(&hub->table_retry_us, DN__NEVER);
+        atomic_init(&hub->table_alarm_us, DN__NEVER);
         dn__lock_init(&hub->lock);
         dn__condition_init(&hub->changed);
         dn__hub_lock(hub);
@@ -152,6 +155,8 @@ void dn__hub_unref(dn__hub *hub)
         if (!dn__hub_is_current(hub))
                 return;
         dn__hub_leave_table(hub);
+        dn__place_free(hub->place);
+        free(hub->scope);
         dn__hub_lock(hub);
         (void)dn__executor_unref(hub->executor);
         dn__map_deinit(&hub->topics);

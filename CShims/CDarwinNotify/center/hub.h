@@ -39,13 +39,28 @@ struct dn__hub {
         _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
 
         /* Constant once the hub is open. */
-        dn__region *region; /* NULL: there is no table */
+        char *scope;        /* of the table; NULL: this center has none */
         dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */
         dn__loop *inline_loop; /* of the inline executors; a carrier's, borrowed */
         dn__carrier *carriers[DN__HUB_MAX_CARRIERS];
         size_t n_carriers;
         _Atomic size_t n_open_carriers;
         dn__source timer;
+
+        /* See center/table.h. */
+        _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
+        dn__source table_source;
+        /* Of the service thread: it watches over the file of this region, if it can. */
+        const dn__region *watched;
+        struct dn__place *place;
+        _Atomic uint64_t table_retry_us; /* not before this to try again what failed; DN__NEVER */
+        _Atomic uint64_t table_alarm_us; /* the same if names wait for it, else DN__NEVER */
+        uint64_t table_backoff_us DN__HUB_GUARDED;
+        _Atomic uint64_t foreign_id; /* of a region that was found to be none of ours */
+        _Atomic bool is_behind; /* has posted in a table that others have left */
+        bool is_moving DN__HUB_GUARDED;
+        bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
+        size_t n_preparing DN__HUB_GUARDED; /* topics; none while moving */
 
         _Atomic uint64_t sweep_us; /* when topics have lingered long enough */
         _Atomic uint64_t n_observers;

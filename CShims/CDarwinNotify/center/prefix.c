@@ -91,8 +91,7 @@ void dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__crowd *works)
 {
         if (dn__list_is_empty(&hub->prefixes))
                 return;
-        if (post->generation && hub->region &&
-            post->region == hub->region->table->header.region)
+        if (post->generation && dn__region_was_once(hub->region, post->region))
                 hand(hub, post, advance(hub, &post->name, post->generation), works);
         else
                 hand(hub, post, 1, works);

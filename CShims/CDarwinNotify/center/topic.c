@@ -95,6 +95,23 @@ void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot)
                 dn__counter_set_slot(topic->counter, slot);
 }
 
+void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot, bool continues)
+{
+        dn__counter *counter = topic->counter;
+        dn__shm_slot *left = topic->slot;
+
+        if (counter && !continues) {
+                uint64_t before = left ? dn__slot_get_generation(left) : 0;
+                uint64_t after = slot ? dn__slot_get_generation(slot) : 0;
+
+                /* Only their difference counts. */
+                atomic_fetch_add(&counter->n_uncounted, before - after);
+        }
+        dn__topic_set_slot(topic, slot);
+        if (counter && left && !slot)
+                dn__counter_set_state(counter, atomic_load(&left->state));
+}
+
 static dn__counter *take_counter(dn__hub *hub) DN__HUB_LOCKED
 {
         dn__counter *counter = hub->free_counters;

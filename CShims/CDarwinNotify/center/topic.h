@@ -61,6 +61,10 @@ void dn__topic_unref(dn__topic *topic);
 /* Sets or removes a topic's slot. */
 void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
 
+/* Replaces a topic's slot. `continues`: the count of the new one continues that of the old one. A
+ * check of a token sees no difference that is no post. */
+void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot, bool continues) DN__HUB_LOCKED;
+
 /* Returns the counter of a held topic, borrowed while held, or NULL if out of memory. Takes the
  * lock. */
 dn__counter *dn__topic_get_counter(dn__topic *topic);

@@ -1,6 +1,7 @@
 /* The state of a name: 64 bits shared by all its registrations. */
 #include <notify.h>
 
+#include "center/table.h"
 #include "notify/options.h"
 #include "notify/registry.h"
 #include "util/call.h"
@@ -39,6 +40,15 @@ static bool set(dn__token *token, int number, uint64_t state)
         return is_valid;
 }
 
+/* Others do not see what is set in a table that they have left. */
+static bool have_followed(void)
+{
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        const dn__region *region = hub ? atomic_load(&hub->region) : NULL;
+
+        return region && dn__region_was_left(region) && dn__table_follow(hub, region);
+}
+
 uint32_t notify_set_state(int number, uint64_t state64)
 {
         DN__CALL();
@@ -54,5 +64,7 @@ uint32_t notify_set_state(int number, uint64_t state64)
                 return NOTIFY_STATUS_INVALID_TOKEN;
         if (status != NOTIFY_STATUS_OK || (is_reserved && !dn__registry_may_set_state(number)))
                 return status;
-        return set(token, number, state64) ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_TOKEN;
+        if (!set(token, number, state64) || (have_followed() && !set(token, number, state64)))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        return NOTIFY_STATUS_OK;
 }

@@ -8,6 +8,7 @@
 #include "darwinnotify/center.h"
 #include "post/name.h"
 
+struct dn__region;
 struct dn__shm_slot;
 
 /* The poster. All zero: another process, known only from the shared table. */
@@ -41,6 +42,7 @@ typedef struct dn__post {
         uint64_t generation;       /* 0: not counted by any table */
         uint64_t region;           /* ID of the table; 0: the poster has no table */
         struct dn__shm_slot *slot; /* where this process counted it; NULL: it did not */
+        struct dn__region *table;  /* of the slot */
 } dn__post;
 
 /* Returns the size of a post's strings; its object, if any, must be text. */

@@ -56,7 +56,9 @@ typedef struct dn__shm_slot {
         _Atomic uint64_t state; /* of the name, while a process holds it */
         _Atomic uint64_t posted_ns; /* when it was last posted, by CLOCK_MONOTONIC: for the order */
         _Atomic uint64_t named; /* the generation with which it got its name */
-        uint64_t reserved[3];
+        _Atomic uint64_t carried;       /* the region whose count it continues; 0: none */
+        _Atomic uint64_t carried_count; /* how far */
+        uint64_t reserved[1];
         _Atomic uint64_t holders[DN__SHM_HOLDER_WORDS]; /* one bit for each process */
         _Atomic uint64_t name[DN__SHM_NAME_WORDS];      /* zero-padded */
 } dn__shm_slot;
@@ -103,11 +105,14 @@ typedef struct dn__shm_table {
                 struct {
                         dn__shm_header header;
                         _Atomic uint64_t n_processes_used; /* no entry from here on was ever used */
-                        _Atomic uint64_t moved; /* nonzero: the processes are in another table */
                         /* The processes to be told of every post, one bit each; `watched` has one
                          * bit for each word that ever had one. */
                         _Atomic uint64_t watched;
                         _Atomic uint64_t watchers[DN__SHM_HOLDER_WORDS];
+                        /* Regions: the one that processes leave this table for, and the one that
+                         * has all its names. 0: none. */
+                        _Atomic uint64_t moved;
+                        _Atomic uint64_t carried;
                 };
                 unsigned char header_page[DN__SHM_PAGE_BYTES];
         };

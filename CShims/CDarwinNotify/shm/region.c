@@ -17,6 +17,13 @@
  * entry's previous process left. */
 #define ALIVE_OFFSET DN__SHM_N_PROCESSES
 
+/* The processes that watch over the file of a table have locked one of these bytes. */
+#define KEEPER_OFFSET (2 * DN__SHM_N_PROCESSES)
+#define N_KEEPERS 4
+
+/* How many of the tables that were left stay readable. */
+#define N_LEFT 8
+
 /* A table may be removed by its last user while we open it: then open another. */
 #define N_ATTEMPTS 100
 
@@ -82,6 +89,7 @@ static int begin_entry(dn__region *region)
 {
         dn__shm_table *table = region->table;
 
+        region->id = table->header.region;
         atomic_fetch_and(&table->watchers[region->process / 64],
                          ~(UINT64_C(1) << region->process % 64));
         clear_held(table, region->process);
@@ -217,16 +225,72 @@ int dn__region_open(const char *key, dn__region **ret_region)
         return 0;
 }
 
+static void close_file(dn__region *region)
+{
+        if (region->fd < 0)
+                return;
+        region->fork_guard = dn__fork_guard_close(region->fork_guard, region->fd);
+        region->fd = -1;
+}
+
 dn__region *dn__region_close(dn__region *region)
 {
-        if (!region)
-                return NULL;
-        (void)munmap(region->table, sizeof(dn__shm_table));
-        (void)dn__fork_guard_close(region->fork_guard, region->fd);
-        free(region->path);
-        free(region);
+        dn__region *previous;
+
+        for (; region; region = previous) {
+                previous = region->previous;
+                (void)munmap(region->table, sizeof(dn__shm_table));
+                close_file(region);
+                free(region->path);
+                free(region);
+        }
         return NULL;
 }
+
+/* --- Leaving ------------------------------------------------------------------------------- */
+
+/* Nobody reads there any more, unless a thread was stopped at the wrong moment: it finds zeros. */
+static void clear_memory(const dn__region *region)
+{
+        (void)mmap(region->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void dn__region_leave(dn__region *region)
+{
+        dn__region *left = region->previous;
+
+        dn__claim_release(region->fd, DN__CLAIM_ALL);
+        if (left)
+                close_file(left);
+        for (int i = 1; left && i < N_LEFT; i++)
+                left = left->previous;
+        if (left)
+                clear_memory(left);
+}
+
+bool dn__region_was_once(const dn__region *region, uint64_t id)
+{
+        for (; region; region = region->previous)
+                if (region->id == id)
+                        return true;
+        return false;
+}
+
+bool dn__region_is_same(const dn__region *a, const dn__region *b)
+{
+        return dn__file_is_same(a->fd, b->fd);
+}
+
+bool dn__region_become_keeper(dn__region *region)
+{
+        for (unsigned i = 0; !atomic_load(&region->is_keeper) && i < N_KEEPERS; i++)
+                if (dn__claim_take(region->fd, KEEPER_OFFSET + i, 1) == 0)
+                        atomic_store(&region->is_keeper, true);
+        return atomic_load(&region->is_keeper);
+}
+
+/* --- The file ------------------------------------------------------------------------------ */
 
 void dn__region_remove_if_last(dn__region *region)
 {

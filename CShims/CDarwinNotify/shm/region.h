@@ -15,8 +15,11 @@ typedef struct dn__region {
         char *path; /* of the file when it was opened */
         int fd;
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
+        uint64_t id;      /* the table's region, as it was when we came */
         uint64_t owner;   /* written into the owner word of a set */
         dn__fork_guard *fork_guard;
+        struct dn__region *previous; /* the one left for this one; still mapped */
+        _Atomic bool is_keeper;
         char key[];
 } dn__region;
 
@@ -27,15 +30,36 @@ typedef struct dn__region {
  * without a table and tries again later. */
 int dn__region_open(const char *key, dn__region **ret_region);
 
-/* Releases our entry and everything it held. NULL is allowed. Returns NULL. */
+/* Releases our entry and everything it held, and those of the regions before. NULL is allowed.
+ * Returns NULL. */
 dn__region *dn__region_close(dn__region *region);
 
 /* Removes the file if no other process uses the table, so that a short-lived bus leaves nothing
  * behind. The mapping remains valid. */
 void dn__region_remove_if_last(dn__region *region);
 
+/* Releases our entry. Threads may still be reading and counting there, so the memory stays mapped;
+ * that of the oldest of many is cleared. */
+void dn__region_leave(dn__region *region);
+
 /* Returns whether other processes still find this table at its path. */
 bool dn__region_is_in_place(const dn__region *region);
+
+/* Returns whether processes have left the table for another one. They did not see what is counted
+ * here from now on. */
+static inline bool dn__region_was_left(const dn__region *region)
+{
+        return atomic_load(&region->table->moved) != 0;
+}
+
+/* Returns whether the region with an ID is this one or one before it. */
+bool dn__region_was_once(const dn__region *region, uint64_t id);
+
+bool dn__region_is_same(const dn__region *a, const dn__region *b);
+
+/* Lets a few processes of each table watch over its file, so that not each of them needs what the
+ * system has few of. Returns whether this is one of them. */
+bool dn__region_become_keeper(dn__region *region);
 
 /* Returns whether the process of an entry is alive; true for our own. */
 bool dn__region_process_is_alive(const dn__region *region, unsigned process);

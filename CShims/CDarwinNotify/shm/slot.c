@@ -27,6 +27,9 @@
  * library waits longer; the name asks for its slot again later. */
 #define STOPPED_TIMEOUT_US (900 * DN__US_PER_MS)
 
+/* Longer than processes need to come to the next table. */
+#define FRESH_NS (UINT64_C(60) * 1000 * 1000 * 1000)
+
 /* How often to look for room: each time, another name took the slot found. */
 #define N_ATTEMPTS 64
 
@@ -143,6 +146,18 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
         ret_text[n_bytes] = '\0';
         *ret_name = (dn__name){ ret_text, n_bytes, hash, DN__REACH_BEYOND, false, false };
         return strlen(ret_text) == n_bytes;
+}
+
+bool dn__slot_was_carried(const dn__region *region, const dn__region *from, dn__post *post)
+{
+        const dn__name *name = &post->name;
+        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
+
+        if (!slot || atomic_load(&slot->carried) != from->id ||
+            post->generation > atomic_load(&slot->carried_count))
+                return false;
+        post->slot = slot;
+        return true;
 }
 
 /* --- Changing a set ------------------------------------------------------------------------ */
@@ -272,9 +287,35 @@ static dn__shm_slot *find_room(const dn__region *region, size_t set)
         return NULL;
 }
 
+/* What is wanted of a slot. */
+typedef struct purpose {
+        bool holds;       /* from now on this process holds it */
+        bool keeps_state; /* even if nobody holds it */
+        const dn__region *from;    /* or NULL: the region whose slot it continues */
+        const dn__shm_slot *slot; /* in that region */
+} purpose;
+
+/* The count continues from the previous name's: only 0 means "not counted". It continues that of
+ * another region only if it grows. */
+static void slot_set_count(dn__shm_slot *slot, const purpose *purpose)
+{
+        uint64_t count = dn__slot_count_post(slot);
+        uint64_t before = purpose->from ? dn__slot_get_generation(purpose->slot) : 0;
+        bool is_continued = purpose->from && before >= count;
+
+        if (is_continued)
+                atomic_store(&slot->generation, before);
+        atomic_store_explicit(&slot->carried, is_continued ? purpose->from->id : 0,
+                              memory_order_relaxed);
+        atomic_store_explicit(&slot->carried_count, before, memory_order_relaxed);
+        atomic_store_explicit(&slot->named, is_continued ? before : count, memory_order_relaxed);
+        atomic_store_explicit(&slot->state, purpose->from ? atomic_load(&purpose->slot->state) : 0,
+                              memory_order_relaxed);
+}
+
 /* The slot must be free and have memory. */
 static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
-                          const words *name)
+                          const words *name, const purpose *purpose)
 {
         _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
 
@@ -285,29 +326,68 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
                 atomic_store_explicit(&slot->name[i], i < name->n_words ? name->word[i] : 0,
                                       memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
-        atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
-        /* The count continues from the previous name's: only 0 means "not counted". */
-        atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
+        slot_set_count(slot, purpose);
         atomic_store_explicit(tag, tag_of(hash), memory_order_release);
 }
 
-/* In a set that we own, holds the name's slot, or else names and holds `room`. Returns NULL if
+bool dn__slot_is_fresh(const dn__shm_slot *slot)
+{
+        uint64_t posted_ns = atomic_load_explicit(&slot->posted_ns, memory_order_relaxed);
+
+        return dn__clock_now_ns() - posted_ns < FRESH_NS;
+}
+
+/* Adds what was counted elsewhere after the slot had got its count from there, or began to count by
+ * itself. */
+static void add_carried(dn__shm_slot *slot, const purpose *purpose)
+{
+        uint64_t count = dn__slot_get_generation(purpose->slot), n_more;
+
+        if (atomic_load(&slot->carried) != purpose->from->id) {
+                n_more = dn__slot_is_fresh(purpose->slot);
+        } else {
+                n_more = count - atomic_load(&slot->carried_count);
+                if (n_more > UINT32_MAX) /* damage */
+                        n_more = 0;
+                atomic_store(&slot->carried_count, count);
+        }
+        if (n_more == 0)
+                return;
+        dn__slot_note_time(slot);
+        atomic_fetch_add(&slot->generation, n_more);
+}
+
+/* The state ended with the last process that held the name. */
+static void settle_state(const dn__region *region, dn__shm_slot *slot, const purpose *purpose)
+{
+        uint64_t none = 0;
+        lives lives = { 0 };
+
+        if (purpose->from)
+                (void)atomic_compare_exchange_strong(&slot->state, &none,
+                                                     atomic_load(&purpose->slot->state));
+        else if (!purpose->keeps_state && atomic_load(&slot->state) &&
+                 !slot_is_held(region, slot, &lives))
+                atomic_store(&slot->state, 0);
+}
+
+/* In a set that we own, takes the name's slot, or else names and takes `room`. Returns NULL if
  * neither is available any more. */
-static dn__shm_slot *hold_in_set(dn__region *region, uint64_t hash, const words *name,
-                                 dn__shm_slot *room)
+static dn__shm_slot *use_in_set(dn__region *region, uint64_t hash, const words *name,
+                                dn__shm_slot *room, const purpose *purpose)
 {
         dn__shm_slot *slot = find(region, hash, name);
         lives lives = { 0 };
 
         if (slot) {
-                /* The state ended with the last process that held the name. */
-                if (atomic_load(&slot->state) && !slot_is_held(region, slot, &lives))
-                        atomic_store(&slot->state, 0);
+                if (purpose->from)
+                        add_carried(slot, purpose);
+                settle_state(region, slot, purpose);
         } else if (room && slot_is_free(region, room, &lives)) {
                 slot = room;
-                slot_set_name(region, slot, hash, name);
+                slot_set_name(region, slot, hash, name, purpose);
         }
-        if (slot)
+        if (slot && purpose->holds)
                 add_holder(region, slot);
         return slot;
 }
@@ -319,30 +399,55 @@ static int reserve(const dn__region *region, const dn__shm_slot *slot)
         return dn__file_reserve(region->fd, offset, sizeof(*slot));
 }
 
-dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
-                            size_t n_name_bytes)
+static dn__shm_slot *use(dn__region *region, uint64_t hash, const words *words,
+                         const purpose *purpose)
 {
         size_t set = dn__shm_set_of(hash);
-        words words;
 
-        set_words(&words, name, n_name_bytes);
         for (int i = 0; i < N_ATTEMPTS; i++) {
                 dn__shm_slot *room = NULL, *slot;
 
                 /* Does the slow part before other processes have to wait for it. */
-                if (!find(region, hash, &words)) {
+                if (!find(region, hash, words)) {
                         room = find_room(region, set);
                         if (!room || reserve(region, room) < 0)
                                 return NULL;
                 }
                 if (!set_acquire(region, set))
                         return NULL;
-                slot = hold_in_set(region, hash, &words, room);
+                slot = use_in_set(region, hash, words, room, purpose);
                 set_release(region, set);
                 if (slot)
                         return slot;
         }
         return NULL;
+}
+
+dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
+                            size_t n_name_bytes)
+{
+        words words;
+
+        set_words(&words, name, n_name_bytes);
+        return use(region, hash, &words, &(purpose){ .holds = true });
+}
+
+dn__shm_slot *dn__slot_keep(dn__region *region, uint64_t hash, const char *name,
+                            size_t n_name_bytes)
+{
+        words words;
+
+        set_words(&words, name, n_name_bytes);
+        return use(region, hash, &words, &(purpose){ .holds = true, .keeps_state = true });
+}
+
+dn__shm_slot *dn__slot_carry(dn__region *region, const dn__name *name, const dn__region *from,
+                             const dn__shm_slot *slot)
+{
+        words words;
+
+        set_words(&words, name->text, name->n_bytes);
+        return use(region, name->hash, &words, &(purpose){ .from = from, .slot = slot });
 }
 
 void dn__slot_release(dn__region *region, dn__shm_slot *slot)

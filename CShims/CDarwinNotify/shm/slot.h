@@ -33,6 +33,24 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
 dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes);
 
+/* As dn__slot_hold(), for a name that this process held in another table before: its state
+ * remains. */
+dn__shm_slot *dn__slot_keep(dn__region *region, uint64_t hash, const char *name,
+                            size_t n_name_bytes);
+
+/* Gives the name of a slot of another region a slot that continues its count and has its state. If
+ * the name has a slot already, that counts what was posted meanwhile, at least once, and gets the
+ * state if it has none. Returns the slot, or NULL if there is no room. */
+dn__shm_slot *dn__slot_carry(dn__region *region, const dn__name *name, const dn__region *from,
+                             const dn__shm_slot *slot);
+
+/* Returns whether the name of a slot was posted a short time ago. */
+bool dn__slot_is_fresh(const dn__shm_slot *slot);
+
+/* Returns whether a post that was counted in another region is part of what was carried from there,
+ * and if so sets its slot. */
+bool dn__slot_was_carried(const dn__region *region, const dn__region *from, dn__post *post);
+
 /* Releases a slot of dn__slot_hold(). NULL is allowed. */
 void dn__slot_release(dn__region *region, dn__shm_slot *slot);
 

@@ -95,18 +95,22 @@ void dn__loop_add(dn__loop *loop, dn__source *source)
         loop->sources[loop->n_sources++] = source;
 }
 
-void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
-{
-        assert(!loop->options.polls);
-        atomic_store(&loop->word, word);
-        /* The previous word may have been rung in this turn: check everything once more. */
-        (void)dn__wake_mark(word);
-}
-
 /* An owner's word may be in shared memory. */
 static dn__wake_scope scope_of(const dn__loop *loop, const dn__wake_word *word)
 {
         return word == &loop->own_word ? DN__WAKE_PRIVATE : DN__WAKE_SHARED;
+}
+
+void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
+{
+        dn__wake_word *previous;
+
+        assert(!loop->options.polls);
+        /* The previous word may have been rung in this turn: check everything once more. */
+        (void)dn__wake_mark(word);
+        previous = atomic_exchange(&loop->word, word);
+        /* The thread may be asleep on it. */
+        dn__wake_ring(previous, scope_of(loop, previous));
 }
 
 void dn__loop_wake(dn__loop *loop)

@@ -54,8 +54,8 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop);
 void dn__loop_add(dn__loop *loop, dn__source *source);
 
 /* Makes a loop that does not poll sleep on its owner's word, which others may ring without knowing
- * the loop. Call before the thread starts, or on it. The sources are then asked again; later rings
- * of the previous word are ignored. */
+ * the loop. Any thread, one at a time. The sources are then asked again; later rings of
+ * the previous word are ignored, but its memory must stay. */
 void dn__loop_set_word(dn__loop *loop, dn__wake_word *word);
 
 /* Starts the thread if needed. Any thread. Returns 0 or -ENOMEM. */

@@ -18,10 +18,12 @@ typedef struct dn__direct {
         dn__carrier carrier;
         dn__source source;
         dn__loop *loop;
-        dn__region *region;
+        _Atomic(dn__region *) region;
 
         /* Of the thread: */
-        uint64_t n_found; /* new posts, by this look */
+        const dn__region *current; /* the region whose marks it takes */
+        const dn__region *left;    /* the region that the sink was told others left */
+        uint64_t n_found;          /* new posts, by this look */
         dn__nap nap;
 } dn__direct;
 
@@ -40,10 +42,23 @@ dn__loop *dn__direct_get_loop(dn__carrier *carrier)
 static bool prepare_direct(dn__source *source, dn__wait *wait)
 {
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
+        const dn__region *region = atomic_load(&direct->region);
 
         (void)wait;
         dn__nap_take(&direct->nap);
-        return !direct->region || !dn__ring_is_marked(direct->region);
+        return !region || (!dn__ring_is_marked(region) &&
+                           (direct->left == region || !dn__region_was_left(region)));
+}
+
+/* Tells the sink once: it may take a while until there is another table. */
+static void look_whether_left(dn__direct *direct, const dn__region *region)
+{
+        if (!dn__region_was_left(region)) {
+                direct->left = NULL;
+        } else if (direct->left != region) {
+                direct->left = region;
+                direct->carrier.sink->may_have_missed(direct->carrier.context);
+        }
 }
 
 /* Brings all that the table has counted of the name of a slot. */
@@ -53,10 +68,10 @@ static void bring(void *context, size_t slot_index)
         char text[DN__SLOT_NAME_BYTES];
         dn__post post = {
                 .generation = UINT64_MAX,
-                .region = direct->region->table->header.region,
+                .region = direct->current->id,
         };
 
-        if (dn__slot_read_name(direct->region, slot_index, text, &post.name))
+        if (dn__slot_read_name(direct->current, slot_index, text, &post.name))
                 direct->n_found += direct->carrier.sink->received(direct->carrier.context, &post);
 }
 
@@ -64,11 +79,13 @@ static void dispatch_direct(dn__source *source)
 {
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
 
-        if (!direct->region)
+        direct->current = atomic_load(&direct->region);
+        if (!direct->current)
                 return;
         direct->n_found = 0;
-        dn__marks_take(direct->region, bring, direct);
+        dn__marks_take(direct->current, bring, direct);
         dn__nap_note(&direct->nap, direct->n_found);
+        look_whether_left(direct, direct->current);
 }
 
 static const dn__source_ops source_ops = { prepare_direct, dispatch_direct };
@@ -87,19 +104,23 @@ static int direct_send(dn__carrier *carrier, const dn__post *post)
 {
         dn__direct *direct = direct_of(carrier);
 
-        if (!direct->region)
+        if (!atomic_load(&direct->region))
                 return -ENOTCONN;
         if (post->slot)
-                dn__ring_holders(direct->region, post->slot);
+                dn__ring_holders(post->table, post->slot);
         return 0;
 }
 
 /* A slot that is held is all that it takes. */
 static int direct_watch(dn__carrier *carrier, const dn__name *name, dn__watch **ret_watch)
 {
+        dn__direct *direct = direct_of(carrier);
+
         (void)name;
         *ret_watch = NULL;
-        return direct_of(carrier)->region ? dn__loop_start(direct_of(carrier)->loop) : 0;
+        if (!atomic_load(&direct->region))
+                return 0;
+        return dn__loop_start(direct->loop);
 }
 
 static int direct_await_watch(dn__carrier *carrier, dn__watch *watch, uint64_t *deadline_us)
@@ -172,8 +193,7 @@ static void loop_closed(void *context)
         direct->carrier.sink->closed(direct->carrier.context);
 }
 
-int dn__direct_new(dn__region *region, const dn__sink *sink, void *context,
-                   dn__carrier **ret_carrier)
+int dn__direct_new(const dn__sink *sink, void *context, dn__carrier **ret_carrier)
 {
         dn__direct *direct = calloc(1, sizeof(*direct));
         dn__loop_options options = {
@@ -188,7 +208,6 @@ int dn__direct_new(dn__region *region, const dn__sink *sink, void *context,
         *direct = (dn__direct){
                 .carrier = { &direct_ops, sink, context },
                 .source.ops = &source_ops,
-                .region = region,
         };
         r = dn__loop_new(&options, &direct->loop);
         if (r < 0) {
@@ -196,8 +215,14 @@ int dn__direct_new(dn__region *region, const dn__sink *sink, void *context,
                 return r;
         }
         dn__loop_add(direct->loop, &direct->source);
-        if (region)
-                dn__loop_set_word(direct->loop, &region->table->processes[region->process].wake);
         *ret_carrier = &direct->carrier;
         return 0;
+}
+
+void dn__direct_set_region(dn__carrier *carrier, dn__region *region)
+{
+        dn__direct *direct = direct_of(carrier);
+
+        atomic_store(&direct->region, region);
+        dn__loop_set_word(direct->loop, &region->table->processes[region->process].wake);
 }

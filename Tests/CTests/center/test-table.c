@@ -1,0 +1,349 @@
+/* The table is removed or replaced while processes use it: they meet again in the next one. */
+#include <dirent.h>
+#include <notify.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static void begin_without_bus(void)
+{
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+}
+
+static const char *table_directory(void)
+{
+        static char path[256];
+
+        snprintf(path, sizeof path, "%s/darwin-notify", getenv("XDG_RUNTIME_DIR"));
+        return path;
+}
+
+/* Returns the number of the table's file, which the next one does not have; 0: there is none. */
+static ino_t table_path(char ret_path[512])
+{
+        DIR *stream = opendir(table_directory());
+        struct dirent *entry;
+        ino_t number = 0;
+
+        while (stream && (entry = readdir(stream))) {
+                if (strncmp(entry->d_name, "table", 5) != 0)
+                        continue;
+                snprintf(ret_path, 512, "%s/%s", table_directory(), entry->d_name);
+                number = entry->d_ino;
+        }
+        if (stream)
+                closedir(stream);
+        return number;
+}
+
+static bool is_there(void)
+{
+        char path[512];
+
+        return table_path(path) != 0;
+}
+
+/* Returns whether a process has the table that is there now. */
+static bool has_table(test_child *child)
+{
+        char path[512], line[512], number[32];
+        bool is_mapped = false;
+        ino_t inode = table_path(path);
+        FILE *maps;
+
+        snprintf(path, sizeof path, "/proc/%d/maps", test_child_pid(child));
+        snprintf(number, sizeof number, " %lu ", (unsigned long)inode);
+        maps = fopen(path, "r");
+        CHECK(maps != NULL);
+        while (inode && fgets(line, sizeof line, maps))
+                is_mapped = is_mapped || strstr(line, number);
+        fclose(maps);
+        return is_mapped;
+}
+
+static void remove_table(void)
+{
+        char path[512];
+
+        CHECK(table_path(path) != 0);
+        CHECK_EQ(unlink(path), 0);
+}
+
+static void print_state(int token)
+{
+        uint64_t state;
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        printf("%llu\n", (unsigned long long)state);
+}
+
+static void print_check(int token)
+{
+        int check;
+
+        CHECK_EQ(notify_check(token, &check), NOTIFY_STATUS_OK);
+        printf("%d\n", check);
+}
+
+/* Arguments: name. Observes it, then answers: "post NAME" posts, "posts" says how many were heard,
+ * "set N" and "get" are for the state, "check" says whether it was posted. */
+ROLE(member)
+{
+        static tally seen;
+        int state_token, check_token, check;
+        char line[64];
+
+        tally_observe(dn_center_darwin(), args[0], &seen);
+        CHECK_EQ(notify_register_check(args[0], &state_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_check(args[0], &check_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_check(check_token, &check), NOTIFY_STATUS_OK);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                line[strcspn(line, "\n")] = '\0';
+                if (strncmp(line, "post ", 5) == 0)
+                        printf("%d\n", dn_center_post(dn_center_darwin(), line + 5, NULL, NULL, 0));
+                else if (strncmp(line, "set ", 4) == 0)
+                        printf("%u\n", notify_set_state(state_token, strtoull(line + 4, NULL, 10)));
+                else if (strcmp(line, "get") == 0)
+                        print_state(state_token);
+                else if (strcmp(line, "check") == 0)
+                        print_check(check_token);
+                else
+                        printf("%llu\n", (unsigned long long)seen.n_posts);
+        }
+        return 0;
+}
+
+static test_child *spawn_member(const char *name)
+{
+        test_child *child = test_spawn_role("member", name, NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+static uint64_t posts_of(test_child *member)
+{
+        return strtoull(test_child_ask(member, "posts"), NULL, 10);
+}
+
+static void post_by(test_child *member, const char *name)
+{
+        char line[64];
+
+        snprintf(line, sizeof line, "post %s", name);
+        CHECK_STREQ(test_child_ask(member, line), "0");
+}
+
+/* --- Without a bus --------------------------------------------------------------------------- */
+
+TEST_NO_BUS(aPostReachesAnotherProcessThroughTheNextTable)
+{
+        begin_without_bus();
+        test_child *a = spawn_member("A"), *b = spawn_member("B");
+
+        post_by(a, "B");
+        WAIT_UNTIL_EQ(posts_of(b), 1);
+        for (uint64_t i = 1; i <= 5; i++) {
+                remove_table();
+                post_by(a, "B");
+                post_by(b, "A");
+                WAIT_UNTIL_EQ(posts_of(b), 1 + i);
+                WAIT_UNTIL_EQ(posts_of(a), i);
+                WAIT_UNTIL(has_table(a) && has_table(b)); /* nobody asked for it */
+        }
+        CHECK_EQ(test_child_wait(a), 0);
+        CHECK_EQ(test_child_wait(b), 0);
+}
+
+TEST_NO_BUS(nothingIsLostWhileSomeAreInTheNextTable)
+{
+        begin_without_bus();
+        test_child *early = spawn_member("early"), *late = spawn_member("late");
+
+        test_child_pause(late);
+        remove_table();
+        WAIT_UNTIL(is_there()); /* by the early one */
+        for (int i = 0; i < 7; i++)
+                post_by(early, "late");
+        test_child_resume(late);
+        post_by(late, "early"); /* at once, wherever it is */
+        WAIT_UNTIL_EQ(posts_of(late), 7);
+        WAIT_UNTIL_EQ(posts_of(early), 1);
+        CHECK_EQ(test_child_wait(early), 0);
+        CHECK_EQ(test_child_wait(late), 0);
+}
+
+/* Nobody waits for the others before the next removal: a post too many is allowed. */
+TEST_NO_BUS(nothingIsLostWhileTableAfterTableIsRemoved)
+{
+        char path[512];
+
+        begin_without_bus();
+        test_child *a = spawn_member("A"), *b = spawn_member("B");
+        for (uint64_t i = 1; i <= 50; i++) {
+                if (table_path(path))
+                        (void)unlink(path);
+                post_by(a, "B");
+                post_by(b, "A");
+                WAIT_UNTIL(posts_of(b) >= i);
+                WAIT_UNTIL(posts_of(a) >= i);
+        }
+        CHECK_EQ(test_child_wait(a), 0);
+        CHECK_EQ(test_child_wait(b), 0);
+}
+
+TEST_NO_BUS(aNewProcessMeetsThoseOfTheTableBefore)
+{
+        begin_without_bus();
+        test_child *before = spawn_member("before");
+
+        remove_table();
+        WAIT_UNTIL(is_there());
+        test_child *after = spawn_member("after");
+        post_by(before, "after");
+        post_by(after, "before");
+        WAIT_UNTIL_EQ(posts_of(after), 1);
+        WAIT_UNTIL_EQ(posts_of(before), 1);
+        CHECK_EQ(test_child_wait(before), 0);
+        CHECK_EQ(test_child_wait(after), 0);
+}
+
+TEST_NO_BUS(statesAndChecksGoOnInTheNextTable)
+{
+        begin_without_bus();
+        test_child *a = spawn_member("N"), *b = spawn_member("N");
+
+        CHECK_STREQ(test_child_ask(a, "set 5"), "0");
+        remove_table();
+        WAIT_UNTIL(is_there());
+        CHECK_STREQ(test_child_ask(b, "get"), "5");
+        CHECK_STREQ(test_child_ask(b, "check"), "0");
+        CHECK_STREQ(test_child_ask(b, "set 6"), "0");
+        WAIT_UNTIL(strcmp(test_child_ask(a, "get"), "6") == 0);
+        post_by(a, "N");
+        WAIT_UNTIL(strcmp(test_child_ask(b, "check"), "1") == 0);
+        CHECK_EQ(test_child_wait(a), 0);
+        test_child *c = spawn_member("N");
+        CHECK_STREQ(test_child_ask(c, "get"), "6");
+        CHECK_EQ(test_child_wait(b), 0);
+        CHECK_EQ(test_child_wait(c), 0);
+}
+
+TEST_NO_BUS(theDirectoryOfTheTableMayBeRemovedOrRenamed)
+{
+        char path[512], other[512];
+
+        begin_without_bus();
+        test_child *a = spawn_member("A"), *b = spawn_member("B");
+        remove_table();
+        (void)rmdir(table_directory()); /* unless somebody was faster */
+        WAIT_UNTIL(has_table(a) && has_table(b));
+        post_by(a, "B");
+        WAIT_UNTIL_EQ(posts_of(b), 1);
+        snprintf(other, sizeof other, "%s-before", table_directory());
+        CHECK_EQ(rename(table_directory(), other), 0);
+        WAIT_UNTIL(has_table(a) && has_table(b));
+        post_by(a, "B");
+        WAIT_UNTIL_EQ(posts_of(b), 2);
+        post_by(b, "A");
+        WAIT_UNTIL_EQ(posts_of(a), 1);
+        CHECK(table_path(path) != 0);
+        CHECK_EQ(test_child_wait(a), 0);
+        CHECK_EQ(test_child_wait(b), 0);
+}
+
+TEST_NO_BUS(aFileInThePlaceOfTheTableIsReplaced)
+{
+        char path[512], other[512];
+        FILE *file;
+
+        begin_without_bus();
+        test_child *a = spawn_member("A"), *b = spawn_member("B");
+        ino_t before = table_path(path);
+        snprintf(other, sizeof other, "%s/other", test_directory());
+        file = fopen(other, "w");
+        CHECK(file && fputs("no table", file) > 0 && fclose(file) == 0);
+        CHECK_EQ(rename(other, path), 0);
+        struct stat status;
+        WAIT_UNTIL(stat(path, &status) == 0 && status.st_ino != before && status.st_size > 4096);
+        post_by(a, "B");
+        WAIT_UNTIL_EQ(posts_of(b), 1);
+        CHECK_EQ(test_child_wait(a), 0);
+        CHECK_EQ(test_child_wait(b), 0);
+}
+
+/* Those that watch over the file ring all others. */
+TEST_NO_BUS(manyProcessesMeetInTheNextTable)
+{
+        enum { N = 12 };
+        test_child *members[N];
+        char name[16];
+
+        begin_without_bus();
+        for (int i = 0; i < N; i++) {
+                snprintf(name, sizeof name, "N%d", i);
+                members[i] = spawn_member(name);
+        }
+        remove_table();
+        WAIT_UNTIL(is_there());
+        for (int i = 0; i < N; i++) {
+                snprintf(name, sizeof name, "N%d", (i + 1) % N);
+                post_by(members[i], name);
+        }
+        for (int i = 0; i < N; i++)
+                WAIT_UNTIL_EQ(posts_of(members[i]), 1);
+        for (int i = 0; i < N; i++)
+                CHECK_EQ(test_child_wait(members[i]), 0);
+}
+
+/* As the specification of the directory has it: a file with this bit is not cleaned away by age. */
+TEST_NO_BUS(theTableIsKeptFromCleaningByAge)
+{
+        struct stat status;
+        char path[512];
+
+        begin_without_bus();
+        post_ok(dn_center_darwin(), "N");
+        CHECK(table_path(path) != 0);
+        CHECK_EQ(stat(path, &status), 0);
+        CHECK(status.st_mode & S_ISVTX);
+}
+
+/* --- With a bus ------------------------------------------------------------------------------ */
+
+TEST(aPostIsHeardOnceWhileItsObserverIsStillInTheTableBefore)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_child *early = spawn_member("early"), *late = spawn_member("late");
+        test_child_pause(late);
+        remove_table();
+        WAIT_UNTIL(is_there());
+        for (int i = 0; i < 3; i++)
+                post_by(early, "late");
+        test_child_resume(late);
+        post_by(late, "early");
+        WAIT_UNTIL_EQ(posts_of(late), 3);
+        WAIT_UNTIL_EQ(posts_of(early), 1);
+        fence_bus(peer);
+        post_by(early, "late");
+        WAIT_UNTIL_EQ(posts_of(late), 4);
+        fence_bus(peer);
+        CHECK_EQ(posts_of(late), 4);
+        CHECK_EQ(posts_of(early), 1);
+        CHECK_EQ(test_child_wait(early), 0);
+        CHECK_EQ(test_child_wait(late), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()
