@@ -48,6 +48,7 @@ let package = Package(
     .library(name: "DarwinNotify", targets: ["DarwinNotify"]),
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
     .library(name: "DistributedNotifications", targets: ["DistributedNotifications"]),
+    .library(name: "CFNotificationCenter", targets: ["CFNotificationCenter"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .library(name: "Delegation", targets: ["Delegation"]),
@@ -68,6 +69,10 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "DistributedNotifications", dependencies: ["DarwinNotify", "DarwinNotifySupport"],
+      swiftSettings: strictSwift),
+    .target(
+      name: "CFNotificationCenter",
+      dependencies: ["DarwinNotify", "DarwinNotifySupport", "DistributedNotifications"],
       swiftSettings: strictSwift),
     .target(
       name: "Delegation", dependencies: ["DarwinNotifySupport"], swiftSettings: strictSwift),
@@ -105,15 +110,19 @@ let package = Package(
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: [
-        "DarwinNotify", "DistributedNotifications", "Wormhole", "WormholeFoundation", "TestSupport",
-        "TestTools", "group-peer", "macos-source", "wormhole-peer",
+        "CFNotificationCenter", "DarwinNotify", "DistributedNotifications", "Wormhole",
+        "WormholeFoundation", "TestSupport", "TestTools", "group-peer", "ios-app", "ios-extension",
+        "macos-source", "wormhole-peer",
       ]
         + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
       path: "Tests",
       exclude: [
         "Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Soak", "Support", "Tools",
       ],
-      sources: ["DarwinNotifyTests", "DistributedNotificationsTests", "WormholeTests"],
+      sources: [
+        "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
+        "WormholeTests",
+      ],
       swiftSettings: strictSwift),
     .testTarget(
       name: "DelegationTests", dependencies: ["Delegation", "TestTools"],
@@ -131,6 +140,13 @@ let package = Package(
     .executableTarget(
       name: "macos-source", dependencies: ["DistributedNotifications"],
       path: "Tests/Programs/macos-source"),
+    // As people have written them for iOS: the one in Swift 5.
+    .executableTarget(
+      name: "ios-app", dependencies: ["CFNotificationCenter"], path: "Examples/ios-port/ios-app",
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "ios-extension", dependencies: ["CFNotificationCenter"],
+      path: "Examples/ios-port/ios-extension", swiftSettings: [.treatAllWarnings(as: .error)]),
     program("group-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
     program("wormhole-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
   ]

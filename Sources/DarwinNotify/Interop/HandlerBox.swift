@@ -10,6 +10,11 @@ enum Context {
     Unmanaged.passRetained(object).toOpaque()
   }
 
+  /// Lends an object to C for the length of a call.
+  static func lend(_ object: AnyObject) -> UnsafeMutableRawPointer {
+    Unmanaged.passUnretained(object).toOpaque()
+  }
+
   /// Returns the object of a context that C has not destroyed yet.
   static func borrow<Object: AnyObject>(
     _ context: UnsafeMutableRawPointer?, as type: Object.Type

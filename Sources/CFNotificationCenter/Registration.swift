@@ -1,0 +1,102 @@
+// Keeps what was added for an observer.
+
+internal import DarwinNotify
+internal import DarwinNotifySupport
+internal import Synchronization
+
+/// How a center compares objects.
+enum ObjectKey: Hashable, @unchecked Sendable {
+  // A pointer is compared, never followed.
+  case pointer(UnsafeRawPointer)
+  case text(ExactString)
+}
+
+/// One registration.
+final class Registration: @unchecked Sendable {
+  // Constants, but for what a lock or an atomic guards; the observer is handed on, never followed.
+  // The center says on which threads the callback is called, as Apple's does.
+  unowned let center: CFNotificationCenter
+  let observer: UnsafeRawPointer?
+  let name: ExactString?
+  let object: ObjectKey?
+  private let callback: CFNotificationCallback
+  private let isCancelled = Atomic(false)
+  private let observation = Locked<NotificationObservation?>(nil)
+
+  init(
+    _ center: CFNotificationCenter, observer: UnsafeRawPointer?, name: CFString?,
+    object: ObjectKey?, _ callback: @escaping CFNotificationCallback
+  ) {
+    self.center = center
+    self.observer = observer
+    self.name = name.map { ExactString($0) }
+    self.object = object
+    self.callback = callback
+  }
+
+  /// Keeps the observation, or ends it if the registration has been removed meanwhile.
+  func begin(_ begun: NotificationObservation) {
+    observation.withLock { $0 = begun }
+    if isCancelled.load(ordering: .sequentiallyConsistent) { endObservation() }
+  }
+
+  /// Lets no call begin any more where the callback runs.
+  func cancel() {
+    isCancelled.store(true, ordering: .sequentiallyConsistent)
+    endObservation()
+  }
+
+  private func endObservation() {
+    observation.withLock { observation in
+      defer { observation = nil }
+      return observation
+    }?.cancel()
+  }
+
+  func call(_ name: String, object: UnsafeRawPointer? = nil, userInfo: CFDictionary? = nil) {
+    guard !isCancelled.load(ordering: .sequentiallyConsistent) else { return }
+    callback(
+      center, UnsafeMutableRawPointer(mutating: observer), CFNotificationName(name), object,
+      userInfo)
+  }
+
+  func isFor(name: ExactString?, object: ObjectKey?) -> Bool {
+    (name == nil || name == self.name) && (object == nil || object == self.object)
+  }
+}
+
+/// The registrations of a center, by the addresses of their observers.
+final class RegistrationTable: Sendable {
+  private let registrations = Locked<[UInt: [Registration]]>([:])
+
+  func add(_ registration: Registration) {
+    registrations.withLock {
+      $0[UInt(bitPattern: registration.observer), default: []].append(registration)
+    }
+  }
+
+  func remove(_ registration: Registration) {
+    _ = take(of: registration.observer) { $0 === registration }
+  }
+
+  /// Takes those of an observer that were added for a name and an object, where `nil` stands for
+  /// any.
+  func take(
+    of observer: UnsafeRawPointer, name: CFNotificationName?, object: ObjectKey?
+  ) -> [Registration] {
+    let name = name.map { ExactString($0.rawValue) }
+    return take(of: observer) { $0.isFor(name: name, object: object) }
+  }
+
+  private func take(
+    of observer: UnsafeRawPointer?, where isWanted: @Sendable (Registration) -> Bool
+  ) -> [Registration] {
+    let address = UInt(bitPattern: observer)
+    return registrations.withLock { registrations in
+      guard let all = registrations.removeValue(forKey: address) else { return [] }
+      let kept = all.filter { !isWanted($0) }
+      if !kept.isEmpty { registrations[address] = kept }
+      return all.filter(isWanted)
+    }
+  }
+}

@@ -1,0 +1,250 @@
+// Specifies who is called for a post, and who is not any more.
+import CFNotificationCenter
+import Foundation
+import TestTools
+import Testing
+
+private func writing(_ text: String, to log: Log<String>) -> CFNotificationCallback {
+  { _, _, _, _, _ in log.append(text) }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct CFObservingTests {
+  private let log = Log<String>()
+
+  private func add(
+    _ center: CFNotificationCenter, _ observer: Observer?, _ text: String, _ name: String?,
+    _ object: Object? = nil
+  ) {
+    CFNotificationCenterAddObserver(
+      center, observer?.pointer, writing(text, to: log), name as CFString?, object?.pointer,
+      .deliverImmediately)
+  }
+
+  private func remove(
+    _ center: CFNotificationCenter, _ observer: Observer, _ name: String?, _ object: Object? = nil
+  ) {
+    CFNotificationCenterRemoveObserver(
+      center, observer.pointer, name.map { CFNotificationName($0) }, object?.pointer)
+  }
+
+  @Test(arguments: CenterChoice.allCases, BusKind.installed)
+  func observersAreCalledInTheOrderOfTheirRegistration(
+    of choice: CenterChoice, on kind: BusKind
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (one, two) = (Observer(), Observer())
+    add(here, one, "first", one.name)
+    add(here, two, "second", one.name)
+    add(here, one, "first again", one.name)
+    post(there, one.name)
+    await drain(here, behind: there)
+    #expect(log.entries == ["first", "second", "first again"])
+    CFNotificationCenterRemoveEveryObserver(here, one.pointer)
+    post(there, one.name)
+    await drain(here, behind: there)
+    #expect(log.entries.dropFirst(3) == ["second"])
+    CFNotificationCenterRemoveEveryObserver(here, two.pointer)
+  }
+
+  @Test(arguments: CenterChoice.withObjects, BusKind.installed)
+  func aPostWithoutAnObjectReachesThoseWhoAskForNone(
+    of choice: CenterChoice, on kind: BusKind
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (observer, x, y) = (Observer(), Object("x"), Object("y"))
+    add(here, observer, "x", observer.name, x)
+    add(here, observer, "any", observer.name)
+    post(there, observer.name)
+    post(there, observer.name, x)
+    post(there, observer.name, y)
+    await drain(here, behind: there)
+    #expect(log.entries == ["any", "x", "any", "any"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func objectsOfTheDistributedCenterAreComparedAsText(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
+    let observer = Observer()
+    add(here, observer, "hears", observer.name, Object(["se", "nder"].joined()))
+    post(there, observer.name, Object("sender"))
+    await drain(here, behind: there)
+    #expect(log.entries == ["hears"])
+    remove(here, observer, nil, Object("sender"))
+    post(there, observer.name, Object("sender"))
+    await drain(here, behind: there)
+    #expect(log.entries == ["hears"])
+  }
+
+  @Test func objectsOfTheLocalCenterAreComparedAsPointers() throws {
+    let center = try #require(CFNotificationCenterGetLocalCenter())
+    let (observer, one, other) = (Observer(), Object("x"), Object("x"))
+    add(center, observer, "hears", observer.name, one)
+    post(center, observer.name, other)
+    #expect(log.entries == [])
+    remove(center, observer, nil, other)
+    post(center, observer.name, one)
+    #expect(log.entries == ["hears"])
+    CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
+  }
+
+  @Test(arguments: CenterChoice.withObjects, BusKind.installed)
+  func removalTakesWhatFitsNameAndObject(
+    of choice: CenterChoice, on kind: BusKind
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (observer, x, y) = (Observer(), Object("x"), Object("y"))
+    let (one, two) = (observer.name, observer.name + ".two")
+
+    func heard(afterRemoving name: String?, _ object: Object?) async -> [String] {
+      let before = log.entries.count
+      add(here, observer, "1x", one, x)
+      add(here, observer, "1y", one, y)
+      add(here, observer, "2x", two, x)
+      remove(here, observer, name, object)
+      for name in [one, two] { for object in [x, y] { post(there, name, object) } }
+      await drain(here, behind: there)
+      CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+      return Array(log.entries.dropFirst(before))
+    }
+
+    #expect(await heard(afterRemoving: one, nil) == ["2x"])
+    #expect(await heard(afterRemoving: nil, x) == ["1y"])
+    #expect(await heard(afterRemoving: one, x) == ["1y", "2x"])
+    #expect(await heard(afterRemoving: nil, nil) == [])
+    #expect(await heard(afterRemoving: "\(one).other", nil) == ["1x", "1y", "2x"])
+  }
+
+  @Test(arguments: CenterChoice.withObjects, BusKind.installed)
+  func anObserverOfEveryNameStaysWhenOneNameIsRemoved(
+    of choice: CenterChoice, on kind: BusKind
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (observer, x) = (Observer(), Object("object of \(choice) on \(kind)"))
+    add(here, observer, "every name", nil, x)
+    remove(here, observer, observer.name)
+    post(there, observer.name, x)
+    post(there, observer.name + ".other", x)
+    post(there, observer.name)
+    await drain(here, behind: there)
+    #expect(log.entries == ["every name", "every name"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+
+  @Test(arguments: CenterChoice.allCases, BusKind.installed)
+  func aRegistrationWithoutAnObserverStaysForGood(
+    of choice: CenterChoice, on kind: BusKind
+  ) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let name = Observer().name
+    CFNotificationCenterAddObserver(
+      here, nil, { [log] _, observer, _, _, _ in log.append("\(observer == nil)") },
+      name as CFString, nil, .hold)
+    CFNotificationCenterRemoveObserver(here, nil, CFNotificationName(name), nil)
+    CFNotificationCenterRemoveEveryObserver(here, nil)
+    post(there, name)
+    await drain(here, behind: there)
+    #expect(log.entries == ["true"])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func theDarwinCenterKnowsNeitherObjectsNorUserInfos(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try CenterChoice.darwin.makeEnds(on: bus)
+    let (observer, x, y) = (Observer(), Object("x"), Object("y"))
+    CFNotificationCenterAddObserver(
+      here, observer.pointer,
+      { [log] center, found, name, object, userInfo in
+        log.append("\(name!.rawValue) \(object == nil) \(userInfo == nil) \(center == here)")
+        log.append("\(found == observer.pointer)")
+      },
+      observer.name as CFString, x.pointer, .drop)
+    post(there, observer.name, y, ["key": 1])
+    await drain(here, behind: there)
+    #expect(log.entries == ["\(observer.name) true true true", "true"])
+    remove(here, observer, observer.name, y)
+    post(there, observer.name)
+    await drain(here, behind: there)
+    #expect(log.entries.count == 2)
+  }
+
+  @Test(arguments: CenterChoice.allCases, BusKind.installed)
+  func aCallbackCanRemoveItselfAndOthers(of choice: CenterChoice, on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (one, two) = (Observer(), Observer())
+    CFNotificationCenterAddObserver(
+      here, one.pointer,
+      { [log] center, observer, _, _, _ in
+        log.append("first")
+        CFNotificationCenterRemoveEveryObserver(center, observer)
+        CFNotificationCenterRemoveEveryObserver(center, two.pointer)
+      },
+      one.name as CFString, nil, .deliverImmediately)
+    add(here, two, "second", one.name)
+    post(there, one.name)
+    post(there, one.name)
+    await drain(here, behind: there)
+    #expect(log.entries == ["first"])
+  }
+
+  @Test(arguments: CenterChoice.allCases, BusKind.installed)
+  func namesAreBytes(of choice: CenterChoice, on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let observer = Observer()
+    let endings = ["caf\u{E9}", "cafe\u{301}", "\u{1F600}", "\u{20BB7}'\"\\,=*", "A", "a", "a."]
+    let names = endings.map { "\(observer.name).\($0)" }
+    for name in names { add(here, observer, name, name) }
+    for name in names { post(there, name) }
+    await drain(here, behind: there)
+    // Those of one process keep their order only for each name.
+    #expect(log.entries.count == names.count)
+    for name in names {
+      #expect(log.entries.count { $0.utf8.elementsEqual(name.utf8) } == 1)
+    }
+    remove(here, observer, names[0])
+    post(there, names[0])
+    post(there, names[1])
+    await drain(here, behind: there)
+    #expect(log.entries.dropFirst(names.count).map { Array($0.utf8) } == [Array(names[1].utf8)])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+
+  @Test(arguments: CenterChoice.allCases)
+  func manyRegistrationsLeaveNothingBehind(of choice: CenterChoice) async throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let (here, _) = try choice.makeEnds(on: bus)
+    let (census, observer) = (Census(), Observer())
+    let count = 100_000 / slowness
+    for round in 0..<count {
+      let canary = census.makeCanary()
+      CFNotificationCenterAddObserver(
+        here, observer.pointer, { _, _, _, _, _ in canary.sing() },
+        "\(observer.name).\(round % 4)" as CFString, nil, .coalesce)
+      CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+    }
+    await eventually { census.deaths == count }
+  }
+
+  @Test(arguments: CenterChoice.allCases)
+  func anObserverThatIsFreedWithoutRemovalIsNotTouched(of choice: CenterChoice) async throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let (here, there) = try choice.makeEnds(on: bus)
+    var observer: Observer? = Observer()
+    let (name, pointer) = (try #require(observer?.name), try #require(observer?.pointer))
+    add(here, observer, "called", name)
+    observer = nil
+    post(there, name)
+    await drain(here, behind: there)
+    #expect(log.entries == ["called"])
+    CFNotificationCenterRemoveEveryObserver(here, pointer)
+  }
+}

@@ -1,0 +1,197 @@
+// Specifies what a callback is told, where it runs, and what is refused.
+import CFNotificationCenter
+import Dispatch
+import DistributedNotifications
+import Foundation
+import Synchronization
+import TestTools
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct CFPostingTests {
+  private let log = Log<String>()
+
+  @Test func theCentersAreThoseOfTheProcess() throws {
+    let centers = [
+      CFNotificationCenterGetLocalCenter(), CFNotificationCenterGetDarwinNotifyCenter(),
+      CFNotificationCenterGetDistributedCenter(),
+    ]
+    #expect(Set(centers).count == 3)
+    #expect(CFNotificationCenterGetLocalCenter() == centers[0])
+    #expect(CFNotificationCenterGetTypeID() == CFNotificationCenterGetTypeID())
+    #expect(CFNotificationCenterGetTypeID() != 0)
+  }
+
+  @Test func theLocalCenterCallsBeforeAPostReturns() throws {
+    let center = try #require(CFNotificationCenterGetLocalCenter())
+    let (observer, thread) = (Observer(), pthread_self())
+    let depth = Atomic(0)
+    CFNotificationCenterAddObserver(
+      center, observer.pointer,
+      { [log] center, _, name, _, userInfo in
+        log.append("\(pthread_self() == thread) \(userInfo?["key"] as? Int ?? 0)")
+        guard depth.add(1, ordering: .relaxed).newValue < 3 else { return }
+        CFNotificationCenterPostNotification(center, name, nil, ["key": 7], true)
+      },
+      observer.name as CFString, nil, .coalesce)
+    post(center, observer.name, nil, ["key": 42])
+    #expect(log.entries == ["true 42", "true 7", "true 7"])
+    CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
+  }
+
+  @MainActor
+  @Test(arguments: [CenterChoice.darwin, .distributed], BusKind.installed)
+  func aPostReturnsBeforeTheMainQueueCalls(of choice: CenterChoice, on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let player = MainActorPlayer(here)
+    post(here, player.name)
+    #expect(player.changes == 0)
+    await drain(here, behind: here)
+    #expect(player.changes == 1)
+    post(there, player.name)
+    await drain(here, behind: there)
+    #expect(player.changes == 2)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func userInfosComeBackAsTheyWere(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
+    let (observer, object) = (Observer(), Object("sender"))
+    let sent: NSDictionary = [
+      "text": "caf\u{E9} \u{1F600}", "yes": true, "least": Int64.min, "most": UInt64.max,
+      "half": 0.5, "data": Data([0, 255]), "date": Date(timeIntervalSinceReferenceDate: 0.25),
+      "list": [1, "two", [3.5]], "inner": ["key": ["key": "value"]], "empty": [String: Any](),
+    ]
+    CFNotificationCenterAddObserver(
+      here, observer.pointer,
+      { [log] _, _, _, object, userInfo in
+        let text = object.map { Unmanaged<NSString>.fromOpaque($0).takeUnretainedValue() }
+        let isSame = userInfo.map { sent.isEqual($0 as NSDictionary) } ?? false
+        log.append("\(text ?? "nil") \(isSame)")
+      },
+      observer.name as CFString, nil, .hold)
+    post(there, observer.name, object, try #require(sent as? CFDictionary))
+    await drain(here, behind: there)
+    #expect(log.entries == ["sender true"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func optionsReachObserversThatAreSuspended(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let own = try DistributedNotificationCenter(bus: .address(bus.address))
+    let here = CFNotificationCenter(own)
+    let (_, there) = try CenterChoice.distributed.makeEnds(on: bus)
+    let observer = Observer()
+    let name = CFNotificationName(observer.name)
+    own.suspended = true
+    CFNotificationCenterAddObserver(
+      here, observer.pointer,
+      { [log] _, _, _, _, userInfo in log.append(userInfo?["text"] as? String ?? "none") },
+      observer.name as CFString, nil, .drop)
+    post(there, observer.name, nil, ["text": "dropped"])
+    CFNotificationCenterPostNotificationWithOptions(
+      there, name, nil, ["text": "now"] as CFDictionary,
+      kCFNotificationDeliverImmediately | kCFNotificationPostToAllSessions | 1 << 20)
+    await drain(here, behind: there)
+    #expect(log.entries == ["now"])
+    own.suspended = false
+    post(there, observer.name, nil, ["text": "again"])
+    await drain(here, behind: there)
+    #expect(log.entries == ["now", "again"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+}
+
+/// An observer as they are written for apps.
+@MainActor private final class MainActorPlayer {
+  let name = Observer().name
+  private(set) var changes = 0
+  private let center: CFNotificationCenter
+
+  init(_ center: CFNotificationCenter) {
+    self.center = center
+    CFNotificationCenterAddObserver(
+      center, Unmanaged.passUnretained(self).toOpaque(),
+      { _, observer, _, _, _ in
+        guard let observer else { return }
+        Unmanaged<MainActorPlayer>.fromOpaque(observer).takeUnretainedValue().changes += 1
+      },
+      name as CFString, nil, .deliverImmediately)
+  }
+
+  deinit {
+    CFNotificationCenterRemoveEveryObserver(center, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
+
+/// What goes wrong is told to one handler for the whole process.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CFErrorTests {
+  /// The errors of one call. Other tests make none.
+  private func errors(of body: () -> Void) -> [String] {
+    let (before, log) = (CFNotificationCenter.onError, Log<String>())
+    CFNotificationCenter.onError = { log.append("\($0)") }
+    defer { CFNotificationCenter.onError = before }
+    body()
+    return log.entries
+  }
+
+  @Test(arguments: CenterChoice.allCases)
+  func missingArgumentsDoNothing(of choice: CenterChoice) async throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let (here, _) = try choice.makeEnds(on: bus)
+    let observer = Observer()
+    let missing = errors {
+      CFNotificationCenterAddObserver(
+        here, observer.pointer, nil, observer.name as CFString, nil, .drop)
+      CFNotificationCenterPostNotification(here, nil, nil, nil, true)
+      CFNotificationCenterPostNotification(here, CFNotificationName(""), nil, nil, true)
+      CFNotificationCenterPostNotification(here, CFNotificationName("a\0b"), nil, nil, true)
+    }
+    #expect(missing.count == 4)
+    let ignored = errors {
+      CFNotificationCenterAddObserver(nil, nil, { _, _, _, _, _ in }, nil, nil, .drop)
+      CFNotificationCenterRemoveObserver(nil, nil, nil, nil)
+      CFNotificationCenterRemoveEveryObserver(nil, nil)
+      CFNotificationCenterPostNotification(nil, nil, nil, nil, false)
+      CFNotificationCenterPostNotificationWithOptions(nil, nil, nil, nil, 0)
+      CFNotificationCenterRemoveObserver(here, observer.pointer, nil, nil)
+    }
+    #expect(ignored == [])
+  }
+
+  @Test func theDarwinCenterRefusesEveryName() throws {
+    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let (here, _) = try CenterChoice.darwin.makeEnds(on: bus)
+    let observer = Observer()
+    let refused = errors {
+      CFNotificationCenterAddObserver(
+        here, observer.pointer, { _, _, _, _, _ in }, nil, nil, .drop)
+    }
+    #expect(refused.count == 1)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func whatIsNoPropertyListIsRefused(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
+    let (observer, log) = (Observer(), Log<String>())
+    CFNotificationCenterAddObserver(
+      here, observer.pointer, { _, _, _, _, userInfo in log.append("\(userInfo?.count ?? 0)") },
+      observer.name as CFString, nil, .hold)
+    let refused = errors {
+      let link = URL(fileURLWithPath: "/")
+      post(there, observer.name, nil, ["good": 1, "link": link])
+      post(there, observer.name, nil, [7: "a key that is no string"])
+    }
+    #expect(refused.count == 2)
+    #expect(refused.first?.contains(#"userInfo["link"]"#) == true)
+    post(there, observer.name, nil, ["good": 1])
+    await drain(here, behind: there)
+    #expect(log.entries == ["1"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+}
