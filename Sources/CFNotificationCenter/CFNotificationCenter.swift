@@ -1,4 +1,6 @@
 // Gives access to the notification centers of a process under the names of Core Foundation.
+// The names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 package import DarwinNotify
 internal import DarwinNotifySupport

@@ -46,9 +46,9 @@ public struct CFNotificationName: RawRepresentable, Hashable, Sendable {
 /// A function that is called for a notification.
 ///
 /// Apple's is a C function and so cannot capture anything; this one may, and then the center keeps
-/// what it captures until the observer is removed. Its parameters are the center, the observer as it
-/// was added, the name that was posted, the object and the user info. The pointers are borrowed for
-/// the call.
+/// what it captures until the observer is removed. Its parameters are the center, the observer as
+/// it was added, the name that was posted, the object and the user info. The pointers are borrowed
+/// for the call.
 public typealias CFNotificationCallback = (
   CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,
   CFDictionary?

@@ -1,4 +1,6 @@
 // Adds and removes observers.
+// The names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 internal import DarwinNotify
 

@@ -1,4 +1,6 @@
 // Posts notifications.
+// The names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 internal import DarwinNotify
 

@@ -17,7 +17,9 @@ enum CenterChoice: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
   /// Two ends: what one posts the other hears. They are of two connections, but for the local
   /// center, which has none.
-  func makeEnds(on bus: PrivateBus) throws -> (here: CFNotificationCenter, there: CFNotificationCenter) {
+  func makeEnds(
+    on bus: PrivateBus
+  ) throws -> (here: CFNotificationCenter, there: CFNotificationCenter) {
     switch self {
     case .local:
       let center = try #require(CFNotificationCenterGetLocalCenter())
@@ -69,7 +71,7 @@ func post(
 func drain(_ here: CFNotificationCenter, behind there: CFNotificationCenter) async {
   let (fence, log) = (Observer(), Log<String>())
   CFNotificationCenterAddObserver(
-    here, fence.pointer, { _, _, name, _, _ in log.append(name!.rawValue) },
+    here, fence.pointer, { _, _, name, _, _ in log.append(name?.rawValue ?? "none") },
     fence.name as CFString, nil, .deliverImmediately)
   post(there, fence.name)
   await eventually("the fence did not come") { !log.entries.isEmpty }

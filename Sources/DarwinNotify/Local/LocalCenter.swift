@@ -19,6 +19,9 @@ package enum LocalCenter {
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this pointer; `nil` for all.
   ///   - handler: what to do, on the thread of the poster.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for a name that cannot be posted,
+  ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_observe_object`.
   package static func observe(
@@ -38,6 +41,8 @@ package enum LocalCenter {
   ///   - name: the name to post.
   ///   - object: compared with the pointers of the observers.
   ///   - userInfo: handed to the handlers as it is.
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for a name that cannot be posted,
+  ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_post`.
   package static func post(

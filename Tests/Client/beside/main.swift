@@ -1,8 +1,10 @@
 // Imports all modules together with those of the toolchain that have types of the same names.
 import CDarwinNotify
+import CFNotificationCenter
 import DarwinNotify
 import Dispatch
 import Distributed
+import DistributedNotifications
 import Foundation
 import Observation
 import Synchronization
@@ -42,6 +44,11 @@ model.message = Message(text: "changed")
 let observation: NotificationObservation? = try? DarwinNotificationCenter.shared.observe(
   "com.example.beside", on: .thread
 ) { _ in }
+CFNotificationCenterAddObserver(
+  CFNotificationCenterGetDarwinNotifyCenter(), nil, { _, _, _, _, _ in },
+  "com.example.beside" as CFString, nil, .deliverImmediately)
+let center: DistributedNotificationCenter = .default()
+center.post(name: Notification.Name("com.example.beside"), object: nil)
 let message = Wormhole.Message<State>(.value(State(isOn: true)), name: "state")
 print("received \(describe(message, by: .current)), \(isChanged.withLock { $0 })")
 withExtendedLifetime((observation, Event(), Content.nothing)) {}
