@@ -1,8 +1,7 @@
-/* Reports what the shared table counts, for as long as there is no bus to report it.
+/* Reports the posts that the shared table counts, while there is no bus to report them.
  *
  * A thread sleeps on the word of the follower's entry, where posters ring, and makes a descriptor
- * readable. The marks are left to the reader: until it has taken them the thread has no more to
- * tell. */
+ * readable. The reader takes the marks: until then the thread has nothing more to report. */
 #include "inspect/follower.h"
 
 #include <errno.h>
@@ -71,7 +70,7 @@ typedef struct report {
         int result;
 } report;
 
-/* A slot passes to another name: all that was counted since then is new. */
+/* A slot passes to another name: everything counted since then is new. */
 static known *know(dn__follower *follower, size_t index)
 {
         const dn__shm_table *table = follower->region->table;

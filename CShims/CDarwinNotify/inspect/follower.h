@@ -1,4 +1,4 @@
-/* Reports what the shared table counts, for as long as there is no bus to report it. */
+/* Reports the posts that the shared table counts, while there is no bus to report them. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,15 +7,15 @@
 
 typedef struct dn__follower dn__follower;
 
-/* Opens the table of `key` (the scope of an address). What is posted from now on is new. Returns 0
- * or a negative errno. */
+/* Opens the table of `key` (the scope of an address). Later posts are new. Returns 0 or a negative
+ * errno. */
 int dn__follower_open(const char *key, dn__follower **ret_follower);
 
-/* Follows the table from now on: posts that nobody has reported since the follower was opened are
- * the next to be read. Returns 0 or -ENOMEM. */
+/* Starts following the table: posts since the follower was opened that have not been reported are
+ * read next. Returns 0 or -ENOMEM. */
 int dn__follower_resume(dn__follower *follower);
 
-/* Stops following: what is read afterwards was posted before. */
+/* Stops following: only earlier posts are read after this. */
 void dn__follower_pause(dn__follower *follower);
 
 /* Returns a descriptor that is readable when there may be new posts. */
@@ -25,7 +25,7 @@ int dn__follower_get_fd(const dn__follower *follower);
  * if not 0. */
 int dn__follower_read(dn__follower *follower, const char *prefix, const dn_watcher *watcher);
 
-/* Notes a post that was seen on a bus. Returns whether it is new: no reading has reported it. */
+/* Notes a post that was seen on a bus. Returns whether it is new: no read has reported it. */
 bool dn__follower_note(dn__follower *follower, const dn_post_record *record);
 
 /* NULL is allowed. Returns NULL. */

@@ -1,7 +1,8 @@
 /* Reports every post: those on a bus, or what the shared table counts while there is no bus.
  *
- * A post is reported once, also when the bus appears or is lost: what was read from the table is
- * dropped when its signal comes, and what the bus has not shown is read from the table. */
+ * A post is reported once, even if the bus appears or is lost: posts read from the table are
+ * dropped when their signals arrive, and posts that the bus has not shown are read from the
+ * table. */
 #include "inspect/watch.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int result_of_callback(int r)
         return r < 0 ? -EINVAL : r;
 }
 
-/* --- What the two bring ---------------------------------------------------------------------- */
+/* --- Posts ------------------------------------------------------------------------------------ */
 
 static int tell_ready(watch *watch)
 {
@@ -77,7 +78,7 @@ static int bus_ready(void *context)
 
 /* --- The bus --------------------------------------------------------------------------------- */
 
-/* There is no bus, or no more. */
+/* There is no bus, or no longer. */
 static int lose_bus(watch *watch)
 {
         int r = 0;

@@ -50,7 +50,7 @@ static bool close_gate_when_idle(uint64_t deadline_us)
         }
 }
 
-/* From the top: nothing uses what is closed or freed before it. */
+/* From the top layer down: nothing that remains uses what has been closed or freed. */
 static void close_everything(void)
 {
         dn__link hubs;

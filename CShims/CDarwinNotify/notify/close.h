@@ -9,5 +9,5 @@ void dn__tokens_cancel(void);
 /* Returns whether there are none. */
 bool dn__tokens_are_none(void);
 
-/* Frees what is kept for tokens, of which there are none. While nobody reads one. */
+/* Frees the memory of tokens. Call when there are none and nobody reads one. */
 void dn__tokens_free(void);

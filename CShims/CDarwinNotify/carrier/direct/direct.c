@@ -1,8 +1,8 @@
 /* The carrier through the shared table: posts reach the processes that share it, without a bus.
  *
- * A thread of its own sleeps on the word of this process in the table, where others ring it
- * (ring.c). What a mark says is no more than that a name is to be looked after: how often it was
- * posted is what the table counts. */
+ * A separate thread sleeps on the word of this process in the table, where others ring it (ring.c).
+ * A mark only says that a name should be checked: how often it was posted is counted in the
+ * table. */
 #include "carrier/direct/direct.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static void look_whether_left(dn__direct *direct, const dn__region *region)
         }
 }
 
-/* Brings all that the table has counted of the name of a slot. */
+/* Delivers all posts that the table has counted for the name of a slot. */
 static void bring(void *context, size_t slot_index)
 {
         dn__direct *direct = context;
@@ -99,7 +99,7 @@ static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
         return 0;
 }
 
-/* The post is counted. Where nobody holds its name there is nobody to reach. */
+/* The post is counted. If nobody holds its name, there is nobody to reach. */
 static int direct_send(dn__carrier *carrier, const dn__post *post)
 {
         dn__direct *direct = direct_of(carrier);
@@ -111,7 +111,7 @@ static int direct_send(dn__carrier *carrier, const dn__post *post)
         return 0;
 }
 
-/* A slot that is held is all that it takes. */
+/* Holding the slot is enough. */
 static int direct_watch(dn__carrier *carrier, const dn__name *name, dn__watch **ret_watch)
 {
         dn__direct *direct = direct_of(carrier);
@@ -128,7 +128,7 @@ static int direct_await_watch(dn__carrier *carrier, dn__watch *watch, uint64_t *
         (void)carrier;
         (void)watch;
         (void)deadline_us;
-        return -ENOTCONN; /* whether there is a slot is known elsewhere */
+        return -ENOTCONN; /* others know whether there is a slot */
 }
 
 static void direct_unwatch(dn__carrier *carrier, dn__watch *watch)
@@ -155,7 +155,7 @@ static dn__carrier_counts direct_get_counts(dn__carrier *carrier)
         return (dn__carrier_counts){ 0 };
 }
 
-/* Neighbours come and go unseen. */
+/* Other processes come and go unnoticed. */
 static bool direct_is_connected(dn__carrier *carrier)
 {
         (void)carrier;

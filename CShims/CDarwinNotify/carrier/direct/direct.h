@@ -13,5 +13,5 @@ int dn__direct_new(const dn__sink *sink, void *context, dn__carrier **ret_carrie
  * others have left it, the sink is told that posts may have been missed. Any thread. */
 void dn__direct_set_region(dn__carrier *carrier, dn__region *region);
 
-/* Returns the loop whose thread brings the posts, borrowed. */
+/* Returns the loop whose thread delivers the posts, borrowed. */
 dn__loop *dn__direct_get_loop(dn__carrier *carrier);

@@ -5,11 +5,10 @@
 
 #include "carrier/direct/ring.h"
 
-/* Names that are told in the order of their posts; those of a larger crowd are not sorted any
- * further. */
+/* The number of names that are delivered in the order of their posts; more are not sorted. */
 #define MAX_SORTED 256
 
-/* While others post all the time there is no end to it. */
+/* Needed because others may post endlessly. */
 #define MAX_LOOKS 4
 
 typedef struct marked {
@@ -67,8 +66,8 @@ void dn__marks_take(const dn__region *region, void (*look)(void *context, size_t
         collection.look = look;
         collection.context = context;
         collection.n_marked = 0;
-        /* A look walks over the marks: one behind it may have been set before one that it found. So
-         * it looks again, until there is nothing more. */
+        /* A walk over the marks may find one that was set after one it has already passed. So it is
+         * repeated until there are no more. */
         for (int i = 0; i < MAX_LOOKS; i++) {
                 size_t n_before = collection.n_marked;
 
