@@ -5,6 +5,7 @@
 
 #include "center/carriers.h"
 #include "center/hub.h"
+#include "center/topic.h"
 #include "util/call.h"
 
 static uint64_t n_names(dn__hub *hub)
@@ -12,6 +13,30 @@ static uint64_t n_names(dn__hub *hub)
         DN__HUB_HOLD(hub);
 
         return hub->topics.n_entries;
+}
+
+static uint64_t n_tables(dn__hub *hub)
+{
+        const dn__region *region = hub->region;
+
+        return region && !dn__region_was_left(region);
+}
+
+static uint64_t n_uncounted_names(dn__hub *hub)
+{
+        uint64_t n = 0;
+
+        if (!hub->scope)
+                return 0;
+        DN__HUB_HOLD(hub);
+        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
+             entry = dn__map_next(&hub->topics, entry)) {
+                const dn__topic *topic = DN__CONTAINER(entry, dn__topic, entry);
+
+                n += topic->n_holds > 0 && !topic->slot && !topic->name.is_prefix &&
+                     topic->name.reach == DN__REACH_BEYOND;
+        }
+        return n;
 }
 
 static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
@@ -25,9 +50,11 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
                 [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
                 [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
                 [DN_STATISTIC_CONNECTS] = counts.n_connects,
+                [DN_STATISTIC_TABLES] = n_tables(hub),
+                [DN_STATISTIC_NAMES_UNCOUNTED] = n_uncounted_names(hub),
         };
 
-        if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_CONNECTS)
+        if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_NAMES_UNCOUNTED)
                 return -EINVAL;
         *ret_value = values[statistic];
         return 0;

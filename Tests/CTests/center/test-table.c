@@ -1,7 +1,9 @@
 /* The table is removed or replaced while processes use it: they meet again in the next one. */
 #include <dirent.h>
+#include <errno.h>
 #include <notify.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
@@ -314,6 +316,41 @@ TEST_NO_BUS(theTableIsKeptFromCleaningByAge)
         CHECK(table_path(path) != 0);
         CHECK_EQ(stat(path, &status), 0);
         CHECK(status.st_mode & S_ISVTX);
+}
+
+/* --- What fails is tried again ------------------------------------------------------------- */
+
+static uint64_t statistic(int number)
+{
+        uint64_t value = UINT64_MAX;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), number, &value), 0);
+        return value;
+}
+
+/* Nobody does anything after the cause is gone. */
+TEST_NO_BUS(aTableThatCouldNotBeMadeComesLater)
+{
+        static tally seen;
+        struct rlimit before, lower;
+        dn_observer *observer = NULL;
+
+        begin_without_bus();
+        CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+        lower = (struct rlimit){1 << 20, before.rlim_max};
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &lower), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer),
+                 -ENOTCONN);
+        CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
+        CHECK_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 1);
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_TABLES), 1);
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 0);
+        test_child *member = spawn_member("M");
+        uint64_t n_before = seen.n_posts; /* what was posted before the table came is not known */
+        post_by(member, "N");
+        WAIT_UNTIL_EQ(seen.n_posts, n_before + 1);
+        CHECK_EQ(test_child_wait(member), 0);
 }
 
 /* --- With a bus ------------------------------------------------------------------------------ */

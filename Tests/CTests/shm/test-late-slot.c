@@ -98,6 +98,22 @@ TEST_ON_BUS(slotUsedByOthersBeforeLosesNoPost)
         end();
 }
 
+static uint64_t n_uncounted_names(void)
+{
+        uint64_t n = UINT64_MAX;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_NAMES_UNCOUNTED, &n), 0);
+        return n;
+}
+
+TEST(aNameWithoutSlotGetsOneByItself)
+{
+        prepare();
+        observe_without_slot("late");
+        WAIT_UNTIL_EQ(n_uncounted_names(), 0);
+        end();
+}
+
 static int add_check(const char *name)
 {
         int token = NOTIFY_TOKEN_INVALID;

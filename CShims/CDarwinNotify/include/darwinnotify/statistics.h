@@ -19,12 +19,19 @@ enum {
         DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages received that are no post, are malformed,
                                                or come from someone who may not post the name */
         DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
+        DN_STATISTIC_TABLES = 8,          /**< 1 while the process shares a table with the other
+                                               processes of the user, 0 while it has none or they
+                                               have left it for another one */
+        DN_STATISTIC_NAMES_UNCOUNTED = 9, /**< names in use that no table counts, now: their posts
+                                               go over the bus alone, and are lost where it drops
+                                               them. The library keeps trying to change that */
 };
 
 /**
  * Reads one counter of a center, of this process.
  *
- * @param statistic  a DN_STATISTIC_ value. The local center has the first two, the others are 0.
+ * @param statistic  a DN_STATISTIC_ value. The local center has the first two; the table is that of
+ *                   the Darwin center. All others are 0.
  * @param ret_value  set on success only.
  *
  * Errors:   -EINVAL if an argument is NULL or `statistic` is none of them; -ENOMEM.
