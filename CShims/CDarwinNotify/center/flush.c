@@ -8,7 +8,6 @@
 #include "center/hub.h"
 #include "util/call.h"
 #include "util/clock.h"
-#include "util/thread.h"
 
 /* Maximum time for the cleanup at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
@@ -43,7 +42,6 @@ static void at_exit(void)
                         dn__region_remove_if_last(hub->region);
                 dn__center_release(hub->center);
         }
-        dn__thread_detach_all();
 }
 
 static void register_at_exit(void)

@@ -134,23 +134,6 @@ static int create(start *start)
         return r;
 }
 
-int dn__thread_start(const char *name, void (*run)(void *context), void *context)
-{
-        threads *threads = threads_of(
-                dn__per_process_get(&shared, make_threads, discard_threads, NULL));
-        start *argument = threads ? malloc(sizeof(*argument)) : NULL;
-
-        if (!argument)
-                return -ENOMEM;
-        *argument = (start){ threads, name, run, context };
-        begin(threads);
-        if (create(argument) == 0)
-                return 0;
-        take_back(threads);
-        free(argument);
-        return -ENOMEM;
-}
-
 /* --- Joining ---------------------------------------------------------------------------------- */
 
 static bool take_ended(threads *threads, pthread_t *ret_ended)
@@ -185,7 +168,7 @@ static void detach(threads *threads)
         threads->are_detached = true;
 }
 
-void dn__thread_detach_all(void)
+static void detach_all(void)
 {
         threads *threads = threads_of(dn__per_process_find(&shared));
 
@@ -204,4 +187,31 @@ void dn__thread_join_all(void)
         await_end(threads);
         join_ended(threads);
         discard_threads(&threads->process);
+}
+
+/* --- Starting ------------------------------------------------------------------------------- */
+
+static void register_at_exit(void)
+{
+        /* If this fails, there is no memory for the host's own handlers either. */
+        (void)atexit(detach_all);
+}
+
+int dn__thread_start(const char *name, void (*run)(void *context), void *context)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        threads *threads = threads_of(
+                dn__per_process_get(&shared, make_threads, discard_threads, NULL));
+        start *argument = threads ? malloc(sizeof(*argument)) : NULL;
+
+        if (!argument)
+                return -ENOMEM;
+        (void)pthread_once(&once, register_at_exit);
+        *argument = (start){ threads, name, run, context };
+        begin(threads);
+        if (create(argument) == 0)
+                return 0;
+        take_back(threads);
+        free(argument);
+        return -ENOMEM;
 }

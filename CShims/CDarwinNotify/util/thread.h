@@ -1,7 +1,8 @@
 /* Creates the library's threads: named, with every signal left to the host's threads except faults
  * of the thread itself: the host's crash handler also sees faults in callbacks.
  *
- * Nobody waits for a thread that ends, until all of them are joined or detached. */
+ * Nobody waits for a thread that ends, until all of them are joined. When the process exits, those
+ * that have ended are joined; those that end later need not be. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,10 +13,6 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
 
 /* Returns whether the caller is one of the library's threads. */
 bool dn__thread_is_ours(void);
-
-/* Joins the threads that have ended; those that end later need not be joined, since the process
- * exits. Any other thread. */
-void dn__thread_detach_all(void);
 
 /* Returns when all threads have ended, and frees what is known of them. Any other thread, while
  * none is started. */
