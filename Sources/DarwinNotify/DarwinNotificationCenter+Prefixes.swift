@@ -14,9 +14,9 @@ extension DarwinNotificationCenter {
   /// the bus are not heard.
   ///
   /// - Parameters:
-  ///   - prefix: what the names begin with, compared by its bytes; empty for all names.
+  ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
   ///   - delivery: where the handler runs.
-  ///   - handler: what to do. It is released once the observation has ended.
+  ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
   ///
@@ -36,7 +36,7 @@ extension DarwinNotificationCenter {
     return NotificationObservation(adoptingRegistered: observer)
   }
 
-  /// Returns the notifications of all names that begin with a prefix as a sequence.
+  /// Returns the notifications of all names with a prefix as a sequence.
   ///
   /// It is registered when this returns. What is not guaranteed for prefixes stands with
   /// ``observe(withPrefix:on:_:)``.

@@ -1,4 +1,4 @@
-// Carries what an observer of the distributed center is told.
+// What an observer of the distributed center receives.
 
 internal import DarwinNotify
 public import Foundation
@@ -15,30 +15,31 @@ public struct DistributedNotification: Sendable {
   /// The object that was posted.
   public var object: String? { event.object }
 
-  /// What the notification carries; `nil` if it carries nothing.
+  /// The user info; `nil` if there is none.
   ///
   /// Values have the types `String`, `Bool`, `Int` (above its range `UInt64`), `Double`, `Data`,
-  /// `Date`, `[Any]` and `[String: Any]`. It is decoded anew each time: keep it if you read more
-  /// than one value.
+  /// `Date`, `[Any]` and `[String: Any]`. It is decoded each time: store it if you read more than
+  /// one value.
   public var userInfo: [AnyHashable: Any]? { event.userInfo?.userInfo }
 
-  /// How many posts this delivery stands for, 1 or more: those of one name and object that came
-  /// while the observers were suspended are delivered as one if they are to be coalesced.
+  /// How many posts this delivery stands for, 1 or more. With
+  /// ``DistributedNotificationCenter/SuspensionBehavior/coalesce``, posts of one name and object
+  /// made while the observers were suspended are delivered as one.
   ///
   /// The corresponding C field is `n_posts`.
   public var coalesced: Int { event.coalesced }
 
   /// How many posts before this one are missing.
   ///
-  /// More were waiting for the observer than there was room for, or the bus has dropped them. Of
-  /// the latter nobody knows whether the observer would have got them.
+  /// Either there was no room for all posts that were waiting for the observer, or the bus dropped
+  /// some. It is not known whether the observer would have received the latter.
   ///
   /// The corresponding C field is `n_dropped`.
   public var dropped: Int { event.dropped }
 }
 
 extension Notification {
-  /// Makes the notification of Foundation.
+  /// Creates the Foundation notification.
   init(_ event: DistributedEvent) {
     self.init(
       name: Name(event.name), object: event.object, userInfo: event.userInfo?.userInfo)

@@ -4,7 +4,7 @@ internal import DarwinNotify
 public import Foundation
 
 extension DistributedNotificationCenter {
-  /// Adds a closure that is called for every post that fits, until it is removed. Errors go to
+  /// Adds a closure that is called for every matching post, until it is removed. Errors go to
   /// ``onError``.
   ///
   /// While the observers of this process are suspended, the last post of each name and object is
@@ -15,7 +15,8 @@ extension DistributedNotificationCenter {
   ///   - object: only posts with this object; `nil` for all.
   ///   - queue: where the closure runs; `nil` for the main queue.
   ///   - block: the closure. It is released once it has been removed.
-  /// - Returns: what ``removeObserver(_:)`` takes. The observer stays also if nobody keeps it.
+  /// - Returns: a token for ``removeObserver(_:)``. The observer stays even if the token is
+  ///   dropped.
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
   public func addObserver(
@@ -26,8 +27,8 @@ extension DistributedNotificationCenter {
       forName: name, object: object, suspensionBehavior: .coalesce, queue: queue, using: block)
   }
 
-  /// Adds a closure that is called for every post that fits, until it is removed, and says what
-  /// happens while the observers of this process are suspended. Errors go to ``onError``.
+  /// Adds a closure that is called for every matching post, until it is removed, with a behavior
+  /// for while the observers of this process are suspended. Errors go to ``onError``.
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
   public func addObserver(
@@ -44,10 +45,10 @@ extension DistributedNotificationCenter {
     return token
   }
 
-  /// Removes an observer. Where its closure runs, no call of it follows, not even of a post that is
-  /// already on its way.
+  /// Removes an observer. If called where its closure runs, no call of it follows, not even for a
+  /// post that is already on its way.
   ///
-  /// - Parameter observer: what `addObserver` has returned; anything else is ignored.
+  /// - Parameter observer: the token returned by `addObserver`; anything else is ignored.
   ///
   /// The corresponding C function is `dn_observer_cancel`.
   public func removeObserver(_ observer: Any) {
@@ -57,7 +58,7 @@ extension DistributedNotificationCenter {
   /// Removes an observer if it was added for a name and an object.
   ///
   /// - Parameters:
-  ///   - observer: what `addObserver` has returned; anything else is ignored.
+  ///   - observer: the token returned by `addObserver`; anything else is ignored.
   ///   - name: the name that it was added for; `nil` for any. An observer of every name is not
   ///     removed by one of them.
   ///   - object: the object that it was added for; `nil` for any.
@@ -70,7 +71,7 @@ extension DistributedNotificationCenter {
 }
 
 extension Delivery {
-  /// Where Foundation runs the closures of a queue.
+  /// The place where Foundation runs the closures of a queue.
   fileprivate init(_ queue: OperationQueue?) {
     guard let queue, queue !== OperationQueue.main else {
       self = .main

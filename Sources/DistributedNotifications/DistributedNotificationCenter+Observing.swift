@@ -5,20 +5,20 @@ internal import DarwinNotifySupport
 public import Foundation
 
 extension DistributedNotificationCenter {
-  /// Calls a handler for every post that fits, until the observation ends.
+  /// Calls a handler for every matching post, until the observation ends.
   ///
-  /// When it returns, a post by any process reaches the handler. Without a bus it succeeds as well:
-  /// the library goes on looking for one by itself.
+  /// Once it returns, a post by any process reaches the handler. It succeeds without a bus, too:
+  /// the library keeps looking for one.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this object; `nil` for all.
   ///   - suspensionBehavior: what happens while the observers of this process are suspended.
   ///   - delivery: where the handler runs.
-  ///   - handler: what to do. It is released once the observation has ended.
+  ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: ``DarwinNotify/DarwinNotifyError/invalidArgument`` or
-  ///   ``DarwinNotify/DarwinNotifyError/nameTooLong`` for a name that cannot be posted,
+  ///   ``DarwinNotify/DarwinNotifyError/nameTooLong`` for an invalid name,
   ///   ``DarwinNotify/DarwinNotifyError/tooLarge`` for such an object,
   ///   ``DarwinNotify/DarwinNotifyError/notAuthorized`` for a name that belongs to another user,
   ///   ``DarwinNotify/DarwinNotifyError/outOfMemory``,
@@ -34,13 +34,13 @@ extension DistributedNotificationCenter {
       DistributedFilter(name, object: object, behavior: suspensionBehavior), on: delivery, handler)
   }
 
-  /// Calls a handler on the main actor for every post that fits, until the observation ends.
+  /// Calls a handler on the main actor for every matching post, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this object; `nil` for all.
   ///   - suspensionBehavior: what happens while the observers of this process are suspended.
-  ///   - handler: what to do. It is released once the observation has ended.
+  ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
   ///
@@ -55,15 +55,15 @@ extension DistributedNotificationCenter {
       onMainActor(handler))
   }
 
-  /// Calls a handler in the isolation of an actor for every post that fits, until the observation
-  /// ends.
+  /// Calls a handler, isolated to an actor, for every matching post, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this object; `nil` for all.
   ///   - suspensionBehavior: what happens while the observers of this process are suspended.
   ///   - actor: the actor. It lives as long as the observation.
-  ///   - handler: what to do, with the actor. It is released once the observation has ended.
+  ///   - handler: the handler, which is passed the actor. It is released once the observation has
+  ///     ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
   ///
@@ -83,11 +83,11 @@ extension DistributedNotificationCenter {
   /// The bus delivers all posts of distributed notifications to this process from then on.
   ///
   /// - Parameters:
-  ///   - prefix: what the names begin with, compared by its bytes; empty for all names.
+  ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
   ///   - object: only posts with this object; `nil` for all.
   ///   - suspensionBehavior: what happens while the observers of this process are suspended.
   ///   - delivery: where the handler runs.
-  ///   - handler: what to do. It is released once the observation has ended.
+  ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:object:suspensionBehavior:on:_:)-(_,_,_,Delivery,_)`` throws.
   ///
@@ -111,7 +111,7 @@ extension DistributedNotificationCenter {
 }
 
 extension DistributedFilter {
-  /// A filter as Foundation describes it: `nil` stands for all.
+  /// A filter in Foundation's terms: `nil` stands for all.
   init(
     _ name: Notification.Name?, object: String?,
     behavior: DistributedNotificationCenter.SuspensionBehavior

@@ -8,8 +8,9 @@ extension DistributedNotificationCenter {
   ///
   /// - Parameters:
   ///   - name: the name to post.
-  ///   - object: text that observers may ask for. Without one, only those that ask for none get it.
-  ///   - userInfo: what the notification carries: a property list.
+  ///   - object: text that observers may filter by. Without one, only observers without a filter
+  ///     get the post.
+  ///   - userInfo: the user info, a property list.
   ///   - options: how to post it.
   /// - Throws: ``DistributedNotificationError/notAPropertyList(path:type:)``, or
   ///   ``DistributedNotificationError/failed(_:)`` with
@@ -32,7 +33,7 @@ extension DistributedNotificationCenter {
     try post(name, object: object, list: list, options: options)
   }
 
-  /// Posts a notification whose user info is a property list of C.
+  /// Posts a notification whose user info is a C property list.
   func post(
     _ name: Notification.Name, object: String?, list: PropertyList?, options: Options
   ) throws(DistributedNotificationError) {
@@ -62,7 +63,7 @@ extension DistributedNotificationCenter {
     postNotificationName(name, object: object, userInfo: userInfo, options: [])
   }
 
-  /// Posts a notification of Foundation. Its object has to be a string. Errors go to ``onError``.
+  /// Posts a Foundation notification. Its object must be a string. Errors go to ``onError``.
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ notification: Notification) {
@@ -77,7 +78,7 @@ extension DistributedNotificationCenter {
     }
   }
 
-  /// Posts a notification, to suspended observers as well if told so. Errors go to ``onError``.
+  /// Posts a notification, optionally to suspended observers, too. Errors go to ``onError``.
   ///
   /// The corresponding C function is `dn_center_post`.
   public func postNotificationName(

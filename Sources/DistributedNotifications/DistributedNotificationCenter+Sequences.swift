@@ -4,9 +4,9 @@ public import DarwinNotify
 public import Foundation
 
 extension DistributedNotificationCenter {
-  /// Returns the notifications that fit as a sequence.
+  /// Returns the matching notifications as a sequence.
   ///
-  /// It is registered when this returns: no post after that is missed, however late the iteration
+  /// It is registered when this returns: no later post is missed, however late the iteration
   /// begins. No post is merged with another, and none is dropped as long as there is room.
   ///
   /// - Parameters:
@@ -27,12 +27,12 @@ extension DistributedNotificationCenter {
     }
   }
 
-  /// Returns the notifications of all names that begin with a prefix as a sequence.
+  /// Returns the notifications of all names with a prefix as a sequence.
   ///
   /// The bus delivers all posts of distributed notifications to this process from then on.
   ///
   /// - Parameters:
-  ///   - prefix: what the names begin with, compared by its bytes; empty for all names.
+  ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
   ///   - object: only posts with this object; `nil` for all.
   ///   - suspensionBehavior: what happens while the observers of this process are suspended.
   /// - Returns: the sequence, which ends with the task that iterates over it.

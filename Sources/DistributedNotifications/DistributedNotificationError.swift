@@ -1,4 +1,4 @@
-// Names the errors of this module.
+// The errors of this module.
 
 public import DarwinNotify
 

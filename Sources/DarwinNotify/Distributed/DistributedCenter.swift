@@ -82,7 +82,7 @@ package final class DistributedCenter: Sendable {
     try check(dn_center_set_suspended(center, isSuspended))
   }
 
-  /// Whether the center is connected to its bus at the moment. The corresponding C function is
+  /// Whether the center is currently connected to its bus. The corresponding C function is
   /// `dn_center_is_on_bus`.
   package var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
 }

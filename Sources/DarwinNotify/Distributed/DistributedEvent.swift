@@ -1,4 +1,4 @@
-// Carries what an observer of the distributed center is told.
+// What an observer of the distributed center receives.
 
 internal import CDarwinNotify
 

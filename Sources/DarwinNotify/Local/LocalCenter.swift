@@ -13,14 +13,14 @@ package enum LocalCenter {
     package let userInfo: AnyObject?
   }
 
-  /// Calls a handler for every post that fits, until the observation ends.
+  /// Calls a handler for every matching post, until the observation ends.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.
   ///   - object: only posts with this pointer; `nil` for all.
   ///   - handler: what to do, on the thread of the poster.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for a name that cannot be posted,
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an invalid name,
   ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_observe_object`.
@@ -41,7 +41,7 @@ package enum LocalCenter {
   ///   - name: the name to post.
   ///   - object: compared with the pointers of the observers.
   ///   - userInfo: handed to the handlers as it is.
-  /// - Throws: ``DarwinNotifyError/invalidArgument`` for a name that cannot be posted,
+  /// - Throws: ``DarwinNotifyError/invalidArgument`` for an invalid name,
   ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_post`.

@@ -9,7 +9,8 @@ extension DistributedNotificationCenter {
   /// - Parameters:
   ///   - name: the name to post.
   ///   - value: a value that encodes as a dictionary, as a structure with properties does.
-  ///   - object: text that observers may ask for. Without one, only those that ask for none get it.
+  ///   - object: text that observers may filter by. Without one, only observers without a filter
+  ///     get the post.
   ///   - options: how to post it.
   /// - Throws: what ``post(_:object:userInfo:options:)`` throws.
   ///
