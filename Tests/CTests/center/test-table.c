@@ -383,4 +383,35 @@ TEST(aPostIsHeardOnceWhileItsObserverIsStillInTheTableBefore)
         test_bus_stop(bus);
 }
 
+/* As with a library that has another version of the table: the bus is the same, the table is not.
+ * A second link to the socket makes an address of its own. */
+TEST(processesWithDifferentTablesHearOneAnotherOnce)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        char path[256], address[300];
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_child *a = spawn_member("A");
+        snprintf(path, sizeof path, "%s/other-socket", test_directory());
+        CHECK_EQ(link(test_bus_path(bus), path), 0);
+        snprintf(address, sizeof address, "unix:path=%s", path);
+        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        test_child *b = spawn_member("B");
+        for (uint64_t i = 1; i <= 20; i++) {
+                post_by(a, "B");
+                post_by(b, "A");
+                WAIT_UNTIL_EQ(posts_of(b), i);
+                WAIT_UNTIL_EQ(posts_of(a), i);
+        }
+        fence_bus(peer);
+        CHECK_EQ(posts_of(b), 20);
+        CHECK_EQ(posts_of(a), 20);
+        CHECK(has_table(a) && !has_table(b));
+        CHECK_EQ(test_child_wait(a), 0);
+        CHECK_EQ(test_child_wait(b), 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
 TEST_MAIN()
