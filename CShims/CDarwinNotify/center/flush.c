@@ -6,6 +6,7 @@
 
 #include "center/carriers.h"
 #include "center/hub.h"
+#include "center/table.h"
 #include "util/call.h"
 #include "util/clock.h"
 
@@ -38,6 +39,7 @@ static void at_exit(void)
         while ((hub = dn__hub_next(id))) {
                 id = hub->id;
                 dn__carriers_linger(hub);
+                dn__table_end(hub); /* or it would make another table for the one removed here */
                 if (hub->region)
                         dn__region_remove_if_last(hub->region);
                 dn__center_release(hub->center);
