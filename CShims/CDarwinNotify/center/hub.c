@@ -137,6 +137,7 @@ void dn__hub_leave_table(dn__hub *hub)
         if (hub->region)
                 dn__region_remove_if_last(hub->region);
         hub->region = dn__region_close(hub->region);
+        hub->place = dn__place_free(hub->place);
 }
 
 void dn__hub_detach(dn__hub *hub)
@@ -155,7 +156,6 @@ void dn__hub_unref(dn__hub *hub)
         if (!dn__hub_is_current(hub))
                 return;
         dn__hub_leave_table(hub);
-        dn__place_free(hub->place);
         free(hub->scope);
         dn__hub_lock(hub);
         (void)dn__executor_unref(hub->executor);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/call.h"
@@ -18,6 +19,7 @@ struct dn_loop {
         uint64_t fork_id;        /* of the process that created it */
         _Atomic unsigned n_refs; /* one for the owner and one for each enqueuer */
         int fd;                  /* an eventfd: readable while there is work */
+        struct stat status;      /* identifies it: the host may close all descriptors */
         dn__lock lock;
         dn__queue works DN__GUARDED_BY(&lock);
         bool is_closed DN__GUARDED_BY(&lock);
@@ -40,11 +42,20 @@ int dn_loop_new(dn_loop **ret_loop)
                 free(loop);
                 return -ENOMEM;
         }
+        (void)fstat(loop->fd, &loop->status);
         loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);
         *ret_loop = loop;
         return 0;
+}
+
+static bool is_intact(const dn_loop *loop)
+{
+        struct stat status;
+
+        return fstat(loop->fd, &status) == 0 && status.st_dev == loop->status.st_dev &&
+               status.st_ino == loop->status.st_ino;
 }
 
 static void loop_ref(void *context)
@@ -80,7 +91,7 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
         dn__lock_acquire(&loop->lock);
         if (!loop->is_closed) {
                 r = dn__queue_push(&loop->works, (dn__work){ work, argument });
-                if (r == 0 && loop->works.n_works == 1)
+                if (r == 0 && loop->works.n_works == 1 && is_intact(loop))
                         (void)eventfd_write(loop->fd, 1);
         }
         dn__lock_release(&loop->lock);
@@ -99,7 +110,8 @@ static dn__queue take_works(dn_loop *loop)
         uint64_t count;
 
         dn__lock_acquire(&loop->lock);
-        (void)eventfd_read(loop->fd, &count);
+        if (is_intact(loop))
+                (void)eventfd_read(loop->fd, &count);
         works = loop->works;
         loop->works = (dn__queue){ 0 };
         dn__lock_release(&loop->lock);
@@ -135,7 +147,8 @@ dn_loop *dn_loop_close(dn_loop *loop)
         loop->is_closed = true;
         dn__lock_release(&loop->lock);
         (void)dn_loop_process(loop);
-        (void)close(loop->fd);
+        if (is_intact(loop))
+                (void)close(loop->fd);
         loop->fd = -1;
         loop_unref(loop);
         return NULL;

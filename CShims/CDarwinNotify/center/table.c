@@ -362,8 +362,12 @@ static bool is_to_watch(const dn__hub *hub)
 
 static bool prepare_table(dn__source *source, dn__wait *wait)
 {
-        const dn__hub *hub = table_hub(source);
+        dn__hub *hub = table_hub(source);
 
+        if (hub->place && !dn__place_is_intact(hub->place)) {
+                hub->place = dn__place_free(hub->place);
+                hub->watched = NULL;
+        }
         if (hub->place) {
                 wait->fd = dn__place_get_fd(hub->place);
                 wait->events = POLLIN;

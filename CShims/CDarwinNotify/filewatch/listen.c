@@ -33,6 +33,17 @@ void dn__file_places_deinit(dn__file_places *places)
         dn__map_deinit(&places->by_number);
 }
 
+bool dn__file_places_are_intact(const dn__file_places *places)
+{
+        return dn__fork_guard_is_intact(places->guard);
+}
+
+int dn__file_places_open_again(dn__file_places *places)
+{
+        dn__file_places_deinit(places);
+        return dn__file_places_init(places);
+}
+
 dn__file_place *dn__file_places_find(const dn__file_places *places, int number)
 {
         uint64_t hash = dn__hash64(&number, sizeof(number));

@@ -36,6 +36,12 @@ int dn__file_places_init(dn__file_places *places);
 /* Call when no place is in use any more. */
 void dn__file_places_deinit(dn__file_places *places);
 
+/* Returns whether the descriptor still is the one that was opened: the host may close all. */
+bool dn__file_places_are_intact(const dn__file_places *places);
+
+/* Opens another descriptor, when no place is in use any more. Returns as dn__file_places_init(). */
+int dn__file_places_open_again(dn__file_places *places);
+
 /* Adds inotify events to those watched at a path, for `use`. Returns 0, -ENOMEM, -ENOSPC if the
  * user has too many watches, or another negative error of inotify_add_watch(). */
 int dn__file_places_add(dn__file_places *places, const char *path, uint32_t events,

@@ -62,6 +62,25 @@ static void note_overflow(dn__files *files) DN__REQUIRES(&files->lock)
         }
 }
 
+/* The host has closed the descriptor: everything is listened to again, with another one. */
+static void listen_again(dn__files *files)
+{
+        DN__HOLD(&files->lock);
+        files->places.fd = -1;
+        for (dn__link *link = files->watches.next; link != &files->watches; link = link->next)
+                dn__file_way_deinit(&DN__CONTAINER(link, dn__file_watch, link)->way,
+                                    &files->places);
+        (void)dn__file_places_open_again(&files->places);
+        files->fd = files->places.fd;
+        note_overflow(files);
+}
+
+static bool is_listening(dn__files *files)
+{
+        DN__HOLD(&files->lock);
+        return files->fd >= 0 && dn__file_places_are_intact(&files->places);
+}
+
 /* Returns whether there may be more. */
 static bool read_some_events(dn__files *files)
 {
@@ -126,7 +145,8 @@ static bool prepare(dn__source *source, dn__wait *wait)
 
                 wait->until_us = due_us < wait->until_us ? due_us : wait->until_us;
         }
-        return true;
+        /* A descriptor that cannot be opened is tried again when a look is due. */
+        return files->fd < 0 || dn__file_places_are_intact(&files->places);
 }
 
 static void dispatch(dn__source *source)
@@ -134,6 +154,8 @@ static void dispatch(dn__source *source)
         dn__files *files = DN__CONTAINER(source, struct dn__files, source);
         dn__file_watch *watch;
 
+        if (!is_listening(files))
+                listen_again(files);
         read_events(files);
         while ((watch = take_due(files)))
                 files->look(watch);

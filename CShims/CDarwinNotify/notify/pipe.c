@@ -25,7 +25,7 @@ struct dn__pipe {
         unsigned n_refs;   /* likewise */
         int read_fd;
         int write_fd;
-        struct stat status; /* identifies the read end */
+        struct stat status; /* identifies both ends */
 };
 
 /* A reader may wait for the next token, as on Darwin; the library never blocks writing one. */
@@ -63,12 +63,17 @@ int dn__pipe_new(dn__pipe **ret_pipe)
 }
 
 /* The host may have closed the descriptor, so another file may have its number. */
-static bool is_read_end(const dn__pipe *pipe, int read_fd)
+static bool is_end(const dn__pipe *pipe, int fd)
 {
         struct stat status;
 
-        return pipe->read_fd == read_fd && fstat(read_fd, &status) == 0 &&
-               status.st_dev == pipe->status.st_dev && status.st_ino == pipe->status.st_ino;
+        return fstat(fd, &status) == 0 && status.st_dev == pipe->status.st_dev &&
+               status.st_ino == pipe->status.st_ino;
+}
+
+static bool is_read_end(const dn__pipe *pipe, int read_fd)
+{
+        return pipe->read_fd == read_fd && is_end(pipe, read_fd);
 }
 
 dn__pipe *dn__pipe_find(int read_fd)
@@ -101,7 +106,8 @@ bool dn__pipe_write(dn__pipe *pipe, int token)
 {
         uint32_t bytes = htonl((uint32_t)token);
 
-        return write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
+        return is_end(pipe, pipe->write_fd) &&
+               write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
 void dn__pipe_leave(dn__pipe *pipe)
@@ -128,7 +134,8 @@ void dn__pipe_unref(dn__pipe *pipe)
         dn__lock_release(&list->lock);
         if (!is_last)
                 return;
-        (void)close(pipe->write_fd);
+        if (is_end(pipe, pipe->write_fd))
+                (void)close(pipe->write_fd);
         free(pipe);
 }
 

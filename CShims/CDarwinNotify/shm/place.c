@@ -25,7 +25,7 @@ static int add_watches(int fd, const dn__region *region)
 {
         char path[PATH_MAX];
 
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", region->fd);
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dn__region_get_fd(region));
         if (inotify_add_watch(fd, path, FILE_EVENTS) < 0)
                 return -1;
         (void)snprintf(path, sizeof(path), "%s", region->path);
@@ -56,12 +56,17 @@ int dn__place_get_fd(const dn__place *place)
         return place->fd;
 }
 
+bool dn__place_is_intact(const dn__place *place)
+{
+        return dn__fork_guard_is_intact(place->fork_guard);
+}
+
 bool dn__place_read(dn__place *place)
 {
         _Alignas(struct inotify_event) char bytes[4096];
         bool has_changed = false;
 
-        while (read(place->fd, bytes, sizeof(bytes)) > 0)
+        while (dn__place_is_intact(place) && read(place->fd, bytes, sizeof(bytes)) > 0)
                 has_changed = true;
         return has_changed;
 }

@@ -11,6 +11,9 @@ dn__place *dn__place_new(const dn__region *region);
 /* Returns the descriptor to poll for input. */
 int dn__place_get_fd(const dn__place *place);
 
+/* Returns whether the descriptor still is the place's: the host may close all descriptors. */
+bool dn__place_is_intact(const dn__place *place);
+
 /* Returns whether the file may have changed since the last call. */
 bool dn__place_read(dn__place *place);
 

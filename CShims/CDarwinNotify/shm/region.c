@@ -2,11 +2,13 @@
 #include "shm/region.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm/claim.h"
@@ -31,7 +33,7 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
 {
         /* In doubt a process counts as alive: nothing is taken from it. */
         return process == region->process ||
-               dn__claim_is_taken(region->fd, ALIVE_OFFSET + process);
+               dn__claim_is_taken(dn__region_get_fd(region), ALIVE_OFFSET + process);
 }
 
 static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
@@ -138,6 +140,29 @@ static int map(dn__region *region)
         return r;
 }
 
+/* A mapping of the description that has the claims, so that they outlast a host that closes all
+ * descriptors. A forked child does not inherit it. */
+static int drop_anchor(dn__region *region)
+{
+        void *anchor = mmap(NULL, DN__SHM_PAGE_BYTES, PROT_NONE, MAP_SHARED, region->fd, 0);
+
+        if (anchor == MAP_FAILED)
+                return -errno;
+        if (madvise(anchor, DN__SHM_PAGE_BYTES, MADV_DONTFORK) == 0) {
+                region->anchor = anchor;
+                return 0;
+        }
+        (void)munmap(anchor, DN__SHM_PAGE_BYTES);
+        return -EIO;
+}
+
+static void weigh_anchor(dn__region *region)
+{
+        if (region->anchor)
+                (void)munmap(region->anchor, DN__SHM_PAGE_BYTES);
+        region->anchor = NULL;
+}
+
 static int reserve_entry(const dn__region *region)
 {
         const dn__shm_table *table = region->table; /* only for sizeof */
@@ -174,9 +199,13 @@ static int enter(dn__region *region)
                 r = map(region);
         if (r < 0)
                 return r;
-        r = begin_entry(region);
-        if (r < 0)
-                (void)munmap(region->table, sizeof(dn__shm_table));
+        r = drop_anchor(region);
+        if (r == 0)
+                r = begin_entry(region);
+        if (r == 0)
+                return 0;
+        weigh_anchor(region);
+        (void)munmap(region->table, sizeof(dn__shm_table));
         return r;
 }
 
@@ -191,7 +220,7 @@ static int open_and_enter(dn__region *region, char ret_path[PATH_MAX])
                 region->fd = dn__file_open(region->key, ret_path);
                 if (region->fd < 0)
                         return region->fd;
-                r = enter(region);
+                r = fstat(region->fd, &region->file) < 0 ? -errno : enter(region);
                 if (r < 0)
                         (void)close(region->fd);
         }
@@ -233,12 +262,58 @@ static void close_file(dn__region *region)
         region->fd = -1;
 }
 
+/* Of the same file, if that is still at its path. */
+static int open_again(const dn__region *region, const struct stat *file)
+{
+        int fd = open(region->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        struct stat status;
+
+        if (fd < 0 || (fstat(fd, &status) == 0 && status.st_dev == file->st_dev &&
+                       status.st_ino == file->st_ino))
+                return fd;
+        (void)close(fd);
+        return -1;
+}
+
+/* The table does not change with its descriptor. */
+static void replace_fd(dn__region *region, int lost)
+{
+        int fd;
+
+        dn__fork_hold_off();
+        fd = open_again(region, &region->file);
+        if (atomic_compare_exchange_strong(&region->fd, &lost, fd))
+                dn__fork_guard_set(region->fork_guard, fd);
+        else if (fd >= 0)
+                (void)close(fd);
+        dn__fork_let_go();
+}
+
+static bool is_same_file(const dn__region *region, int fd)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && status.st_dev == region->file.st_dev &&
+               status.st_ino == region->file.st_ino;
+}
+
+int dn__region_get_fd(const dn__region *region)
+{
+        int fd = atomic_load(&region->fd);
+
+        if (is_same_file(region, fd))
+                return fd;
+        replace_fd((dn__region *)region, fd);
+        return atomic_load(&region->fd);
+}
+
 dn__region *dn__region_close(dn__region *region)
 {
         dn__region *previous;
 
         for (; region; region = previous) {
                 previous = region->previous;
+                weigh_anchor(region);
                 (void)munmap(region->table, sizeof(dn__shm_table));
                 close_file(region);
                 free(region->path);
@@ -260,7 +335,8 @@ void dn__region_leave(dn__region *region)
 {
         dn__region *left = region->previous;
 
-        dn__claim_release(region->fd, DN__CLAIM_ALL);
+        dn__claim_release(dn__region_get_fd(region), DN__CLAIM_ALL);
+        weigh_anchor(region);
         if (left)
                 close_file(left);
         for (int i = 1; left && i < N_LEFT; i++)
@@ -279,13 +355,13 @@ bool dn__region_was_once(const dn__region *region, uint64_t id)
 
 bool dn__region_is_same(const dn__region *a, const dn__region *b)
 {
-        return dn__file_is_same(a->fd, b->fd);
+        return dn__file_is_same(dn__region_get_fd(a), dn__region_get_fd(b));
 }
 
 bool dn__region_become_keeper(dn__region *region)
 {
         for (unsigned i = 0; !atomic_load(&region->is_keeper) && i < N_KEEPERS; i++)
-                if (dn__claim_take(region->fd, KEEPER_OFFSET + i, 1) == 0)
+                if (dn__claim_take(dn__region_get_fd(region), KEEPER_OFFSET + i, 1) == 0)
                         atomic_store(&region->is_keeper, true);
         return atomic_load(&region->is_keeper);
 }
@@ -295,18 +371,19 @@ bool dn__region_become_keeper(dn__region *region)
 void dn__region_remove_if_last(dn__region *region)
 {
         unsigned n_above = DN__SHM_N_PROCESSES - region->process - 1;
+        int fd = dn__region_get_fd(region);
 
         /* A process that has all entries is alone: nobody can enter before the file is gone. */
-        if (dn__claim_take(region->fd, 0, DN__SHM_N_PROCESSES) < 0)
+        if (dn__claim_take(fd, 0, DN__SHM_N_PROCESSES) < 0)
                 return;
-        dn__file_remove(region->fd, region->path);
+        dn__file_remove(fd, region->path);
         if (region->process)
-                dn__claim_release(region->fd, 0, region->process);
+                dn__claim_release(fd, 0, region->process);
         if (n_above)
-                dn__claim_release(region->fd, region->process + 1, n_above);
+                dn__claim_release(fd, region->process + 1, n_above);
 }
 
 bool dn__region_is_in_place(const dn__region *region)
 {
-        return dn__file_is_in_place(region->fd, region->path);
+        return dn__file_is_in_place(dn__region_get_fd(region), region->path);
 }

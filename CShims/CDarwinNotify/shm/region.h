@@ -1,9 +1,11 @@
 /* The table of one bus, mapped into this process. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "shm/layout.h"
 #include "util/fork.h"
@@ -13,7 +15,9 @@
 typedef struct dn__region {
         dn__shm_table *table;
         char *path; /* of the file when it was opened */
-        int fd;
+        _Atomic int fd; /* see dn__region_get_fd() */
+        struct stat file;
+        void *anchor; /* keeps the claims when the descriptor is closed */
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
         uint64_t id;      /* the table's region, as it was when we came */
         uint64_t owner;   /* written into the owner word of a set */
@@ -29,6 +33,10 @@ typedef struct dn__region {
  * are taken, -EFBIG if file sizes are limited, or the error of a system call. The caller then works
  * without a table and tries again later. */
 int dn__region_open(const char *key, dn__region **ret_region);
+
+/* Returns the descriptor of the file, opened again if the host has closed it; -1 if it cannot
+ * be. */
+int dn__region_get_fd(const dn__region *region);
 
 /* Releases our entry and everything it held, and those of the regions before. NULL is allowed.
  * Returns NULL. */

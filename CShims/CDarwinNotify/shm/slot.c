@@ -396,7 +396,7 @@ static int reserve(const dn__region *region, const dn__shm_slot *slot)
 {
         size_t offset = offsetof(dn__shm_table, slots) + index_of(region, slot) * sizeof(*slot);
 
-        return dn__file_reserve(region->fd, offset, sizeof(*slot));
+        return dn__file_reserve(dn__region_get_fd(region), offset, sizeof(*slot));
 }
 
 static dn__shm_slot *use(dn__region *region, uint64_t hash, const words *words,

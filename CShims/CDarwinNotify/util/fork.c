@@ -43,17 +43,23 @@ enum { UNUSED = -1, CHANGING = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
+static bool is_same_file(const dn__fork_guard *guard, int fd)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && status.st_dev == guard->device &&
+               status.st_ino == guard->inode;
+}
+
 /* The host's earlier fork handlers may have used the library: what they opened stays open. */
 void dn__fork_leave_parent(void)
 {
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
                 int fd = atomic_load(&guard->fd);
-                struct stat status;
 
                 if (fd == UNUSED || guard->fork_id == dn__fork_id())
                         continue;
-                if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == guard->device &&
-                    status.st_ino == guard->inode)
+                if (fd >= 0 && is_same_file(guard, fd))
                         (void)close(fd);
                 atomic_store(&guard->fd, UNUSED);
         }
@@ -215,11 +221,19 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
         return NULL;
 }
 
+bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
+{
+        int fd = guard ? atomic_load(&guard->fd) : UNUSED;
+
+        return fd < 0 ? !guard : is_same_file(guard, fd);
+}
+
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
 {
         dn__fork_hold_off();
+        if (!guard || is_same_file(guard, fd))
+                (void)close(fd);
         guard = dn__fork_guard_free(guard);
-        (void)close(fd);
         dn__fork_let_go();
         return guard;
 }

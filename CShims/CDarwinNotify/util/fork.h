@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts fork detection; idempotent. Returns 0 or -ENOMEM. */
@@ -42,10 +43,14 @@ void dn__fork_guard_set(dn__fork_guard *guard, int fd);
  * starting; one made in another way has not. Elsewhere it does nothing. Async-signal-safe. */
 void dn__fork_leave_parent(void);
 
+/* Returns whether the descriptor still is the guarded one: the host may close descriptors that it
+ * does not know, and open others with their numbers. True if it is unguarded. */
+bool dn__fork_guard_is_intact(const dn__fork_guard *guard);
+
 /* Call before closing the descriptor. Returns NULL. */
 dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
 
-/* As dn__fork_guard_free(), and closes the descriptor. */
+/* As dn__fork_guard_free(), and closes the descriptor if it still is the guarded one. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd);
 
 /* Frees all guards, when no descriptor is guarded any more. */

@@ -5,15 +5,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "util/bell.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
 #include "util/thread.h"
+
+/* How often to look at the descriptors although nothing happens. A host that closes all descriptors
+ * wakes the thread, but poll() goes on sleeping if other files have their numbers by then. */
+#define LOOK_US (5 * DN__US_PER_SECOND)
 
 /* Whoever waits for the end of a loop. */
 typedef struct waiter {
@@ -26,8 +29,7 @@ struct dn__loop {
         dn__loop_options options;
         _Atomic(dn__wake_word *) word;
         dn__wake_word own_word;
-        int wake_fd; /* -1 if the loop does not poll */
-        dn__fork_guard *wake_guard;
+        dn__bell bell; /* of a loop that polls */
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
 
@@ -57,23 +59,14 @@ bool dn__loop_is_current(const dn__loop *loop)
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 {
         dn__loop *loop = calloc(1, sizeof(*loop));
-        int wake_fd = -1;
 
         if (!loop)
                 return -ENOMEM;
-        if (options->polls) {
-                dn__fork_hold_off();
-                wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-                if (wake_fd >= 0)
-                        loop->wake_guard = dn__fork_guard_new(wake_fd);
-                dn__fork_let_go();
-                if (wake_fd < 0) {
-                        free(loop);
-                        return -ENOMEM;
-                }
+        if (options->polls && dn__bell_init(&loop->bell) < 0) {
+                free(loop);
+                return -ENOMEM;
         }
         loop->options = *options;
-        loop->wake_fd = wake_fd;
         atomic_init(&loop->word, &loop->own_word);
         dn__lock_init(&loop->lock);
         *ret_loop = loop;
@@ -82,8 +75,8 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 
 static void loop_free(dn__loop *loop)
 {
-        if (loop->wake_fd >= 0)
-                (void)dn__fork_guard_close(loop->wake_guard, loop->wake_fd);
+        if (loop->options.polls)
+                dn__bell_deinit(&loop->bell);
         dn__queue_deinit(&loop->works);
         dn__lock_deinit(&loop->lock);
         free(loop);
@@ -125,7 +118,7 @@ void dn__loop_wake(dn__loop *loop)
                 if (!loop->options.polls)
                         dn__wake_ring(word, scope_of(loop, word));
                 else if ((mark = dn__wake_mark(word))) {
-                        (void)eventfd_write(loop->wake_fd, 1);
+                        dn__bell_ring(&loop->bell);
                         dn__wake_settle(word, mark);
                 }
                 rung = word;
@@ -159,13 +152,14 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
 static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
-        eventfd_t count;
+        uint64_t until_us = dn__clock_after_us(LOOK_US);
 
-        *wake = (struct pollfd){ .fd = loop->wake_fd, .events = POLLIN };
+        if (turn->first_us < until_us)
+                until_us = turn->first_us;
+        *wake = (struct pollfd){ .fd = dn__bell_prepare(&loop->bell), .events = POLLIN };
         if (dn__wake_fall_asleep(atomic_load(&loop->word)))
-                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
-        if (wake->revents & POLLIN)
-                (void)eventfd_read(loop->wake_fd, &count);
+                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, until_us);
+        dn__bell_take(&loop->bell, wake->revents);
 }
 
 static void sleep_until_event(dn__loop *loop, turn *turn)

@@ -354,7 +354,7 @@ TEST_NO_BUS(forkedChildClosesItsDescriptorsAndMakesItsOwnLoop)
         child = test_fork();
         if (child == 0) {
                 blocked = -1;
-                if (test_n_fds() != n_fds - 1)
+                if (test_n_fds() != n_fds - 2)
                         _exit(1);
                 if (dn__loop_enqueue(new_loop(true), look_at_signals, NULL) < 0)
                         _exit(2);

@@ -2,12 +2,14 @@
 #include "carrier/dbus/connection.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
+#include <unistd.h>
 
 static int start(sd_bus *bus, const dn__address *address)
 {
@@ -46,13 +48,62 @@ int dn__connection_open(dn__connection *connection, const dn__address *address)
         return r < 0 ? r : 0;
 }
 
+bool dn__connection_is_intact(const dn__connection *connection)
+{
+        return dn__fork_guard_is_intact(connection->fork_guard);
+}
+
+/* Connections that can be neither used nor closed, for leak checkers. */
+typedef struct given_up {
+        sd_bus *bus;
+        struct given_up *next;
+} given_up;
+
+static void give_up(sd_bus *bus)
+{
+        static _Atomic(given_up *) all;
+        given_up *one = malloc(sizeof(*one));
+
+        if (!one)
+                return;
+        *one = (given_up){ bus, atomic_load(&all) };
+        while (!atomic_compare_exchange_weak(&all, &one->next, one))
+                continue;
+}
+
+/* Opens a file with this number. Returns false if the number is taken. */
+static bool fill(int fd)
+{
+        int first = open("/dev/null", O_RDWR | O_CLOEXEC), filled = first;
+
+        if (first >= 0 && first != fd) {
+                filled = fcntl(first, F_DUPFD_CLOEXEC, fd);
+                (void)close(first);
+        }
+        if (filled >= 0 && filled != fd)
+                (void)close(filled);
+        return filled == fd;
+}
+
+/* sd-bus ends the process if the descriptor is closed already, so it gets another one to close. If
+ * the number is in use by a file of the host, that must stay open: the memory is not freed. */
+static void close_bus(dn__connection *connection)
+{
+        int fd = sd_bus_get_fd(connection->bus);
+
+        if (fd < 0 || dn__connection_is_intact(connection) || fill(fd))
+                (void)sd_bus_close_unref(connection->bus);
+        else
+                give_up(connection->bus);
+}
+
 void dn__connection_close(dn__connection *connection)
 {
         if (!connection->bus)
                 return;
         dn__fork_hold_off();
+        close_bus(connection);
         (void)dn__fork_guard_free(connection->fork_guard);
-        (void)sd_bus_close_unref(connection->bus);
         dn__fork_let_go();
         free(connection->unique_name);
         *connection = (dn__connection){ .wire = connection->wire };
@@ -111,6 +162,8 @@ int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r, n;
 
+        if (connection->is_broken)
+                return -ECONNRESET;
         n = process(connection, &message);
         r = n;
         /* sd-bus reports a lost connection with a message of its own and has already closed the
@@ -161,11 +214,21 @@ bool dn__connection_is_read(dn__connection *connection)
         return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
 }
 
+/* Returns whether the connection may be written to; if not, only reconnecting helps. */
+static bool check_descriptor(dn__connection *connection)
+{
+        connection->is_broken = connection->is_broken || !dn__connection_is_intact(connection);
+        return !connection->is_broken;
+}
+
 bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes)
 {
-        ssize_t n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
-                               MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n_taken;
 
+        if (!check_descriptor(connection))
+                return false;
+        n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n_taken == (ssize_t)n_bytes)
                 return true;
         /* After a partial write nothing else can be sent. */
@@ -179,6 +242,8 @@ int dn__connection_send_post(dn__connection *connection, const dn__post *post)
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r;
 
+        if (!check_descriptor(connection))
+                return -EBADF;
         /* sd-bus queues what the socket does not accept, and reports any error itself. */
         r = dn__wire_make_post(connection->wire, connection->bus, post, &message);
         if (r >= 0)
@@ -208,6 +273,8 @@ int dn__connection_ask(dn__connection *connection, const dn__question *question,
 {
         int r;
 
+        if (!check_descriptor(connection))
+                return -EBADF;
         r = sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME, DN__BUS_PATH,
                                      DN__BUS_NAME, question->method, question->handler,
                                      question->context, "s", question->argument);
@@ -221,6 +288,8 @@ void dn__connection_remove_match(dn__connection *connection, const char *interfa
         char rule[DN__WIRE_RULE_BYTES];
         int r;
 
+        if (!check_descriptor(connection))
+                return;
         dn__wire_write_rule(connection->wire, interface, rule);
         r = sd_bus_message_new_method_call(connection->bus, &message, DN__BUS_NAME, DN__BUS_PATH,
                                            DN__BUS_NAME, "RemoveMatch");

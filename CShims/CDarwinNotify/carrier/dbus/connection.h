@@ -57,6 +57,10 @@ int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message
 int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
                             uint64_t *ret_until_us);
 
+/* Returns whether the descriptor is still the connection's. The host may have closed it; whatever
+ * has its number then must be neither written to nor read from. */
+bool dn__connection_is_intact(const dn__connection *connection);
+
 /* Returns whether a message would be written to the socket now, with nothing queued before it. */
 bool dn__connection_can_send(dn__connection *connection);
 

@@ -121,12 +121,21 @@ static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->l
         return r > 0;
 }
 
+/* The host may have closed it. */
+static void look_at_descriptor(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        if (dn__connection_is_open(&dbus->connection) &&
+            !dn__connection_is_intact(&dbus->connection))
+                disconnect(dbus);
+}
+
 /* Runs the callbacks of each message right after it: someone is waiting for them. */
 static void receive(dn__dbus *dbus)
 {
         sd_bus_message *message = NULL;
 
         dn__lock_acquire(&dbus->lock);
+        look_at_descriptor(dbus);
         for (size_t i = 0; i < TURN_N_STEPS && step(dbus, &message); i++) {
                 if (!message)
                         continue;
@@ -204,6 +213,7 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
 {
         uint64_t until_us = DN__NEVER;
 
+        look_at_descriptor(dbus);
         if (dn__connection_is_open(&dbus->connection) &&
             dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us) < 0)
                 disconnect(dbus);

@@ -39,6 +39,7 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__region_was_once model_region_was_once
 #define dn__region_is_same model_region_is_same
 #define dn__region_become_keeper model_region_become_keeper
+#define dn__region_get_fd model_region_get_fd
 #define dn__region_process_is_alive model_region_process_is_alive
 #include "carrier/direct/ring.c"
 #include "shm/region.c"
