@@ -385,7 +385,7 @@ TEST(aPostIsHeardOnceWhileItsObserverIsStillInTheTableBefore)
 
 /* As with a library that has another version of the table: the bus is the same, the table is not.
  * A second link to the socket makes an address of its own. */
-TEST(processesWithDifferentTablesHearOneAnotherOnce)
+TEST_ON_BUS(processesWithDifferentTablesHearOneAnotherOnce)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
