@@ -25,12 +25,12 @@ struct LightSwitch {
     let group = try Lights.openGroup()
     let hole = try Wormhole(group: group)
     switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
-    case ("on", nil, nil): try hole.pass(true, to: .lightState)
-    case ("off", nil, nil): try hole.pass(false, to: .lightState)
-    case ("toggle", nil, nil): try hole.update(.lightState) { $0 = !($0 ?? false) }
-    case ("level", let text?, nil): try hole.pass(try level(text), to: .lightLevel)
+    case ("on", nil, nil): try await hole.pass(true, to: .lightState)
+    case ("off", nil, nil): try await hole.pass(false, to: .lightState)
+    case ("toggle", nil, nil): try await hole.update(.lightState) { $0 = !($0 ?? false) }
+    case ("level", let text?, nil): try await hole.pass(try level(text), to: .lightLevel)
     case ("colour", let name?, nil): try group.defaults.set(name, for: .lightColour)
-    case ("ping", nil, nil): try hole.ping(.lightState)
+    case ("ping", nil, nil): try await hole.ping(.lightState)
     case ("clear", nil, nil): try hole.clearAll()
     case ("choose", let question?, let choice?): try await choose(choice, of: question, in: group)
     case ("even", nil, nil): try await makeEven(in: group)

@@ -9,7 +9,7 @@ struct CursorTests {
   @Test func areListedWithTheirLag() async throws {
     let site = try Site(.log)
     #expect(try site.hole.cursors(of: .number).isEmpty)
-    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
     for (name, count) in [("b", 2), ("a", 5)] {
       var messages = try site.hole.messages(.number, starting: .cursor(name)).makeAsyncIterator()
       for _ in 1...count { try await messages.next()?.acknowledge() }
@@ -23,7 +23,7 @@ struct CursorTests {
 
   @Test func areRemovedUnlessTheyAreInUse() async throws {
     let site = try Site(.log)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     try await use("place", in: site) {
       #expect(throws: WormholeError.cursorInUse("place")) {
         try site.hole.removeCursor("place", of: .number)
@@ -55,7 +55,7 @@ struct CursorTests {
 
   @Test func aPlaceThatCannotBeStoredIsReportedAndHoldsMessagesBack() async throws {
     let site = try Site(.log)
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     let path = site.path + "/org.example.number.log"
     var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
     #expect(await messages.next()?.value == 1)

@@ -82,7 +82,7 @@ struct DamagedFilesTests {
     let group = try TemporaryGroup()
     let name = MessageName<Data>("name", codec: .raw)
     for value in UInt8(1)...10 {
-      try open(group).pass(Data(repeating: value, count: 900), to: name)
+      try await open(group).pass(Data(repeating: value, count: 900), to: name)
     }
     try ForeignProgram.overwrite(log(group)) { bytes in
       let found = try #require(bytes.range(of: Data(repeating: 6, count: 500)))
@@ -203,7 +203,9 @@ struct DamagedFilesTests {
     let group = try TemporaryGroup()
     do {
       let hole = try open(group)
-      for value in 0..<30 { _ = try value % 7 == 3 ? hole.ping(name) : hole.pass(value, to: name) }
+      for value in 0..<30 {
+        _ = try await value % 7 == 3 ? hole.ping(name) : hole.pass(value, to: name)
+      }
       let database = try group.make().database("items", migrations: schema)
       for value in 0..<20 {
         try await database.write { try $0.run("INSERT INTO item VALUES(?, 1)", value) }

@@ -29,7 +29,7 @@ struct IsolationTests {
       label.show("observed \(message.value ?? 0)")
     }
     try site.hole.bind(Listener("label") { label.show("bound \($0.value ?? 0)") }, to: .number)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { await label.texts.sorted() == ["bound 1", "observed 1"] }
     withExtendedLifetime(observation) {}
   }
@@ -44,7 +44,7 @@ struct IsolationTests {
       counter.note(message.value ?? 0)
     }
     try site.hole.bind(listener, to: .number)
-    for number in 1...100 { try site.hole.pass(number, to: .number) }
+    for number in 1...100 { try await site.hole.pass(number, to: .number) }
     for counter in [observing, bound] {
       await eventually { await counter.values.count == 100 }
       #expect(await counter.values == Array(1...100))

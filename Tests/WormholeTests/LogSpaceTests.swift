@@ -18,6 +18,9 @@ struct LogSpaceTests {
   @Test func twoThousandLogsOfAProcessNeedFewFilesAndLittleMemory() async throws {
     let group = try TemporaryGroup()
     let program = try group.peer("log-many", "2000")
+    for count in stride(from: 100, through: 2000, by: 100) {
+      await program.waitForLine("\(count) logs")
+    }
     #expect(await program.end().status == 0)
     let figures = try #require(program.lines.last).split(separator: " ").compactMap { Int($0) }
     #expect(figures[0] < 128)

@@ -112,7 +112,7 @@ struct LogTransitTests {
     #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
     #expect(try durable.append(message("1")) == 1)
     #expect(try open(group).append(message("2")) == 2)
-    #expect(try durable.update { found in message((found?.text ?? "") + "3") } == 3)
+    #expect(try durable.update { found in message((found?.text ?? "") + "3") }.get() == 3)
     #expect(try durable.append(Wormhole.Record(.ping)) == 4)
     #expect(try open(group).records(after: 0, limit: 9).records.map(\.text) == ["23", nil])
     #expect(try durable.append(Wormhole.Record(.cleared)) == 5)
@@ -130,11 +130,11 @@ struct LogTransitTests {
   @Test func anUpdateThatThrowsAppendsNothing() throws {
     let mailbox = try open(try TemporaryGroup())
     #expect(throws: CancellationError.self) {
-      try mailbox.update { _ in throw CancellationError() }
+      try mailbox.update { _ in throw CancellationError() }.get()
     }
-    #expect(try mailbox.update { _ in nil } == nil)
-    #expect(try mailbox.update { _ in message("1") } == 1)
-    #expect(try mailbox.update { found in message((found?.text ?? "") + "2") } == 2)
+    #expect(try mailbox.update { _ in nil }.get() == nil)
+    #expect(try mailbox.update { _ in message("1") }.get() == 1)
+    #expect(try mailbox.update { found in message((found?.text ?? "") + "2") }.get() == 2)
     #expect(try mailbox.lastMessage()?.text == "12")
   }
 
@@ -144,7 +144,7 @@ struct LogTransitTests {
       try mailbox.update { _ in
         _ = try mailbox.append(message("x"))
         return nil
-      }
+      }.get()
     }
     #expect(try mailbox.lastNumber() == 0)
   }

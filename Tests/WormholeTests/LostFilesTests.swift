@@ -39,19 +39,19 @@ struct LostFilesTests {
     let (first, log) = (site.hole, Mail())
     let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
     try first.bind(label, to: .number, starting: .new)
-    for number in 1...3 { try first.pass(number, to: .number) }
+    for number in 1...3 { try await first.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
     try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
-    #expect(try first.pass(10, to: .number) == 1)
+    #expect(try await first.pass(10, to: .number) == 1)
     await eventually("a message in the new directory is not heard") { log.values.last == 10 }
 
     let second = try site.makeOther()
-    #expect(try second.message(.number) == 10)
-    #expect(try second.pass(11, to: .number) == 2)
-    #expect(try first.message(.number) == 11)
-    #expect(try first.pass(12, to: .number) == 3)
-    #expect(try second.pass(13, to: .number) == 4)
-    for hole in [first, second] { #expect(try hole.history(.number).last?.sequence == 4) }
+    #expect(try await second.message(.number) == 10)
+    #expect(try await second.pass(11, to: .number) == 2)
+    #expect(try await first.message(.number) == 11)
+    #expect(try await first.pass(12, to: .number) == 3)
+    #expect(try await second.pass(13, to: .number) == 4)
+    for hole in [first, second] { #expect(try await hole.history(.number).last?.sequence == 4) }
   }
 
   @Test(arguments: TransitKind.kinds, Moved.allCases)
@@ -59,30 +59,30 @@ struct LostFilesTests {
     _ kind: TransitKind, _ moved: Moved
   ) async throws {
     let site = try Site(kind)
-    try site.hole.pass(1, to: .number)
-    #expect(try site.hole.message(.number) == 1)
+    try await site.hole.pass(1, to: .number)
+    #expect(try await site.hole.message(.number) == 1)
     try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
-    #expect(try site.hole.message(.number) == nil)
-    try site.makeOther().pass(2, to: .number)
-    #expect(try site.hole.message(.number) == 2)
-    #expect(try site.hole.history(.number).map(\.sequence) == [1])
+    #expect(try await site.hole.message(.number) == nil)
+    try await site.makeOther().pass(2, to: .number)
+    #expect(try await site.hole.message(.number) == 2)
+    #expect(try await site.hole.history(.number).map(\.sequence) == [1])
   }
 
   @Test(arguments: TransitKind.kinds)
   func aNumberFromARemovedDirectoryStartsOver(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
-    for number in 1...10 { try hole.pass(number, to: .number) }
-    #expect(try hole.history(.number, since: 10).isEmpty)
+    for number in 1...10 { try await hole.pass(number, to: .number) }
+    #expect(try await hole.history(.number, since: 10).isEmpty)
     try FileManager.default.removeItem(atPath: site.path)
     let early = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
-    try hole.pass(100, to: .number)
-    await eventually("the earlier listener hears nothing") { log.values == [100] }
+    try await hole.pass(100, to: .number)
+    await eventually("who listened before is deaf") { log.values == [100] }
     let late = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     await eventually("the new listener hears nothing") { log.values == [100, 100] }
     var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
     #expect(await messages.next()?.value == 100)
-    try hole.pass(101, to: .number)
+    try await hole.pass(101, to: .number)
     #expect(await messages.next()?.value == 101)
     await eventually { log.values == [100, 100, 101, 101] }
     withExtendedLifetime((early, late)) {}
@@ -95,14 +95,14 @@ struct LostFilesTests {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
-    try hole.pass(1, to: .number)
+    try await hole.pass(1, to: .number)
     await eventually { log.values == [1] }
-    // The numbers given out again are lower than those that the listener knows.
-    for _ in 1...5 { try hole.ping(.number) }
+    // The numbers that are given out again are behind those that the listener knows.
+    for _ in 1...5 { try await hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
     try #require(unlink(numbersFile(in: site)) == 0)
     for number in 10...13 {
-      try hole.pass(number, to: .number)
+      try await hole.pass(number, to: .number)
       await eventually("\(number) is not heard") { log.values.last == number }
     }
     try await site.settle(queue)
@@ -114,8 +114,8 @@ struct LostFilesTests {
   func aMessageOfAnotherNameInItsPlaceDisturbsNoListener(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
-    for number in 1...50 { try hole.pass(number, to: .other) }
-    try hole.pass(1, to: .number)
+    for number in 1...50 { try await hole.pass(number, to: .other) }
+    try await hole.pass(1, to: .number)
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     let place = "\(site.path)/org.example.number.message"
     try #require(unlink(place) == 0)
@@ -126,11 +126,11 @@ struct LostFilesTests {
     try await site.settle(queue)
     #expect(log.values.isEmpty)
     for number in 2...20 {
-      #expect(try hole.pass(number, to: .number) == number)
+      #expect(try await hole.pass(number, to: .number) == number)
       await eventually("\(number) is not heard") { log.values.last == number }
     }
     #expect(log.values == Array(2...20))
-    #expect(try hole.message(.other) == 50)
+    #expect(try await hole.message(.other) == 50)
     withExtendedLifetime(observation) {}
   }
 
@@ -140,17 +140,17 @@ struct LostFilesTests {
   func allSeeNoMessageAfterHalfAClearing(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
-    try hole.pass(1, to: .number)
+    try await hole.pass(1, to: .number)
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     // The message is removed first, then the clearing gets its number.
     try #require(unlink(try site.messageFile()) == 0)
     for hole in [hole, try site.makeOther()] {
-      #expect(try hole.message(.number) == nil)
-      #expect(try hole.history(.number).isEmpty)
+      #expect(try await hole.message(.number) == nil)
+      #expect(try await hole.history(.number).isEmpty)
     }
-    try hole.clear(.number)
+    try await hole.clear(.number)
     await eventually { log.texts == ["cleared"] }
-    #expect(try hole.pass(2, to: .number) == 3)
+    #expect(try await hole.pass(2, to: .number) == 3)
     await eventually { log.values == [2] }
     withExtendedLifetime(observation) {}
   }
@@ -159,16 +159,16 @@ struct LostFilesTests {
   func allSeeTheOldMessageAfterHalfAPass(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Mail())
-    try hole.pass(1, to: .number)
+    try await hole.pass(1, to: .number)
     let path = try site.messageFile()
     let saved = try Data(contentsOf: URL(fileURLWithPath: path))
-    try hole.pass(2, to: .number)
-    // The number is given out first, then the message is put in place.
+    try await hole.pass(2, to: .number)
+    // The number is given out first, then the message takes its place.
     try saved.write(to: URL(fileURLWithPath: path))
-    #expect(try hole.message(.number) == 1)
-    #expect(try hole.history(.number).map(\.sequence) == [1])
+    #expect(try await hole.message(.number) == 1)
+    #expect(try await hole.history(.number).map(\.sequence) == [1])
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
-    #expect(try hole.pass(3, to: .number) == 3)
+    #expect(try await hole.pass(3, to: .number) == 3)
     await eventually { log.values == [3] }
     #expect(log.entries.map(\.missed) == [1])
     withExtendedLifetime(observation) {}

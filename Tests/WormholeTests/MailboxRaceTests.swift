@@ -90,7 +90,7 @@ struct MailboxRaceTests {
     }
     var count = 0
     while over.value < binders {
-      try hole.pass(count, to: .number)
+      try await hole.pass(count, to: .number)
       count += 1
     }
     let passed = count

@@ -59,14 +59,14 @@ struct MessageFileTests {
   func isReportedToReaders(over kind: TransitKind, _ damage: Damage) async throws {
     let site = try Site(kind)
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
-    try hole.pass(7, to: .number)
+    try await hole.pass(7, to: .number)
     let path = try site.messageFile()
-    try hole.pass(8, to: .other)
+    try await hole.pass(8, to: .other)
     try damage.apply(path)
     let error = damage.error(path)
 
     #expect(throws: error) { try hole.message(.number) }
-    #expect(try hole.history(.number).map(\.error) == [error])
+    #expect(try await hole.history(.number).map(\.error) == [error])
     let log = Log<Wormhole.Message<Int>>()
     let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
     try hole.bind(label, to: .number, starting: .lastOrAbsent)
@@ -74,8 +74,8 @@ struct MessageFileTests {
     #expect(log.entries.map(\.error) == [error])
     #expect(log.entries.first?.isInitial == true)
 
-    #expect(try hole.message(.other) == 8)
-    try hole.ping(.number)
+    #expect(try await hole.message(.other) == 8)
+    try await hole.ping(.number)
     await eventually { log.texts.last == "ping" }
     guard damage.testDescription != "a directory" else {
       #expect(throws: WormholeError.system(code: EISDIR, path: path)) {
@@ -83,9 +83,9 @@ struct MessageFileTests {
       }
       return
     }
-    try hole.pass(9, to: .number)
+    try await hole.pass(9, to: .number)
     await eventually { log.values == [9] }
-    #expect(try hole.message(.number) == 9)
+    #expect(try await hole.message(.number) == 9)
     try hole.clearAll()
     #expect(site.files.allSatisfy { $0.hasSuffix(".mailbox") })
   }
@@ -96,7 +96,7 @@ struct MessageFileTests {
   func doesNotLoseTheMessageThatReplacesIt(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (hole, log) = (site.hole, Log<Wormhole.Message<Int>>())
-    try hole.pass(0, to: .number)
+    try await hole.pass(0, to: .number)
     let path = try site.messageFile()
     let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
     try hole.bind(label, to: .number, starting: .new)
@@ -108,7 +108,7 @@ struct MessageFileTests {
     }
     for number in 1...20 {
       try edit(path) { $0 = Data("text".utf8) }
-      try hole.pass(number, to: .number)
+      try await hole.pass(number, to: .number)
       await eventually("\(number) is not heard") { log.values.last == number }
     }
     notifying.cancel()
@@ -118,7 +118,7 @@ struct MessageFileTests {
   @Test(arguments: TransitKind.files)
   func doesNotHideTheMessageThatReplacesItFromANewListener(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    try site.hole.pass(0, to: .number)
+    try await site.hole.pass(0, to: .number)
     let path = try site.messageFile()
     for number in 1...20 {
       try edit(path) { $0 = Data("text".utf8) }
@@ -250,15 +250,15 @@ struct MessageFileTests {
   func continuesCountingFromTheMessageIfTheNumbersAreLost(_ contents: Data?) async throws {
     let site = try Site()
     let log = Log<Wormhole.Message<Int>>()
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
     let state = "\(site.path)/org.example.number.mailbox"
     if let contents { try contents.write(to: URL(fileURLWithPath: state)) } else { unlink(state) }
-    #expect(try site.hole.message(.number) == 3)
-    #expect(try site.hole.history(.number).map(\.sequence) == [3])
-    #expect(try site.hole.ping(.number) == 4)
-    #expect(try site.hole.history(.number).map(\.sequence) == [3])
-    #expect(try site.hole.pass(5, to: .number) == 5)
+    #expect(try await site.hole.message(.number) == 3)
+    #expect(try await site.hole.history(.number).map(\.sequence) == [3])
+    #expect(try await site.hole.ping(.number) == 4)
+    #expect(try await site.hole.history(.number).map(\.sequence) == [3])
+    #expect(try await site.hole.pass(5, to: .number) == 5)
     await eventually { log.entries.last?.value == 5 }
     // Nobody can know whether the message that was there has been heard: it may arrive once more.
     #expect([[5], [3, 5]].contains(log.values))
@@ -290,7 +290,7 @@ struct MessageFileTests {
     try Data(try header.encoded() + "7".utf8).write(to: URL(fileURLWithPath: path))
     #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.number) }
     await (try site.start("pass", "org.example.number", [8, 1])).waitForSuccess()
-    #expect(try site.hole.message(.number) == 8)
+    #expect(try await site.hole.message(.number) == 8)
   }
 
   @Test func passesNothingUnreadableAfterTheGreatestNumber() throws {

@@ -25,7 +25,7 @@ struct MessageForwardingTests {
     let first = try site.hole.forward(numbers, to: target, on: .thread)
     let second = try site.hole.forward(texts, to: target, on: .thread)
 
-    try site.hole.pass(7, to: numbers)
+    try await site.hole.pass(7, to: numbers)
     await eventually { heardNumbers.entries.count == 1 && heardTexts.entries.count == 1 }
     #expect(heardNumbers.values == [7])
     #expect(
@@ -33,7 +33,7 @@ struct MessageForwardingTests {
         .typeMismatch(
           name: texts.rawValue, expected: "String", found: "Int")
       ])
-    try site.hole.pass("seven", to: texts)
+    try await site.hole.pass("seven", to: texts)
     await eventually { heardNumbers.entries.count == 2 && heardTexts.entries.count == 2 }
     #expect(heardTexts.entries.compactMap(\.value) == ["seven"])
     #expect(
@@ -42,7 +42,7 @@ struct MessageForwardingTests {
           name: texts.rawValue, expected: "Int", found: "String"))
 
     first.cancel()
-    try site.hole.pass("eight", to: texts)
+    try await site.hole.pass("eight", to: texts)
     await eventually { heardTexts.entries.count == 3 }
     #expect(heardNumbers.entries.count == 2)
     withExtendedLifetime(second) {}
@@ -64,11 +64,11 @@ struct MessageForwardingTests {
       try $0.forward(numbers, to: target, on: .queue(queue))
     }
     for number in 1...3 {
-      try site.hole.pass(number, to: numbers)
+      try await site.hole.pass(number, to: numbers)
       await eventually { log.values.last == number }
       forwardings[number - 1].cancel()
     }
-    try site.hole.pass(4, to: numbers)
+    try await site.hole.pass(4, to: numbers)
     try await site.settle(queue)
     #expect(log.values == [1, 2, 3])
   }

@@ -32,7 +32,7 @@ struct MessageObservationTests {
         log.append(message)
       }
     }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { log.entries.count == 3 }
     for observation in observations { end(observation) }
     await eventually("handlers were not released") { census.deaths == 3 }
@@ -50,7 +50,7 @@ struct MessageObservationTests {
     }
     // Calls that are on their way keep nothing alive, either.
     queue.suspend()
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     observation.cancel()
     queue.resume()
     end(observation)
@@ -73,8 +73,8 @@ struct MessageObservationTests {
       }
       held.withLock { $0 = observation }
     }
-    try site.hole.pass(1, to: .number)
-    await eventually("the handler was not released") { census.deaths == 1 }
+    try await site.hole.pass(1, to: .number)
+    await eventually("the handler lives") { census.deaths == 1 }
     #expect(log.entries == [true])
     #expect(held.withLock { $0.take() } != nil)
   }
@@ -88,7 +88,7 @@ struct MessageObservationTests {
       try site.hole.bind(label, to: .number, starting: .new)
     }
     queue.suspend()
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     site.hole.unbind("label", from: .number)
     await eventually("the handler was not released") { census.deaths == 1 }
     queue.resume()

@@ -10,7 +10,7 @@ struct MessagesTests {
   func isRegisteredBeforeItIsReturned(on bus: BusKind, over kind: TransitKind) async throws {
     let site = try Site(kind, on: bus)
     let messages = try site.hole.messages(.number, starting: .new)
-    try site.makeOther().pass(7, to: .number)
+    try await site.makeOther().pass(7, to: .number)
     for await message in messages {
       #expect(message.value == 7)
       break
@@ -20,7 +20,7 @@ struct MessagesTests {
   @Test(arguments: TransitKind.kinds)
   func beginsWhereItIsAskedTo(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
     let all = kind.keepsAll
     let expected: [(Wormhole.Start, [UInt64])] = [
       (.new, [6]), (.last, [5, 6]), (.all, all ? [1, 2, 3, 4, 5, 6] : [5, 6]),
@@ -34,7 +34,7 @@ struct MessagesTests {
         #expect(await iterators[index].0.next()?.sequence == number)
       }
     }
-    try site.hole.pass(6, to: .number)
+    try await site.hole.pass(6, to: .number)
     for index in iterators.indices {
       let message = await iterators[index].0.next()
       #expect(message?.sequence == 6 && message?.missed == 0)
@@ -46,7 +46,7 @@ struct MessagesTests {
     let site = try Site(kind)
     let messages = try site.hole.messages(.number, starting: .new)
     var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
-    for number in 1...50 { try site.hole.pass(number, to: .number) }
+    for number in 1...50 { try await site.hole.pass(number, to: .number) }
     #expect(await total(50, of: &first) == 50)
     #expect(await total(50, of: &second) == 50)
   }
@@ -62,7 +62,7 @@ struct MessagesTests {
   @Test func losesNothingToASlowConsumerOfALog() async throws {
     let site = try Site(.log)
     let messages = try site.hole.messages(.number, starting: .new)
-    for number in 1...1000 { try site.hole.pass(number, to: .number) }
+    for number in 1...1000 { try await site.hole.pass(number, to: .number) }
     var values: [Int] = []
     for await message in messages {
       values += message.value.map { [$0] } ?? []
@@ -76,15 +76,15 @@ struct MessagesTests {
     let site = try Site(kind)
     let text = MessageName<String>("org.example.number")
     var iterator = try site.hole.messages(.number, starting: .new).makeAsyncIterator()
-    try site.hole.ping(.number)
+    try await site.hole.ping(.number)
     #expect(await iterator.next().map { "\($0.content)" } == "ping")
-    try site.hole.pass("text", to: text)
+    try await site.hole.pass("text", to: text)
     #expect(
       await iterator.next()?.error
         == .typeMismatch(name: text.rawValue, expected: "Int", found: "String"))
-    try site.hole.clear(.number)
+    try await site.hole.clear(.number)
     #expect(await iterator.next().map { "\($0.content)" } == "cleared")
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     #expect(await iterator.next()?.value == 7)
   }
 
@@ -97,7 +97,7 @@ struct MessagesTests {
       return "ended"
     }
     while log.entries.isEmpty {
-      try hole.pass(1, to: .number)
+      try await hole.pass(1, to: .number)
       await Task.yield()
     }
     task.cancel()
@@ -106,7 +106,7 @@ struct MessagesTests {
 
   @Test func endsAtOnceInACancelledTask() async throws {
     let site = try Site()
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     let messages = try site.hole.messages(.number)
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -133,7 +133,7 @@ struct MessagesTests {
 
   @Test func acknowledgesAMessageWhenTheNextIsAskedFor() async throws {
     let site = try Site(.log)
-    for number in 1...4 { try site.hole.pass(number, to: .number) }
+    for number in 1...4 { try await site.hole.pass(number, to: .number) }
     #expect(try await read(1, in: site) == [1])
     #expect(try await read(3, in: site) == [1, 2, 3])
     #expect(try await read(2, in: site) == [3, 4])
@@ -142,7 +142,7 @@ struct MessagesTests {
   @Test func acknowledgesNothingWhenTheLoopIsLeftByAnError() async throws {
     struct Failure: Error {}
     let site = try Site(.log)
-    for number in 1...2 { try site.hole.pass(number, to: .number) }
+    for number in 1...2 { try await site.hole.pass(number, to: .number) }
     let leave: @Sendable (Wormhole.Message<Int>) throws -> Void = { _ in throw Failure() }
     await #expect(throws: Failure.self) { try await read(1, in: site, leaving: leave) }
     #expect(try await read(2, in: site) == [1, 2])
@@ -150,7 +150,7 @@ struct MessagesTests {
 
   @Test func acknowledgesNothingWhenTheTaskIsCancelled() async throws {
     let site = try Site(.log)
-    for number in 1...2 { try site.hole.pass(number, to: .number) }
+    for number in 1...2 { try await site.hole.pass(number, to: .number) }
     let task = Task {
       var values: [Int?] = []
       for await message in try site.hole.messages(.number, starting: .cursor("place")) {
@@ -165,7 +165,7 @@ struct MessagesTests {
 
   @Test func acknowledgesAMessageWhenAskedTo() async throws {
     let site = try Site(.log)
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     let values = try await read(2, in: site) { try $0.acknowledge() }
     #expect(values == [1, 2])
     #expect(try await read(1, in: site) == [3])
@@ -173,7 +173,7 @@ struct MessagesTests {
 
   @Test func hasOneIterationAtATimeWithACursor() async throws {
     let site = try Site(.log)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     let messages = try site.hole.messages(.number, starting: .cursor("place"))
     var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
     #expect(await second.next() == nil)

@@ -40,7 +40,7 @@ struct MixedTransitTests {
     let site = try Site()
     let log = Log<Wormhole.Message<Int>>()
     let observation = try site.hole.listen(asFile, on: .queue(queue)) { log.append($0) }
-    try site.hole.pass(1, to: asLog)
+    try await site.hole.pass(1, to: asLog)
     await eventually { log.entries.last?.error.map(isOtherTransit) == true }
     withExtendedLifetime(observation) {}
   }
@@ -55,12 +55,12 @@ struct MixedTransitTests {
       try site.hole.bind(
         Listener("label", on: .queue(queue)) { _ in log.append(index) }, to: name, starting: .new)
     }
-    try site.hole.pass(1, to: short)
+    try await site.hole.pass(1, to: short)
     await eventually { !log.entries.isEmpty }
     try await site.settle(queue)
     #expect(log.entries == [1])
     site.hole.unbind("label", from: short)
-    try site.hole.pass(2, to: long)
+    try await site.hole.pass(2, to: long)
     try await site.settle(queue)
     #expect(log.entries == [1])
   }

@@ -40,7 +40,7 @@ struct RebindingTests {
       gate.leave()
     }
     await eventually("bind waits for itself") { gate.isLeft }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually("the last listener is not bound") { log.values == [1] }
     site.hole.unbindAll(from: .number)
   }
@@ -63,7 +63,7 @@ struct RebindingTests {
     await eventually("the slow name is not read") { gate.isEntered }
     let log = Mail()
     try site.hole.bind(Listener("label", on: .queue(queue)) { log.append($0) }, to: .number)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { log.values == [1] }
     #expect(!gate.isLeft)
     gate.open()
@@ -76,11 +76,11 @@ struct RebindingTests {
     let log = Mail()
     try site.hole.bind(Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
     queue.suspend()
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     try site.hole.bind(
       Listener("label", on: .queue(queue)) { log.append($0) }, to: .number, starting: .last)
     queue.resume()
-    try site.hole.pass(2, to: .number)
+    try await site.hole.pass(2, to: .number)
     await eventually { log.values.last == 2 }
     try await site.settle(queue)
     #expect(log.values.count { $0 == 1 } <= 1)
@@ -91,7 +91,7 @@ struct RebindingTests {
   @Test func keepsTheCursorOfItsPredecessor() async throws {
     let site = try Site(.log)
     let (old, new) = (Mail(), Mail())
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     try site.hole.bind(
       Listener("label", on: .queue(queue)) { old.append($0) }, to: .number,
       starting: .cursor("place"))
@@ -99,7 +99,7 @@ struct RebindingTests {
     try site.hole.bind(
       Listener("label", on: .queue(queue)) { new.append($0) }, to: .number,
       starting: .cursor("place"))
-    try site.hole.pass(2, to: .number)
+    try await site.hole.pass(2, to: .number)
     await eventually { new.values == [2] }
     #expect(throws: WormholeError.cursorInUse("place")) {
       try site.hole.messages(.number, starting: .cursor("place"))
@@ -108,7 +108,7 @@ struct RebindingTests {
     try await site.settle(queue)
     #expect(old.values == [1])
     var rest = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
-    try site.hole.pass(3, to: .number)
+    try await site.hole.pass(3, to: .number)
     #expect(await rest.next()?.value == 3)
   }
 }

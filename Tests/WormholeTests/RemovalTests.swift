@@ -13,14 +13,14 @@ struct RemovalTests {
   func leavesNoFile(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let other = MessageName<Int>("org.example.other")
-    for name in [.number, other] { try site.hole.pass(1, to: name) }
+    for name in [.number, other] { try await site.hole.pass(1, to: name) }
     let files = Set(site.files.filter { $0.contains("other") })
     if kind.keepsAll { try await useCursor(in: site) }
     try site.hole.remove(.number)
     #expect(Set(site.files) == files)
-    #expect(try site.hole.message(.number) == nil)
-    #expect(try site.hole.message(other) == 1)
-    #expect(try site.hole.pass(2, to: .number) == 1)
+    #expect(try await site.hole.message(.number) == nil)
+    #expect(try await site.hole.message(other) == 1)
+    #expect(try await site.hole.pass(2, to: .number) == 1)
   }
 
   private func useCursor(in site: Site) async throws {
@@ -35,10 +35,10 @@ struct RemovalTests {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
     let observation = try site.hole.listen(.number, on: .queue(queue)) { log.append($0) }
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
     try site.hole.remove(.number)
-    try site.hole.pass(4, to: .number)
+    try await site.hole.pass(4, to: .number)
     await eventually { log.values.last == 4 }
     withExtendedLifetime(observation) {}
   }

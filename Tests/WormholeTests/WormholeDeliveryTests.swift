@@ -72,10 +72,10 @@ struct WormholeDeliveryTests {
   ) async throws {
     let site = try Site(.log, on: bus)
     let other = try site.makeOther()
-    try other.pass(1, to: .number)
+    try await other.pass(1, to: .number)
     try site.hole.bind(
       Listener("label", on: delivery, handler), to: .number, starting: .lastOrAbsent)
-    for number in 2...100 { try other.pass(number, to: .number) }
+    for number in 2...100 { try await other.pass(number, to: .number) }
     await eventually { log.values.count == 100 }
     #expect(log.values == Array(1...100))
     #expect(log.entries.map(\.isInitial) == [true] + repeatElement(false, count: 99))
@@ -91,7 +91,7 @@ struct WormholeDeliveryTests {
       sched_yield()
       log.append("end")
     }
-    for number in 1...200 { try other.pass(number, to: .number) }
+    for number in 1...200 { try await other.pass(number, to: .number) }
     await eventually { log.entries.count == 400 }
     #expect(log.entries == (1...200).flatMap { _ in ["begin", "end"] })
     withExtendedLifetime(observation) {}
@@ -114,7 +114,7 @@ struct WormholeDeliveryTests {
     ) {
       log.append($0)
     }
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     await eventually { log.values == [7] }
     #expect(blocked.entries.isEmpty)
     goOn.signal()
@@ -132,7 +132,7 @@ struct WormholeDeliveryTests {
         guard let value = message.value, value < 100 else { return }
         _ = try? hole?.pass(value + 1, to: .number)
       }
-      try hole.pass(1, to: .number)
+      try await hole.pass(1, to: .number)
       await eventually { log.values == Array(1...100) }
       withExtendedLifetime(observation) {}
     }

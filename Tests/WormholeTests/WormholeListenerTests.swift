@@ -32,7 +32,7 @@ struct WormholeListenerTests {
       }
       try site.hole.bind(label, to: .number, starting: .new)
     }
-    try other.pass(1, to: .number)
+    try await other.pass(1, to: .number)
     await eventually { !log.entries.isEmpty }
     try await site.settle(queue, behind: other)
     #expect(log.entries == [100])
@@ -48,7 +48,7 @@ struct WormholeListenerTests {
     for number in 1...200 {
       try site.hole.bind(
         listener("label", log, on: .queue(queue)), to: .number, starting: .new)
-      try other.pass(number, to: .number)
+      try await other.pass(number, to: .number)
     }
     await eventually { log.values.count >= 200 }
     try await site.settle(queue, behind: other)
@@ -60,7 +60,7 @@ struct WormholeListenerTests {
     let (old, new) = (Mail(), Mail())
     try site.hole.bind(listener("label", old, on: .queue(queue)), to: .number, starting: .new)
     queue.suspend()
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     try site.hole.bind(
       listener("label", new, on: .queue(queue)), to: .number, starting: .last)
     queue.resume()
@@ -81,7 +81,7 @@ struct WormholeListenerTests {
           self.listener("label", log, on: .direct), to: .number, starting: .last)
       }
     }
-    for number in 1...rounds { try site.hole.pass(number, to: .number) }
+    for number in 1...rounds { try await site.hole.pass(number, to: .number) }
     try await binder.value
     let last = logs.withLock { $0.last }
     // The notifying thread may be handing it over at the moment.
@@ -96,20 +96,20 @@ struct WormholeListenerTests {
       let listener = Listener<Wormhole.Message<Int>>(label) { _ in log.append(label) }
       try site.hole.bind(listener, to: .number, starting: .new)
     }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { log.entries.count == 4 }
     site.hole.unbind("a", from: .number)
     site.hole.unbind("a", from: .number)
     site.hole.unbind("nobody", from: .number)
     site.hole.unbind("b", from: .other)
-    try site.hole.pass(2, to: .number)
+    try await site.hole.pass(2, to: .number)
     await eventually { log.entries.count == 7 }
     #expect(log.entries.dropFirst(4).map { Array($0.utf8).count }.sorted() == [1, 5, 6])
     let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
       log.append("o")
     }
     site.hole.unbindAll(from: .number)
-    try site.hole.pass(3, to: .number)
+    try await site.hole.pass(3, to: .number)
     await eventually { log.entries.count == 8 }
     #expect(log.entries.dropFirst(7) == ["o"])
     withExtendedLifetime(observation) {}
@@ -121,10 +121,10 @@ struct WormholeListenerTests {
     for name in [.number, .other] as [MessageName<Int>] {
       try site.hole.bind(listener("label", log, on: .queue(queue)), to: name, starting: .new)
     }
-    try site.hole.pass(1, to: .number)
-    try site.hole.pass(2, to: "org.example.third")
+    try await site.hole.pass(1, to: .number)
+    try await site.hole.pass(2, to: "org.example.third")
     await eventually { log.values == [1] }
-    try site.hole.pass(3, to: .other)
+    try await site.hole.pass(3, to: .other)
     await eventually { log.values.count == 2 }
     #expect(log.entries.map(\.name) == ["org.example.number", "org.example.other"])
   }
@@ -140,7 +140,7 @@ struct WormholeListenerTests {
     for (hole, log) in zip(holes, logs) {
       try hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     }
-    try holes[0].pass(1, to: .number)
+    try await holes[0].pass(1, to: .number)
     await eventually { logs.allSatisfy { $0.values == [1] } }
     for hole in holes {
       try await drain(hole.group.center, behind: holes[0].group.center, on: .direct)
@@ -162,10 +162,10 @@ struct WormholeListenerTests {
     }
     try bind("before", before)
     try await site.settle(queue)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { before.values == [1] }
     try bind("after", after)
-    try site.hole.pass(2, to: .number)
+    try await site.hole.pass(2, to: .number)
     await eventually { before.values.last == 2 && after.values.last == 2 }
     #expect(before.texts.first == (initial == .lastOrAbsent ? "absent" : "value(1)"))
     #expect(before.entries.map(\.isInitial) == before.texts.map { $0 == "absent" })
@@ -178,7 +178,7 @@ struct WormholeListenerTests {
   func getsTheStoredMessageOnItsOwnQueue(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let (log, queue) = (Mail(), queue)
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     queue.suspend()
     let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { message in
       dispatchPrecondition(condition: .onQueue(queue))
@@ -229,7 +229,7 @@ struct WormholeListenerTests {
     }
     queue.suspend()
     try site.hole.bind(label, to: .number, starting: .new)
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     queue.resume()
     try await site.settle(queue)
     #expect(log.values == [1])
@@ -244,7 +244,7 @@ struct WormholeListenerTests {
     try await site.settle(queue)
     queue.suspend()
     queue.async { observation.cancel() }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     queue.resume()
     try await site.settle(queue)
     #expect(log.entries.isEmpty)
@@ -276,7 +276,7 @@ struct WormholeListenerTests {
       goOn.wait()
       log.append("end")
     }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { log.entries == ["begin"] }
     let waiting = Task.detached {
       observation.cancelAndWait()
@@ -295,7 +295,7 @@ struct WormholeListenerTests {
       log.append(message)
     }
     held.withLock { $0 = observation }
-    for number in 1...3 { try site.hole.pass(number, to: .number) }
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.count == 1 }
     try await site.settle(queue)
     #expect(log.values.count == 1)
@@ -313,12 +313,12 @@ struct WormholeListenerTests {
         log.append(message)
       }
     }
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     await eventually { log.values == [1] }
     withExtendedLifetime(observation) {}
     observation = nil
-    await eventually("the closure was not released") { census.deaths == 1 }
-    try site.hole.pass(2, to: .number)
+    await eventually("the closure lives") { census.deaths == 1 }
+    try await site.hole.pass(2, to: .number)
     try await site.settle(queue)
     #expect(log.values == [1])
   }
@@ -343,7 +343,7 @@ struct WormholeListenerTests {
       let hole = try Wormhole(group: site.temporary.group)
       let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { _ in canary.sing() }
       try hole.bind(label, to: .number, starting: .new)
-      if round.isMultiple(of: 100) { try hole.pass(round, to: .number) }
+      if round.isMultiple(of: 100) { try await hole.pass(round, to: .number) }
       await Task.yield()
     }
     await eventually("closures were not released") { census.deaths == rounds }
@@ -353,7 +353,7 @@ struct WormholeListenerTests {
   func leavesNothingBehind(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     for number in 1...50 {
-      try site.hole.pass(number, to: .number)
+      try await site.hole.pass(number, to: .number)
       let observation = try site.hole.listen(.number, starting: .all, on: .direct) { _ in }
       observation.cancel()
       #expect(throws: (any Error).self) {
@@ -374,12 +374,12 @@ struct WormholeListenerTests {
     let log = Mail()
     try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
     for number in 0..<passedBefore {
-      try site.hole.pass(number, to: .number)
+      try await site.hole.pass(number, to: .number)
       await eventually { log.values.last == number }
     }
     try FileManager.default.removeItem(atPath: site.temporary.path)
     for number in 100...103 {
-      try site.hole.pass(number, to: .number)
+      try await site.hole.pass(number, to: .number)
       await eventually("\(number) was not heard") { log.values.last == number }
       guard log.values.last == number else { return }
     }
@@ -392,13 +392,13 @@ struct WormholeListenerTests {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
-    for number in 1...5 { try site.hole.pass(number, to: .number) }
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 5 }
     try FileManager.default.removeItem(atPath: site.temporary.path)
-    try site.hole.pass(6, to: .number)
+    try await site.hole.pass(6, to: .number)
     await eventually { log.values.last == 6 }
     try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
-    try site.hole.ping(.number)
+    try await site.hole.ping(.number)
     await eventually { log.texts.last == "ping" }
     #expect(log.values.count { $0 == 6 } == 1)
   }

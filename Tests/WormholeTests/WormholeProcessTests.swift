@@ -18,12 +18,12 @@ struct WormholeProcessTests {
     let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
     try site.hole.bind(label, to: .number, from: .others, starting: .new)
     let all = try site.hole.messages(.number, from: .others, starting: .new)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     _ = try await site.run("pass", "org.example.number", [2, 1])
     await eventually { log.values == [2] }
     var iterator = all.makeAsyncIterator()
     #expect(await iterator.next()?.value == 2)
-    try site.hole.pass(3, to: .number)
+    try await site.hole.pass(3, to: .number)
     _ = try await site.run("pass", "org.example.number", [4, 1])
     await eventually { log.values == [2, 4] }
   }
@@ -51,7 +51,7 @@ struct WormholeProcessTests {
     let site = try Site(kind, on: bus)
     let listeners = try (1...5).map { _ in try site.start("listen", name, ["none", 1]) }
     for listener in listeners { await listener.waitForLine("ready") }
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     for listener in listeners {
       await listener.waitForSuccess()
       #expect(listener.lines == ["ready", "1 7 0 \(getpid()) \(geteuid())"])
@@ -97,7 +97,7 @@ struct WormholeProcessTests {
     await listener.waitForLine("ready")
     for number in 1...count {
       if number == 100 { kill(listener.processIdentifier, SIGSTOP) }
-      try site.hole.pass(number, to: .number)
+      try await site.hole.pass(number, to: .number)
     }
     kill(listener.processIdentifier, SIGCONT)
     await listener.waitForSuccess()
@@ -125,12 +125,12 @@ struct WormholeProcessTests {
     let site = try Site(kind)
     _ = try await site.run("pass", name, [1, 20])
     #expect(try await site.run("print", name) == ["20"])
-    #expect(try site.hole.message(.number) == 20)
+    #expect(try await site.hole.message(.number) == 20)
     let log = Log<Wormhole.Message<Int>>()
     try site.hole.bind(
       Listener("label", on: .direct) { log.append($0) }, to: .number, starting: .lastOrAbsent)
     #expect(log.values == [20])
-    let numbers = try site.hole.history(.number).compactMap(\.value)
+    let numbers = try await site.hole.history(.number).compactMap(\.value)
     #expect(numbers == (kind.keepsAll ? Array(1...20) : [20]))
   }
 
@@ -143,10 +143,10 @@ struct WormholeProcessTests {
     let numbers = writers.map { $0.lines.compactMap(Int.init) }
     for list in numbers { #expect(zip(list, list.dropFirst()).allSatisfy { $0 < $1 }) }
     #expect(numbers.flatMap { $0 }.sorted() == Array(1...2 * count))
-    let last = try #require(try site.hole.message(.number))
+    let last = try await #require(try site.hole.message(.number))
     #expect([count, 9999 + count].contains(last))
     if kind.keepsAll {
-      let values = try site.hole.history(.number).compactMap(\.value)
+      let values = try await site.hole.history(.number).compactMap(\.value)
       #expect(values.filter { $0 < 10_000 } == Array(1...count))
       #expect(values.filter { $0 >= 10_000 } == Array(10_000..<10_000 + count))
     }
@@ -157,8 +157,8 @@ struct WormholeProcessTests {
     let site = try Site(kind)
     let writers = try (1...4).map { _ in try site.start("increase", name, [500]) }
     for writer in writers { await writer.waitForSuccess() }
-    #expect(try site.hole.message(.number) == 2000)
-    #expect(try site.hole.ping(.number) == 2001)
+    #expect(try await site.hole.message(.number) == 2000)
+    #expect(try await site.hole.ping(.number) == 2001)
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -170,9 +170,10 @@ struct WormholeProcessTests {
     let hole = try Wormhole(group: group, transit: kind.transit)
     let log = Log<Wormhole.Message<Int>>()
     let observation = try hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
-    #expect(try hole.pass(7, to: .number) == 1)
+    #expect(try await hole.pass(7, to: .number) == 1)
     await eventually { log.values == [7] }
-    #expect(try Wormhole(group: try temporary.make(), transit: kind.transit).message(.number) == 7)
+    #expect(
+      try await Wormhole(group: try temporary.make(), transit: kind.transit).message(.number) == 7)
     withExtendedLifetime(observation) {}
   }
 
@@ -180,9 +181,9 @@ struct WormholeProcessTests {
   func theBusCarriesTheNameAlone(on bus: BusKind) async throws {
     let site = try Site(on: bus)
     let peer = try #require(site.bus).makePeer()
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     #expect(peer.nextPostedName() == "wormhole.org.example.group.wormhole.org.example.number")
-    try site.hole.ping(MessageName<Int>(String(repeating: "x", count: 1000)))
+    try await site.hole.ping(MessageName<Int>(String(repeating: "x", count: 1000)))
     #expect(peer.nextPostedName().rawValue.hasPrefix("wormhole."))
   }
 
@@ -195,7 +196,7 @@ struct WormholeProcessTests {
     for _ in 1...100 { peer.post("wormhole.org.example.group.wormhole.org.example.number") }
     try await drain(site.hole.group.center, behind: peer, on: .direct)
     #expect(log.entries.isEmpty)
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     await eventually { log.values == [7] }
     withExtendedLifetime(observation) {}
   }
@@ -212,51 +213,51 @@ struct WormholeProcessTests {
       try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
       kill(writer.processIdentifier, SIGKILL)
       _ = await writer.end()
-      let data = try #require(try site.hole.message(.bytes))
+      let data = try await #require(try site.hole.message(.bytes))
       #expect(data.count == bytes && data == Data(repeating: data[0], count: bytes))
       let names = try kind.transit.names(in: site.hole.directory)
       #expect(names == ["org.example.bytes"])
-      let number = try site.hole.ping(.bytes)
+      let number = try await site.hole.ping(.bytes)
       #expect(number > last)
       last = number
     }
-    try site.hole.pass(Data([1]), to: .bytes)
-    #expect(try site.hole.message(.bytes) == Data([1]))
+    try await site.hole.pass(Data([1]), to: .bytes)
+    #expect(try await site.hole.message(.bytes) == Data([1]))
     #expect(!site.files.contains { $0.hasSuffix(".new") })
   }
 
   @Test(arguments: TransitKind.files)
   func aWriterWithoutRoomLeavesTheOldValue(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    try site.hole.pass(Data([1]), to: .bytes)
+    try await site.hole.pass(Data([1]), to: .bytes)
     let lines = try await site.run("limit-files", "org.example.bytes", [1 << 20, 1 << 19])
     #expect(lines == ["too long"])
-    #expect(try site.hole.message(.bytes) == Data([1]))
+    #expect(try await site.hole.message(.bytes) == Data([1]))
     #expect(!site.files.contains { $0.hasSuffix(".new") })
   }
 
   @Test func aStoppedWriterKeepsOthersOutUntilItIsKilled() async throws {
     let site = try Site(.coordinatedFile)
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
     let waiting = Task.detached { try site.hole.message(.number) }
-    #expect(try site.hole.pass(1, to: .other) == 1)
+    #expect(try await site.hole.pass(1, to: .other) == 1)
     kill(writer.processIdentifier, SIGKILL)
     #expect(try await waiting.value == 7)
-    #expect(try site.hole.pass(8, to: .number) == 2)
+    #expect(try await site.hole.pass(8, to: .number) == 2)
   }
 
   @Test func aStoppedWriterGoesOn() async throws {
     let site = try Site(.coordinatedFile)
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
     let passing = Task.detached { try site.hole.pass(100, to: .number) }
     kill(writer.processIdentifier, SIGCONT)
     await writer.waitForSuccess()
     #expect(try await passing.value == 3)
-    #expect(try site.hole.message(.number) == 100)
+    #expect(try await site.hole.message(.number) == 100)
   }
 
   // MARK: - Cursors
@@ -264,13 +265,13 @@ struct WormholeProcessTests {
   @Test(arguments: BusKind.installed)
   func aReaderThatWasAwayGoesOnWhereItStopped(on bus: BusKind) async throws {
     let site = try Site(.log, on: bus)
-    for number in 1...10 { try site.hole.pass(number, to: .number) }
+    for number in 1...10 { try await site.hole.pass(number, to: .number) }
     let first = try site.start("listen", name, ["place", 10])
     await first.waitForSuccess()
-    for number in 11...15 { try site.hole.pass(number, to: .number) }
+    for number in 11...15 { try await site.hole.pass(number, to: .number) }
     let second = try site.start("listen", name, ["place", 7])
     await second.waitForLine("15 15 0 \(getpid()) \(geteuid())")
-    for number in 16...17 { try site.hole.pass(number, to: .number) }
+    for number in 16...17 { try await site.hole.pass(number, to: .number) }
     await second.waitForSuccess()
     let heard = (first.lines + second.lines).filter { $0 != "ready" }
     #expect(heard == (1...17).map { "\($0) \($0) 0 \(getpid()) \(geteuid())" })
@@ -279,7 +280,7 @@ struct WormholeProcessTests {
   @Test(arguments: BusKind.installed)
   func aKilledReaderHearsOnlyTheMessageThatItWasHandlingAgain(on bus: BusKind) async throws {
     let site = try Site(.log, on: bus)
-    for number in 1...20 { try site.hole.pass(number, to: .number) }
+    for number in 1...20 { try await site.hole.pass(number, to: .number) }
     var heard: [Int] = []
     for last in [5, 6, 12, 0] {
       let reader = try site.start("listen", name, ["place", last == 0 ? 9 : 0, last])
@@ -293,7 +294,7 @@ struct WormholeProcessTests {
   @Test(arguments: BusKind.installed)
   func aCursorHasOneReaderAtATime(on bus: BusKind) async throws {
     let site = try Site(.log, on: bus)
-    try site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .number)
     let reader = try site.start("listen", name, ["place", 0])
     await reader.waitForLine("ready")
     #expect(throws: WormholeError.cursorInUse("place")) {

@@ -113,7 +113,7 @@ struct WormholeTests {
       let observations = try names.map { name in
         try site.hole.listen(name, starting: .new, on: .thread) { log.append($0) }
       }
-      for (index, name) in names.enumerated() { try other.pass(index, to: name) }
+      for (index, name) in names.enumerated() { try await other.pass(index, to: name) }
       await eventually { log.entries.count == strangeNames.count }
       #expect(Set(log.values) == Set(strangeNames.indices))
       for message in log.entries {
@@ -169,15 +169,15 @@ struct WormholeTests {
   func leavesTheValueAloneWhenItIsPinged(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
-    try site.hole.ping(.number)
+    try await site.hole.ping(.number)
     await eventually { log.entries.count == 1 }
     #expect(log.texts == ["ping"])
     #expect(log.entries.first?.value == nil)
     #expect(log.entries.first?.sequence == 2)
-    #expect(try site.hole.message(.number) == 7)
-    #expect(try site.hole.history(.number).map(\.sequence) == [1])
+    #expect(try await site.hole.message(.number) == 7)
+    #expect(try await site.hole.history(.number).map(\.sequence) == [1])
     withExtendedLifetime(observation) {}
   }
 
@@ -212,10 +212,10 @@ struct WormholeTests {
   @Test(arguments: TransitKind.kinds)
   func endsWhileOthersPass(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    try site.hole.pass(-1, to: .number)
+    try await site.hole.pass(-1, to: .number)
     let writer = Writer(site.hole, to: .number)
     for _ in 1...20 {
-      let history = try site.hole.history(.number)
+      let history = try await site.hole.history(.number)
       if kind.keepsAll {
         #expect(history.compactMap(\.value) == Array(-1..<history.count - 1))
       } else {
@@ -231,16 +231,16 @@ struct WormholeTests {
   func reportsThatAMessageWasRemoved(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
-    try site.hole.pass(7, to: .number)
+    try await site.hole.pass(7, to: .number)
     let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
-    try site.hole.clear(.number)
+    try await site.hole.clear(.number)
     await eventually { log.entries.count == 1 }
     #expect(log.texts == ["cleared"])
-    #expect(try site.hole.message(.number) == nil)
-    #expect(try site.hole.history(.number).isEmpty)
-    try site.hole.clear(.number)
-    #expect(try site.hole.pass(8, to: .number) == 4)
-    #expect(try site.hole.message(.number) == 8)
+    #expect(try await site.hole.message(.number) == nil)
+    #expect(try await site.hole.history(.number).isEmpty)
+    try await site.hole.clear(.number)
+    #expect(try await site.hole.pass(8, to: .number) == 4)
+    #expect(try await site.hole.message(.number) == 8)
     withExtendedLifetime(observation) {}
   }
 
@@ -248,8 +248,8 @@ struct WormholeTests {
   func clearsOnlyOurFiles(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
-    try site.hole.pass(1, to: .number)
-    try site.hole.pass(1, to: .other)
+    try await site.hole.pass(1, to: .number)
+    try await site.hole.pass(1, to: .other)
     let strangers = ["notes.txt", "a.message", "org.example.number.message.new", "x.log"]
     for name in strangers { try Data("text".utf8).write(to: url(site, name)) }
     try #require(symlink("/etc/passwd", "\(site.path)/link.message") == 0)
@@ -259,7 +259,7 @@ struct WormholeTests {
     await eventually { log.texts == ["cleared"] }
     for name in strangers { #expect(try Data(contentsOf: url(site, name)) == Data("text".utf8)) }
     #expect(Set(["link.message", "directory.message"]).isSubset(of: site.files))
-    #expect(try site.hole.message(.other) == nil)
+    #expect(try await site.hole.message(.other) == nil)
     #expect(access("/etc/passwd", F_OK) == 0)
     withExtendedLifetime(observation) {}
   }
@@ -275,20 +275,20 @@ struct WormholeTests {
     let site = try Site(kind)
     let log = Log<Wormhole.Message<Int>>()
     let observation = try site.hole.listen(.number, starting: .new, on: .thread) { log.append($0) }
-    let first = try site.hole.update(.number) { value in
+    let first = try await site.hole.update(.number) { value in
       #expect(value == nil)
       value = 1
       return "made"
     }
     #expect(first == "made")
     await eventually { log.texts == ["value(1)"] }
-    try site.hole.update(.number) { $0 = $0.map { $0 + 1 } }
+    try await site.hole.update(.number) { $0 = $0.map { $0 + 1 } }
     await eventually { log.texts == ["value(1)", "value(2)"] }
-    try site.hole.update(.number) { $0 = nil }
+    try await site.hole.update(.number) { $0 = nil }
     await eventually { log.texts == ["value(1)", "value(2)", "cleared"] }
-    #expect(try site.hole.message(.number) == nil)
-    try site.hole.update(.number) { #expect($0 == nil) }
-    #expect(try site.hole.ping(.number) == 4)
+    #expect(try await site.hole.message(.number) == nil)
+    try await site.hole.update(.number) { #expect($0 == nil) }
+    #expect(try await site.hole.ping(.number) == 4)
     withExtendedLifetime(observation) {}
   }
 
@@ -316,7 +316,7 @@ struct WormholeTests {
         }
       }
     }
-    #expect(try site.hole.message(.number) == 400)
+    #expect(try await site.hole.message(.number) == 400)
   }
 
   @Test(arguments: TransitKind.coordinated)

@@ -25,9 +25,9 @@ struct Backoff {
     deadline = .now + timeout
   }
 
-  /// Pauses before the next attempt. Returns false if the timeout has expired.
+  /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
-    guard ContinuousClock.now < deadline else { return false }
+    guard ContinuousClock.now < deadline, WorkLimit.current?.failure == nil else { return false }
     usleep(UInt32.random(in: Self.shortestPause...pause))
     pause = min(pause * 2, Self.longestPause)
     return true

@@ -21,6 +21,12 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// Another process or thread held the lock of a file for longer than the timeout.
   case busy(path: String)
 
+  /// The task was cancelled. Nothing has changed.
+  case cancelled
+
+  /// It took longer than the caller allowed, on a message or a file. Nothing has changed.
+  case timedOut(String)
+
   /// A file belongs to another user, or another program has written it.
   case foreign(path: String)
 
@@ -71,7 +77,10 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// A database was migrated by a later version of the program: it has more migrations than known.
   case newerSchema(found: Int, known: Int)
 
-  /// The operation is complete, but listeners could not be notified.
+  /// Some messages could not be cleared, and why, by their names. All others are cleared.
+  case notCleared([String: WormholeError])
+
+  /// What was asked for is done, but those who listen could not be told.
   case notification(DarwinNotifyError)
 }
 
@@ -84,6 +93,8 @@ extension WormholeError: CustomStringConvertible {
     case .notPrivate(let path): "\(path) is not a private directory of this user"
     case .system(let code, let path): "\(path): \(String(cString: strerror(code)))"
     case .busy(let path): "\(path) was locked by another process or thread for too long"
+    case .cancelled: "the task was cancelled"
+    case .timedOut(let subject): "\(subject): the time is up"
     case .foreign(let path): "\(path) belongs to another user, or another program has written it"
     case .damaged(let path): "\(path) is damaged"
     case .unknownFormat(let version, let path):
@@ -106,6 +117,9 @@ extension WormholeError: CustomStringConvertible {
     case .database(let code, let message): "SQLite error \(code): \(message)"
     case .newerSchema(let found, let known):
       "the database has \(found) migrations, of which this program knows \(known)"
+    case .notCleared(let reasons):
+      reasons.sorted { $0.key < $1.key }.map { "\($0.key) not cleared: \($0.value)" }
+        .joined(separator: "; ")
     case .notification(let error):
       "the change is stored, but listeners could not be notified: \(error)"
     }

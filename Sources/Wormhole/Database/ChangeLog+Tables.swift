@@ -131,7 +131,7 @@ extension ChangeLog {
     return names
   }
 
-  private func identifier(_ name: String) -> String { quoted(name, with: "\"") }
+  func identifier(_ name: String) -> String { quoted(name, with: "\"") }
 
   private func literal(_ text: String) -> String { quoted(text, with: "'") }
 

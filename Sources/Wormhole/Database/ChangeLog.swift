@@ -25,26 +25,51 @@ struct ChangeLog {
     self.database = database
   }
 
-  /// Creates the missing tables of the log.
+  /// Makes the tables of the log if they are missing.
+  ///
+  /// - Throws: ``WormholeError/foreign(path:)`` if something else has the name of one of them, or
+  ///   another program reacts to what is written to them.
   func create() throws(WormholeError) {
-    let count = try database.integer(
-      "SELECT count(*) FROM sqlite_master WHERE name = 'wormhole_tables'")
-    guard count == 0 else { return }
-    try database.transaction(.immediate) { () throws(WormholeError) in
-      try database.execute(
-        """
-        CREATE TABLE IF NOT EXISTS wormhole_changes(
-          id INTEGER PRIMARY KEY, name TEXT NOT NULL, row INTEGER);
-        CREATE TABLE IF NOT EXISTS wormhole_commits(
-          last INTEGER PRIMARY KEY, first INTEGER NOT NULL,
-          time INTEGER NOT NULL,
-          pid INTEGER NOT NULL, uid INTEGER NOT NULL, process INTEGER NOT NULL);
-        CREATE TABLE IF NOT EXISTS wormhole_tables(name TEXT PRIMARY KEY) WITHOUT ROWID;
-        INSERT INTO wormhole_changes(id, name)
-        SELECT (random() & 0x3fffffff) << 32 | 1, ''
-        WHERE NOT EXISTS(SELECT 1 FROM wormhole_changes);
-        """)
-    }.get()
+    guard try !check() else { return }
+    try database.transaction(.immediate) { () throws(WormholeError) in try createTables() }.get()
+  }
+
+  func createTables() throws(WormholeError) {
+    for (table, columns) in Self.tables {
+      try database.execute("CREATE TABLE IF NOT EXISTS \(table)\(columns)")
+    }
+    // The first number is drawn, and stands for no change.
+    try database.execute(
+      """
+      INSERT INTO wormhole_changes(id, name)
+      SELECT (random() & 0x3fffffff) << 32 | 1, ''
+      WHERE NOT EXISTS(SELECT 1 FROM wormhole_changes)
+      """)
+  }
+
+  private static let tables = [
+    "wormhole_changes": "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, row INTEGER)",
+    "wormhole_commits": """
+    (last INTEGER PRIMARY KEY, first INTEGER NOT NULL, time INTEGER NOT NULL,
+    pid INTEGER NOT NULL, uid INTEGER NOT NULL, process INTEGER NOT NULL)
+    """,
+    "wormhole_tables": "(name TEXT PRIMARY KEY) WITHOUT ROWID",
+  ]
+
+  /// Returns whether the tables are there, as they were made.
+  private func check() throws(WormholeError) -> Bool {
+    let found = try database.rows(
+      """
+      SELECT name, sql, type FROM main.sqlite_master
+      WHERE lower(tbl_name) IN ('wormhole_changes', 'wormhole_commits', 'wormhole_tables')
+      AND name NOT LIKE 'sqlite_%'
+      """
+    ) { row in (String(field: row.field(0)), String(field: row.field(1))) }
+    for (name, sql) in found {
+      guard let name, let columns = Self.tables[name], sql == "CREATE TABLE \(name)\(columns)"
+      else { throw .foreign(path: database.path) }
+    }
+    return found.count == Self.tables.count
   }
 
   /// Runs a body as a transaction whose changes are recorded.
@@ -59,7 +84,7 @@ struct ChangeLog {
         // Another program may have created tables. Earlier changes are not ours.
         try watchTables()
         let last = try lastID()
-        let value = try body()
+        let value = try database.withoutLimit(body)
         try watchTables()
         hasChanged = try sign(after: last)
         return value

@@ -89,7 +89,12 @@ extension SharedDatabase {
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(WormholeError) -> Change? {
         while !Task.isCancelled {
-          let found = try await database.change(after: token, in: tables)
+          let found: (change: Change?, token: Int64)
+          do throws(WormholeError) {
+            found = try await database.change(after: token, in: tables)
+          } catch .cancelled {
+            break
+          }
           token = found.token
           if let change = found.change { return change }
           guard await notifications.next(isolation: actor) != nil else { break }

@@ -1,6 +1,8 @@
 // Migrates a database to the schema of the program.
 
-/// The steps from each version of a schema to the next. The file header has the version.
+internal import Glibc
+
+/// The steps from each version of a schema to the next. The header of the file has the version.
 struct Migrations: Sendable {
   private let steps: [String]
 
@@ -19,6 +21,22 @@ struct Migrations: Sendable {
     let hasChanged = try takeSteps(in: database)
     try database.execute("PRAGMA foreign_keys = ON")
     return hasChanged
+  }
+
+  /// Makes sure that a file that cannot be written needs no step.
+  func check(_ database: SQLiteConnection) throws(WormholeError) {
+    guard try version(of: database) == steps.count else {
+      throw .system(code: EROFS, path: database.path)
+    }
+  }
+
+  private func version(of database: SQLiteConnection) throws(WormholeError) -> Int {
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    guard version <= steps.count else {
+      throw .newerSchema(found: Int(version), known: steps.count)
+    }
+    guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
+    return Int(version)
   }
 
   private func takeSteps(in database: SQLiteConnection) throws(WormholeError) -> Bool {
@@ -41,14 +59,10 @@ struct Migrations: Sendable {
   /// Takes the next step, which is determined inside the transaction, since another process may
   /// have taken it meanwhile. Returns true if there is none.
   private func takeStep(in database: SQLiteConnection) throws(WormholeError) -> Bool {
-    let version = try database.integer("PRAGMA user_version") ?? 0
-    guard version <= steps.count else {
-      throw .newerSchema(found: Int(version), known: steps.count)
-    }
-    guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
+    let version = try version(of: database)
     guard version < steps.count else { return true }
     do throws(WormholeError) {
-      try database.execute(steps[Int(version)])
+      try database.execute(steps[version])
     } catch .database(let code, let message) {
       throw .database(code: code, message: "migration \(version + 1): \(message)")
     }

@@ -28,16 +28,19 @@ internal import Glibc
 public final class SharedDatabase: Sendable {
   let changeName: NotificationName
   let center: DarwinNotificationCenter
+  private let file: SQLiteFile
+  private let migrations: Migrations
   private let store: SQLiteStore
   private let hasMigrated: Locked<Bool>
 
   fileprivate init(
-    of group: AppGroup, name: String, fileName: String, migrations: [String]
+    of group: AppGroup, name: String, in file: SQLiteFile, migrations: [String]
   ) throws(WormholeError) {
     (changeName, center) = (group.changeName("database", name), group.center)
     let hasMigrated = Locked(false)
     self.hasMigrated = hasMigrated
-    let file = SQLiteFile(directory: group.container.path, name: fileName)
+    self.file = file
+    self.migrations = Migrations(migrations)
     store = SQLiteStore(file, readers: 4) { (database) throws(WormholeError) in
       if try Migrations(migrations).run(in: database) { hasMigrated.withLock { $0 = true } }
     }
@@ -48,18 +51,28 @@ public final class SharedDatabase: Sendable {
 
   /// Reads a snapshot of the database.
   ///
-  /// - Parameter body: reads. It runs on a thread where it may block; an attempt to change
-  ///   something is an error.
+  /// If the task is cancelled or the time is up, the statement that is running ends with an error,
+  /// and so does every other.
+  ///
+  /// - Parameters:
+  ///   - timeout: how long to wait; `nil` for no limit.
+  ///   - body: what to do. It runs on a thread where it may block; an attempt to change something
+  ///     is an error.
   /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws; ``WormholeError/busy(path:)``, ``WormholeError/damaged(path:)``,
-  ///   ``WormholeError/database(code:message:)``; if the file was removed, what opening it throws.
+  /// - Throws: what `body` throws; ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``,
+  ///   ``WormholeError/busy(path:)``, ``WormholeError/damaged(path:)``,
+  ///   ``WormholeError/database(code:message:)``; if somebody has removed the file what opening it
+  ///   throws.
   public func read<Value: Sendable>(
+    timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.readers.run { [self] in
+    try await store.readers.run(timeout: timeout) { [self] in
       Result {
         try readNow { (database) throws(WormholeError) in
-          try database.transaction(.deferred) { try body(Connection(database)) }
+          try database.transaction(.deferred) {
+            try database.withoutLimit { try body(Connection(database)) }
+          }
         }.get()
       }
     }.get()
@@ -67,18 +80,25 @@ public final class SharedDatabase: Sendable {
 
   /// Changes the database, all or nothing, and notifies its observers.
   ///
-  /// - Parameter body: changes the database. It runs on a thread where it may block, but all other
-  ///   writers wait for it; so it must not wait for another `write`.
-  /// - Returns: what `body` returns. The changes are then committed and visible to all.
-  /// - Throws: what `body` throws, and then nothing has changed; ``WormholeError/busy(path:)`` if
+  /// If the task is cancelled or the time is up before the commit, nothing has changed: the
+  /// statement that is running ends with an error, and so does every other.
+  ///
+  /// - Parameters:
+  ///   - timeout: how long to wait; `nil` for no limit.
+  ///   - body: what to do. It runs on a thread where it may block, but all who write wait for it;
+  ///     so must it not wait for another `write`, which would come after it.
+  /// - Returns: what `body` returns. It is committed then, and visible to all.
+  /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/cancelled``,
+  ///   ``WormholeError/timedOut(_:)``; ``WormholeError/busy(path:)`` if
   ///   another process writes for too long, ``WormholeError/damaged(path:)``,
   ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``;
   ///   ``WormholeError/notification(_:)`` if the changes are committed but nobody could be
   ///   notified; if the file was removed, what opening it throws.
   public func write<Value: Sendable>(
+    timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.writers.run { [self] in
+    try await store.writers.run(timeout: timeout) { [self] in
       Result {
         let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
           try ChangeLog(in: database).record { try body(Connection(database)) }
@@ -122,8 +142,12 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// Opens the file for writing, and creates it if it is missing.
+  /// Opens the file to write, and makes it if it is missing. What cannot be written is read.
   private func openNow() throws(WormholeError) {
+    if file.isReadOnly {
+      _ = try store.read { (database) throws(WormholeError) in try migrations.check(database) }
+      return
+    }
     try store.write { _ in }
     try notify(if: false)
   }
@@ -175,12 +199,6 @@ extension AppGroup {
   public func database(
     _ name: String, migrations: [String] = []
   ) throws(WormholeError) -> SharedDatabase {
-    let fileName = FileName(for: name).text
-    let isTaken =
-      fileName == AppGroup.defaultsFile
-      || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
-    guard !name.isEmpty else { throw .invalidIdentifier }
-    guard !isTaken else { throw .reservedName(name) }
-    return try SharedDatabase(of: self, name: name, fileName: fileName, migrations: migrations)
+    try SharedDatabase(of: self, name: name, in: try databaseFile(name), migrations: migrations)
   }
 }

@@ -21,20 +21,24 @@ struct DefaultsNews: Sendable {
     /// Searches; if there is nothing, waits and searches again. Returns what was found, or `nil`
     /// once the task is cancelled.
     ///
-    /// `find` searches after a place, in the table, or `nil` if nothing was ever set. It returns
-    /// what it found and the place of that.
-    mutating func next<Found>(
+    /// `find` looks behind a place, in a table unless nothing was ever set. It returns what it
+    /// found and the place of that.
+    mutating func next<Found: Sendable>(
       isolation: isolated (any Actor)?,
-      _ find: (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?
+      _ find: @escaping @Sendable (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?
     ) async throws(WormholeError) -> Found? {
       while !Task.isCancelled {
         // The last change of a file that was created anew has a low number again.
         let position = position
-        let looked = try defaults.read { (table) throws(WormholeError) in
-          let last = try table.lastNumber()
-          return try find(table, last < position ? 0 : position)
+        let found: (Found, Int64)?
+        do throws(WormholeError) {
+          found = try await defaults.readElsewhere { (table) throws(WormholeError) in
+            let last = try table?.lastNumber() ?? 0
+            return try find(table, last < position ? 0 : position)
+          }
+        } catch .cancelled {
+          break
         }
-        let found = if let looked { looked } else { try find(nil, 0) }
         if let (found, place) = found {
           self.position = place
           return found

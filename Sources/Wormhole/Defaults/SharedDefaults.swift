@@ -69,40 +69,7 @@ public final class SharedDefaults: Sendable {
     try change { (values) throws(WormholeError) in try values.remove(key) }.get()
   }
 
-  /// Changes a value while nobody else can change anything.
-  ///
-  /// - Parameters:
-  ///   - key: the key.
-  ///   - body: changes the value. It must not take long: other processes wait for it.
-  /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
-  public func update<Value, Result>(
-    _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Result
-  ) throws -> Result {
-    try transaction { values in
-      var value = try values[key]
-      let result = try body(&value)
-      try values.set(value, for: key)
-      return result
-    }
-  }
-
-  /// Reads and changes several values while nobody else can change anything.
-  ///
-  /// Others see all changes or none, and are notified once. Changing values inside by other means
-  /// than the transaction throws ``WormholeError/busy(path:)``.
-  ///
-  /// - Parameter body: reads and changes values. It must not take long: other processes wait for
-  ///   it.
-  /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
-  public func transaction<Result>(
-    _ body: (inout Transaction) throws -> Result
-  ) throws -> Result {
-    try change(body).get()
-  }
-
-  // MARK: - Reading and writing
+  // MARK: - What others are built of
 
   func read<Value>(
     _ body: (DefaultsTable) throws(WormholeError) -> Value
@@ -110,7 +77,19 @@ public final class SharedDefaults: Sendable {
     try store.read { (database) throws(WormholeError) in try body(DefaultsTable(in: database)) }
   }
 
-  private func change<Value, Failure: Error>(
+  /// Reads on a thread where it may block. The body gets no table if nothing was ever set.
+  func readElsewhere<Value: Sendable>(
+    _ body: @escaping @Sendable (DefaultsTable?) throws(WormholeError) -> Value
+  ) async throws(WormholeError) -> Value {
+    try await store.readers.run { [self] in
+      Result { () throws(WormholeError) in
+        let value = try read { (table) throws(WormholeError) in try body(table) }
+        return if let value { value } else { try body(nil) }
+      }
+    }.get()
+  }
+
+  func change<Value, Failure: Error>(
     _ body: (inout Transaction) throws(Failure) -> Value
   ) throws(WormholeError) -> Result<Value, Failure> {
     var hasChanged = false

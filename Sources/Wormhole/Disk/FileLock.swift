@@ -67,7 +67,7 @@ struct FileLock: ~Copyable {
   ) throws(WormholeError) {
     while !set(kind, on: descriptor) {
       guard errno == EAGAIN || errno == EINTR else { throw .system(code: errno, path: path) }
-      guard backoff.wait() else { throw .busy(path: path) }
+      guard backoff.wait() else { throw WorkLimit.current?.failure ?? .busy(path: path) }
     }
   }
 

@@ -31,13 +31,19 @@ struct FileMailbox: Wormhole.Mailbox {
     try append(record, holding: try lock())
   }
 
-  func update(
-    _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
-  ) throws -> UInt64? {
-    guard isCoordinated else { throw WormholeError.notCoordinated }
+  func update<Failure: Error>(
+    _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
+  ) throws(WormholeError) -> Result<UInt64?, Failure> {
+    guard isCoordinated else { throw .notCoordinated }
     let lock = try lock()
-    guard let record = try body(newestMessage(holding: lock)) else { return nil }
-    return try append(record, holding: lock)
+    let newest = try newestMessage(holding: lock)
+    switch Result(catching: { () throws(Failure) in try body(newest) }) {
+    case .failure(let error): return .failure(error)
+    case .success(nil): return .success(nil)
+    case .success(let record?):
+      try WorkLimit.check()
+      return .success(try append(record, holding: lock))
+    }
   }
 
   private func lock() throws(WormholeError) -> FileLock {

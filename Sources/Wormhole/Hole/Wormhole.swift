@@ -14,8 +14,9 @@ public import FoundationEssentials
 ///     try hole.pass(true, to: .lightState)
 ///
 /// All calls may be made on any thread. They read and write files on that thread, and wait for at
-/// most ten seconds for another process that is writing the same name. The corresponding class of
-/// MMWormhole is `MMWormhole`.
+/// most ten seconds for another process that is writing the same name. In a task,
+/// ``pass(_:to:timeout:)`` and the like do so on other threads, and end when the task is cancelled.
+/// The corresponding class of MMWormhole is `MMWormhole`.
 public final class Wormhole: Sendable {
   /// The group that the messages belong to.
   public let group: AppGroup
@@ -87,33 +88,6 @@ public final class Wormhole: Sendable {
     try channel(name).send(.ping)
   }
 
-  /// Changes the stored value while no other process can pass one, so that no change is lost.
-  ///
-  /// `nil` stands for no value, before and after. The body must not use the same name in other
-  /// calls, which would wait for this one.
-  ///
-  /// - Parameters:
-  ///   - name: a name whose transit is a coordinated ``FileTransit`` or a ``LogTransit``.
-  ///   - body: changes the value.
-  /// - Returns: what the body returns.
-  /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support updates; the error
-  ///   if the value cannot be read; what the body throws. Nothing has changed then.
-  @discardableResult public func update<Value, Result>(
-    _ name: MessageName<Value>, _ body: (inout Value?) throws -> Result
-  ) throws -> Result {
-    let channel = try channel(name)
-    var result: Result?
-    let number = try channel.mailbox.update { newest in
-      var value = try name.value(of: newest)
-      result = try body(&value)
-      if let value { return Record(.value(try name.encode(value))) }
-      return newest.map { _ in Record(.cleared) }
-    }
-    if number != nil { try group.center.notify(channel.changeName) }
-    guard let result else { preconditionFailure("the mailbox did not run the update") }
-    return result
-  }
-
   // MARK: - Reading
 
   /// Returns the stored value.
@@ -138,16 +112,7 @@ public final class Wormhole: Sendable {
   public func history<Value>(
     _ name: MessageName<Value>, since sequence: UInt64 = 0
   ) throws(WormholeError) -> [Message<Value>] {
-    let mailbox = try channel(name).mailbox
-    // What others pass meanwhile is left out.
-    let last = try mailbox.lastNumber()
-    guard sequence < last else { return [] }
-    var reader = try MessageReader(name, mailbox, from: .since(sequence))
-    var messages: [Message<Value>] = []
-    repeat {
-      messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
-    } while reader.hasMore && reader.place.number < last
-    return messages
+    try name.history(in: try channel(name).mailbox, since: sequence)
   }
 
   // MARK: - Cursors
@@ -192,19 +157,21 @@ public final class Wormhole: Sendable {
   /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
   /// files in the directory stay.
   ///
-  /// - Throws: the first ``WormholeError``, after all names have been tried.
+  /// - Throws: ``WormholeError/notCleared(_:)`` with the messages that could not be cleared, say
+  ///   because their files are damaged, which ``remove(_:)`` repairs; all others are. Other
+  ///   ``WormholeError`` if the directory cannot be read.
   ///
   /// The corresponding method of MMWormhole is `clearAllMessageContents`.
   public func clearAll() throws(WormholeError) {
-    var failure: WormholeError?
+    var failures: [String: WormholeError] = [:]
     for (name, transit) in try storedNames() {
       do throws(WormholeError) {
         _ = try channel(name, transit).send(.cleared)
       } catch {
-        failure = failure ?? error
+        failures[name] = error
       }
     }
-    if let failure { throw failure }
+    guard failures.isEmpty else { throw .notCleared(failures) }
   }
 
   private func storedNames() throws(WormholeError) -> [(String, any MessageTransit)] {
@@ -248,7 +215,7 @@ public final class Wormhole: Sendable {
     let key = ChannelKey(name, transit)
     if let channel = channels.withLock({ $0[key] }) { return channel }
     let new = Channel(
-      mailbox: try transit.openMailbox(for: name, in: directory),
+      name, mailbox: try transit.openMailbox(for: name, in: directory),
       changeName: group.changeName(directoryName, name), center: group.center)
     return channels.withLock { channels in
       if let channel = channels[key] { return channel }

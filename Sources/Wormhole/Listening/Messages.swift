@@ -15,9 +15,9 @@ extension Wormhole {
   ///       show(message.value)
   ///     }
   ///
-  /// Messages are read and decoded where the loop runs. With a cursor, asking for the next message
-  /// stores that the previous one has been handled. Leaving the loop by `break`, an error or a
-  /// cancellation does not: the message comes again.
+  /// Messages are read and decoded on a thread of the library. With a cursor, asking for the next
+  /// message stores that the one before has been handled. Leaving the loop by `break`, an error or
+  /// a cancellation does not: the message comes again.
   public struct Messages<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// A message.
     public typealias Element = Message<Value>
@@ -69,6 +69,7 @@ extension Wormhole.Messages.Iterator: Sendable {}
 extension Wormhole.Messages {
   /// The beginning of an iteration.
   struct Beginning: Sendable {
+    let channel: Channel
     let notifications: Notifications
     let reader: MessageReader<Value>
   }
@@ -99,7 +100,7 @@ extension Wormhole.Messages {
     ) throws(WormholeError) -> Beginning {
       let notifications = try channel.center.notifications(of: channel.changeName)
       return Beginning(
-        notifications: notifications,
+        channel: channel, notifications: notifications,
         reader: try MessageReader(name, channel.mailbox, from: start))
     }
   }

@@ -45,20 +45,44 @@ final class LogMailbox: Wormhole.Mailbox {
     }
   }
 
-  func update(
-    _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
-  ) throws -> UInt64? {
+  func update<Failure: Error>(
+    _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
+  ) throws(WormholeError) -> Result<UInt64?, Failure> {
     try store.write { (log) throws(WormholeError) in
-      let result = try log.transaction(.immediate) { () throws -> (Int64, LogRow)? in
-        guard let record = try body(try Self.lastMessage(in: log)) else { return nil }
-        let row = try LogRow(record)
-        return (try row.insert(into: log), row)
+      let result = try log.transaction(.immediate) { () throws(UpdateError<Failure>) in
+        try Self.append(to: log, body)
       }
-      if case .success((let number, let row)?) = result {
+      switch result {
+      case .success(let (number, row)?):
         trimming.trim(log, after: number, row)
+        return .success(UInt64(clamping: number))
+      case .success(nil): return .success(nil)
+      case .failure(.ofBody(let error)): return .failure(error)
+      case .failure(.ofLog(let error)): throw error
       }
-      return result
-    }.get().map { UInt64(clamping: $0.0) }
+    }
+  }
+
+  /// Why an update has changed nothing.
+  private enum UpdateError<Failure: Error>: Error {
+    case ofBody(Failure)
+    case ofLog(WormholeError)
+  }
+
+  /// Appends what a body makes of the newest message.
+  private static func append<Failure: Error>(
+    to log: SQLiteConnection,
+    _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
+  ) throws(UpdateError<Failure>) -> (Int64, LogRow)? {
+    let newest: Wormhole.NumberedRecord?
+    let record: Wormhole.Record?
+    do throws(WormholeError) { newest = try lastMessage(in: log) } catch { throw .ofLog(error) }
+    do throws(Failure) { record = try body(newest) } catch { throw .ofBody(error) }
+    do throws(WormholeError) {
+      guard let row = try record.map({ (record) throws(WormholeError) in try LogRow(record) })
+      else { return nil }
+      return (try row.insert(into: log), row)
+    } catch { throw .ofLog(error) }
   }
 
   // MARK: - Reading
@@ -169,18 +193,30 @@ final class LogMailbox: Wormhole.Mailbox {
 }
 
 extension LogMailbox {
-  /// Returns the names of the logs with a message. Unreadable logs are left out.
+  /// Returns the names of the logs with a message.
+  ///
+  /// Foreign files do not count, whatever they are called. A log that cannot be read counts, under
+  /// the name that its file name stands for.
   static func names(in directory: String) -> [String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return files.filter { $0.hasSuffix(FileSuffix.log) }.sorted().compactMap { fileName in
-      let file = SQLiteFile(directory: directory, name: fileName, schema: LogRow.schema(of: nil))
-      guard let log = try? file.openForReading(), (try? lastMessage(in: log)) != nil,
-        let name = try? log.rows(LogRow.selectName, make: { $0.field(0) }).first
-      else { return nil }
+    return files.filter { $0.hasSuffix(FileSuffix.log) }.sorted().compactMap {
+      name(of: $0, in: directory)
+    }
+  }
+
+  private static func name(of fileName: String, in directory: String) -> String? {
+    let file = SQLiteFile(directory: directory, name: fileName, schema: LogRow.schema(of: nil))
+    do throws(WormholeError) {
+      guard let log = try file.openForReading(), try lastMessage(in: log) != nil else { return nil }
+      let name = try log.rows(LogRow.selectName) { row in row.field(0) }.first
       // A copy under another file name is not the log.
-      return String(field: name).flatMap {
+      return name.flatMap { String(field: $0) }.flatMap {
         FileName(for: $0).text + FileSuffix.log == fileName ? $0 : nil
       }
+    } catch .foreign {
+      return nil
+    } catch {
+      return FileName(text: String(fileName.dropLast(FileSuffix.log.count))).original
     }
   }
 

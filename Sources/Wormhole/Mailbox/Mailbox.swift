@@ -43,10 +43,12 @@ extension Wormhole {
     ///
     /// - Parameter body: gets what ``lastMessage()`` returns; returns the record to append, or
     ///   `nil` for none.
-    /// - Returns: the number of the record, or `nil` if there was none.
-    /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support it, what `body`
-    ///   throws.
-    func update(_ body: (NumberedRecord?) throws -> Record?) throws -> UInt64?
+    /// - Returns: the number of the record, or `nil` if there was none; what `body` throws, nothing
+    ///   was appended then.
+    /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support it.
+    func update<Failure: Error>(
+      _ body: (NumberedRecord?) throws(Failure) -> Record?
+    ) throws(WormholeError) -> Result<UInt64?, Failure>
 
     /// Opens the stored place of a reader. A new cursor is before the first record.
     ///
@@ -81,10 +83,10 @@ extension Wormhole {
 
 extension Wormhole.Mailbox {
   /// Throws ``WormholeError/notCoordinated``, for mailboxes without updates.
-  public func update(
-    _ body: (Wormhole.NumberedRecord?) throws -> Wormhole.Record?
-  ) throws -> UInt64? {
-    throw WormholeError.notCoordinated
+  public func update<Failure: Error>(
+    _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
+  ) throws(WormholeError) -> Result<UInt64?, Failure> {
+    throw .notCoordinated
   }
 
   /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.

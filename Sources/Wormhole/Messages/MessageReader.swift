@@ -135,6 +135,11 @@ extension MessageReader {
     }
   }
 
+  /// Returns the next message if it has been read already.
+  mutating func nextInMemory() -> Wormhole.Message<Value>? {
+    initial.take() ?? batch.popFirst()
+  }
+
   /// Notes that there may be more messages.
   mutating func look() {
     mayHaveMore = true
@@ -169,5 +174,23 @@ extension MessageReader {
     let missed = record.number > place.number ? record.number - place.number - 1 : 0
     place.number = max(place.number, record.number)
     return name.message(record, missed: missed, cursor: cursor)
+  }
+}
+
+extension MessageName {
+  /// Returns the messages of a mailbox after a number, without pings.
+  func history(
+    in mailbox: any Wormhole.Mailbox, since sequence: UInt64
+  ) throws(WormholeError) -> [Wormhole.Message<Value>] {
+    // What others pass meanwhile is left out.
+    let last = try mailbox.lastNumber()
+    guard sequence < last else { return [] }
+    var reader = try MessageReader(self, mailbox, from: .since(sequence))
+    var messages: [Wormhole.Message<Value>] = []
+    repeat {
+      try WorkLimit.check()
+      messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
+    } while reader.hasMore && reader.place.number < last
+    return messages
   }
 }

@@ -46,6 +46,6 @@ extension SQLiteConnection {
 
   /// Some errors, such as a full disk, have rolled back already.
   private func rollBack() {
-    if isInTransaction { try? execute("ROLLBACK") }
+    if isInTransaction { try? executeInAnyCase("ROLLBACK") }
   }
 }

@@ -13,7 +13,9 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The file, for errors.
   let path: String
 
-  /// The schema version for which the change log has its triggers; `nil` if it has to check again.
+  private let snapshot: FileSnapshot?
+
+  /// The schema version for which the change log has its triggers; `nil` if it has to look again.
   var watchedSchema: Int64?
 
   /// Whether statements that may change something are refused.
@@ -29,6 +31,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private let inBody: UnsafeMutablePointer<Bool>
   private let handle: OpaquePointer
   private let busyWait: UnsafeMutablePointer<BusyWait>
+  private let progress: UnsafeMutablePointer<StatementProgress>
   private var statements: [ExactString: SQLiteStatement] = [:]
 
   /// Enough for the fixed statements of a program. A program that generates statements must not
@@ -36,12 +39,23 @@ final class SQLiteConnection: @unchecked Sendable {
   private static let maxCacheCount = 128
 
   /// Opens a file that exists.
-  init(opening path: String) throws(WormholeError) {
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - snapshot: what an immutable file looks like; `nil` for one that can be written.
+  /// - Throws: ``WormholeError``.
+  init(opening path: String, snapshot: FileSnapshot? = nil) throws(WormholeError) {
     self.path = path
+    self.snapshot = snapshot
     var handle: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let result = sqlite3_open_v2(path, &handle, flags, nil)
+    let result =
+      if snapshot == nil {
+        sqlite3_open_v2(path, &handle, flags, nil)
+      } else {
+        sqlite3_open_v2(immutable(path), &handle, flags | SQLITE_OPEN_URI, nil)
+      }
     guard result == SQLITE_OK, let handle else {
       defer { sqlite3_close_v2(handle) }
       throw WormholeError(
@@ -53,6 +67,9 @@ final class SQLiteConnection: @unchecked Sendable {
     busyWait = .allocate(capacity: 1)
     busyWait.initialize(to: BusyWait())
     BusyWait.install(busyWait, in: handle)
+    progress = .allocate(capacity: 1)
+    progress.initialize(to: StatementProgress())
+    StatementProgress.install(progress, in: handle)
     refuseTransactionsInBodies()
   }
 
@@ -60,11 +77,14 @@ final class SQLiteConnection: @unchecked Sendable {
     statements = [:]
     sqlite3_close_v2(handle)
     busyWait.deallocate()
+    progress.deallocate()
     inBody.deallocate()
   }
 
-  /// Whether the file was removed or replaced. It costs one `stat`.
+  /// Whether the file was removed or replaced, or written although it was immutable. It costs one
+  /// `stat` or two.
   var hasMoved: Bool {
+    if let snapshot, snapshot != FileSnapshot(of: path) { return true }
     var moved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
     return result == SQLITE_OK && moved != 0
@@ -79,7 +99,21 @@ final class SQLiteConnection: @unchecked Sendable {
     try body()
   }
 
-  /// The row id of the last inserted row.
+  /// Runs a body whose statements are those of the program, and may take any number of steps.
+  func withoutLimit<Value, Failure: Error>(
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    progress.pointee.isLimited = false
+    defer { progress.pointee.isLimited = true }
+    return try body()
+  }
+
+  /// Ends the statement that is running. Any thread may call it, as long as the connection exists.
+  func interrupt() {
+    sqlite3_interrupt(handle)
+  }
+
+  /// The id of the row that was inserted last.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// The number of rows that the last statement changed, not counting triggers.
@@ -109,8 +143,13 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Runs statements without parameters and ignores their rows.
   func execute(_ script: String) throws(WormholeError) {
-    try checkTransaction()
+    try begin()
     try check(script[...])
+    try executeInAnyCase(script)
+  }
+
+  /// Runs statements even if nobody waits for them any more.
+  func executeInAnyCase(_ script: String) throws(WormholeError) {
     let result = sqlite3_exec(handle, script, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(result, in: script) }
   }
@@ -158,7 +197,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private func prepare(
     _ text: Substring
   ) throws(WormholeError) -> (statement: SQLiteStatement, rest: Substring)? {
-    try checkTransaction()
+    try begin()
     var sql = String(text)
     if let statement = statements[ExactString(sql)] { return (statement, "") }
     try check(text)
@@ -187,7 +226,10 @@ final class SQLiteConnection: @unchecked Sendable {
     return (statement, rest)
   }
 
-  private func checkTransaction() throws(WormholeError) {
+  /// Begins a statement, if there may be one.
+  private func begin() throws(WormholeError) {
+    progress.pointee.begin()
+    try WorkLimit.check()
     guard !isInBody || isInTransaction else {
       throw .database(code: sqliteHasRolledBack, message: "the transaction was ended inside")
     }
@@ -215,4 +257,14 @@ final class SQLiteConnection: @unchecked Sendable {
       sqlite: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
       path: path)
   }
+}
+
+/// Returns the name by which SQLite opens a file that nobody can write, without locks or files
+/// beside it.
+private func immutable(_ path: String) -> String {
+  let escaped = path.utf8.map { byte -> String in
+    let isSpecial = byte >= 0x80 || "%?#".utf8.contains(byte)
+    return isSpecial ? "%" + String(byte, radix: 16) : String(UnicodeScalar(byte))
+  }
+  return "file:\(escaped.joined())?immutable=1"
 }

@@ -43,6 +43,7 @@ struct SQLiteFile: Sendable {
     if access(path, F_OK) != 0 { try mayCreate() }
     // Made without opening it: closing it would release the locks that this process may already
     // have on it.
+    guard !isReadOnly else { throw .system(code: EROFS, path: path) }
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
@@ -73,13 +74,33 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  /// Refuses a forked child: SQLite keeps a list of the process's locks, which a child does not
-  /// have.
+  /// Removes the file, with what belongs to it.
+  func remove() throws(WormholeError) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      guard unlink(path + suffix) == 0 || errno == ENOENT else {
+        throw .system(code: errno, path: path + suffix)
+      }
+    }
+  }
+
+  /// Refuses a forked child: SQLite keeps a list of the locks of the process, which a child does
+  /// not have.
   static func refuseForkedChild() throws(WormholeError) {
     guard getpid() == ownProcess else {
       throw .database(
         code: SQLITE_MISUSE, message: "this process was forked from one that has used SQLite")
     }
+  }
+
+  /// Whether nobody can write the file by this path, as on a file system mounted to be read.
+  var isReadOnly: Bool { access(path, W_OK) != 0 && errno == EROFS }
+
+  /// A file that cannot be written is opened as immutable: the files that SQLite needs beside it
+  /// cannot be made. If a writer elsewhere has made them, they are used.
+  private func snapshot(of path: String) -> FileSnapshot? {
+    guard isReadOnly else { return nil }
+    let snapshot = FileSnapshot(of: path)
+    return snapshot.hasLog ? nil : snapshot
   }
 
   private func open() throws(WormholeError) -> SQLiteConnection {
@@ -92,7 +113,8 @@ struct SQLiteFile: Sendable {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw .system(code: errno, path: path) }
     guard status.isOwnFile else { throw .foreign(path: path) }
-    let connection = try SQLiteConnection(opening: "\(String(cString: real))/\(name)")
+    let path = "\(String(cString: real))/\(name)"
+    let connection = try SQLiteConnection(opening: path, snapshot: snapshot(of: path))
     try connection.execute("PRAGMA cache_size = -\(cacheKiB)")
     return connection
   }

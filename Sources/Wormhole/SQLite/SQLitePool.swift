@@ -36,10 +36,14 @@ final class SQLitePool: Sendable {
     idle.close(of: ObjectIdentifier(self))
   }
 
-  /// Runs a job that uses connections of the pool on a thread where it may block, once a connection
-  /// is likely to be free.
-  func run<Value: Sendable>(_ job: @escaping @Sendable () -> Value) async -> Value {
-    await jobs.run(job)
+  /// Runs a job that uses connections of the pool, once one is likely to be free, on a thread where
+  /// it may block.
+  ///
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``.
+  func run<Value: Sendable>(
+    timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
+  ) async throws(WormholeError) -> Value {
+    try await jobs.run(on: path, timeout: timeout, job)
   }
 
   /// Runs a body with a connection whose file is still in its place.
@@ -59,13 +63,17 @@ final class SQLitePool: Sendable {
       connection = try open()
     }
     guard let connection else { return nil }
-    return try body(connection)
+    guard let limit = WorkLimit.current else { return try body(connection) }
+    return try limit.with(interrupt: { connection.interrupt() }) { () throws(WormholeError) in
+      try body(connection)
+    }
   }
 
   /// Waits until fewer threads than the capacity use a connection.
   private func waitForTurn() throws(WormholeError) {
     var deadline: DispatchTime?
     while true {
+      try WorkLimit.check()
       switch state.withLock({ $0.lend(to: pthread_self(), atMost: capacity) }) {
       case .granted: return
       case .refused: throw .busy(path: path)
@@ -73,12 +81,19 @@ final class SQLitePool: Sendable {
       }
       let end = deadline ?? .now() + Backoff.timeoutSeconds
       deadline = end
-      if returned.wait(timeout: end) == .success { continue }
-      guard !state.withLock({ $0.giveUp() }) else { throw .busy(path: path) }
-      // A connection was just returned.
-      returned.wait()
+      // What can be cancelled looks now and then whether it was.
+      let pause = WorkLimit.current == nil ? end : min(end, .now() + Self.secondsBetweenLooks)
+      if returned.wait(timeout: pause) == .success { continue }
+      if state.withLock({ $0.giveUp() }) {
+        guard pause < end else { throw .busy(path: path) }
+      } else {
+        // One was given back just now.
+        returned.wait()
+      }
     }
   }
+
+  private static let secondsBetweenLooks = 0.02
 
   private func giveBack(_ connection: SQLiteConnection?) {
     if let connection, !connection.isInTransaction {

@@ -6,7 +6,9 @@ extension WormholeError {
   /// Makes an error from an extended result code that is not `SQLITE_OK`.
   init(sqlite code: Int32, message: String, statement: String? = nil, path: String) {
     switch code & 0xff {
-    case SQLITE_BUSY, SQLITE_PROTOCOL: self = .busy(path: path)
+    case SQLITE_BUSY, SQLITE_PROTOCOL: self = WorkLimit.current?.failure ?? .busy(path: path)
+    // Without a limit, only the schema of another program takes that long.
+    case SQLITE_INTERRUPT: self = WorkLimit.current?.failure ?? .foreign(path: path)
     case SQLITE_NOTADB: self = .foreign(path: path)
     case SQLITE_CORRUPT: self = .damaged(path: path)
     default:

@@ -36,6 +36,7 @@ func runLogCommand(
       let name = MessageName<Int>("org.example.\(index)")
       try hole.pass(index, to: name)
       guard try hole.message(name) == index else { exit(1) }
+      if index % 100 == 99 { say("\(index + 1) logs") }
     }
     say("\(try openFiles()) \(try memoryKiB())")
   default:

@@ -54,6 +54,8 @@ case "database-watch":
     }
     say("\(rows) visible \(found) by \(change.sender?.pid ?? 0)")
   }
+case "read-all":  // where nothing can be written
+  try await readAll(of: group)
 default:
   guard try runLogCommand(command, rest, in: group) else {
     say("unknown command")

@@ -1,0 +1,44 @@
+// Ends statements that run for too long.
+
+internal import CSQLite
+
+/// How far a statement has come.
+///
+/// Statements of this library end after a number of steps that only a foreign schema can need: a
+/// file that somebody else has written must not hold a thread for ever. Every statement ends when
+/// the ``WorkLimit`` of its thread is over.
+struct StatementProgress {
+  /// Whether the number of steps is limited.
+  var isLimited = true
+
+  private var callCount = 0
+
+  /// A step is an instruction of SQLite's virtual machine. Its speed is about 50 million a second.
+  private static let maxSteps = 1_000_000_000
+
+  /// The steps between two looks, some microseconds.
+  private static let stepsBetweenLooks = 1_000
+
+  /// Begins a statement.
+  mutating func begin() {
+    callCount = 0
+  }
+
+  /// Returns whether the statement may go on.
+  fileprivate mutating func look() -> Bool {
+    callCount += 1
+    let isTooLong = isLimited && callCount > Self.maxSteps / Self.stepsBetweenLooks
+    return !isTooLong && WorkLimit.current?.failure == nil
+  }
+
+  /// Makes a connection look this way. The pointer must stay valid until the connection is closed.
+  static func install(
+    _ progress: UnsafeMutablePointer<StatementProgress>, in connection: OpaquePointer
+  ) {
+    sqlite3_progress_handler(
+      connection, Int32(stepsBetweenLooks),
+      { context in
+        context?.assumingMemoryBound(to: StatementProgress.self).pointee.look() == false ? 1 : 0
+      }, progress)
+  }
+}

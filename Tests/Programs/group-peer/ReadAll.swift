@@ -1,0 +1,35 @@
+// Reads what a group keeps, and tries to write.
+import Foundation
+import Wormhole
+
+/// Prints all that a test has put into a group.
+func readAll(of group: AppGroup) async throws {
+  let hole = try Wormhole(group: group)
+  let transits: KeyValuePairs<String, any MessageTransit> = [
+    "file": .file, "coordinated-file": .coordinatedFile, "log": .log,
+  ]
+  for (text, transit) in transits {
+    let name = MessageName<Int>(text, transit: transit)
+    var values: [Int] = []
+    let last = try await hole.message(name) ?? 0
+    for await message in try hole.messages(name, starting: .all) {
+      message.value.map { values.append($0) }
+      if message.value == last { break }
+    }
+    say("\(text) \(last) \(values)")
+  }
+  say("defaults \(try group.defaults[number("number")])")
+  let database = try group.database(
+    "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
+  say("items \(try await database.read { try $0.rows("SELECT * FROM item").count })")
+  let changes = try database.changes(since: try await database.token - 2)
+  for try await change in changes {
+    say("changes \(change.rowIDs["item"]?.count ?? 0)")
+    break
+  }
+  do {
+    try await database.write { try $0.run("DELETE FROM item") }
+  } catch WormholeError.system(EROFS, _) {
+    say("read-only")
+  }
+}

@@ -1,0 +1,223 @@
+// Specifies what becomes of work that nobody waits for any more.
+import DarwinNotify
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import Wormhole
+
+/// Something that has happened, or not yet.
+private final class Flag: Sendable {
+  private let value = Atomic<Bool>(false)
+
+  var isRaised: Bool { value.load(ordering: .acquiring) }
+
+  func raise() { value.store(true, ordering: .releasing) }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct CancellationTests {
+  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
+
+  private let endless = """
+    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
+    SELECT count(*) FROM number
+    """
+
+  private func makeDatabase() throws -> SharedDatabase {
+    try TemporaryGroup().group.database("items", migrations: schema)
+  }
+
+  private func count(_ database: SharedDatabase) async throws -> Int {
+    try await database.read { try $0.rows("SELECT * FROM item").count }
+  }
+
+  // MARK: - Databases
+
+  @Test func aCancelledReadIsInterrupted() async throws {
+    let (database, begun, sql) = (try makeDatabase(), Flag(), endless)
+    let reading = Task {
+      try await database.read { connection in
+        begun.raise()
+        try connection.run(sql)
+      }
+    }
+    await eventually { begun.isRaised }
+    reading.cancel()
+    await #expect(throws: WormholeError.cancelled) { try await reading.value }
+    #expect(try await count(database) == 1)
+  }
+
+  @Test func aCancelledWriteIsRolledBack() async throws {
+    let (database, begun, sql) = (try makeDatabase(), Flag(), endless)
+    let writing = Task {
+      try await database.write { connection in
+        try connection.run("INSERT INTO item VALUES(2)")
+        begun.raise()
+        try connection.run(sql)
+      }
+    }
+    await eventually { begun.isRaised }
+    writing.cancel()
+    await #expect(throws: WormholeError.cancelled) { try await writing.value }
+    #expect(try await count(database) == 1)
+    try await database.write { try $0.run("INSERT INTO item VALUES(2)") }
+    #expect(try await count(database) == 2)
+  }
+
+  @Test func nothingIsCommittedAfterACancellation() async throws {
+    let (database, begun, isCancelled) = (try makeDatabase(), Flag(), DispatchSemaphore(value: 0))
+    let writing = Task {
+      try await database.write { connection in
+        try connection.run("INSERT INTO item VALUES(2)")
+        begun.raise()
+        isCancelled.wait()
+        #expect(throws: WormholeError.cancelled) { try connection.run("DELETE FROM item") }
+      }
+    }
+    await eventually { begun.isRaised }
+    writing.cancel()
+    isCancelled.signal()
+    await #expect(throws: WormholeError.cancelled) { try await writing.value }
+    #expect(try await count(database) == 1)
+  }
+
+  @Test func aReadOrWriteHasATimeout() async throws {
+    let (database, sql) = (try makeDatabase(), endless)
+    for _ in 1...2 {
+      let error = await #expect(throws: WormholeError.self) {
+        try await database.read(timeout: .milliseconds(20)) { try $0.run(sql) }
+      }
+      guard case .timedOut(let path)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(path.hasSuffix("/items"))
+    }
+    await #expect(throws: WormholeError.self) {
+      try await database.write(timeout: .milliseconds(20)) { connection in
+        try connection.run("DELETE FROM item")
+        try connection.run(sql)
+      }
+    }
+    #expect(try await count(database) == 1)
+  }
+
+  @Test(arguments: [nil, .milliseconds(20)] as [Duration?])
+  func aWriteThatWaitsForItsTurnNeedNotBeginToEnd(timeout: Duration?) async throws {
+    let (database, begun, isOver) = (try makeDatabase(), Flag(), DispatchSemaphore(value: 0))
+    let first = Task {
+      try await database.write { _ in
+        begun.raise()
+        isOver.wait()
+      }
+    }
+    await eventually { begun.isRaised }
+    let second = Task {
+      try await database.write(timeout: timeout) { try $0.run("DELETE FROM item") }
+    }
+    if timeout == nil { second.cancel() }
+    await #expect(throws: WormholeError.self) { try await second.value }
+    isOver.signal()
+    try await first.value
+    #expect(try await count(database) == 1)
+  }
+
+  @Test func aSequenceOfChangesEndsWithItsTask() async throws {
+    let database = try makeDatabase()
+    let changes = try database.changes()
+    let task = Task { for try await _ in changes {} }
+    task.cancel()
+    try await task.value
+  }
+
+  // MARK: - Messages
+
+  /// A name that another process has locked, until the program ends.
+  private func lock(_ kind: TransitKind) async throws -> (site: Site, holder: Program) {
+    let site = try Site(kind)
+    try await site.hole.pass(1, to: .number)
+    let holder = try site.start("hold", MessageName<Int>.number.rawValue)
+    await holder.waitUntilStopped()
+    return (site, holder)
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func passingHasATimeout(_ kind: TransitKind) async throws {
+    let (site, holder) = try await lock(kind)
+    await #expect(throws: WormholeError.timedOut("org.example.number")) {
+      try await site.hole.pass(2, to: .number, timeout: .milliseconds(20))
+    }
+    await #expect(throws: WormholeError.timedOut("org.example.number")) {
+      try await site.hole.update(.number, timeout: .milliseconds(20)) { $0 = 2 }
+    }
+    kill(holder.processIdentifier, SIGKILL)
+    _ = await holder.end()
+    #expect(try await site.hole.message(.number) == 1)
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func aCancelledTaskPassesNothing(_ kind: TransitKind) async throws {
+    let (site, holder) = try await lock(kind)
+    let tasks = (1...4).map { number in
+      Task { _ = try await site.hole.pass(number, to: .number) }
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks {
+      await #expect(throws: WormholeError.cancelled) { try await task.value }
+    }
+    kill(holder.processIdentifier, SIGKILL)
+    _ = await holder.end()
+    #expect(try await site.hole.message(.number) == 1)
+  }
+
+  @Test func readingWaitsNoLongerThanItsTask() async throws {
+    let (site, holder) = try await lock(.coordinatedFile)
+    let reading = Task { try await site.hole.message(.number) }
+    reading.cancel()
+    await #expect(throws: WormholeError.cancelled) { try await reading.value }
+    withExtendedLifetime(holder) {}
+  }
+
+  @Test(arguments: TransitKind.coordinated)
+  func otherTasksGoOnWhileSomeWait(_ kind: TransitKind) async throws {
+    let (site, holder) = try await lock(kind)
+    let ended = Log<Int>()
+    await withTaskGroup { group in
+      for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
+        group.addTask {
+          _ = try? await site.hole.pass(2, to: .number, timeout: .seconds(600))
+          ended.append(1)
+        }
+      }
+      for _ in 0..<100 { await Task.detached {}.value }
+      #expect(ended.entries.isEmpty)
+      group.cancelAll()
+    }
+    withExtendedLifetime(holder) {}
+  }
+
+  // MARK: - Errors
+
+  @Test func bodiesKeepTheirErrors() throws {
+    func change(_ hole: Wormhole) throws(WormholeError) {
+      try hole.update(.number) { $0 = 1 }
+      try hole.update(.number) { (value) throws(WormholeError) in throw .cancelled }
+    }
+    func change(_ defaults: SharedDefaults) throws(WormholeError) {
+      let key = DefaultsKey("number", default: 1)
+      try defaults.update(key) { $0 = 2 }
+      try defaults.transaction { (values) throws(WormholeError) in
+        #expect(try values[key] == 2)
+        throw .cancelled
+      }
+    }
+    let site = try Site(.log)
+    #expect(throws: WormholeError.cancelled) { try change(site.hole) }
+    #expect(throws: WormholeError.cancelled) { try change(site.hole.group.defaults) }
+    #expect(throws: CancellationError.self) {
+      try site.hole.update(.number) { _ in throw CancellationError() }
+    }
+    #expect(try site.hole.message(.number) == 1)
+  }
+}

@@ -1,0 +1,71 @@
+// Specifies what can be done where nothing can be written.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(5)))
+struct ReadOnlyTests {
+  private static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["-rm", "true"]
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  /// Runs the program that reads all of a group, where the directory of groups cannot be written.
+  private func read(_ group: TemporaryGroup) async throws -> [String] {
+    let script = """
+      mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"
+      """
+    let peer = Program.path(of: "group-peer")
+    let program = try Program(
+      "/usr/bin/unshare",
+      ["-rm", "sh", "-c", script, "sh", group.parent, peer, group.parent, group.group.identifier]
+        + ["read-all"],
+      on: nil, environment: ["DARWIN_NOTIFY_BUS": "none"])
+    let outcome = await program.end()
+    #expect(outcome.status == 0, "\(outcome)")
+    return program.lines
+  }
+
+  private func fill(_ group: AppGroup) async throws -> (Wormhole, SharedDatabase) {
+    let hole = try Wormhole(group: group)
+    for transit in [TransitKind.file, .coordinatedFile, .log] {
+      let name = MessageName<Int>(transit.rawValue, transit: transit.transit)
+      for number in 1...3 { try await hole.pass(number, to: name) }
+    }
+    try group.defaults.set(7, for: DefaultsKey("number", default: 0))
+    let database = try group.database(
+      "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
+    try await database.write { try $0.run("INSERT INTO item VALUES(1), (2)") }
+    return (hole, database)
+  }
+
+  private let expected = [
+    "file 3 [3]", "coordinated-file 3 [3]", "log 3 [1, 2, 3]", "defaults 7", "items 2", "changes 2",
+    "read-only",
+  ]
+
+  @Test(.enabled(if: canMount, "no user namespaces"))
+  func everythingCanBeReadWhileSomebodyWritesElsewhere() async throws {
+    let group = try TemporaryGroup()
+    let writers = try await fill(group.make())
+    #expect(try await read(group) == expected)
+    withExtendedLifetime(writers) {}
+  }
+
+  @Test(.enabled(if: canMount, "no user namespaces"))
+  func everythingCanBeReadWhenNobodyHasItOpen() async throws {
+    let group = try TemporaryGroup()
+    _ = try await fill(group.make())
+    let path = group.path
+    await eventually("a database is open") {
+      let files = try? FileManager.default.subpathsOfDirectory(atPath: path)
+      return files?.contains { $0.hasSuffix("-wal") } == false
+    }
+    #expect(try await read(group) == expected)
+  }
+}
