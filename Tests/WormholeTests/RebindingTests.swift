@@ -45,6 +45,25 @@ struct RebindingTests {
     site.hole.unbindAll(from: .number)
   }
 
+  @Test(arguments: TransitKind.kinds)
+  func aMessageThatThePredecessorDidNotGetComesOnce(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let (old, new, slow) = (Mail(), Mail(), DispatchQueue(label: "com.example.slow"))
+    slow.suspend()
+    try site.hole.bind(
+      Listener("label", on: .queue(slow)) { old.append($0) }, to: .number, starting: .new)
+    try await site.hole.pass(1, to: .number)
+    try site.hole.bind(Listener("label", on: .queue(queue)) { new.append($0) }, to: .number)
+    try await site.hole.pass(2, to: .number)
+    await eventually { new.values.last == 2 }
+    slow.resume()
+    await turn(slow)
+    #expect(new.entries.map(\.sequence).filter { $0 == 1 }.count <= 1)
+    #expect(new.entries.allSatisfy { !$0.isInitial })
+    #expect(new.total == 2 && old.entries.isEmpty)
+    site.hole.unbindAll(from: .number)
+  }
+
   private func bindWithRebinder(_ hole: Wormhole, _ log: Mail) throws {
     let rebinder = Rebinder(hole, queue, log)
     try hole.bind(

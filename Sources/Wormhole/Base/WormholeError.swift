@@ -21,6 +21,10 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// Another process or thread held the lock of a file for longer than the timeout.
   case busy(path: String)
 
+  /// A reader has been in the middle of a transaction for so long, perhaps since its process was
+  /// stopped, that nothing more can be written before it ends.
+  case heldByReader(path: String)
+
   /// The task was cancelled. Nothing has changed.
   case cancelled
 
@@ -93,6 +97,7 @@ extension WormholeError: CustomStringConvertible {
     case .notPrivate(let path): "\(path) is not a private directory of this user"
     case .system(let code, let path): "\(path): \(String(cString: strerror(code)))"
     case .busy(let path): "\(path) was locked by another process or thread for too long"
+    case .heldByReader(let path): "\(path) cannot grow while a reader holds an old state of it"
     case .cancelled: "the task was cancelled"
     case .timedOut(let subject): "\(subject): the time is up"
     case .foreign(let path): "\(path) belongs to another user, or another program has written it"

@@ -22,19 +22,14 @@ final class DescriptorKeeper: Sendable {
   private static let maxCount = 64
 
   deinit {
-    if let descriptor = take() { close(descriptor) }
+    if let descriptor = take() { LockDescriptors.close(descriptor) }
   }
 
-  /// Takes the file, if there is one. A file of the parent process, whose locks a child would
-  /// share, is closed.
+  /// Takes the file, if there is one. A file of the parent process is none of a forked child.
   func take() -> CInt? {
     guard let kept = kept.withLock({ $0.take() }) else { return nil }
     Self.count.subtract(1, ordering: .relaxed)
-    guard kept.process == getpid() else {
-      close(kept.descriptor)
-      return nil
-    }
-    return kept.descriptor
+    return kept.process == getpid() ? kept.descriptor : nil
   }
 
   /// Keeps a file, or closes it if there is one already, or too many elsewhere.
@@ -45,6 +40,6 @@ final class DescriptorKeeper: Sendable {
       kept = Kept(descriptor: descriptor, process: getpid())
       return true
     }
-    if !isKept { close(descriptor) }
+    if !isKept { LockDescriptors.close(descriptor) }
   }
 }

@@ -13,6 +13,9 @@ struct FileLock: ~Copyable {
 
   private let keeper: DescriptorKeeper?
 
+  /// The process that took the lock. A forked child has no part in it.
+  private let process = getpid()
+
   enum Kind {
     /// Shared with other readers.
     case shared
@@ -39,23 +42,24 @@ struct FileLock: ~Copyable {
           return
         }
       } catch {
-        close(descriptor)
+        LockDescriptors.close(descriptor)
         throw error
       }
-      close(descriptor)
+      LockDescriptors.close(descriptor)
     }
   }
 
   deinit {
-    // Closing is not enough: a child that was forked meanwhile has the descriptor too.
+    guard process == getpid() else { return }
+    // Closing is not enough: a child that `_Fork()` has made meanwhile has the descriptor too.
     _ = Self.set(nil, on: descriptor)
-    if let keeper { keeper.keep(descriptor) } else { close(descriptor) }
+    if let keeper { keeper.keep(descriptor) } else { LockDescriptors.close(descriptor) }
   }
 
   private static func open(_ path: String, _ kind: Kind) throws(WormholeError) -> CInt {
     let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
     let access = kind == .exclusive ? O_RDWR | O_CREAT : O_RDONLY
-    let descriptor = Glibc.open(path, flags | access, 0o600)
+    let descriptor = LockDescriptors.open(path, flags | access)
     guard descriptor >= 0 else {
       throw errno == ELOOP ? .foreign(path: path) : .system(code: errno, path: path)
     }

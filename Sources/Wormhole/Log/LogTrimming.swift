@@ -34,7 +34,7 @@ final class LogTrimming: Sendable {
     let cutoff = isSearchDue() ? limits.cutoff : nil
     let bytes = isCountDue(after: row) ? limits.bytes : nil
     guard isTooMany || cutoff != nil || bytes != nil || row.isClearing else { return }
-    try? log.withoutWaiting { () throws(WormholeError) in
+    try? log.waiting(atMost: .zero) { () throws(WormholeError) in
       if row.isClearing { try shrink(log) }
       if isTooMany { try log.run(LogRow.delete, .integer(number - limits.count)) }
       if let bytes { try trim(log, to: bytes) }

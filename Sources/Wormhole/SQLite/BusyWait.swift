@@ -7,16 +7,15 @@ internal import CSQLite
 /// SQLite's own handler sleeps longer each time, up to 100 ms, so that among processes with small
 /// transactions those that have waited long never get the lock.
 struct BusyWait {
-  /// Whether to wait at all.
-  var mayWait = true
+  /// How long to wait.
+  var timeout = Backoff.timeout
 
   private var backoff = Backoff()
 
   /// Pauses, given the number of earlier calls for the same lock. Returns false if the timeout
   /// expired.
   fileprivate mutating func wait(attempt: Int32) -> Bool {
-    guard mayWait else { return false }
-    if attempt == 0 { backoff = Backoff() }
+    if attempt == 0 { backoff = Backoff(timeout: timeout) }
     return backoff.wait()
   }
 

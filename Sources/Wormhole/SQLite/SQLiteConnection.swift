@@ -92,11 +92,13 @@ final class SQLiteConnection: @unchecked Sendable {
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs a body that fails instead of waiting for a lock.
-  func withoutWaiting(_ body: () throws(WormholeError) -> Void) throws(WormholeError) {
-    busyWait.pointee.mayWait = false
-    defer { busyWait.pointee.mayWait = true }
-    try body()
+  /// Runs a body that waits for locks no longer than a time.
+  func waiting<Value>(
+    atMost timeout: Duration, _ body: () throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value {
+    busyWait.pointee.timeout = timeout
+    defer { busyWait.pointee.timeout = Backoff.timeout }
+    return try body()
   }
 
   /// Runs a body whose statements are those of the program, and may take any number of steps.

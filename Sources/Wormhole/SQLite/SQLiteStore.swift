@@ -39,7 +39,11 @@ final class SQLiteStore: Sendable {
   func write<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
-    guard let value = try writers.use(body) else { throw .damaged(path: path) }
+    let value = try writers.use { (connection) throws(WormholeError) in
+      try connection.limitWriteAheadLog()
+      return try body(connection)
+    }
+    guard let value else { throw .damaged(path: path) }
     return value
   }
 

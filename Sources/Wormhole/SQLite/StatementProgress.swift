@@ -14,7 +14,7 @@ struct StatementProgress {
   private var callCount = 0
 
   /// A step is an instruction of SQLite's virtual machine. Its speed is about 50 million a second.
-  private static let maxSteps = 1_000_000_000
+  private static let maxSteps = 200_000_000
 
   /// The steps between two looks, some microseconds.
   private static let stepsBetweenLooks = 1_000

@@ -29,6 +29,17 @@ func runLogCommand(
       _ = try mailbox.append(Wormhole.Record(.value(payload("child"))))
     }
     exit(isTold ? 0 : 3)
+  case "log-cursor-fork":  // NAME CURSOR: as `log-cursor`, with a child, whose number it prints
+    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
+    let cursor = try mailbox.openCursor(arguments[1])
+    try cursor.advance(to: 7)
+    forkAndWait()
+    withExtendedLifetime(cursor) {}
+  case "update-fork":  // NAME: holds the lock of a name, with a child, whose number it prints
+    let hole = try Wormhole(group: group, transit: .coordinatedFile)
+    let name = MessageName<Int>(arguments[0])
+    for number in 1...3 { try hole.pass(number, to: name) }
+    try hole.update(name) { _ in forkAndWait() }
   case "log-many":  // COUNT: appends to and reads that many logs, prints files and KiB of memory
     let hole = try Wormhole(group: group, transit: .log)
     let count = Int(arguments[0]) ?? 0
@@ -57,6 +68,14 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   var status: Int32 = -1
   waitpid(process, &status, 0)
   return status == 0
+}
+
+/// Waits together with a forked child until both are killed.
+private func forkAndWait() {
+  let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+  let process = fork()
+  if process != 0 { say("\(process)") }
+  while true { pause() }
 }
 
 private func openFiles() throws -> Int {
