@@ -77,7 +77,7 @@ struct LostFilesTests {
     try FileManager.default.removeItem(atPath: site.path)
     let early = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     try await hole.pass(100, to: .number)
-    await eventually("who listened before is deaf") { log.values == [100] }
+    await eventually("the earlier listener hears nothing") { log.values == [100] }
     let late = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
     await eventually("the new listener hears nothing") { log.values == [100, 100] }
     var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
@@ -97,7 +97,7 @@ struct LostFilesTests {
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
     try await hole.pass(1, to: .number)
     await eventually { log.values == [1] }
-    // The numbers that are given out again are behind those that the listener knows.
+    // The numbers given out again are lower than those that the listener knows.
     for _ in 1...5 { try await hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
     try #require(unlink(numbersFile(in: site)) == 0)
@@ -163,7 +163,7 @@ struct LostFilesTests {
     let path = try site.messageFile()
     let saved = try Data(contentsOf: URL(fileURLWithPath: path))
     try await hole.pass(2, to: .number)
-    // The number is given out first, then the message takes its place.
+    // The number is given out first, then the message is put in place.
     try saved.write(to: URL(fileURLWithPath: path))
     #expect(try await hole.message(.number) == 1)
     #expect(try await hole.history(.number).map(\.sequence) == [1])

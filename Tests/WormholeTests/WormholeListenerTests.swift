@@ -317,7 +317,7 @@ struct WormholeListenerTests {
     await eventually { log.values == [1] }
     withExtendedLifetime(observation) {}
     observation = nil
-    await eventually("the closure lives") { census.deaths == 1 }
+    await eventually("the closure was not released") { census.deaths == 1 }
     try await site.hole.pass(2, to: .number)
     try await site.settle(queue)
     #expect(log.values == [1])

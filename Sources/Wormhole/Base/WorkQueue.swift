@@ -24,7 +24,7 @@ final class WorkQueue: Sendable {
     state = Locked(State(free: width))
   }
 
-  /// Runs a job, and returns its result.
+  /// Runs a job and returns its result.
   ///
   /// If the task is cancelled or the time is up, a job that waits for its turn is not run, and one
   /// that runs finds its ``WorkLimit`` over.

@@ -84,7 +84,7 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// Some messages could not be cleared, and why, by their names. All others are cleared.
   case notCleared([String: WormholeError])
 
-  /// What was asked for is done, but those who listen could not be told.
+  /// The operation is complete, but listeners could not be notified.
   case notification(DarwinNotifyError)
 }
 

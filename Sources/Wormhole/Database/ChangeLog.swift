@@ -25,7 +25,7 @@ struct ChangeLog {
     self.database = database
   }
 
-  /// Makes the tables of the log if they are missing.
+  /// Creates the missing tables of the log.
   ///
   /// - Throws: ``WormholeError/foreign(path:)`` if something else has the name of one of them, or
   ///   another program reacts to what is written to them.

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The steps from each version of a schema to the next. The header of the file has the version.
+/// The steps from each version of a schema to the next. The file header has the version.
 struct Migrations: Sendable {
   private let steps: [String]
 

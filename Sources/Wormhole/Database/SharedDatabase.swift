@@ -87,7 +87,7 @@ public final class SharedDatabase: Sendable {
   ///   - timeout: how long to wait; `nil` for no limit.
   ///   - body: what to do. It runs on a thread where it may block, but all who write wait for it;
   ///     so must it not wait for another `write`, which would come after it.
-  /// - Returns: what `body` returns. It is committed then, and visible to all.
+  /// - Returns: what `body` returns. The changes are then committed and visible to all.
   /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/cancelled``,
   ///   ``WormholeError/timedOut(_:)``; ``WormholeError/busy(path:)`` if
   ///   another process writes for too long, ``WormholeError/damaged(path:)``,

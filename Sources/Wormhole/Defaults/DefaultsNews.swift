@@ -21,8 +21,8 @@ struct DefaultsNews: Sendable {
     /// Searches; if there is nothing, waits and searches again. Returns what was found, or `nil`
     /// once the task is cancelled.
     ///
-    /// `find` looks behind a place, in a table unless nothing was ever set. It returns what it
-    /// found and the place of that.
+    /// `find` searches after a place, in the table, or `nil` if nothing was ever set. It returns
+    /// what it found and the place of that.
     mutating func next<Found: Sendable>(
       isolation: isolated (any Actor)?,
       _ find: @escaping @Sendable (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?

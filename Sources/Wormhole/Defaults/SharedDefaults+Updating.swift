@@ -1,7 +1,7 @@
 // Changes settings without losing what others change.
 
 extension SharedDefaults {
-  /// Reads a value and sets what follows from it, while nobody else can change anything.
+  /// Changes a value while nobody else can change anything.
   ///
   /// - Parameters:
   ///   - key: the key.
@@ -9,7 +9,7 @@ extension SharedDefaults {
   ///     that throws ``WormholeError`` alone, a body with `try` states its errors:
   ///     `{ (value) throws(WormholeError) in … }`.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   @discardableResult public func update<Value, Result>(
     _ key: DefaultsKey<Value>, _ body: (inout Value) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
@@ -27,7 +27,7 @@ extension SharedDefaults {
   ///   - key: the key.
   ///   - body: changes the value. It must not take long: other processes wait for it.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   @_disfavoredOverload @discardableResult public func update<Value, Result>(
     _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Result
   ) throws -> Result {
@@ -39,16 +39,16 @@ extension SharedDefaults {
     }
   }
 
-  /// Reads and changes several values, while nobody else can change anything.
+  /// Reads and changes several values while nobody else can change anything.
   ///
-  /// Others see all of it or nothing, and are told once. The values of this object must not be
-  /// changed inside by other means: that throws ``WormholeError/busy(path:)``.
+  /// Others see all changes or none, and are notified once. Changing values inside by other means
+  /// than the transaction throws ``WormholeError/busy(path:)``.
   ///
-  /// - Parameter body: what to do. It must not take long: other processes wait for it. For a
-  ///   transaction that throws ``WormholeError`` alone, a body with `try` states its errors:
-  ///   `{ (values) throws(WormholeError) in … }`.
+  /// - Parameter body: reads and changes values. It must not take long: other processes wait for
+  ///   it. For a transaction that throws ``WormholeError`` alone, a body with `try` states its
+  ///   errors: `{ (values) throws(WormholeError) in … }`.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   @discardableResult public func transaction<Result>(
     _ body: (inout Transaction) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
@@ -57,9 +57,10 @@ extension SharedDefaults {
 
   /// Reads and changes several values, by a body that may throw any error.
   ///
-  /// - Parameter body: what to do. It must not take long: other processes wait for it.
+  /// - Parameter body: reads and changes values. It must not take long: other processes wait for
+  ///   it.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, nothing has changed then.
+  /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
   @_disfavoredOverload @discardableResult public func transaction<Result>(
     _ body: (inout Transaction) throws -> Result
   ) throws -> Result {

@@ -69,7 +69,7 @@ public final class SharedDefaults: Sendable {
     try change { (values) throws(WormholeError) in try values.remove(key) }.get()
   }
 
-  // MARK: - What others are built of
+  // MARK: - Reading and writing
 
   func read<Value>(
     _ body: (DefaultsTable) throws(WormholeError) -> Value

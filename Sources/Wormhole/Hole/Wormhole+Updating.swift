@@ -3,8 +3,8 @@
 extension Wormhole {
   /// Changes the stored value while no other process can pass one, so that no change is lost.
   ///
-  /// `nil` stands for no value, before and after. The body must not use the same name by other
-  /// calls: they would wait for this one.
+  /// `nil` stands for no value, before and after. The body must not use the same name in other
+  /// calls, which would wait for this one.
   ///
   /// - Parameters:
   ///   - name: a name whose transit is a coordinated ``FileTransit`` or a ``LogTransit``.

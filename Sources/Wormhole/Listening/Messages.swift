@@ -16,8 +16,8 @@ extension Wormhole {
   ///     }
   ///
   /// Messages are read and decoded on a thread of the library. With a cursor, asking for the next
-  /// message stores that the one before has been handled. Leaving the loop by `break`, an error or
-  /// a cancellation does not: the message comes again.
+  /// message stores that the previous one has been handled. Leaving the loop by `break`, an error
+  /// or a cancellation does not: the message comes again.
   public struct Messages<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// A message.
     public typealias Element = Message<Value>

@@ -23,7 +23,7 @@ struct Channel: Sendable {
     self.center = center
   }
 
-  /// Appends a record, then announces it. Returns the number of the record.
+  /// Appends a record, then posts the change notification. Returns the number of the record.
   func send(_ content: Wormhole.Content<Wormhole.Payload>) throws(WormholeError) -> UInt64 {
     let number = try mailbox.append(Wormhole.Record(content))
     try center.notify(changeName)

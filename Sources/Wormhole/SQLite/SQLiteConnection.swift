@@ -15,7 +15,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   private let snapshot: FileSnapshot?
 
-  /// The schema version for which the change log has its triggers; `nil` if it has to look again.
+  /// The schema version for which the change log has its triggers; `nil` if it has to check again.
   var watchedSchema: Int64?
 
   /// Whether statements that may change something are refused.
@@ -115,7 +115,7 @@ final class SQLiteConnection: @unchecked Sendable {
     sqlite3_interrupt(handle)
   }
 
-  /// The id of the row that was inserted last.
+  /// The row id of the last inserted row.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// The number of rows that the last statement changed, not counting triggers.

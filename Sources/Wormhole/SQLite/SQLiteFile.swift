@@ -83,8 +83,8 @@ struct SQLiteFile: Sendable {
     }
   }
 
-  /// Refuses a forked child: SQLite keeps a list of the locks of the process, which a child does
-  /// not have.
+  /// Refuses a forked child: SQLite keeps a list of the process's locks, which a child does not
+  /// have.
   static func refuseForkedChild() throws(WormholeError) {
     guard getpid() == ownProcess else {
       throw .database(

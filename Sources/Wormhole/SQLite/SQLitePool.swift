@@ -36,8 +36,8 @@ final class SQLitePool: Sendable {
     idle.close(of: ObjectIdentifier(self))
   }
 
-  /// Runs a job that uses connections of the pool, once one is likely to be free, on a thread where
-  /// it may block.
+  /// Runs a job that uses connections of the pool on a thread where it may block, once a connection
+  /// is likely to be free.
   ///
   /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``.
   func run<Value: Sendable>(
@@ -87,7 +87,7 @@ final class SQLitePool: Sendable {
       if state.withLock({ $0.giveUp() }) {
         guard pause < end else { throw .busy(path: path) }
       } else {
-        // One was given back just now.
+        // A connection was just returned.
         returned.wait()
       }
     }
