@@ -175,26 +175,6 @@ TEST(scribbledTableCanBeListed)
         test_bus_stop(bus);
 }
 
-/* Fills the name's set of the table with names that have a state. */
-static dn__shm_slot *fill_set_of(dn__region *region, const char *name)
-{
-        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
-        dn__shm_slot *slot = NULL;
-        char other[32];
-
-        for (int i = 0, n_found = 0; n_found < DN__SHM_SLOTS_PER_SET; i++) {
-                snprintf(other, sizeof other, "filler.%d", i);
-                uint64_t hash = dn__hash64(other, strlen(other));
-                if (dn__shm_set_of(hash) != set)
-                        continue;
-                slot = dn__slot_hold(region, hash, other, strlen(other));
-                CHECK(slot != NULL);
-                atomic_store(&slot->state, UINT64_MAX);
-                n_found++;
-        }
-        return slot;
-}
-
 /* Prints "ready", then answers each line with its state, which it then sets to 2. */
 ROLE(holdAlone)
 {
