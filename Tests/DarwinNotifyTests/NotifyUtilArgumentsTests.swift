@@ -57,6 +57,12 @@ struct NotifyUtilArgumentsTests {
       "--ready=\(value) is invalid: not an open descriptor")
   }
 
+  private static func invalidUserInfo(_ value: String, _ reason: String) -> Golden {
+    mistake(
+      ["--post-distributed", "a", "--user-info", value],
+      "--user-info is no JSON object of a property list: \(reason)")
+  }
+
   private static let help: [Golden] = [
     Golden([], status: 1, errors: "USAGE"),
     Golden(["-h"], errors: "USAGE"),
@@ -92,6 +98,12 @@ struct NotifyUtilArgumentsTests {
       mistake(["--list="], "--list takes no value"),
       mistake(["--exec", "true", "-g", "self.a"], "--exec needs -w or -#"),
       mistake(["--ready", "-g", "self.a"], "--ready needs -w, -# or --monitor"),
+      mistake(["--object", "o", "-p", "a"], "--object belongs behind --post-distributed"),
+      mistake(["--post-distributed"], "name required following --post-distributed"),
+      mistake(["--post-distributed", "a", "--object"], "value required following --object"),
+      mistake(
+        ["--post-distributed", "a", "-g", "self.a", "--user-info", "{}"],
+        "--user-info belongs behind --post-distributed"),
       mistake(
         ["-port", "-w", "a"],
         "-port is not supported, Linux has no Mach ports: "
@@ -106,6 +118,20 @@ struct NotifyUtilArgumentsTests {
     + ["-0", "-00", "-2abc", "-1.5", "-99999999999999999999"].map(invalidCount)
     + ["0", "x", "1s", "-1", ".", "1.", "0x1", "inf", "99999999999"].map(invalidTimeout)
     + ["x", "77", "-1", ""].map(invalidReady)
+    + [
+      ("", "{ is missing, at byte 1"), ("[]", "{ is missing, at byte 1"),
+      ("{} {}", "more than one object, at byte 4"), ("{\"a\"}", ": is missing, at byte 5"),
+      ("{\"a\":null}", "no value of a property list, at byte 6"),
+      ("{\"a\":01}", "no value of a property list, at byte 6"),
+      ("{\"a\":", "a value is missing, at byte 6"),
+      ("{\"a\":[1,}", "no value of a property list, at byte 9"),
+      ("{\"a\":1e999}", "no value of a property list, at byte 6"),
+      ("{\"a\":\"b", "a string does not end, at byte 8"),
+      ("{\"a\":\"\\x\"}", "no such escape, at byte 7"),
+      ("{\"a\":\"\\ud800\"}", "half of a character, at byte 14"),
+      ("{\"a\\u0000\":1}", "a key has a NUL, at byte 11"),
+      ("{\"a\":\"\\u0000\"}", "invalid argument"),
+    ].map(invalidUserInfo)
 
   /// Names that begin with `self.` need no bus.
   private static let runs: [Golden] = [
@@ -190,6 +216,7 @@ struct NotifyUtilArgumentsTests {
       "--help", "--wait-for-bus", "--timeout SECONDS", "--ready[=FD]", "--exec COMMAND", "-port",
       "-file", "-check", "-plain", "-dispatch", "-signal [n]", "-sig [n]",
       "-p key", "-w key", "-# key", "-g key", "-s key val", "--list", "--monitor [prefix]",
+      "--post-distributed key", "--object text", "--user-info json",
     ]
     for option in options {
       #expect(usage.contains("\n    ") && usage.contains(option), "\(option)")

@@ -93,6 +93,7 @@ struct NotifyUtilInspectionTests {
     #expect(
       Set(post.keys) == [
         "time", "center", "name", "sender", "pid", "program", "generation", "region", "posts",
+        "object", "user_info", "number",
       ])
     #expect(post["posts"] as? Int == 1)
   }

@@ -66,14 +66,14 @@ _notifyutil() {
     --*=*) return ;;
   esac
   case $before in
-    -p | -w | -g | -s | -[0-9]*)
+    -p | -w | -g | -s | -[0-9]* | --post-distributed)
       _notifyutil_lines "$word" < <(_notifyutil_names)
       COMPREPLY=("${COMPREPLY[@]#"$head"}")
       return ;;
     --exec)
       mapfile -t COMPREPLY < <(compgen -c -- "$word")
       return ;;
-    -z | --timeout) return ;;
+    -z | --timeout | --object | --user-info) return ;;
     --bus)
       _notifyutil_lines "$word" < <(printf '%s\n' session system)
       COMPREPLY=("${COMPREPLY[@]#"$head"}")
@@ -92,7 +92,7 @@ _notifyutil() {
   esac
   _notifyutil_lines "$word" < <(printf '%s\n' -h -help --help --version -q -v -z -M -R --bus --json \
     --wait-for-bus --timeout --ready --exec -port -file -check -plain -dispatch -signal -sig \
-    -p -w -1 -g -s --list --monitor)
+    -p -w -1 -g -s --post-distributed --object --user-info --list --monitor)
 }
 
 complete -F _notifyutil notifyutil

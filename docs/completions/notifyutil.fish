@@ -23,8 +23,8 @@ function __notifyutil_after
     string match --quiet --regex -- "^($argv[1])\$" (commandline -opc)[-1]
 end
 
-set -l keyed '-(p|w|g|s|[0-9]+)'
-set -l valued "$keyed|-z|--bus|--timeout|--exec"
+set -l keyed '-(p|w|g|s|[0-9]+)|--post-distributed'
+set -l valued "$keyed|-z|--bus|--timeout|--exec|--object|--user-info"
 set -l option "not __notifyutil_after '$valued'"
 
 complete -c notifyutil -f
@@ -59,5 +59,9 @@ complete -c notifyutil -n $option -o w -d 'Report each notification'
 complete -c notifyutil -n $option -o 1 -d 'Report one notification'
 complete -c notifyutil -n $option -o g -d 'Print the state'
 complete -c notifyutil -n $option -o s -d 'Set the state'
+complete -c notifyutil -n $option -l post-distributed -x -a '(__notifyutil_names)' \
+    -d 'Post a distributed notification'
+complete -c notifyutil -n $option -l object -x -d 'The object of that'
+complete -c notifyutil -n $option -l user-info -x -d 'The user info of that, a JSON object'
 complete -c notifyutil -n $option -l list -d 'Print the keys in use'
 complete -c notifyutil -n $option -l monitor -d 'Print every post on the bus'

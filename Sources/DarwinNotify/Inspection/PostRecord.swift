@@ -7,7 +7,7 @@ public struct PostRecord: Hashable, Sendable {
   /// The time of arrival in microseconds since 1970 UTC. The corresponding C field is `time_us`.
   public let microseconds: UInt64
 
-  /// The center that it was posted to: `darwin`. The corresponding C field is `center`.
+  /// The center that it was posted to: `darwin` or `distributed`. The corresponding C field is `center`.
   public let center: String
 
   /// The name that was posted. The corresponding C field is `name`.
@@ -35,4 +35,16 @@ public struct PostRecord: Hashable, Sendable {
   /// How many posts the record stands for: one, or more if it was seen in the table. The
   /// corresponding C field is `n_posts`.
   public let coalesced: Int
+
+  /// The object of a distributed notification. The corresponding C field is `object`.
+  public let object: String?
+
+  /// The user info of a distributed notification, as one line of JSON: data as base64, dates as
+  /// ISO 8601 in UTC, non-finite numbers as strings. The corresponding C field is `user_info`, the
+  /// function `dn_dict_copy_json`.
+  public let userInfo: String?
+
+  /// What the sender counted of its distributed notifications of this name; `nil` if it did not
+  /// count. The corresponding C field is `number`.
+  public let number: UInt64?
 }

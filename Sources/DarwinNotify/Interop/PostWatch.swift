@@ -1,6 +1,7 @@
 // Carries the closures of a watch through C.
 
 internal import CDarwinNotify
+internal import Glibc
 
 /// The closures of a watch, which C borrows until the watch ends.
 private struct PostWatch {
@@ -58,5 +59,15 @@ extension PostRecord {
     generation = record.generation == 0 ? nil : record.generation
     region = record.region == 0 ? nil : record.region
     coalesced = Int(clamping: record.n_posts)
+    object = record.object.map { String(cString: $0) }
+    userInfo = jsonText(of: record.user_info)
+    number = record.number == 0 ? nil : record.number
   }
+}
+
+/// The JSON of a dictionary of C.
+private func jsonText(of dictionary: OpaquePointer?) -> String? {
+  guard let text = dn_dict_copy_json(dictionary) else { return nil }
+  defer { free(text) }
+  return String(cString: text)
 }

@@ -69,6 +69,9 @@ struct Arguments: Equatable {
     case "-g": commands.append(.get(try key(of: option)))
     case "-s": commands.append(.set(try key(of: option), try state()))
     case "-w": commands.append(.watch(try key(of: option), kind, count: nil))
+    case "--post-distributed":
+      commands.append(.postDistributed(DistributedPost(name: try key(of: option))))
+    case "--object", "--user-info": try completePost(option)
     case "--list": commands.append(.list)
     case "--monitor": commands.append(.monitor(prefix: words.optionalValue() ?? ""))
     case _ where option.hasPrefix("-") && Number.isDigit(option.utf8.dropFirst().first):
@@ -79,6 +82,24 @@ struct Arguments: Equatable {
     default:
       throw .mistake("unrecognized option: \(option)")
     }
+  }
+
+  /// Adds to the distributed notification before.
+  private mutating func completePost(_ option: String) throws(Ending) {
+    guard case .postDistributed(var post) = commands.last else {
+      throw .mistake("\(option) belongs behind --post-distributed")
+    }
+    guard let text = words.value() else { throw .mistake("value required following \(option)") }
+    if option == "--object" {
+      post.object = text
+    } else {
+      do throws(UserInfoReader.Mistake) {
+        post.userInfo = try UserInfo(parsing: text)
+      } catch {
+        throw .mistake("--user-info is no JSON object of a property list: \(error.text)")
+      }
+    }
+    commands[commands.count - 1] = .postDistributed(post)
   }
 
   /// Refuses options that have no effect with these commands, instead of ignoring them.

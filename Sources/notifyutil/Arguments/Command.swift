@@ -4,6 +4,7 @@ import DarwinNotify
 /// One command of the command line.
 enum Command: Equatable {
   case post(NotificationName)
+  case postDistributed(DistributedPost)
   case get(NotificationName)
   case set(NotificationName, UInt64)
   case watch(NotificationName, Kind, count: Int?)
@@ -26,6 +27,8 @@ extension Command: CustomStringConvertible {
   var description: String {
     switch self {
     case .post(let key): "-p \(quotedIfNeeded(key.rawValue))"
+    case .postDistributed(let post):
+      "--post-distributed \(quotedIfNeeded(post.name.rawValue))"
     case .get(let key): "-g \(quotedIfNeeded(key.rawValue))"
     case .set(let key, _): "-s \(quotedIfNeeded(key.rawValue))"
     case .watch(let key, _, let count):

@@ -36,6 +36,11 @@ enum Usage {
         -# key          register for the key, report # notifications (-1 key, -5 key, ...)
         -g key          print the state of the key
         -s key val      set the state of the key: 64 bits, decimal or 0x...
+        --post-distributed key
+                        post a notification of the distributed center, with what follows
+        --object text   its object
+        --user-info json
+                        its user info: a JSON object
         --list          print the keys in use: generation, state and processes
         --monitor [prefix]
                         print every post on the bus, or only those of keys with the prefix

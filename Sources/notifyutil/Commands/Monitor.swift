@@ -46,6 +46,12 @@ struct Monitor {
   }
 
   private func payload(of post: PostRecord) -> String {
+    let parts = [
+      post.object.map { "object \(quotedIfNeeded($0))" },
+      post.userInfo.map { "user info \(printableJSON($0))" },
+      post.number.map { "number \($0)" },
+    ].compactMap { $0 }
+    if !parts.isEmpty { return parts.joined(separator: ", ") }
     guard let generation = post.generation, let region = post.region else { return "not counted" }
     return "generation \(generation) of region \(hexadecimal(region))"
   }
@@ -62,6 +68,9 @@ struct Monitor {
       ("generation", post.generation.map { .number($0) } ?? .null),
       ("region", post.region.map { .string(hexadecimal($0)) } ?? .null),
       ("posts", .number(post.coalesced)),
+      ("object", post.object.map { .string($0) } ?? .null),
+      ("user_info", post.userInfo.map { .raw($0) } ?? .null),
+      ("number", post.number.map { .number($0) } ?? .null),
     ])
   }
 

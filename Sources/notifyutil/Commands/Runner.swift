@@ -25,6 +25,7 @@ struct Runner {
     do throws(NotifyError) {
       switch command {
       case .post(let key): return try post(key, command)
+      case .postDistributed(let post): return self.post(post, command)
       case .get(let key): try get(key)
       case .set(let key, let state): return try set(key, state, command)
       case .watch(let key, let kind, let count): try watch.register(key, kind, count: count)
@@ -46,6 +47,21 @@ struct Runner {
     try NotifyToken.post(key)
     pause()
     return true
+  }
+
+  private func post(_ post: DistributedPost, _ command: Command) -> Bool {
+    if let refusal = Permission.refusal(of: post.name) {
+      failures.report("\(command)", refusal)
+      return false
+    }
+    do throws(DarwinNotifyError) {
+      try DistributedCenter.shared.post(
+        post.name.rawValue, object: post.object, userInfo: post.userInfo?.list, options: 0)
+      return true
+    } catch {
+      failures.report(command, error)
+      return false
+    }
   }
 
   /// Waits. A signal does not cut the pause short.

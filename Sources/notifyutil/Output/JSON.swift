@@ -5,6 +5,8 @@ enum JSON {
   case null
   case string(String)
   case number(String)
+  /// What is JSON already.
+  case raw(String)
   case array([JSON])
   case object([(String, JSON)])
 
@@ -18,6 +20,7 @@ enum JSON {
     case .null: "null"
     case .string(let text): Self.quote(text)
     case .number(let digits): digits
+    case .raw(let text): text
     case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
     case .object(let members):
       "{" + members.map { Self.quote($0) + ":" + $1.text }.joined(separator: ",") + "}"

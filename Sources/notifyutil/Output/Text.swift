@@ -26,6 +26,19 @@ func printable(_ text: String) -> String {
   return result
 }
 
+/// JSON of strangers, in which the same characters are escaped: it stays JSON.
+func printableJSON(_ json: String) -> String {
+  var result = ""
+  for scalar in json.unicodeScalars {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator:
+      for unit in String(scalar).utf16 { result += "\\u" + padded(unit, to: 4, radix: 16) }
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result
+}
+
 /// A name within other text: quoted if it is empty or contains blanks or quotes, which are then
 /// escaped by a backslash.
 func quotedIfNeeded(_ name: String) -> String {

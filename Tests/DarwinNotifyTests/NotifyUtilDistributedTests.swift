@@ -1,0 +1,72 @@
+// Specifies what notifyutil does with distributed notifications.
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct NotifyUtilDistributedTests {
+  private let userInfo = #"""
+    { "title" : "Na\u00efma \ud83d\ude00 \"\\\n", "minutes": 4.5, "rating": -5, "on": true,
+      "most": 18446744073709551615, "list": [ 1, [], {} ], "rtl\u202e": "", "large": 1e3 }
+    """#
+  private let canonical = #"""
+    {"large": 1000.0, "list": [1, [], {}], "minutes": 4.5, "most": 18446744073709551615, "on": true, \#
+    "rating": -5, "rtl\u202e": "", "title": "Naïma 😀 \"\\\u000a"}
+    """#
+
+  @Test(arguments: BusKind.installed)
+  func whatIsPostedIsMonitored(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
+    let line = [
+      "--post-distributed", "com.example.a", "--object", "the player", "--user-info", userInfo,
+      "--post-distributed", "com.example.a", "--post-distributed=com.example.b", "--object=",
+    ]
+    #expect(try await runNotifyUtil(line, on: bus) == Outcome())
+    await monitor.waitForOutput(#"distributed com.example.b from "#)
+    let lines = monitor.lines.filter { $0.contains(" distributed ") }
+      .map { $0.replacing(#/^.* from [^:]*: /#, with: "") }
+    #expect(
+      lines == [
+        #"object "the player", user info \#(canonical), number 1"#, "number 2",
+        #"object "", number 1"#,
+      ])
+  }
+
+  @Test(arguments: BusKind.installed)
+  func itIsMonitoredAsJSON(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let monitor = try await startNotifyUtil(["--json", "--monitor", "com.example."], on: bus)
+    let line = [
+      "--post-distributed", "com.example.a", "--object", "x", "--user-info", userInfo,
+      "--post-distributed", "com.example.b",
+    ]
+    #expect(try await runNotifyUtil(line, on: bus) == Outcome())
+    await monitor.waitForOutput("com.example.b")
+    let posts = try monitor.lines.filter { $0.contains("distributed") }.map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    try #require(posts.count == 2)
+    #expect(posts[0]["center"] as? String == "distributed" && posts[0]["object"] as? String == "x")
+    let seen = try #require(posts[0]["user_info"] as? [String: Any])
+    #expect(seen["title"] as? String == "Naïma 😀 \"\\\n" && seen["minutes"] as? Double == 4.5)
+    #expect(posts[0]["number"] as? Int == 1 && posts[0]["generation"] is NSNull)
+    #expect(posts[1]["object"] is NSNull && posts[1]["user_info"] is NSNull)
+  }
+
+  @Test func whatCannotBePostedIsToldWithItsReason() async throws {
+    let deep = String(repeating: "[", count: 20)
+    let tooDeep = try await runNotifyUtil(
+      ["--post-distributed", "a", "--user-info", "{\"a\":" + deep], on: nil)
+    #expect(tooDeep.status == 1)
+    #expect(tooDeep.errors.contains("too many levels, at byte 25"))
+    let tooLong = try await runNotifyUtil(
+      ["--post-distributed", String(repeating: "n", count: 512)], on: nil,
+      environment: ["DARWIN_NOTIFY_BUS": "none"])
+    #expect(tooLong.status == 2)
+    #expect(tooLong.errors.hasSuffix(": name too long\n"))
+    let noBus = try await runNotifyUtil(
+      ["--post-distributed", "com.example.a"], on: nil, environment: ["DARWIN_NOTIFY_BUS": "none"])
+    #expect(noBus.status == 3)
+    #expect(noBus.errors.hasPrefix("notifyutil: --post-distributed com.example.a: there is no "))
+  }
+}
