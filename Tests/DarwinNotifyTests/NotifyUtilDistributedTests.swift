@@ -9,8 +9,8 @@ struct NotifyUtilDistributedTests {
       "most": 18446744073709551615, "list": [ 1, [], {} ], "rtl\u202e": "", "large": 1e3 }
     """#
   private let canonical = #"""
-    {"large": 1000.0, "list": [1, [], {}], "minutes": 4.5, "most": 18446744073709551615, "on": true, \#
-    "rating": -5, "rtl\u202e": "", "title": "Naïma 😀 \"\\\u000a"}
+    {"large": 1000.0, "list": [1, [], {}], "minutes": 4.5, "most": 18446744073709551615, \#
+    "on": true, "rating": -5, "rtl\u202e": "", "title": "Naïma 😀 \"\\\u000a"}
     """#
 
   @Test(arguments: BusKind.installed)

@@ -30,7 +30,7 @@ struct AppleFormTests {
 
   @Test(arguments: BusKind.installed)
   func anObjectSelects(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let (x, any, everyName) = (Log<String>(), Log<String>(), Log<String>())
     let built = ["send", "er"].joined()
     let observers = [
@@ -50,7 +50,7 @@ struct AppleFormTests {
 
   @Test(arguments: BusKind.installed)
   func anObserverIsRemovedByItsTokenNameAndObject(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let (named, all, dropped) = (Log<String>(), Log<String>(), Log<String>())
     let token = add(to: stage, object: "x", named)
     let everyName = add(to: stage, name: nil, all)
@@ -72,7 +72,7 @@ struct AppleFormTests {
   // A post of the center itself has arrived when it returns.
   @Test(arguments: BusKind.installed)
   func resumingDeliversWhatWasKeptInOrder(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let (hold, coalesce, drop, removed) =
       (Log<String>(), Log<String>(), Log<String>(), Log<String>())
     _ = add(to: stage, hold)
@@ -101,7 +101,7 @@ struct AppleFormTests {
 
   @Test(arguments: BusKind.installed)
   func anImmediatePostComesAfterWhatWasKept(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let (hold, drop) = (Log<String>(), Log<String>())
     _ = add(to: stage, hold)
     _ = add(to: stage, behavior: .drop, drop)
@@ -120,7 +120,7 @@ struct AppleFormTests {
 
   @Test(arguments: BusKind.installed)
   func aBlockWithoutAQueueRunsOnTheMainActor(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let seen = Log<Bool>()
     let tokens = [nil, OperationQueue.main].map { queue in
       stage.center.addObserver(forName: .changed, object: nil, queue: queue) { _ in
@@ -134,7 +134,7 @@ struct AppleFormTests {
 
   @Test(arguments: BusKind.installed)
   func errorsGoWhereTheProgramSays(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let errors = Log<DistributedNotificationError>()
     for center in [stage.center, stage.poster] { center.onError = { errors.append($0) } }
     let seen = Log<String>()

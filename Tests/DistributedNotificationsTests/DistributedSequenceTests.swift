@@ -7,7 +7,7 @@ import Testing
 struct DistributedSequenceTests {
   @Test(arguments: BusKind.installed)
   func aSlowConsumerGetsEveryPostInOrder(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let notifications = try stage.center.notifications(named: .changed)
     for number in 0..<1000 { try stage.poster.post(.changed, userInfo: ["number": number]) }
     var expected = 0
@@ -22,7 +22,7 @@ struct DistributedSequenceTests {
 
   @Test(arguments: BusKind.installed)
   func theOldestAreDroppedAndTheNextReportsHowMany(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let (limit, count) = (65_536, 70_000)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     // Its own posts wait for the iteration as soon as they are made, and not on the bus.
@@ -40,7 +40,7 @@ struct DistributedSequenceTests {
 
   @Test(arguments: BusKind.installed)
   func everyIterationGetsEveryPost(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let notifications = try stage.center.notifications(named: .changed, object: "x")
     var (first, second) = (notifications.makeAsyncIterator(), notifications.makeAsyncIterator())
     for number in 0..<10 {
@@ -55,7 +55,7 @@ struct DistributedSequenceTests {
 
   @Test(arguments: BusKind.installed)
   func aPrefixSelectsNames(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let notifications = try stage.center.notifications(withPrefix: "com.x")
     for name in ["com.x", "com.y", "com.x.y", "com.xy"] {
       try stage.poster.post(Notification.Name(name), object: name, userInfo: nil)
@@ -71,7 +71,7 @@ struct DistributedSequenceTests {
 
   @Test(arguments: BusKind.installed)
   func theRegistrationEndsWithTheIteration(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let census = Census()
     let waiting = Log<Bool>()
     let task = Task {
@@ -96,7 +96,7 @@ struct DistributedSequenceTests {
 
   @Test(arguments: BusKind.installed)
   func whatWasNotTakenIsFreed(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let census = Census()
     var sequence: QueuedNotifications<DistributedNotification>? = try watched(
       by: census, on: stage)

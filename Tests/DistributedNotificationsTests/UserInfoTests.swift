@@ -16,7 +16,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func valuesKeepTheirTypes(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let date = Date(timeIntervalSince1970: 1_234_567_890.123456)
     let seen = try #require(
       await send(
@@ -52,7 +52,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func classesOfFoundationAreValues(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let seen = try #require(
       await send(
         [
@@ -79,7 +79,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func noUserInfoAndAnEmptyOneDiffer(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     #expect(try await send(nil, on: stage) == nil)
     #expect(try await send([:], on: stage)?.isEmpty == true)
     #expect((try await send(["nan": Double.nan], on: stage)?["nan"] as? Double)?.isNaN == true)
@@ -87,7 +87,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func manyKeysAndDeepValuesArrive(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let many = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) })
     #expect(try await send(many, on: stage) as? [String: Int] == many)
     let seen = try #require(try await send(nested(20), on: stage))
@@ -96,7 +96,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func valuesOutsideAPropertyListAreRefusedWithTheirPath(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let url = URL(fileURLWithPath: "/tmp")
     let refusals: [([AnyHashable: Any], String, String)] = [
@@ -120,7 +120,7 @@ struct UserInfoTests {
 
   @Test(arguments: BusKind.installed)
   func whatIsTooLargeIsRefusedAndTheConnectionLivesOn(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let tooLarge: [[AnyHashable: Any]] = [
       ["data": Data(count: 65 << 20)], nested(21), nested(1000),

@@ -18,7 +18,7 @@ struct ValueTests {
 
   @Test(arguments: BusKind.installed)
   func aValueArrivesAsItWasPosted(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     let songs = try stage.center.values(of: Song.self, named: .changed, object: "player")
     let naima = Song(
       title: "Naima", minutes: 4, cover: Data([1]), tags: ["a", "b"], nested: ["k": [true]])
@@ -34,7 +34,7 @@ struct ValueTests {
 
   @Test(arguments: BusKind.installed)
   func otherObserversSeeADictionary(on kind: BusKind) async throws {
-    let stage = try DistributedStage(kind)
+    let stage = try await DistributedStage(kind)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     try stage.poster.post(.changed, Song(title: "Naima", minutes: 4))
     let userInfo = try #require(await iterator.next()?.userInfo)

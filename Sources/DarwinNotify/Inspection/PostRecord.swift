@@ -7,7 +7,8 @@ public struct PostRecord: Hashable, Sendable {
   /// The time of arrival in microseconds since 1970 UTC. The corresponding C field is `time_us`.
   public let microseconds: UInt64
 
-  /// The center that it was posted to: `darwin` or `distributed`. The corresponding C field is `center`.
+  /// The center that it was posted to: `darwin` or `distributed`. The corresponding C field is
+  /// `center`.
   public let center: String
 
   /// The name that was posted. The corresponding C field is `name`.

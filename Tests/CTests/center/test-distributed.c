@@ -295,11 +295,16 @@ TEST_NO_BUS(whatIsMalformedIsRefused)
 {
         dn_center *center = dn_center_distributed();
         char *large = calloc(1, DN_OBJECT_MAX_BYTES + 2);
+        char too_long[DN_NAME_MAX_BYTES + 2] = { 0 };
         record seen;
 
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
         record_init(&seen);
         memset(large, 'o', DN_OBJECT_MAX_BYTES + 1);
+        memset(too_long, 'n', sizeof(too_long) - 1);
+        CHECK_EQ(dn_center_post(center, too_long, NULL, NULL, 0), -ENAMETOOLONG);
+        CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, too_long, NULL, 0),
+                 -ENAMETOOLONG);
         CHECK_EQ(dn_center_post(center, NULL, NULL, NULL, 0), -EINVAL);
         CHECK_EQ(dn_center_post(center, "", NULL, NULL, 0), -EINVAL);
         CHECK_EQ(dn_center_post(center, "\xff", NULL, NULL, 0), -EINVAL);
@@ -369,6 +374,29 @@ TEST_ON_BUS(removalGoesByNameAndObjectAndTakesDuplicates)
         CHECK_EQ(dn_center_remove_every_observer(center, &other), 0);
         record_deinit(&seen);
         record_deinit(&other);
+        test_bus_stop(bus);
+}
+
+static _Atomic int n_permanent;
+
+static void count_permanent(dn_center *center, void *observer, const char *name, const void *object,
+                            const dn_dict *user_info)
+{
+        (void)center, (void)name, (void)object, (void)user_info;
+        CHECK(!observer);
+        n_permanent++;
+}
+
+TEST_ON_BUS(anObserverWithoutAPointerStays)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+
+        CHECK_EQ(dn_center_add_observer(center, NULL, count_permanent, NAME, NULL, 0), 0);
+        CHECK_EQ(dn_center_remove_observer(center, NULL, NAME, NULL), -EINVAL);
+        CHECK_EQ(dn_center_remove_every_observer(center, NULL), -EINVAL);
+        CHECK_EQ(dn_center_post(center, NAME, NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(n_permanent, 1);
         test_bus_stop(bus);
 }
 

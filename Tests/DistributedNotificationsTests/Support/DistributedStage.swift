@@ -13,10 +13,13 @@ struct DistributedStage {
   let center: DistributedNotificationCenter
   let poster: DistributedNotificationCenter
 
-  init(_ kind: BusKind) throws {
+  /// A bus that is slow to answer is waited for: posts would say that there is none.
+  init(_ kind: BusKind) async throws {
     bus = try PrivateBus(kind)
-    center = try DistributedNotificationCenter(bus: .address(bus.address))
-    poster = try DistributedNotificationCenter(bus: .address(bus.address))
+    let center = try DistributedNotificationCenter(bus: .address(bus.address))
+    let poster = try DistributedNotificationCenter(bus: .address(bus.address))
+    await eventually("there is no bus") { center.isOnBus && poster.isOnBus }
+    (self.center, self.poster) = (center, poster)
   }
 }
 

@@ -349,6 +349,34 @@ TEST_ON_BUS(reservedNamesOfOthersAreNotSent)
         test_bus_stop(bus);
 }
 
+TEST_ON_BUS(namesOfTheProcessStayThere)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        record own, fence;
+        dn_observer *observers[] = {
+                record_observe(center, &(dn_filter){ .name = "self.x" }, &own),
+                record_observe(center, &(dn_filter){ .name = NAME }, &fence),
+        };
+        test_signal signal;
+
+        test_peer_watch(peer, "type='signal',path='" PATH "'");
+        CHECK_EQ(post_number(center, "self.x", "o", 1), 0);
+        CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
+        test_peer_next(peer, &signal);
+        CHECK_STREQ(signal.name, NAME);
+        /* Nor does one come from elsewhere. */
+        test_peer_post_values(peer, PATH, PREFIX "self.x", "Posted", "s", "self.x");
+        ALL_OF("s", NAME);
+        WAIT_UNTIL_EQ(fence.n_calls, 2);
+        record_expect(&own, 1, "self.x @o {\"i\": 1}\n");
+        record_drop(observers[0], &own);
+        record_drop(observers[1], &fence);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
 TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
 {
         test_bus *bus = test_bus_begin();

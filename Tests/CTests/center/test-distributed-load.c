@@ -1,0 +1,171 @@
+/* The distributed center under load: many threads at once, and a handler that blocks. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define NAME "com.example.changed"
+#define N_THREADS 8
+#define STORM_MS 2000
+
+static _Atomic bool stop;
+static _Atomic uint64_t n_made, n_destroyed, n_calls;
+
+static void check_event(const dn_event *event, void *context)
+{
+        (void)context;
+        CHECK(event->n_posts > 0);
+        CHECK(dn_dict_get_int64(event->user_info, "i", -1) >= 0);
+        n_calls++;
+}
+
+static void count_destroyed(void *context)
+{
+        n_destroyed++;
+        free(context); /* a double free or use after free is reported by the sanitizer */
+}
+
+static void count_callback(dn_center *center, void *observer, const char *name, const void *object,
+                           const dn_dict *user_info)
+{
+        (void)center, (void)observer, (void)name, (void)object;
+        CHECK(dn_dict_get_int64(user_info, "i", -1) >= 0);
+        n_calls++;
+}
+
+/* Eight threads post faster than a bus reads. */
+static void post_or_be_refused(const char *name, const char *object, int64_t number)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *user_info = NULL;
+        int r;
+
+        dn_dict_builder_set_int64(builder, "i", number);
+        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
+        r = dn_center_post(dn_center_distributed(), name, object, user_info, number % 7 == 0);
+        CHECK(r == 0 || r == -ENOBUFS);
+        dn_dict_unref(user_info);
+}
+
+static void *storm(void *argument)
+{
+        dn_center *center = dn_center_distributed();
+        unsigned number = *(unsigned *)argument;
+        char name[32];
+
+        for (unsigned round = 0; !stop; round++) {
+                const char *object = round % 2 ? "x" : NULL;
+                int behavior = (int)(round % 4) + 1;
+                dn_filter filter = { .name = name, .object = object, .behavior = behavior };
+                dn_observer *observer = NULL;
+
+                snprintf(name, sizeof(name), "storm.%u", (number + round) % 5);
+                if (round % 5 == 0)
+                        filter = (dn_filter){ .prefix = "storm.", .behavior = behavior };
+                n_made++;
+                CHECK_EQ(dn_center_observe_filtered(
+                                 center, &filter,
+                                 (dn_handler){ check_event, malloc(1), count_destroyed }, NULL,
+                                 &observer),
+                         0);
+                CHECK_EQ(dn_center_add_observer(center, argument, count_callback, name, object,
+                                                behavior),
+                         0);
+                post_or_be_refused(name, object, round);
+                CHECK_EQ(dn_center_set_suspended(center, round % 3 == 0), 0);
+                (round % 2 ? dn_observer_cancel_wait : dn_observer_cancel)(observer);
+                dn_observer_unref(observer);
+                CHECK_EQ(dn_center_remove_every_observer(center, argument), 0);
+        }
+        return NULL;
+}
+
+TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        unsigned numbers[N_THREADS];
+        pthread_t threads[N_THREADS];
+        uint64_t n_before;
+
+        CHECK_EQ(dn_center_is_on_bus(center), 1);
+        for (unsigned i = 0; i < N_THREADS; i++) {
+                numbers[i] = i;
+                CHECK_EQ(pthread_create(&threads[i], NULL, storm, &numbers[i]), 0);
+        }
+        test_let_pass_ms(STORM_MS);
+        stop = true;
+        for (unsigned i = 0; i < N_THREADS; i++)
+                pthread_join(threads[i], NULL);
+        WAIT_UNTIL_EQ(n_destroyed, n_made);
+        CHECK(n_calls > 0);
+        CHECK_EQ(dn_center_set_suspended(center, false), 0);
+        /* A call that a callback's removal found running has come to its end. */
+        test_let_pass_ms(50);
+        n_before = n_calls;
+        for (unsigned i = 0; i < 5; i++)
+                post_or_be_refused("storm.0", "x", i);
+        test_let_pass_ms(50);
+        CHECK_EQ(n_calls, n_before);
+        test_bus_stop(bus);
+}
+
+/* Arguments: name, how often. */
+ROLE(post)
+{
+        for (long i = 0, n = atol(args[1]); i < n; i++)
+                if (post_number(dn_center_distributed(), args[0], NULL, i) < 0)
+                        return 1;
+        return 0;
+}
+
+static uint64_t read_statistic(int statistic)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_distributed(), statistic, &n), 0);
+        return n;
+}
+
+/* As long as it is set, the handler blocks. */
+static _Atomic bool is_blocked = true;
+static _Atomic uint64_t n_blocked_calls, n_blocked_dropped;
+
+static void block(const dn_event *event, void *context)
+{
+        (void)context;
+        n_blocked_calls++;
+        n_blocked_dropped += event->n_dropped;
+        while (is_blocked)
+                test_breathe();
+}
+
+/* A blocked handler leaves no signal waiting on the bus, which would drop it or the process. */
+TEST_ON_BUS(aHandlerThatBlocksLosesNothing)
+{
+        enum { N = 20000 };
+        test_bus *bus = test_bus_begin();
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(dn_center_distributed(), NAME, (dn_handler){ .invoke = block },
+                                   NULL, &observer),
+                 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "20000", NULL)), 0);
+        WAIT_UNTIL_EQ(read_statistic(DN_STATISTIC_SIGNALS_RECEIVED), N);
+        WAIT_UNTIL_EQ(n_blocked_calls, 1);
+        is_blocked = false;
+        WAIT_UNTIL_EQ(n_blocked_calls, N);
+        CHECK_EQ(n_blocked_dropped, 0);
+        CHECK_EQ(read_statistic(DN_STATISTIC_CONNECTS), 1);
+        dn_observer_cancel_wait(observer);
+        dn_observer_unref(observer);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()
