@@ -30,6 +30,7 @@ func program(
 
 let examples = ["swift-listener", "swift-poster"]
 let lights = ["light-switch", "light-label"]
+let players = ["player-status", "status-panel"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
 /// Their main program comes from libFuzzer, so only Scripts/fuzz builds them.
@@ -133,6 +134,8 @@ let package = Package(
     .target(
       name: "LightsKit", dependencies: ["Wormhole"], path: "Examples/lights-kit",
       swiftSettings: strictSwift),
+    .target(
+      name: "PlayerKit", path: "Examples/player-kit", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
     program("import-probe", in: "Tests/Programs"),
@@ -153,6 +156,9 @@ let package = Package(
     + examples.map { program($0, in: "Examples") }
     + lights.map {
       program($0, in: "Examples", dependencies: ["DarwinNotify", "Wormhole", "LightsKit"])
+    }
+    + players.map {
+      program($0, in: "Examples", dependencies: ["DistributedNotifications", "PlayerKit"])
     }
     + mainThreadShapes.map {
       program($0, in: "Tests/Programs", dependencies: ["DarwinNotify", "ShapeSupport"])
