@@ -100,6 +100,9 @@ let package = Package(
     program(
       "peer-swift", in: "Benchmarks/peers", dependencies: ["DarwinNotify", "BenchmarkSupport"]),
     program(
+      "peer-distributed", in: "Benchmarks/peers",
+      dependencies: ["DistributedNotifications", "BenchmarkSupport"]),
+    program(
       "peer-wormhole", in: "Benchmarks/peers",
       dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),
     .target(name: "SoakBoard", path: "Tests/Soak/board", cSettings: strictC),

@@ -56,6 +56,12 @@ def flood_names(n_names, is_each):
     return run_flood
 
 
+def run_info_flood(run, duration_ms):
+    run.receive()
+    flood = run.flood(duration_ms, 1)
+    return {"info_flood": flood.heard_per_s, "info_flood_lost": flood.lost}
+
+
 def run_cpu(run, duration_ms):
     run.receive(n_names=16)
     cpu_us = run.flood(duration_ms, 16, pause_us=1000).cpu_us
@@ -203,6 +209,8 @@ MEASURES = [
     Measure("stalled", run_stalled, (20, 150, 500), (1, 1, 2), spoils_bus=True, needs_bus=True),
     Measure("wakeups", run_idle, (1, 5, 60), (1, 1, 1), is_together=True),
     Measure("first", run_first, (1, 1, 1), (1, 2, 11)),
+    *both("info", latency("info"), (3, 50, 60), (1, 5, 25), pinned_rounds=(1, 3, 9), group="info"),
+    Measure("info_flood", run_info_flood, (20, 150, 500), group="info"),
     Measure("small", latency("small"), (3, 40, 40), (1, 2, 15), "small"),
     Measure("medium", latency("medium"), (3, 40, 40), (1, 2, 15), "medium"),
     Measure("large", run_large, (1, 3, 3), (1, 1, 5), "large"),

@@ -58,6 +58,9 @@ def list_ours(c, swift, suffix="", env=None):
         return Peer(name + suffix, tuple(map(str, command)), kinds, group, "ours", can_observe,
                     env or {})
 
+    yield from (ours(f"userInfo, {title}", "info", swift / "peer-distributed", kind, kinds=DBUS)
+                for kind, title in (("direct", ".direct"), ("closure", ".queue"),
+                                    ("sequence", "sequence")))
     wormhole = swift / "peer-wormhole"
     yield from (ours(f"c-{kind}", "posts", c / "peer-darwin", kind)
                 for kind in ("inline", "thread", "loop"))
@@ -84,6 +87,8 @@ def list_others(c, python):
     return [
         Peer(YARDSTICK, (str(c / "peer-sd-bus"),), style="yardstick"),
         Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body"), style="yardstick"),
+        Peer("sd-bus with user info", (str(c / "peer-sd-bus"), "info"), group="info",
+             style="yardstick"),
         Peer("libdbus", (str(c / "peer-libdbus"),)),
         Peer("GDBus", (str(c / "peer-gdbus"),)),
         Peer("sdbus-c++", (str(c / "peer-sdbus-c++"),)),

@@ -161,6 +161,18 @@ POSTS = [
           (median("first"), ratio("first")), question="How long does the first post take?"),
 ]
 
+INFO = [
+    Table("info", "A post with a user info of five keys until another process has read it, µs",
+          (median("info"), tail("info"), ratio("info", to="sd-bus with user info"),
+           median("info" + PINNED, "one processor"),
+           ratio("info" + PINNED, to="sd-bus with user info")),
+          measures=("info", "info_pinned"), group="info"),
+    Table("info_flood", "Sustained posts per second with a user info of five keys",
+          (median("info_flood", "posts/s"), ratio("info_flood", to="sd-bus with user info"),
+           median("info_flood_lost", "lost %", False)),
+          is_more_better=True, group="info"),
+]
+
 COPIES = (median("large_written", "written"), median("large_read", "read"),
           median("large_sender", "sender's memory"), median("large_receiver", "receiver's memory"),
           median("large_map", "receiver's map"),
@@ -198,4 +210,4 @@ PROGRAMS = [
                      "a call through an existential"),
 ]
 
-TABLES = POSTS + MESSAGES + PROGRAMS
+TABLES = POSTS + INFO + MESSAGES + PROGRAMS

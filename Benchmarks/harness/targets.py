@@ -96,6 +96,17 @@ POSTS = [
     absolute("wake-ups a minute with 1,000 observers", 0, "wakeups", "c-inline"),
 ]
 
+INFO = [
+    *(at_most(f"post with a user info of five keys: {what}{where}", 2, "info" + suffix,
+              f"userInfo, {what}", "sd-bus with user info")
+      for what in (".direct", ".queue", "sequence")
+      for suffix, where in (("", ""), (PINNED, ONE_PROCESSOR))),
+    Target("posts per second with a user info of five keys", 10000,
+           lambda results, kind: results.median("info_flood", kind, "userInfo, .queue"),
+           is_least=True),
+    absolute("such posts that are lost, %", 0, "info_flood_lost", "userInfo, .queue"),
+]
+
 MESSAGES = [
     *(at_most(f"message of 100 bytes: pass {what}", 1.5, "small", f"pass {what}",
               "write, rename, signal, read")
@@ -132,7 +143,7 @@ DELEGATION = [
                                   ("a contract", "contracts", "Facade"))),
 ]
 
-TARGETS = POSTS + MESSAGES + CALLS + DELEGATION
+TARGETS = POSTS + INFO + MESSAGES + CALLS + DELEGATION
 
 
 def judge(results):

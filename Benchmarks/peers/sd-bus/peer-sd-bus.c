@@ -1,7 +1,8 @@
 /* Plain sd-bus, the yardstick: a name is an interface with a member, each observer a match.
  *
  * With "body" as the first argument the signals have one like those of DarwinNotify: the name and
- * two numbers. The additional time is the price of the body, not of the library.
+ * two numbers. The additional time is the price of the body, not of the library. With "info" it is
+ * the body of a distributed notification, with a user info of five keys.
  *
  * sd_bus_emit_signal() writes to the socket itself; what the socket does not take is queued, and
  * a program that posts much has to flush that queue. */
@@ -20,7 +21,7 @@ typedef struct observer {
 } observer;
 
 static sd_bus *bus;
-static bool has_body;
+static bool has_body, has_info;
 
 /* Nothing is written before the bus has said hello, which asking for the name waits for. */
 static int open_bus(void)
@@ -29,6 +30,48 @@ static int open_bus(void)
         int r = sd_bus_open_user(&bus);
 
         return r < 0 ? r : sd_bus_get_unique_name(bus, &name);
+}
+
+/* Reads a value of the types that are posted here. */
+static int read_value(sd_bus_message *m)
+{
+        union {
+                const char *text;
+                double real;
+                int64_t integer;
+                int boolean;
+        } value;
+        const char *type;
+        int r = sd_bus_message_peek_type(m, NULL, &type);
+
+        if (r < 0)
+                return r;
+        r = sd_bus_message_enter_container(m, 'v', type);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_read_basic(m, type[0], &value);
+        return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_info(sd_bus_message *m)
+{
+        const char *name, *object, *key;
+        uint64_t number;
+        uint32_t flags;
+        int r = sd_bus_message_read(m, "sus", &name, &flags, &object);
+
+        if (r < 0)
+                return r;
+        r = sd_bus_message_enter_container(m, 'a', "{sv}");
+        while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+                r = sd_bus_message_read_basic(m, 's', &key);
+                if (r < 0 || (r = read_value(m)) < 0)
+                        return r;
+                r = sd_bus_message_exit_container(m);
+        }
+        if (r < 0 || (r = sd_bus_message_exit_container(m)) < 0)
+                return r;
+        return sd_bus_message_read_basic(m, 't', &number);
 }
 
 static int on_signal(sd_bus_message *m, void *context, sd_bus_error *error)
@@ -40,6 +83,12 @@ static int on_signal(sd_bus_message *m, void *context, sd_bus_error *error)
                 uint64_t generation, region;
                 const char *name;
                 int r = sd_bus_message_read(m, "stt", &name, &generation, &region);
+
+                if (r < 0)
+                        return r;
+        }
+        if (has_info) {
+                int r = read_info(m);
 
                 if (r < 0)
                         return r;
@@ -66,6 +115,11 @@ static int post(const char *name)
         if (has_body)
                 return sd_bus_emit_signal(bus, PATH, interface, member, "stt", name, UINT64_C(1),
                                           UINT64_C(1));
+        if (has_info)
+                return sd_bus_emit_signal(bus, PATH, interface, member, "susa{sv}t", name,
+                                          UINT32_C(8), "", 5, "artist", "s", "John Coltrane",
+                                          "playing", "b", 1, "seconds", "d", 261.5, "title", "s",
+                                          "Naima", "track", "x", INT64_C(3), UINT64_C(1));
         return sd_bus_emit_signal(bus, PATH, interface, member, "");
 }
 
@@ -95,5 +149,6 @@ int main(int argc, char **argv)
                                         .process = process, .pace = pace, .flush = flush};
 
         has_body = argc > 1 && strcmp(argv[1], "body") == 0;
-        return bench_main(argc - has_body, argv + has_body, &peer);
+        has_info = argc > 1 && strcmp(argv[1], "info") == 0;
+        return bench_main(argc - has_body - has_info, argv + has_body + has_info, &peer);
 }
