@@ -66,9 +66,12 @@ static int add_distributed_carrier(dn__hub *hub, dn__address address)
         int r;
 
         r = dn__dbus_new(&options, &hub->carriers[0]);
-        if (r == 0)
-                hub->n_carriers = 1;
-        return r;
+        if (r < 0)
+                return r;
+        hub->n_carriers = 1;
+        /* Nobody wakes this center but its bus. */
+        hub->inline_loop = hub->loop;
+        return 0;
 }
 
 static int open_distributed(dn__hub *hub)

@@ -57,6 +57,33 @@ TEST(inlineIsTheDirectThreadWithAllSignalsButFaultsBlocked)
         check_thread_name(&executor, "dn-direct");
 }
 
+static void post_another(const dn_event *event, void *context)
+{
+        note_thread(event, context);
+        if (strcmp(event->name, "a") == 0)
+                CHECK_EQ(dn_center_post(event->center, "b", NULL, NULL, 0), 0);
+}
+
+TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_executor executor = dn_executor_inline();
+        static tally seen = { 0 };
+        dn_observer *observers[2] = { NULL };
+
+        CHECK_EQ(dn_center_observe(center, "b", tally_handler(&seen), &executor, &observers[0]), 0);
+        CHECK_EQ(dn_center_observe(center, "a", (dn_handler){ .invoke = post_another }, &executor,
+                                   &observers[1]),
+                 0);
+        CHECK_EQ(dn_center_post(center, "a", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_STREQ(thread_name, "dn-service");
+        tally_drop(observers[0]);
+        tally_drop(observers[1]);
+        test_bus_stop(bus);
+}
+
 TEST(blockedCallbackDelaysOnlyItsOwnExecutor)
 {
         test_bus *bus = test_bus_begin();

@@ -49,7 +49,8 @@ DN_EXPORT dn_executor dn_executor_delivery_thread(void);
  * Returns the executor that runs callbacks on the thread that other processes wake, `dn-direct`.
  *
  * The lowest latency. A callback must not block: while it runs, the process hears of no other post
- * through shared memory.
+ * through shared memory. On the distributed center, which only its bus wakes, it means the thread
+ * that reads the bus, `dn-service`: nothing is read while a callback runs.
  *
  * Threads:  any.
  */
