@@ -36,11 +36,11 @@ extension SharedDatabase {
   ///
   /// - Parameters:
   ///   - tables: the names of the tables; none for all.
-  ///   - token: where to begin, from ``token`` or a change; `nil` for now. If the changes after it
-  ///     are no longer known, the first change is incomplete.
-  /// - Returns: the sequence. An error does not end an iteration: the next call tries again.
-  /// - Throws: ``WormholeError/notification(_:)`` if changes cannot be observed, what
-  ///   ``read(_:)`` throws.
+  ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
+  ///     the next changes are no longer known yields a change that is not complete.
+  /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
+  /// - Throws: ``WormholeError/notification(_:)`` if it is not possible to listen, what
+  ///   ``read(timeout:_:)`` throws.
   public func changes(
     in tables: String..., since token: Int64? = nil
   ) throws(WormholeError) -> Changes {
@@ -84,7 +84,7 @@ extension SharedDatabase {
       ///
       /// - Parameter actor: the isolation of the caller.
       /// - Returns: the change, or `nil` once the task is cancelled.
-      /// - Throws: what ``SharedDatabase/read(_:)`` throws.
+      /// - Throws: what ``SharedDatabase/read(timeout:_:)`` throws.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(WormholeError) -> Change? {

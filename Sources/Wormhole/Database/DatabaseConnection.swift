@@ -23,6 +23,18 @@ extension SharedDatabase {
     public borrowing func run(
       _ sql: String, _ values: (any SQLiteValue)?...
     ) throws(WormholeError) {
+      try run(sql, arguments: values)
+    }
+
+    /// Runs statements with an array of values, and ignores their rows.
+    ///
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+    /// - Throws: what ``run(_:_:)`` throws.
+    public borrowing func run(
+      _ sql: String, arguments values: [(any SQLiteValue)?]
+    ) throws(WormholeError) {
       try database.run(sql, values.map { $0?.field ?? .null }) {
         (statement) throws(WormholeError) in
         while try statement.step() {}
@@ -39,6 +51,19 @@ extension SharedDatabase {
     public borrowing func rows(
       _ sql: String, _ values: (any SQLiteValue)?...
     ) throws(WormholeError) -> [Row] {
+      try rows(sql, arguments: values)
+    }
+
+    /// Runs statements with an array of values, and returns the rows of the last one.
+    ///
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+    /// - Returns: the rows, all at once.
+    /// - Throws: what ``run(_:_:)`` throws.
+    public borrowing func rows(
+      _ sql: String, arguments values: [(any SQLiteValue)?]
+    ) throws(WormholeError) -> [Row] {
       var rows: [Row] = []
       try database.run(sql, values.map { $0?.field ?? .null }) {
         (statement) throws(WormholeError) in
@@ -53,7 +78,27 @@ extension SharedDatabase {
       return rows
     }
 
-    /// The row id of the last insert on this connection.
+    /// Runs one statement, and calls a body for each row, of which one at a time is in memory.
+    ///
+    /// - Parameters:
+    ///   - sql: the statement.
+    ///   - values: the values of its parameters, one after the other; `nil` is NULL.
+    ///   - body: gets a row; returns whether to go on. It must not run the same statement.
+    /// - Throws: what ``run(_:_:)`` throws; what `body` throws.
+    public borrowing func forEachRow(
+      _ sql: String, arguments values: [(any SQLiteValue)?] = [],
+      _ body: (Row) throws(WormholeError) -> Bool
+    ) throws(WormholeError) {
+      try database.run(sql, values.map { $0?.field ?? .null }) {
+        (statement) throws(WormholeError) in
+        let columns = Row.Columns(of: statement)
+        while try statement.step() {
+          guard try body(Row(columns, statement)) else { return }
+        }
+      }
+    }
+
+    /// The row id that the last insert of this connection has made.
     public var lastInsertedRowID: Int64 { database.lastInsertedRow }
 
     /// How many rows the last insert, update or delete changed, not counting triggers.
@@ -96,6 +141,46 @@ extension SharedDatabase {
       _ column: String, as type: Value.Type = Value.self
     ) -> Value? {
       columns.positions[column].flatMap { Value(field: fields[$0]) }
+    }
+
+    /// Returns what stands in a column, where it has to be.
+    ///
+    /// - Parameters:
+    ///   - column: the name of the column, the first one if there are several.
+    ///   - type: the type to read it as.
+    /// - Returns: the value.
+    /// - Throws: ``WormholeError/decoding(_:)`` if there is no such column, or it holds another
+    ///   type.
+    public func value<Value: SQLiteValue>(
+      _ column: String, as type: Value.Type = Value.self
+    ) throws(WormholeError) -> Value {
+      let field = try field(column)
+      guard let value = Value(field: field) else {
+        throw .decoding("the column \(column) holds \(field), expected \(Value.self)")
+      }
+      return value
+    }
+
+    /// Returns what stands in a column that may be NULL.
+    ///
+    /// - Parameters:
+    ///   - column: the name of the column, the first one if there are several.
+    ///   - type: the type to read it as.
+    /// - Returns: the value; `nil` for NULL.
+    /// - Throws: ``WormholeError/decoding(_:)`` if there is no such column, or it holds another
+    ///   type.
+    public func optional<Value: SQLiteValue>(
+      _ column: String, as type: Value.Type = Value.self
+    ) throws(WormholeError) -> Value? {
+      try field(column) == .null ? nil : value(column)
+    }
+
+    private func field(_ column: String) throws(WormholeError) -> SQLiteField {
+      guard let position = columns.positions[column] else {
+        throw .decoding(
+          "there is no column \(column), but \(columns.names.joined(separator: ", "))")
+      }
+      return fields[position]
     }
   }
 }

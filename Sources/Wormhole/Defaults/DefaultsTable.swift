@@ -58,6 +58,13 @@ struct DefaultsTable {
       """, .integer(number))
   }
 
+  /// Returns the names that have a value.
+  func names() throws(WormholeError) -> [String] {
+    try database.rows("SELECT name FROM entries WHERE value IS NOT NULL ORDER BY name") { row in
+      String(field: row.field(0))
+    }.compactMap(\.self)
+  }
+
   /// The number of the last change, 0 if there was none.
   func lastNumber() throws(WormholeError) -> Int64 {
     try database.integer(

@@ -136,6 +136,15 @@ extension SharedDefaults {
       if try table.put(try key.encode(value), for: key.name) { hasChanged = true }
     }
 
+    /// Removes all values.
+    ///
+    /// - Throws: ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
+    public mutating func removeAll() throws(WormholeError) {
+      for name in try table.names() {
+        if try table.put(nil, for: name) { hasChanged = true }
+      }
+    }
+
     /// Removes a value.
     ///
     /// - Parameter key: the key.

@@ -22,6 +22,8 @@ extension Wormhole {
   }
 }
 
+extension Wormhole.Content: Equatable where Value: Equatable {}
+
 extension Wormhole.Content {
   /// Converts the value; an error of the conversion makes the content unreadable.
   func map<Other: Sendable>(

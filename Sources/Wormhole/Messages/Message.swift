@@ -59,6 +59,15 @@ extension Wormhole {
   }
 }
 
+extension Wormhole.Message: Equatable where Value: Equatable {
+  /// Tells whether two messages are equal in all that their properties say.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.content == right.content && left.name == right.name && left.sequence == right.sequence
+      && left.date == right.date && left.sender == right.sender && left.missed == right.missed
+      && left.isInitial == right.isInitial
+  }
+}
+
 extension Wormhole.Message {
   /// The value, if there is one.
   public var value: Value? {

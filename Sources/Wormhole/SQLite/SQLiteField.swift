@@ -22,8 +22,8 @@ public enum SQLiteField: Hashable, Sendable {
 
 /// A type whose values can be stored in a field of a database.
 ///
-/// Integers, `Double`, `String`, `Data`, `Bool` and `Date` can. Your own types can conform by
-/// converting to one of these.
+/// Integers, `Double`, `Float`, `String`, `Data`, `Bool`, `Date` and `UUID` can. A type of your own
+/// conforms by means of one of these; one with raw values, such as an enum, need only say so.
 public protocol SQLiteValue: Sendable {
   /// The field for the value.
   var field: SQLiteField { get }

@@ -1,0 +1,94 @@
+// Specifies what users of other stores expect.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+private enum Color: String, SQLiteValue {
+  case red, green
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct ConvenienceTests {
+  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
+
+  private func makeDatabase() throws -> SharedDatabase {
+    try TemporaryGroup().group.database("items", migrations: schema)
+  }
+
+  /// Stores a value, and returns it as it comes back.
+  private func store<Value: SQLiteValue>(_ value: Value) async throws -> Value? {
+    try await makeDatabase().write { connection in
+      try connection.run("INSERT INTO item(value) VALUES(?)", arguments: [value])
+      return try connection.rows("SELECT value FROM item").first?["value"]
+    }
+  }
+
+  @Test func moreTypesCanBeStored() async throws {
+    let identifier = UUID()
+    #expect(try await store(identifier) == identifier)
+    #expect(try await store(Int32.min) == .min)
+    #expect(try await store(UInt32.max) == .max)
+    #expect(try await store(Float(1.5)) == 1.5)
+    #expect(try await store(Color.green) == .green)
+    #expect(Color(field: .text("blue")) == nil)
+    #expect(Int32(field: .integer(1 << 40)) == nil)
+    let bytes = withUnsafeBytes(of: identifier.uuid) { Data($0) }
+    #expect(UUID(field: .blob(bytes)) == identifier)
+    #expect(UUID(field: .blob(bytes.dropLast())) == nil)
+  }
+
+  @Test func aMisspelledColumnIsAnError() async throws {
+    let row = try await makeDatabase().write { connection in
+      try connection.run("INSERT INTO item VALUES(?, ?)", arguments: [7, nil])
+      return try connection.rows("SELECT * FROM item")[0]
+    }
+    #expect(try row.value("id", as: Int.self) == 7)
+    #expect(try row.optional("value", as: String.self) == nil)
+    #expect(throws: WormholeError.decoding("there is no column vaule, but id, value")) {
+      try row.optional("vaule", as: String.self)
+    }
+    #expect(throws: WormholeError.self) { try row.value("id", as: String.self) }
+    #expect(throws: WormholeError.self) { try row.value("value", as: Int.self) }
+  }
+
+  @Test func rowsCanBeTakenOneByOne() async throws {
+    let sum = try await makeDatabase().read { connection in
+      var sum = 0
+      try connection.forEachRow(
+        """
+        WITH RECURSIVE number(n) AS (SELECT ? UNION ALL SELECT n + 1 FROM number)
+        SELECT n FROM number
+        """, arguments: [1]
+      ) { (row) throws(WormholeError) in
+        sum += try row.value("n")
+        return sum < 10
+      }
+      return sum
+    }
+    #expect(sum == 10)
+  }
+
+  @Test func defaultsKnowWhatIsSet() throws {
+    let defaults = try TemporaryGroup().group.defaults
+    let keys = ["b", "a", "c"].map { DefaultsKey($0, default: 0) }
+    #expect(try defaults.keys.isEmpty)
+    for key in keys { try defaults.set(0, for: key) }
+    try defaults.remove(keys[2])
+    #expect(try defaults.keys == ["a", "b"])
+    #expect(try defaults.contains(keys[0]))
+    #expect(try !defaults.contains(keys[2]))
+    try defaults.removeAll()
+    #expect(try defaults.keys.isEmpty)
+    #expect(try !defaults.contains(keys[0]))
+  }
+
+  @Test func messagesCanBeCompared() {
+    let date = Date()
+    let message = Wormhole.Message(.value(1), name: "a", date: date)
+    #expect(message == Wormhole.Message(.value(1), name: "a", date: date))
+    #expect(message != Wormhole.Message(.value(2), name: "a", date: date))
+    #expect(message != Wormhole.Message(.ping, name: "a", date: date))
+    #expect(message != Wormhole.Message(.value(1), name: "a", sequence: 2, date: date))
+  }
+}
