@@ -1,4 +1,5 @@
 /* The table is removed or replaced while processes use it: they meet again in the next one. */
+#include <darwinnotify/inspect.h>
 #include <dirent.h>
 #include <errno.h>
 #include <notify.h>
@@ -6,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "roles.h"
 #include "tally.h"
@@ -351,6 +353,68 @@ TEST_NO_BUS(aTableThatCouldNotBeMadeComesLater)
         post_by(member, "N");
         WAIT_UNTIL_EQ(seen.n_posts, n_before + 1);
         CHECK_EQ(test_child_wait(member), 0);
+}
+
+/* Arguments: name, number of descriptors that may be opened. Uses the table when that fails, then
+ * has no limit, and is a member as soon as it has the table. */
+ROLE(lateMember)
+{
+        static tally seen;
+        struct rlimit before, lower;
+        dn_observer *observer = NULL;
+        int token, r;
+
+        CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+        lower = (struct rlimit){STDERR_FILENO + 1 + strtoul(args[1], NULL, 10), before.rlim_max};
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &lower), 0);
+        r = dn_center_observe(dn_center_darwin(), args[0], tally_handler(&seen), NULL, &observer);
+        CHECK(r == 0 || dn_is_offline(r) || r == -ENOMEM);
+        CHECK((r == -ENOMEM) == !observer);
+        (void)notify_register_check(args[0], &token);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (observer) {
+                WAIT_UNTIL_EQ(statistic(DN_STATISTIC_TABLES), 1);
+                WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 0);
+        }
+        return role_member(n_args, args);
+}
+
+static int count_holders(const dn_name_record *record, void *context)
+{
+        if (strcmp(record->name, "N") == 0)
+                *(size_t *)context = record->n_holders;
+        return 0;
+}
+
+/* Whichever step of the first use it was that found no descriptor. */
+TEST(aTableForWhichThereWasNoDescriptorComesLater)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *neighbor = spawn_member("N");
+        uint64_t n_posts = 0;
+        char n_free[8];
+
+        for (int i = 0; i <= 10; i++) {
+                size_t n_holders = 0;
+
+                snprintf(n_free, sizeof n_free, "%d", i);
+                test_child *late = test_spawn_role("lateMember", "N", n_free, NULL);
+                CHECK_STREQ(test_child_read_line(late), "ready");
+                CHECK(has_table(late));
+                CHECK_EQ(dn_list_names(NULL, count_holders, &n_holders), 0);
+                CHECK_EQ(n_holders, 2);
+                CHECK_STREQ(test_child_ask(neighbor, "set 5"), "0");
+                CHECK_STREQ(test_child_ask(late, "get"), "5");
+                CHECK_STREQ(test_child_ask(late, "set 6"), "0");
+                CHECK_STREQ(test_child_ask(neighbor, "get"), "6");
+                post_by(late, "N");
+                n_posts++;
+                WAIT_UNTIL_EQ(posts_of(neighbor), n_posts);
+                CHECK_STREQ(test_child_ask(neighbor, "check"), "1");
+                CHECK_EQ(test_child_wait(late), 0);
+        }
+        CHECK_EQ(test_child_wait(neighbor), 0);
+        test_bus_stop(bus);
 }
 
 /* --- With a bus ------------------------------------------------------------------------------ */
