@@ -9,9 +9,31 @@
 
 #define NO_WRITER UINT64_MAX
 
+/* The numbers of the ends for reading. When poll() is woken it looks at the numbers again: if other
+ * files had them by then it would sleep on. So the host does not soon give these away, nor do new
+ * bells have those of old ones. */
+#define READ_FD_MIN 512
+#define N_READ_FDS 384
+
+/* How many more looks are to be had after the pipe was closed. */
+#define N_LOOKS 20
+
 static uint64_t writer_of(int fd, ino_t inode)
 {
         return (uint64_t)(uint32_t)inode << 32 | (uint32_t)fd;
+}
+
+/* Returns a descriptor with a high number in place of one, or that one if there is none. */
+static int move_up(int fd)
+{
+        static _Atomic unsigned n_moved;
+        unsigned place = atomic_fetch_add(&n_moved, 1) % N_READ_FDS;
+        int moved = fcntl(fd, F_DUPFD_CLOEXEC, READ_FD_MIN + (int)place);
+
+        if (moved < 0)
+                return fd;
+        (void)close(fd);
+        return moved;
 }
 
 static int open_pipe(dn__bell *bell)
@@ -21,6 +43,7 @@ static int open_pipe(dn__bell *bell)
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return -ENOMEM;
+        fds[0] = move_up(fds[0]);
         bell->read_fd = fds[0];
         bell->read_guard = dn__fork_guard_new(fds[0]);
         bell->write_guard = dn__fork_guard_new(fds[1]);
@@ -73,7 +96,16 @@ int dn__bell_prepare(dn__bell *bell)
                 return bell->read_fd;
         dn__bell_deinit(bell);
         (void)dn__bell_init(bell);
+        bell->n_looks = N_LOOKS;
         return bell->read_fd;
+}
+
+bool dn__bell_is_uncertain(dn__bell *bell)
+{
+        if (bell->n_looks == 0)
+                return false;
+        bell->n_looks--;
+        return true;
 }
 
 void dn__bell_take(dn__bell *bell, short events)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/fork.h"
@@ -15,6 +16,7 @@ typedef struct dn__bell {
         int read_fd;             /* -1: there is none */
         dn__fork_guard *read_guard;
         dn__fork_guard *write_guard;
+        unsigned n_looks;
 } dn__bell;
 
 /* Returns 0 or -ENOMEM. */
@@ -27,6 +29,10 @@ void dn__bell_ring(dn__bell *bell);
 /* Returns the descriptor to poll for POLLIN, opening another pipe if it was closed; -1 if there is
  * none to be had. Call before looking for work. The sleeping thread. */
 int dn__bell_prepare(dn__bell *bell);
+
+/* Returns whether the host may still be closing descriptors: some of the others may go without a
+ * sign. True for a number of calls after the pipe was closed. The sleeping thread. */
+bool dn__bell_is_uncertain(dn__bell *bell);
 
 /* Takes what poll() reported: silences the descriptor, or gives it up. The sleeping thread. */
 void dn__bell_take(dn__bell *bell, short events);
