@@ -17,12 +17,12 @@ extension DistributedNotificationCenter {
   ///   - delivery: where the handler runs.
   ///   - handler: the handler. It is released once the observation has ended.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: ``DarwinNotify/DarwinNotifyError/invalidArgument`` or
-  ///   ``DarwinNotify/DarwinNotifyError/nameTooLong`` for an invalid name,
-  ///   ``DarwinNotify/DarwinNotifyError/tooLarge`` for such an object,
-  ///   ``DarwinNotify/DarwinNotifyError/notAuthorized`` for a name that belongs to another user,
-  ///   ``DarwinNotify/DarwinNotifyError/outOfMemory``,
-  ///   ``DarwinNotify/DarwinNotifyError/limitReached``.
+  /// - Throws: `DarwinNotifyError.invalidArgument` or
+  ///   `DarwinNotifyError.nameTooLong` for an invalid name,
+  ///   `DarwinNotifyError.tooLarge` for such an object,
+  ///   `DarwinNotifyError.notAuthorized` for a name that belongs to another user,
+  ///   `DarwinNotifyError.outOfMemory`,
+  ///   `DarwinNotifyError.limitReached`.
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
   public func observe(

@@ -14,12 +14,12 @@ extension DistributedNotificationCenter {
   ///   - options: how to post it.
   /// - Throws: ``DistributedNotificationError/notAPropertyList(path:type:)``, or
   ///   ``DistributedNotificationError/failed(_:)`` with
-  ///   ``DarwinNotify/DarwinNotifyError/invalidArgument``,
-  ///   ``DarwinNotify/DarwinNotifyError/nameTooLong``,
-  ///   ``DarwinNotify/DarwinNotifyError/tooLarge``,
-  ///   ``DarwinNotify/DarwinNotifyError/outOfMemory``,
-  ///   ``DarwinNotify/DarwinNotifyError/limitReached``, or
-  ///   ``DarwinNotify/DarwinNotifyError/notConnected``. The last is a report, not a refusal: the
+  ///   `DarwinNotifyError.invalidArgument`,
+  ///   `DarwinNotifyError.nameTooLong`,
+  ///   `DarwinNotifyError.tooLarge`,
+  ///   `DarwinNotifyError.outOfMemory`,
+  ///   `DarwinNotifyError.limitReached`, or
+  ///   `DarwinNotifyError.notConnected`. The last is a report, not a refusal: the
   ///   post has reached the observers of this process, and is sent when a bus appears.
   ///
   /// The corresponding C function is `dn_center_post`.

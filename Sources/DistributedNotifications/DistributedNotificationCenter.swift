@@ -37,8 +37,8 @@ public final class DistributedNotificationCenter: Sendable {
   /// Opens a separate center with its own connection. It closes in the background.
   ///
   /// - Parameter bus: the bus to use. If it is not there yet, the library keeps looking for it.
-  /// - Throws: ``DarwinNotify/DarwinNotifyError/invalidArgument`` if the address is empty or
-  ///   contains a NUL, ``DarwinNotify/DarwinNotifyError/outOfMemory``.
+  /// - Throws: `DarwinNotifyError.invalidArgument` if the address is empty or
+  ///   contains a NUL, `DarwinNotifyError.outOfMemory`.
   ///
   /// The corresponding C function is `dn_center_open_distributed`.
   public convenience init(bus: DarwinNotificationCenter.Bus) throws(DarwinNotifyError) {
