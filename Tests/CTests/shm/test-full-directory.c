@@ -1,5 +1,6 @@
 /* A runtime directory whose file system is too small for the shared table. */
 #include <fcntl.h>
+#include <notify.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -121,6 +122,93 @@ TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)
                 CHECK_EQ(seen[i].n_posts, 1);
         test_peer_close(peer);
         test_bus_stop(bus);
+}
+
+/* --- Without a bus --------------------------------------------------------------------------- */
+
+/* Uses N, with the table or without, then answers: "joined" says whether it has all it needs, "set"
+ * sets the state of N to 7, "get" says what it is, "posts" how often N was posted. */
+ROLE(patient)
+{
+        static tally seen;
+        dn_center *center = dn_center_darwin();
+        uint64_t n_tables, n_uncounted, state = 0;
+        char line[16];
+        int token = NOTIFY_TOKEN_INVALID;
+
+        tally_observe_soon(center, "N", &seen);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                CHECK_EQ(dn_center_get_statistic(center, DN_STATISTIC_TABLES, &n_tables), 0);
+                CHECK_EQ(dn_center_get_statistic(center, DN_STATISTIC_NAMES_UNCOUNTED,
+                                                 &n_uncounted),
+                         0);
+                if (line[0] == 's' || line[0] == 'g') {
+                        if (token == NOTIFY_TOKEN_INVALID)
+                                CHECK_EQ(notify_register_check("N", &token), NOTIFY_STATUS_OK);
+                        if (line[0] == 's')
+                                CHECK_EQ(notify_set_state(token, 7), NOTIFY_STATUS_OK);
+                        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+                }
+                printf("%d\n", line[0] == 'j'   ? n_tables == 1 && n_uncounted == 0
+                               : line[0] == 'p' ? (int)seen.n_posts
+                                                : (int)state);
+        }
+        return 0;
+}
+
+static test_child *spawn_patient(void)
+{
+        test_child *child = test_spawn_role("patient", NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+static int ask(test_child *child, const char *question)
+{
+        return atoi(test_child_ask(child, question));
+}
+
+static void remove_filler(void)
+{
+        char path[310];
+
+        snprintf(path, sizeof path, "%s/filler", place);
+        CHECK_EQ(unlink(path), 0);
+}
+
+/* Both were there before there was room, and nobody does anything after that. Each may be told once
+ * more than was posted: it cannot know what it missed. */
+static void check_meet(test_child *a, test_child *b)
+{
+        WAIT_UNTIL_EQ(ask(a, "joined"), 1);
+        WAIT_UNTIL_EQ(ask(b, "joined"), 1);
+        CHECK_EQ(ask(a, "set"), 7);
+        CHECK_EQ(ask(b, "get"), 7);
+        int of_a = ask(a, "posts"), of_b = ask(b, "posts");
+        post_elsewhere("N", 3, "return");
+        WAIT_UNTIL(ask(a, "posts") >= of_a + 3);
+        WAIT_UNTIL(ask(b, "posts") >= of_b + 3);
+}
+
+TEST_NO_BUS(processesMeetInTheTableOnceTheirDirectoryHasRoom)
+{
+        test_bus *none = test_bus_start("none", NULL);
+
+        prepare();
+        test_bus_use(none);
+        for (unsigned n_filled = 0; n_filled <= N_PAGES; n_filled += n_filled < 60 ? 20 : 4) {
+                mount_small(N_PAGES * PAGE_BYTES);
+                fill(n_filled);
+                test_child *a = spawn_patient(), *b = spawn_patient();
+                remove_filler();
+                check_meet(a, b);
+                CHECK_EQ(test_child_wait(a), 0);
+                CHECK_EQ(test_child_wait(b), 0);
+                unmount();
+        }
+        test_bus_stop(none);
 }
 
 TEST_MAIN()
