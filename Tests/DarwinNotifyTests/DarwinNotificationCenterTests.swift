@@ -10,7 +10,7 @@ struct DarwinNotificationCenterTests {
     #expect(DarwinNotificationCenter.shared === DarwinNotificationCenter.shared)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func aPostReachesAnotherConnection(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (listening, posting) = (try bus.makeCenter(), try bus.makeCenter())
@@ -46,13 +46,13 @@ struct DarwinNotificationCenterTests {
     #expect(peer.nextPostedName() == name)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func itHearsThePostsOfOtherPrograms(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let seen = Recorder()
     let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
   }
@@ -133,12 +133,12 @@ struct DarwinNotificationCenterTests {
     await eventually("the connection is still there") { peer.countConnections() == 0 }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func anObservationKeepsItsConnection(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let seen = Recorder()
     let observation = try bus.makeCenter().observe(name, on: .thread) { seen.record($0) }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
   }

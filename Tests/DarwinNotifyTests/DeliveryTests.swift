@@ -9,7 +9,7 @@ import Testing
 struct DeliveryTests {
   private let name: NotificationName = "com.example.changed"
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onMainIsTheMainQueueAndTheMainActor(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let seen = Recorder()
@@ -17,12 +17,12 @@ struct DeliveryTests {
       dispatchPrecondition(condition: .onQueue(.main))
       MainActor.assumeIsolated { seen.record(event) }
     }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onAQueueIsOnThatQueue(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let queue = DispatchQueue(label: "com.example.queue")
@@ -31,12 +31,12 @@ struct DeliveryTests {
       dispatchPrecondition(condition: .onQueue(queue))
       seen.record(event)
     }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onAQueueHandlersKeepTheOrderOfTheirRegistration(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
@@ -45,16 +45,16 @@ struct DeliveryTests {
     let observations = try (0..<20).map { number in
       try center.observe(name, on: .queue(queue)) { _ in log.append(number) }
     }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { log.entries.count == 20 }
     #expect(log.entries == Array(0..<20))
     withExtendedLifetime(observations) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onAConcurrentQueueCallsDoNotOverlap(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let queue = DispatchQueue(label: "com.example.queue", attributes: .concurrent)
     let (seen, log) = (Recorder(), Log<String>())
     let observation = try center.observe(name, on: .queue(queue)) { event in
@@ -63,30 +63,30 @@ struct DeliveryTests {
       log.append("end")
       seen.record(event)
     }
-    for _ in 1...200 { peer.post(name) }
+    for _ in 1...200 { try peer.post(name) }
     await eventually { seen.posts == 200 }
     let expected = seen.events.flatMap { _ in ["begin", "end"] }
     #expect(log.entries == expected)
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onTheThreadsOfTheLibraryHandlersRunOffMain(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let log = Log<String>()
     let direct = try center.observe(name, on: .direct) { _ in log.append(currentThreadName()) }
     let thread = try center.observe(name, on: .thread) { _ in log.append(currentThreadName()) }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { log.entries.count == 2 }
     #expect(Set(log.entries) == ["dn-direct", "dn-delivery"])
     withExtendedLifetime((direct, thread)) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func onAnExecutorIsInTheIsolationOfItsActors(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let peer = try bus.makePeer()
+    let peer = try bus.makePoster()
     let executor = QueueExecutor()
     let resident = Resident(executor)
     let (seen, log) = (Recorder(), Log<Int>())
@@ -98,20 +98,20 @@ struct DeliveryTests {
       }
       seen.record(event)
     }
-    for _ in 1...100 { peer.post(name) }
+    for _ in 1...100 { try peer.post(name) }
     await eventually { seen.posts == 100 }
     #expect(log.entries == Array(1...seen.events.count))
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func inALoopTheHostRunsTheWork(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let loop = Log<@Sendable () -> Void>()
     let seen = Recorder()
     let observation = try center.observe(name, on: .loop { loop.append($0) }) { seen.record($0) }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { loop.entries.count == 1 }
     #expect(seen.posts == 0)
     loop.entries.forEach { $0() }
@@ -119,7 +119,7 @@ struct DeliveryTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func whatItHoldsIsFreedWithTheObservation(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
@@ -138,7 +138,7 @@ struct DeliveryTests {
     await eventually("the loop was not released") { census.deaths == 1 }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   @MainActor
   func aClosureWrittenOnTheMainActorRunsAnywhere(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
@@ -149,7 +149,7 @@ struct DeliveryTests {
       try center.observe(name, on: delivery) { event in seen.record(event) }
     }
     try center.bind(Listener("label", on: .direct) { event in seen.record(event) }, to: name)
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { seen.posts == 5 }
     withExtendedLifetime(observations) {}
   }

@@ -14,11 +14,11 @@ struct ListenerTests {
     #expect(log.entries == ["message of another module"])
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func isReplacedByTheNextOfItsName(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
-    let (peer, log, census) = (try bus.makePeer(), Log<Int>(), Census())
+    let (peer, log, census) = (try bus.makePoster(), Log<Int>(), Census())
     for round in 1...100 {
       let canary = census.makeCanary()
       let listener = Listener<NotificationEvent>(
@@ -29,7 +29,7 @@ struct ListenerTests {
       }
       try center.bind(listener, to: name)
     }
-    peer.post(name)
+    try peer.post(name)
     await eventually { !log.entries.isEmpty }
     try await drain(center, behind: peer, on: .thread)
     #expect(log.entries == [100])
@@ -38,7 +38,7 @@ struct ListenerTests {
     await eventually("the last closure was not released") { census.deaths == 100 }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func losesNoPostWhileItIsReplaced(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
@@ -53,7 +53,7 @@ struct ListenerTests {
     #expect(seen.posts == posts)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func coexistsWithThoseOfOtherNames(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
@@ -61,15 +61,15 @@ struct ListenerTests {
     for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
       try center.bind(Listener(label, on: .thread) { _ in log.append(label) }, to: name)
     }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { log.entries.count == 4 }
     #expect(log.entries.map { Array($0.utf8).count } == [1, 1, 5, 6])
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func hearsNothingOnceItIsUnbound(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let log = Log<String>()
     for label in ["a", "b", "c"] {
       try center.bind(Listener(label, on: .thread) { _ in log.append(label) }, to: name)
@@ -77,19 +77,19 @@ struct ListenerTests {
     center.unbind("a", from: name)
     center.unbind("a", from: name)
     center.unbind("b", from: "com.example.other")
-    peer.post(name)
+    try peer.post(name)
     await eventually { log.entries == ["b", "c"] }
     let observation = try center.observe(name, on: .thread) { _ in log.append("observation") }
     center.unbindAll(from: name)
-    peer.post(name)
+    try peer.post(name)
     await eventually { log.entries == ["b", "c", "observation"] }
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func remainsAloneWhenTwoThreadsBindIt(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let (log, census, rounds) = (Log<Int>(), Census(), 200)
     await withTaskGroup(of: Void.self) { group in
       for round in 1...rounds {
@@ -104,13 +104,13 @@ struct ListenerTests {
       }
     }
     await eventually("more or fewer than one listener are left") { census.deaths == rounds - 1 }
-    peer.post(name)
+    try peer.post(name)
     await eventually { log.entries.count == 1 }
     try await drain(center, behind: peer, on: .thread)
     #expect(log.entries.count == 1)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func endsWithItsCenter(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let census = Census()
@@ -122,17 +122,17 @@ struct ListenerTests {
     await eventually("the closure was not released") { census.deaths == 1 }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func mayUnbindItself(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let seen = Recorder()
     let listener = Listener<NotificationEvent>("once", on: .thread) { [weak center] event in
       seen.record(event)
       center?.unbind("once", from: event.name)
     }
     try center.bind(listener, to: name)
-    for _ in 1...3 { peer.post(name) }
+    for _ in 1...3 { try peer.post(name) }
     await eventually { seen.posts > 0 }
     try await drain(center, behind: peer, on: .thread)
     #expect(seen.events.count == 1)

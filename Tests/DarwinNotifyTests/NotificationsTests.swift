@@ -6,18 +6,18 @@ import Testing
 struct NotificationsTests {
   private let name: NotificationName = "com.example.changed"
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func isRegisteredBeforeItIsReturned(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let notifications = try bus.makeCenter().notifications(named: name)
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     for await event in notifications {
       #expect(event == NotificationEvent(name: name))
       break
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func losesNothingToASlowConsumer(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
@@ -35,7 +35,7 @@ struct NotificationsTests {
     #expect(posts == 1000)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func keepsOneEventThatStandsForAllThatArrived(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
@@ -47,14 +47,14 @@ struct NotificationsTests {
     #expect(event == NotificationEvent(name: name, coalesced: 1000))
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func givesEveryIteratorEveryPost(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let notifications = try center.notifications(named: name)
     var first = notifications.makeAsyncIterator()
     var second = notifications.makeAsyncIterator()
-    for _ in 1...10 { peer.post(name) }
+    for _ in 1...10 { try peer.post(name) }
     let firstPosts = await posts(10, from: &first)
     let secondPosts = await posts(10, from: &second)
     #expect(firstPosts == 10)

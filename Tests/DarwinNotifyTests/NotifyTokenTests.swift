@@ -8,7 +8,7 @@ private let name: NotificationName = "com.example.changed"
 
 @Suite(.timeLimit(.minutes(4)))
 struct NotifyTokenTests {
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func checksTrueOnceThenOnceForAnyNumberOfPosts(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -24,17 +24,17 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func callsItsHandlerForEachPostOfAnotherProcess(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
-      let (numbers, peer) = (Log<CInt>(), try bus.makePeer())
+      let (numbers, peer) = (Log<CInt>(), try bus.makePoster())
       let token = try NotifyToken(name, on: .thread) { token in
         #expect(token.isValid && token.name == name)
         numbers.append(token.rawValue)
       }
       for count in 1...3 {
-        peer.post(name)
+        try peer.post(name)
         await eventually { numbers.entries.count == count }
       }
       #expect(numbers.entries == Array(repeating: token.rawValue, count: 3))
@@ -42,7 +42,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func runsItsHandlerOnTheMainQueueUnlessToldOtherwise(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -57,7 +57,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func sharesItsStateWithEveryTokenOfTheName(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -73,7 +73,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func peeksWithoutBeingCounted(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -90,7 +90,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func holdsDeliveriesBackUntilAsManyResumes(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -114,7 +114,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func writesItsNumberIntoADescriptor(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)
@@ -146,7 +146,7 @@ struct NotifyTokenTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func sendsASignal(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
       let bus = try PrivateBus.forThisProcess(kind)

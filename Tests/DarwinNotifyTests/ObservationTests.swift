@@ -7,47 +7,47 @@ import Testing
 struct ObservationTests {
   private let name: NotificationName = "com.example.changed"
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func endsWithItsValue(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let seen = Recorder()
     var observation: NotificationObservation? = try center.observe(name, on: .thread) {
       seen.record($0)
     }
-    peer.post(name)
+    try peer.post(name)
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
     observation = nil
-    peer.post(name)
+    try peer.post(name)
     try await drain(center, behind: peer, on: .thread)
     #expect(seen.posts == 1)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func endsWhenItIsCancelledOnceOrTwice(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let seen = Recorder()
     let observation = try center.observe(name, on: .thread) { seen.record($0) }
     observation.cancel()
     observation.cancel()
     observation.cancelAndWait()
-    peer.post(name)
+    try peer.post(name)
     try await drain(center, behind: peer, on: .thread)
     #expect(seen.posts == 0)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func makesNoCallOnceCancelledOnItsOwnQueue(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let queue = DispatchQueue(label: "com.example.queue")
     let seen = Recorder()
     let observation = try center.observe(name, on: .queue(queue)) { seen.record($0) }
     queue.suspend()
     queue.async { observation.cancel() }
-    peer.post(name)
+    try peer.post(name)
     try await drain(center, behind: peer, on: .direct)
     queue.resume()
     await turn(queue)
@@ -55,25 +55,25 @@ struct ObservationTests {
     #expect(seen.posts == 0)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func makesNoCallATurnAfterItIsCancelledElsewhere(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let queue = DispatchQueue(label: "com.example.queue")
     for _ in 1...50 {
       let seen = Recorder()
       let observation = try center.observe(name, on: .queue(queue)) { seen.record($0) }
-      peer.post(name)
+      try peer.post(name)
       observation.cancel()
       await turn(queue)
       let seenByThen = seen.posts
-      peer.post(name)
+      try peer.post(name)
       try await drain(center, behind: peer, on: .queue(queue))
       #expect(seen.posts == seenByThen)
     }
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func waitsForARunningCallOnRequest(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
@@ -84,7 +84,7 @@ struct ObservationTests {
       goOn.wait()
       log.append("handler")
     }
-    try bus.makePeer().post(name)
+    try bus.makePoster().post(name)
     await eventually { begun.posts == 1 }
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "com.example.canceller").async {
@@ -97,23 +97,23 @@ struct ObservationTests {
     #expect(log.entries == ["handler", "cancelled"])
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func mayBeCancelledByItsOwnHandler(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let (seen, held) = (Recorder(), Log<NotificationObservation>())
     let observation = try center.observe(name, on: .thread) { event in
       seen.record(event)
       held.entries.first?.cancelAndWait()
     }
     held.append(observation)
-    for _ in 1...3 { peer.post(name) }
+    for _ in 1...3 { try peer.post(name) }
     await eventually { seen.posts > 0 }
     try await drain(center, behind: peer, on: .thread)
     #expect(seen.events.count == 1)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func freesWhatItsHandlerCaptured(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
@@ -125,17 +125,17 @@ struct ObservationTests {
     #expect(census.deaths == 1)
   }
 
-  @Test(arguments: BusKind.installed)
+  @Test(arguments: BusKind.grounds)
   func freesItsHandlerExactlyOnceOverManyCycles(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
     let (census, cycles) = (Census(), 10_000 / slowness)
     let deliveries: [Delivery] = [.thread, .direct, .queue(.global()), .main]
     for cycle in 1...cycles {
       let canary = census.makeCanary()
       let delivery = deliveries[cycle % deliveries.count]
       let observation = try center.observe(name, on: delivery) { _ in canary.sing() }
-      if cycle.isMultiple(of: 100) { peer.post(name) }
+      if cycle.isMultiple(of: 100) { try peer.post(name) }
       if cycle.isMultiple(of: 2) { observation.cancel() }
     }
     await eventually("closures were not released") { census.deaths == cycles }

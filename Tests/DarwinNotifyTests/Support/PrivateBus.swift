@@ -8,6 +8,7 @@ import Testing
 final class PrivateBus: @unchecked Sendable {
   // One test uses it, one call at a time.
   private let bus: OpaquePointer
+  private let kind: BusKind
 
   /// Sets a private directory for the library's shared memory before the library is used.
   private static let environment: Void = {
@@ -17,7 +18,9 @@ final class PrivateBus: @unchecked Sendable {
 
   init(_ kind: BusKind) throws {
     Self.environment
-    bus = try #require(test_bus_start(kind.rawValue, nil))
+    let started = kind == .none ? test_bus_prepare(nil) : test_bus_start(kind.rawValue, nil)
+    bus = try #require(started)
+    self.kind = kind
   }
 
   deinit {
@@ -34,6 +37,11 @@ final class PrivateBus: @unchecked Sendable {
   /// A program that speaks D-Bus without the library.
   func makePeer() throws -> Peer {
     try Peer(address)
+  }
+
+  /// A program that posts: where there is no bus, one with the library.
+  func makePoster() throws -> any Poster {
+    kind == .none ? try makeCenter() : try makePeer()
   }
 
   func kill() {
