@@ -65,10 +65,15 @@ static void *open_all_the_time(void *argument)
 static void with_threads(void (*check)(void), int n_times)
 {
         pthread_t threads[N_THREADS];
+        dn_center *center = NULL;
+        tally seen = {0};
 
         if (TEST_HAS_SANITIZER)
                 SKIP("the allocator of a sanitizer may be locked in the forked child");
         bus = test_bus_begin();
+        /* The table stays: to make and remove its file takes longer than a fork waits for. */
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
+        dn_observer *observer = tally_observe_soon(center, "N", &seen);
         note_known();
         for (int i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_create(&threads[i], NULL, open_all_the_time, NULL), 0);
@@ -77,6 +82,8 @@ static void with_threads(void (*check)(void), int n_times)
         stop = true;
         for (int i = 0; i < N_THREADS; i++)
                 pthread_join(threads[i], NULL);
+        tally_drop(observer);
+        dn_center_unref(center);
         test_bus_stop(bus);
 }
 

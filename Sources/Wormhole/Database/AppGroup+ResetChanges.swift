@@ -1,21 +1,9 @@
-// Repairs what a group keeps.
+// Repairs the change log of a database.
 
 internal import DarwinNotify
 internal import Glibc
 
 extension AppGroup {
-  /// Removes all values of the defaults, also if their file is damaged or another program has
-  /// written it, and tells those who listen.
-  ///
-  /// All processes go on with an empty file. What one of them is setting meanwhile may be lost.
-  ///
-  /// - Throws: ``WormholeError/system(code:path:)``; ``WormholeError/notification(_:)`` if all is
-  ///   removed, but those who listen could not be told.
-  public func resetDefaults() throws(WormholeError) {
-    try SQLiteFile(directory: container.path, name: Self.defaultsFile).remove()
-    try center.notify(changeName("defaults"))
-  }
-
   /// Makes the change log of a database anew, also if it is damaged or another program has written
   /// to it. The tables of the database stay as they are.
   ///
