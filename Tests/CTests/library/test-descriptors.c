@@ -181,7 +181,7 @@ TEST_ON_BUS(busIsFoundAgainBesideForeignFiles)
 
 TEST(processThatHasClosedAllDescriptorsRestsAndHoldsItsNames)
 {
-        static test_bus *bus; /* its pipes will be closed: it ends with this process */
+        static test_bus *volatile bus; /* its pipes will be closed: it ends with this process */
         uint64_t n_before;
 
         bus = test_bus_begin();
@@ -196,7 +196,6 @@ TEST(processThatHasClosedAllDescriptorsRestsAndHoldsItsNames)
         n_before = test_n_switches_of_others();
         test_let_pass_ms(1000);
         CHECK(test_n_switches_of_others() - n_before < 100);
-        (void)bus;
 }
 
 /* --- a daemon --------------------------------------------------------------------------------- */
