@@ -196,6 +196,7 @@ TEST(processThatHasClosedAllDescriptorsRestsAndHoldsItsNames)
         n_before = test_n_switches_of_others();
         test_let_pass_ms(1000);
         CHECK(test_n_switches_of_others() - n_before < 100);
+        CHECK(bus);
 }
 
 /* --- a daemon --------------------------------------------------------------------------------- */
