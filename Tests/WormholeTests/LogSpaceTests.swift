@@ -1,5 +1,6 @@
 // Specifies what logs take of a process and of the disk.
 import Foundation
+import TestTools
 import Testing
 import Wormhole
 
@@ -24,7 +25,8 @@ struct LogSpaceTests {
     #expect(await program.end().status == 0)
     let figures = try #require(program.lines.last).split(separator: " ").compactMap { Int($0) }
     #expect(figures[0] < 128)
-    #expect(figures[1] < 64 << 10)
+    // A sanitizer, which makes a run slow, has an allocator of its own that keeps what was freed.
+    if slowness == 1 { #expect(figures[1] < 64 << 10) }
   }
 
   @Test func aClearingGivesTheSpaceBack() throws {
