@@ -145,8 +145,8 @@ TEST_NO_BUS(aStoppedProcessHearsEachNameOnceItContinues)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
-/* Without naps there are 36 switches in a thousand posts, with them one or two; more where the poster
- * seldom gets the processor. */
+/* Without naps there are 36 switches in a thousand posts, with them one or two; more where the
+ * poster seldom gets the processor. */
 TEST_NO_BUS(aFloodWakesItsReceiverSeldom)
 {
         dn_executor executor = dn_executor_inline();
