@@ -222,11 +222,6 @@ void dn__monitor_get_wait(dn__monitor *monitor, struct pollfd *ret_wait, uint64_
                 *ret_until_us = until_us;
 }
 
-bool dn__monitor_is_ready(const dn__monitor *monitor)
-{
-        return monitor->is_ready;
-}
-
 int dn__monitor_open(const dn__address *address, const char *prefix, const dn_watcher *watcher,
                      dn__monitor **ret_monitor)
 {

@@ -24,8 +24,5 @@ int dn__monitor_advance(dn__monitor *monitor);
  * events and a point in time. */
 void dn__monitor_get_wait(dn__monitor *monitor, struct pollfd *ret_wait, uint64_t *ret_until_us);
 
-/* Returns whether the bus delivers signals. */
-bool dn__monitor_is_ready(const dn__monitor *monitor);
-
 /* NULL is allowed. Returns NULL. */
 dn__monitor *dn__monitor_close(dn__monitor *monitor);
