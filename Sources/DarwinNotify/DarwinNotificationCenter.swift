@@ -31,11 +31,7 @@ public final class DarwinNotificationCenter: Sendable {
   ///
   /// The corresponding C function is `dn_center_open`.
   public convenience init(bus: Bus) throws(DarwinNotifyError) {
-    var center: OpaquePointer?
-    try withCString(bus.specification) { (specification) throws(DarwinNotifyError) in
-      try check(dn_center_open(specification, &center))
-    }
-    self.init(adopting: center)
+    self.init(adopting: try openCenter(on: bus, by: dn_center_open))
   }
 
   private init(adopting center: OpaquePointer?) {

@@ -15,11 +15,7 @@ package final class DistributedCenter: Sendable {
   /// Opens a center with a connection of its own; it closes in the background. The corresponding C
   /// function is `dn_center_open_distributed`.
   package convenience init(bus: DarwinNotificationCenter.Bus) throws(DarwinNotifyError) {
-    var center: OpaquePointer?
-    try withCString(bus.specification) { (specification) throws(DarwinNotifyError) in
-      try check(dn_center_open_distributed(specification, &center))
-    }
-    self.init(adopting: center)
+    self.init(adopting: try openCenter(on: bus, by: dn_center_open_distributed))
   }
 
   private init(adopting center: OpaquePointer?) {
