@@ -261,9 +261,17 @@ TEST_NO_BUS(loopFunctionsRefuseMissingArguments)
 TEST_NO_BUS(executorOfNullLoopIsRefused)
 {
         dn_executor executor = dn_loop_executor(NULL);
-        static tally seen = {0};
+        dn_observer *untouched = NULL;
+        static tally seen = {0}, old = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &old);
 
         check_refused(dn_center_darwin(), "self.x", tally_handler(&seen), &executor, -EINVAL);
+        CHECK_EQ(dn_observer_replace(observer, tally_handler(&seen), &executor, &untouched),
+                 -EINVAL);
+        CHECK(!untouched);
+        CHECK_EQ(seen.n_destroyed, 2);
+        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), &executor), -EINVAL);
+        tally_drop(observer);
 }
 
 TEST_NO_BUS(observerFunctionsAcceptNull)

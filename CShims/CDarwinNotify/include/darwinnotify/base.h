@@ -5,9 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of these headers: the builds of the library and its packages read it from here.
+ * dn_version() (library.h) returns that of the library in use. */
 #define DN_VERSION_MAJOR 1
 #define DN_VERSION_MINOR 0
 #define DN_VERSION_PATCH 0
+
+/* The same as one number, to compare with: #if DN_VERSION >= DN_VERSION_NUMBER(1, 2, 0) */
+#define DN_VERSION DN_VERSION_NUMBER(DN_VERSION_MAJOR, DN_VERSION_MINOR, DN_VERSION_PATCH)
+#define DN_VERSION_NUMBER(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
+
+/* The same as text. */
+#define DN_VERSION_STRING DN_VERSION_TEXT_(DN_VERSION_MAJOR, DN_VERSION_MINOR, DN_VERSION_PATCH)
+#define DN_VERSION_TEXT_(major, minor, patch) DN_VERSION_JOIN_(major, minor, patch)
+#define DN_VERSION_JOIN_(major, minor, patch) #major "." #minor "." #patch
 
 #ifdef __cplusplus
 #define DN_BEGIN_DECLS extern "C" {

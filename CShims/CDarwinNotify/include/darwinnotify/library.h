@@ -1,10 +1,22 @@
-/* The library as a whole: its end. */
+/* The library as a whole: its version, its end. */
 #ifndef DARWINNOTIFY_LIBRARY_H
 #define DARWINNOTIFY_LIBRARY_H
 
 #include "base.h"
 
 DN_BEGIN_DECLS
+
+/**
+ * Returns the version of the library in use, such as "1.0.0". With the shared library that may be
+ * a later one than the headers had, which is DN_VERSION_STRING; DN_VERSION is the same as a number,
+ * to compare with DN_VERSION_NUMBER(1, 0, 0).
+ *
+ * Never NULL; valid for as long as the library is loaded.
+ *
+ * Threads:  any; async-signal-safe.
+ * Apple:    none.
+ */
+DN_EXPORT const char *dn_version(void);
 
 /**
  * Ends everything the library does in this process: threads, connections, descriptors, its entry in
