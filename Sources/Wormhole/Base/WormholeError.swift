@@ -78,6 +78,9 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// statement or migration, and the file.
   case database(code: Int32, message: String)
 
+  /// There is no table of this name whose changes are recorded: views and virtual tables have none.
+  case unknownTable(name: String, known: [String], path: String)
+
   /// A database was migrated by a later version of the program: it has more migrations than known.
   case newerSchema(found: Int, known: Int)
 
@@ -120,6 +123,8 @@ extension WormholeError: CustomStringConvertible {
     case .cursorInUse(let name): "the cursor \(name) is in use by another reader"
     case .cursorNotStored(let name, let reason): "cursor \(name) not stored: \(reason)"
     case .database(let code, let message): "SQLite error \(code): \(message)"
+    case .unknownTable(let name, let known, let path):
+      "\(path) has no table \(name) whose changes are recorded, but \(list(known))"
     case .newerSchema(let found, let known):
       "the database has \(found) migrations, of which this program knows \(known)"
     case .notCleared(let reasons):
@@ -129,4 +134,8 @@ extension WormholeError: CustomStringConvertible {
       "the change is stored, but listeners could not be notified: \(error)"
     }
   }
+}
+
+private func list(_ names: [String]) -> String {
+  names.isEmpty ? "none" : names.joined(separator: ", ")
 }

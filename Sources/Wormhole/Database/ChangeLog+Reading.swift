@@ -14,7 +14,8 @@ extension ChangeLog {
       token = newest
       let names = try tableNames().filter { tables.isEmpty || tables.contains($0.lowercased()) }
       return SharedDatabase.Change(
-        tables: names, rowIDs: [:], token: newest, sender: nil, date: nil, isComplete: false)
+        tables: names, rowIDs: [:], kinds: [:], token: newest, sender: nil, date: nil,
+        isComplete: false)
     }
     while token < newest {
       let commit = try commit(after: token)
@@ -25,8 +26,10 @@ extension ChangeLog {
       token = end
       guard rows.isEmpty else {
         return SharedDatabase.Change(
-          tables: Set(rows.keys), rowIDs: rows.filter { !$0.value.isEmpty }, token: end,
-          sender: isSigned ? commit?.sender : nil, date: isSigned ? commit?.date : nil,
+          tables: Set(rows.keys),
+          rowIDs: rows.filter { !$0.value.isEmpty }.mapValues { Set($0.keys) },
+          kinds: rows.mapValues { $0.compactMapValues(\.kind) }.filter { !$0.value.isEmpty },
+          token: end, sender: isSigned ? commit?.sender : nil, date: isSigned ? commit?.date : nil,
           isComplete: true)
       }
     }
@@ -56,10 +59,10 @@ extension ChangeLog {
 
   private func rows(
     after token: Int64, to end: Int64, in tables: Set<String>
-  ) throws(WormholeError) -> [String: Set<Int64>] {
-    var rows: [String: Set<Int64>] = [:]
+  ) throws(WormholeError) -> [String: [Int64: Fate]] {
+    var rows: [String: [Int64: Fate]] = [:]
     try database.run(
-      "SELECT name, row FROM wormhole_changes WHERE id > ? AND id <= ?",
+      try hasKinds() ? Self.changesWithKinds : Self.changesWithoutKinds,
       [.integer(token), .integer(end)]
     ) { (changes) throws(WormholeError) in
       while try changes.step() {
@@ -67,12 +70,52 @@ extension ChangeLog {
           tables.isEmpty || tables.contains(name.lowercased())
         else { continue }
         if let number = changes.integer(1) {
-          rows[name, default: []].insert(number)
+          let kind = changes.integer(2).flatMap(RowEvent.init(rawValue:))
+          rows[name, default: [:]][number, default: Fate()].add(kind)
         } else {
-          rows[name, default: []].formUnion([])
+          rows[name, default: [:]].merge([:]) { fate, _ in fate }
         }
       }
     }
     return rows
+  }
+
+  /// Whether there are kinds: not in a file of an earlier version that cannot be written.
+  private func hasKinds() throws(WormholeError) -> Bool {
+    try database.integer(
+      "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = 'wormhole_kinds'") != nil
+  }
+
+  private static let changesWithKinds = """
+    SELECT name, row, kind FROM wormhole_changes LEFT JOIN wormhole_kinds USING(id)
+    WHERE id > ? AND id <= ? ORDER BY id
+    """
+
+  private static let changesWithoutKinds =
+    "SELECT name, row, NULL FROM wormhole_changes WHERE id > ? AND id <= ?"
+}
+
+/// What the changes of a commit have made of a row.
+private struct Fate {
+  private var first: ChangeLog.RowEvent?
+  private var last: ChangeLog.RowEvent?
+  private var isKnown = true
+
+  /// Adds a change; `nil` is one of which nothing else is known.
+  mutating func add(_ event: ChangeLog.RowEvent?) {
+    guard let event else { return isKnown = false }
+    first = first ?? event
+    last = event
+  }
+
+  /// The kind of all changes together; `nil` if it is not known, or the row came and went.
+  var kind: SharedDatabase.Change.Kind? {
+    guard isKnown else { return nil }
+    return switch (first == .insert, last == .delete) {
+    case (true, true): nil
+    case (true, false): .inserted
+    case (false, true): .deleted
+    case (false, false): .updated
+    }
   }
 }

@@ -35,7 +35,7 @@ extension ChangeLog {
       """
       SELECT type, name FROM main.sqlite_master
       WHERE type <> 'index' AND (name LIKE 'wormhole\\_%' ESCAPE '\\'
-      OR lower(tbl_name) IN ('wormhole_changes', 'wormhole_commits', 'wormhole_tables'))
+      OR lower(tbl_name) IN (\(Self.tableList)))
       ORDER BY type = 'table'
       """
     ) { row in (String(field: row.field(0)), String(field: row.field(1))) }

@@ -8,6 +8,8 @@ extension ChangeLog {
   func watchTables() throws(WormholeError) {
     let schema = try database.integer("PRAGMA main.schema_version")
     guard schema == nil || schema != database.watchedSchema else { return }
+    // An earlier version of this library makes only those it knows when it makes them anew.
+    if try !check() { try createTables() }
     let tables = try tables()
     let known = try names("SELECT name FROM main.wormhole_tables")
     let unwatched = try dropTriggers(notOf: tables)
@@ -24,12 +26,16 @@ extension ChangeLog {
   /// Drops all triggers that are not as they should be: a renamed table still has those of its old
   /// name, which another table may now have. Returns the tables that need new ones.
   private func dropTriggers(notOf tables: [Table]) throws(WormholeError) -> [Table] {
-    var found = try names(
-      "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'wormhole_*'")
+    var found = try triggers()
     var unwatched: [Table] = []
     for table in tables {
-      let wanted = Event.allCases.map { ExactString("CREATE TRIGGER \(trigger($0, table))") }
-      if found.isSuperset(of: wanted) { found.subtract(wanted) } else { unwatched.append(table) }
+      // Without kinds, too, since programs with an earlier version of this library put those back.
+      let wanted = [true, false].map { triggers(of: table, haveKinds: $0) }
+      if let triggers = wanted.first(where: found.isSuperset) {
+        found.subtract(triggers)
+      } else {
+        unwatched.append(table)
+      }
     }
     for sql in found {
       let triggers = try names(
@@ -46,11 +52,24 @@ extension ChangeLog {
     Set(try names("SELECT name FROM main.wormhole_tables").map(\.text))
   }
 
-  private enum Event: String, CaseIterable {
-    case insert, update, delete
+  /// Returns the names of tables in lower case, all of which must be there to be watched.
+  func find(_ names: [String]) throws(WormholeError) -> Set<String> {
+    guard !names.isEmpty else { return [] }
+    let known = try tables().map(\.name)
+    let lowercased = Set(known.map { $0.lowercased() })
+    for name in names where !lowercased.contains(name.lowercased()) {
+      throw .unknownTable(name: name, known: known.sorted(), path: database.path)
+    }
+    return Set(names.map { $0.lowercased() })
   }
 
-  private struct Table {
+  /// What happens to a row, by the number that stands for it in the file.
+  enum RowEvent: Int64, CaseIterable {
+    case insert = 1
+    case update, delete
+  }
+
+  struct Table {
     let name: String
 
     /// A name for the number of a row; `nil` if rows have none.
@@ -58,7 +77,7 @@ extension ChangeLog {
   }
 
   /// The ordinary tables, without those in which virtual tables keep their data.
-  private func tables() throws(WormholeError) -> [Table] {
+  func tables() throws(WormholeError) -> [Table] {
     let found = try database.rows(
       """
       SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
@@ -76,10 +95,11 @@ extension ChangeLog {
   }
 
   private func watch(_ table: Table, isKnown: Bool) throws(WormholeError) {
-    for event in Event.allCases {
+    for event in RowEvent.allCases {
       try database.execute("CREATE TRIGGER main.\(trigger(event, table))")
     }
     if isKnown { try note(table.name) }
+    let last = try lastID()
     // One more than are kept, so that readers notice that the changes are incomplete.
     try database.execute(
       """
@@ -87,31 +107,14 @@ extension ChangeLog {
       SELECT \(literal(table.name)), \(table.row ?? "NULL") FROM main.\(identifier(table.name))
       LIMIT \(table.row == nil ? 1 : Self.historyLength + 1)
       """)
-    try database.run("INSERT OR IGNORE INTO main.wormhole_tables VALUES(?)", .text(table.name))
-  }
-
-  /// The text after `CREATE TRIGGER`, which SQLite stores unchanged.
-  private func trigger(_ event: Event, _ table: Table) -> String {
-    """
-    \(identifier("wormhole_\(event)_\(table.name)"))
-    AFTER \(event.rawValue) ON \(identifier(table.name)) BEGIN \(notes(event, table)) END
-    """
-  }
-
-  /// The body of a trigger.
-  private func notes(_ event: Event, _ table: Table) -> String {
-    let insert = "INSERT INTO wormhole_changes(name, row)"
-    let name = literal(table.name)
-    guard let row = table.row else { return "\(insert) VALUES(\(name), NULL);" }
-    return switch event {
-    case .insert: "\(insert) VALUES(\(name), NEW.\(row));"
-    case .delete: "\(insert) VALUES(\(name), OLD.\(row));"
-    case .update:
-      """
-      \(insert) VALUES(\(name), OLD.\(row));
-      \(insert) SELECT \(name), NEW.\(row) WHERE NEW.\(row) IS NOT OLD.\(row);
-      """
+    if !isKnown, table.row != nil {
+      try database.run(
+        """
+        INSERT OR REPLACE INTO main.wormhole_kinds
+        SELECT id, \(RowEvent.insert.rawValue) FROM main.wormhole_changes WHERE id > ?
+        """, .integer(last))
     }
+    try database.run("INSERT OR IGNORE INTO main.wormhole_tables VALUES(?)", .text(table.name))
   }
 
   /// Records that a table has changed, without saying where.
@@ -119,7 +122,7 @@ extension ChangeLog {
     try database.run("INSERT INTO main.wormhole_changes(name) VALUES(?)", .text(table))
   }
 
-  private func names(
+  func names(
     _ sql: String, _ fields: SQLiteField...
   ) throws(WormholeError) -> Set<ExactString> {
     var names: Set<ExactString> = []
@@ -131,18 +134,4 @@ extension ChangeLog {
     return names
   }
 
-  func identifier(_ name: String) -> String { quoted(name, with: "\"") }
-
-  private func literal(_ text: String) -> String { quoted(text, with: "'") }
-
-  /// A quote with an accent after it is one character, but for SQLite the quote counts.
-  private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
-    var quoted = String.UnicodeScalarView([quote])
-    for scalar in text.unicodeScalars {
-      if scalar == quote { quoted.append(quote) }
-      quoted.append(scalar)
-    }
-    quoted.append(quote)
-    return String(quoted)
-  }
 }

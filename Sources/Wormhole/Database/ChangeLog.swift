@@ -2,15 +2,16 @@
 
 internal import FoundationEssentials
 
-/// The tables `wormhole_changes`, `wormhole_commits` and `wormhole_tables`.
+/// The tables `wormhole_changes`, `wormhole_kinds`, `wormhole_commits` and `wormhole_tables`.
 ///
 /// Triggers on every table add a row to `wormhole_changes` for each changed row, whoever changes it
-/// and however: SQLite's hooks see only the changes of one connection, and not all of them. A
-/// transaction of this library signs its rows in `wormhole_commits`. `wormhole_tables` has the
-/// names of the tables with triggers, so that a dropped table is noticed. The newest change is
-/// never removed, so that no number is given out twice. The first number is random and stands for
-/// no change: a number from another file that had this place is then not among the numbers of this
-/// one.
+/// and however: SQLite's hooks see only the changes of one connection, and not all of them.
+/// `wormhole_kinds` says what happened to the row: a table of its own, since programs with an
+/// earlier version of this library refuse a `wormhole_changes` with other columns. A transaction of
+/// this library signs its rows in `wormhole_commits`. `wormhole_tables` has the names of the tables
+/// with triggers, so that a dropped table is noticed. The newest change is never removed, so that no
+/// number is given out twice. The first number is random and stands for no change: a number from
+/// another file that had this place is then not among the numbers of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; readers that are further behind read
   /// everything again.
@@ -30,8 +31,10 @@ struct ChangeLog {
   /// - Throws: ``WormholeError/foreign(path:)`` if something else has the name of one of them, or
   ///   another program reacts to what is written to them.
   func create() throws(WormholeError) {
-    guard try !check() else { return }
-    try database.transaction(.immediate) { () throws(WormholeError) in try createTables() }.get()
+    if try !check() {
+      try database.transaction(.immediate) { () throws(WormholeError) in try createTables() }.get()
+    }
+    try addKinds()
   }
 
   func createTables() throws(WormholeError) {
@@ -49,6 +52,7 @@ struct ChangeLog {
 
   private static let tables = [
     "wormhole_changes": "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, row INTEGER)",
+    "wormhole_kinds": "(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL)",
     "wormhole_commits": """
     (last INTEGER PRIMARY KEY, first INTEGER NOT NULL, time INTEGER NOT NULL,
     pid INTEGER NOT NULL, uid INTEGER NOT NULL, process INTEGER NOT NULL)
@@ -56,12 +60,15 @@ struct ChangeLog {
     "wormhole_tables": "(name TEXT PRIMARY KEY) WITHOUT ROWID",
   ]
 
+  /// The names of the tables, for statements.
+  static let tableList = tables.keys.sorted().map { "'\($0)'" }.joined(separator: ", ")
+
   /// Returns whether the tables are there, as they were made.
-  private func check() throws(WormholeError) -> Bool {
+  func check() throws(WormholeError) -> Bool {
     let found = try database.rows(
       """
       SELECT name, sql, type FROM main.sqlite_master
-      WHERE lower(tbl_name) IN ('wormhole_changes', 'wormhole_commits', 'wormhole_tables')
+      WHERE lower(tbl_name) IN (\(Self.tableList))
       AND name NOT LIKE 'sqlite_%'
       """
     ) { row in (String(field: row.field(0)), String(field: row.field(1))) }
@@ -111,8 +118,9 @@ struct ChangeLog {
       sender[2])
     let floor = newest - Self.historyLength
     if try firstID() + Self.trimmedLength <= floor {
-      try database.run("DELETE FROM wormhole_changes WHERE id <= ?", .integer(floor))
-      try database.run("DELETE FROM wormhole_commits WHERE last <= ?", .integer(floor))
+      for (table, number) in ["changes": "id", "kinds": "id", "commits": "last"] {
+        try database.run("DELETE FROM wormhole_\(table) WHERE \(number) <= ?", .integer(floor))
+      }
     }
     return true
   }

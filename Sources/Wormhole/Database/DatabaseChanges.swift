@@ -13,6 +13,39 @@ extension SharedDatabase {
     /// table has none.
     public let rowIDs: [String: Set<Int64>]
 
+    /// What happened to a row.
+    public enum Kind: Hashable, Sendable, CaseIterable {
+      /// It was not there before.
+      case inserted
+
+      /// It was there before and still is: updated, or replaced by another of the same row id.
+      case updated
+
+      /// It is no longer there.
+      case deleted
+    }
+
+    /// What the commit as a whole has done to its rows, for each table with row ids.
+    ///
+    /// A row that the commit has both inserted and deleted has no kind, nor has one that was changed
+    /// through an earlier version of this library.
+    public let kinds: [String: [Int64: Kind]]
+
+    /// Returns the row ids of the changes of one kind.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind.
+    ///   - table: the name of the table, in any case.
+    /// - Returns: the row ids in ``kinds`` that have it.
+    public func rowIDs(_ kind: Kind, in table: String) -> Set<Int64> {
+      let name = table.lowercased()
+      var rows: Set<Int64> = []
+      for (table, kinds) in kinds where table.lowercased() == name {
+        rows.formUnion(kinds.keys.filter { kinds[$0] == kind })
+      }
+      return rows
+    }
+
     /// The place of the change, from which to continue later.
     public let token: Int64
 
@@ -31,24 +64,24 @@ extension SharedDatabase {
   ///
   /// The changes are recorded in the database itself: none is lost, even while nobody listens, as
   /// long as it is among the last 100 000 changed rows. A reported change can be read. No change
-  /// after this call is missed, however late the iteration begins. If no token is given, it is read
-  /// on the calling thread.
+  /// after this call is missed, however late the iteration begins. The names, and the token if none
+  /// is given, are looked up on the calling thread.
   ///
   /// - Parameters:
   ///   - tables: the names of the tables; none for all.
   ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
   ///     the next changes are no longer known yields a change that is not complete.
   /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
-  /// - Throws: ``WormholeError/notification(_:)`` if it is not possible to listen, what
-  ///   ``read(timeout:_:)`` throws.
+  /// - Throws: ``WormholeError/unknownTable(name:known:path:)`` for a table that is not there, or
+  ///   whose changes are not recorded, ``WormholeError/notification(_:)`` if it is not possible to
+  ///   listen, what ``read(timeout:_:)`` throws.
   public func changes(
     in tables: String..., since token: Int64? = nil
   ) throws(WormholeError) -> Changes {
     let notifications = try center.notifications(of: changeName)
-    let start = if let token { token } else { try tokenNow() }
+    let (now, names) = try place(in: tables)
     return Changes(
-      database: self, tables: Set(tables.map { $0.lowercased() }), notifications: notifications,
-      start: start)
+      database: self, tables: names, notifications: notifications, start: token ?? now)
   }
 
   /// The changes of a database.

@@ -113,16 +113,23 @@ public final class SharedDatabase: Sendable {
   public var token: Int64 {
     get async throws(WormholeError) {
       try await store.readers.run { [self] in
-        Result { () throws(WormholeError) in try tokenNow() }
+        Result { () throws(WormholeError) in try place().token }
       }.get()
     }
   }
 
   // MARK: - Used by changes(in:since:)
 
-  /// The place of the last change, read on this thread.
-  func tokenNow() throws(WormholeError) -> Int64 {
-    try readNow { (database) throws(WormholeError) in try ChangeLog(in: database).lastID() }
+  /// The place of the last change, read on this thread, and the names of tables in lower case.
+  func place(
+    in tables: [String] = []
+  ) throws(WormholeError) -> (token: Int64, tables: Set<String>) {
+    try readNow { (database) throws(WormholeError) in
+      try database.transaction(.deferred) { () throws(WormholeError) in
+        let log = ChangeLog(in: database)
+        return (try log.lastID(), try log.find(tables))
+      }.get()
+    }
   }
 
   /// Searches for the next change after a token.

@@ -1,0 +1,149 @@
+// Specifies what the changes of a database say about rows.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(5)))
+struct ChangeKindsTests {
+  typealias Kinds = [String: [Int64: SharedDatabase.Change.Kind]]
+
+  private let schema = [
+    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)",
+    "INSERT INTO item VALUES(1, 'one'), (2, 'two'), (3, 'three')",
+  ]
+
+  /// What an earlier version of the library makes of the change log.
+  private let earlierVersion = """
+    DROP TABLE wormhole_kinds;
+    DROP TRIGGER wormhole_insert_item; DROP TRIGGER wormhole_update_item;
+    DROP TRIGGER wormhole_delete_item;
+    CREATE TRIGGER "wormhole_insert_item"
+    AFTER insert ON "item" BEGIN \
+    INSERT INTO wormhole_changes(name, row) VALUES('item', NEW.rowid); END;
+    CREATE TRIGGER "wormhole_update_item"
+    AFTER update ON "item" BEGIN \
+    INSERT INTO wormhole_changes(name, row) VALUES('item', OLD.rowid);
+    INSERT INTO wormhole_changes(name, row) \
+    SELECT 'item', NEW.rowid WHERE NEW.rowid IS NOT OLD.rowid; END;
+    CREATE TRIGGER "wormhole_delete_item"
+    AFTER delete ON "item" BEGIN \
+    INSERT INTO wormhole_changes(name, row) VALUES('item', OLD.rowid); END;
+    """
+
+  private func change(
+    by statements: String, of database: SharedDatabase
+  ) async throws -> SharedDatabase.Change {
+    var changes = try database.changes().makeAsyncIterator()
+    try await database.write { try $0.run(statements) }
+    return try #require(try await changes.next())
+  }
+
+  @Test(
+    arguments: [
+      ("INSERT INTO item VALUES(7, 'x')", [7: .inserted]),
+      ("UPDATE item SET name = 'x'", [1: .updated, 2: .updated, 3: .updated]),
+      ("DELETE FROM item WHERE id > 1", [2: .deleted, 3: .deleted]),
+      ("REPLACE INTO item VALUES(2, 'x'), (9, 'x')", [2: .updated, 9: .inserted]),
+      ("UPDATE item SET id = 8 WHERE id = 3", [3: .deleted, 8: .inserted]),
+      ("UPDATE OR REPLACE item SET id = 2 WHERE id = 3", [3: .deleted, 2: .updated]),
+      (
+        "INSERT INTO item VALUES(2, 'x'), (5, 'x') ON CONFLICT DO UPDATE SET name = 'y'",
+        [2: .updated, 5: .inserted]
+      ),
+      ("INSERT INTO item VALUES(4, 'x'); UPDATE item SET name = 'y' WHERE id = 4", [4: .inserted]),
+      ("UPDATE item SET name = 'y' WHERE id = 1; DELETE FROM item WHERE id = 1", [1: .deleted]),
+      ("DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(1, 'x')", [1: .updated]),
+      ("INSERT OR IGNORE INTO item VALUES(1, 'x'), (6, 'x')", [6: .inserted]),
+    ] as [(String, [Int64: SharedDatabase.Change.Kind])])
+  func aCommitSaysWhatHappenedToEachRow(
+    statements: String, kinds: [Int64: SharedDatabase.Change.Kind]
+  ) async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let change = try await change(by: statements, of: database)
+    #expect(change.kinds == ["item": kinds])
+    #expect(change.rowIDs == ["item": Set(kinds.keys)])
+    for kind in SharedDatabase.Change.Kind.allCases {
+      #expect(change.rowIDs(kind, in: "ITEM") == Set(kinds.keys.filter { kinds[$0] == kind }))
+    }
+  }
+
+  @Test func theTriggersDoNotDisturbTheRowIDOfTheLastInsert() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let id = try await database.write { connection in
+      try connection.run("INSERT INTO item(name) VALUES('x')")
+      return (connection.lastInsertedRowID, connection.changedRowCount)
+    }
+    #expect(id == (4, 1))
+  }
+
+  @Test func aRowThatComesAndGoesHasNoKind() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let change = try await change(
+      by: "INSERT INTO item VALUES(7, 'x'); DELETE FROM item WHERE id = 7", of: database)
+    #expect(change.kinds.isEmpty && change.rowIDs == ["item": [7]])
+  }
+
+  @Test func theRowsOfANewTableAreInserted() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    let change = try await change(
+      by: "CREATE TABLE new(id INTEGER PRIMARY KEY); INSERT INTO new VALUES(3)", of: database)
+    #expect(change.kinds == ["new": [3: .inserted]])
+  }
+
+  @Test func whatOtherProgramsDoHasKindsToo() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    var changes = try database.changes().makeAsyncIterator()
+    try ForeignProgram.run(
+      "DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(5, 'x')", on: "\(group.path)/items")
+    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 2") }
+    #expect(try await changes.next()?.kinds == ["item": [1: .deleted, 5: .inserted]])
+    #expect(try await changes.next()?.kinds == ["item": [2: .updated]])
+  }
+
+  // MARK: - Earlier versions
+
+  @Test func aFileOfAnEarlierVersionGetsKinds() async throws {
+    let group = try TemporaryGroup()
+    let token = try await group.group.database("items", migrations: schema).token
+    try ForeignProgram.run(
+      earlierVersion + "DELETE FROM item WHERE id = 3", on: "\(group.path)/items")
+    let database = try group.make().database("items", migrations: schema)
+    var changes = try database.changes(since: token).makeAsyncIterator()
+    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 2") }
+    let earlier = try #require(try await changes.next())
+    #expect(earlier.rowIDs == ["item": [3]] && earlier.kinds.isEmpty && earlier.isComplete)
+    let change = try #require(try await changes.next())
+    #expect(change.kinds == ["item": [2: .updated]] && change.rowIDs == ["item": [2]])
+  }
+
+  @Test func theTriggersOfAnEarlierVersionStay() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database("items", migrations: schema)
+    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 1") }
+    try ForeignProgram.run(earlierVersion, on: "\(group.path)/items")
+    for _ in 1...2 {
+      let change = try await change(by: "UPDATE item SET name = 'z' WHERE id = 2", of: database)
+      #expect(change.rowIDs == ["item": [2]] && change.kinds.isEmpty && change.isComplete)
+    }
+  }
+
+  // MARK: - Names of tables
+
+  @Test(arguments: ["itme", "wormhole_changes", "sqlite_master", "seen"])
+  func aTableThatIsNotThereIsAnError(name: String) throws {
+    let group = try TemporaryGroup()
+    let steps = schema + ["CREATE TABLE other(id)", "CREATE VIEW seen AS SELECT * FROM item"]
+    let database = try group.group.database("items", migrations: steps)
+    let error = WormholeError.unknownTable(
+      name: name, known: ["item", "other"], path: "\(group.path)/items")
+    #expect(throws: error) { try database.changes(in: "item", name) }
+    #expect(throws: error) { try database.changes(in: name, since: 1) }
+    #expect("\(error)".contains("no table \(name) ") && "\(error)".hasSuffix("item, other"))
+  }
+}
