@@ -1,10 +1,9 @@
-/* Public functions that inspect a bus and its table. */
+/* dn_list_names(). */
 #include "darwinnotify/inspect.h"
 
 #include <errno.h>
 
 #include "carrier/address.h"
-#include "inspect/watch.h"
 #include "shm/census.h"
 #include "shm/region.h"
 #include "util/call.h"
@@ -18,18 +17,6 @@
 static int find_bus(const char *bus, dn__address *ret_address)
 {
         return bus && !*bus ? -EINVAL : dn__address_resolve(bus, ret_address);
-}
-
-int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
-{
-        DN__CALL();
-        dn__address address DEINITS_ADDRESS = { 0 };
-        int r;
-
-        if (!watcher || !watcher->post)
-                return -EINVAL;
-        r = find_bus(bus, &address);
-        return r < 0 ? r : dn__watch_run(&address, prefix ? prefix : "", watcher);
 }
 
 /* Opens the table only while in use. A table that did not exist before does not exist

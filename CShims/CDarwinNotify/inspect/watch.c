@@ -6,30 +6,37 @@
 #include "inspect/watch.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "carrier/carrier.h"
 #include "carrier/dbus/monitor.h"
 #include "inspect/follower.h"
 #include "util/clock.h"
 
-typedef struct watch {
-        const dn__address *address;
-        const char *prefix;
-        const dn_watcher *watcher;
+typedef struct dn__post_watch {
+        dn__address address;
+        dn_watcher watcher;
         dn_watcher on_bus;      /* passes on what the monitor brings */
         dn_watcher in_table;    /* passes on what the follower brings */
         dn__monitor *monitor;   /* NULL: no connection */
         dn__follower *follower; /* NULL: there is no table */
         bool is_following;      /* the table, since there is no bus */
+        bool is_begun;
         bool is_ready;          /* and the caller knows */
+        _Atomic bool is_stopped;
         uint64_t connect_us;    /* when to try next; DN__NEVER while there is a connection */
         uint64_t backoff_us;
+        char prefix[];
 } watch;
 
-static int result_of_callback(int r)
+/* A callback may have stopped the watch, or another thread meanwhile. */
+static int result_of_callback(const watch *watch, int r)
 {
+        if (r == 0 && atomic_load(&watch->is_stopped))
+                r = DN__POST_WATCH_STOPPED;
         return r < 0 ? -EINVAL : r;
 }
 
@@ -37,19 +44,22 @@ static int result_of_callback(int r)
 
 static int tell_ready(watch *watch)
 {
-        const dn_watcher *watcher = watch->watcher;
+        const dn_watcher *watcher = &watch->watcher;
 
         if (watch->is_ready)
                 return 0;
         watch->is_ready = true;
-        return watcher->ready ? result_of_callback(watcher->ready(watcher->context)) : 0;
+        return watcher->ready ? result_of_callback(watch, watcher->ready(watcher->context)) : 0;
 }
 
 static int post_in_table(const dn_post_record *record, void *context)
 {
         const watch *watch = context;
+        const dn_watcher *watcher = &watch->watcher;
 
-        return result_of_callback(watch->watcher->post(record, watch->watcher->context));
+        if (atomic_load(&watch->is_stopped))
+                return DN__POST_WATCH_STOPPED;
+        return result_of_callback(watch, watcher->post(record, watcher->context));
 }
 
 static int post_on_bus(const dn_post_record *record, void *context)
@@ -86,7 +96,7 @@ static int lose_bus(watch *watch)
         watch->monitor = dn__monitor_close(watch->monitor);
         if (!watch->follower)
                 return -ENOTCONN;
-        if (watch->address->address) {
+        if (watch->address.address) {
                 watch->connect_us = dn__clock_after_us(watch->backoff_us);
                 watch->backoff_us *= 2;
                 if (watch->backoff_us > DN__BACKOFF_MAX_US)
@@ -107,7 +117,7 @@ static int connect_if_due(watch *watch)
         if (watch->connect_us == DN__NEVER || dn__clock_now_us() < watch->connect_us)
                 return 0;
         watch->connect_us = DN__NEVER;
-        r = dn__monitor_open(watch->address, watch->prefix, &watch->on_bus, &watch->monitor);
+        r = dn__monitor_open(&watch->address, watch->prefix, &watch->on_bus, &watch->monitor);
         return r == -ENOTCONN ? lose_bus(watch) : r;
 }
 
@@ -123,55 +133,101 @@ static int advance_bus(watch *watch)
 
 /* --- Both ------------------------------------------------------------------------------------ */
 
+void dn__post_watch_get_wait(dn__post_watch *watch, struct pollfd ret_waits[DN__POST_WATCH_N_FDS],
+                             uint64_t *ret_until_us)
+{
+        *ret_until_us = watch->connect_us;
+        ret_waits[0] = ret_waits[1] = (struct pollfd){ .fd = -1 };
+        if (watch->monitor)
+                dn__monitor_get_wait(watch->monitor, &ret_waits[0], ret_until_us);
+        if (watch->is_following)
+                ret_waits[1] = (struct pollfd){ .fd = dn__follower_get_fd(watch->follower),
+                                                .events = POLLIN };
+}
+
+static int begin_watch(watch *watch)
+{
+        watch->is_begun = true;
+        return watch->address.address ? 0 : lose_bus(watch);
+}
+
+int dn__post_watch_advance(dn__post_watch *watch)
+{
+        int r = 0;
+
+        if (atomic_load(&watch->is_stopped))
+                return DN__POST_WATCH_STOPPED;
+        if (!watch->is_begun)
+                r = begin_watch(watch);
+        if (r == 0)
+                r = connect_if_due(watch);
+        if (r == 0)
+                r = advance_bus(watch);
+        if (r == 0 && watch->is_following)
+                r = dn__follower_read(watch->follower, watch->prefix, &watch->in_table);
+        return r;
+}
+
 static int wait_for_posts(watch *watch)
 {
-        uint64_t until_us = watch->connect_us;
-        struct pollfd waits[2] = { { .fd = -1 }, { .fd = -1 } };
+        struct pollfd waits[DN__POST_WATCH_N_FDS];
+        uint64_t until_us;
 
-        if (watch->monitor)
-                dn__monitor_get_wait(watch->monitor, &waits[0], &until_us);
-        if (watch->is_following)
-                waits[1] = (struct pollfd){ .fd = dn__follower_get_fd(watch->follower),
-                                            .events = POLLIN };
-        if (dn__clock_poll(waits, 2, until_us) < 0 && errno != EINTR)
+        dn__post_watch_get_wait(watch, waits, &until_us);
+        if (dn__clock_poll(waits, DN__POST_WATCH_N_FDS, until_us) < 0 && errno != EINTR)
                 return -ENOMEM;
         return 0;
 }
 
-static int run(watch *watch)
+int dn__post_watch_run(dn__post_watch *watch)
 {
         int r;
 
-        r = watch->address->address ? 0 : lose_bus(watch);
-        while (r == 0) {
-                r = connect_if_due(watch);
-                if (r == 0)
-                        r = advance_bus(watch);
-                if (r == 0 && watch->is_following)
-                        r = dn__follower_read(watch->follower, watch->prefix, &watch->in_table);
-                if (r == 0)
-                        r = wait_for_posts(watch);
-        }
+        do
+                r = dn__post_watch_advance(watch);
+        while (r == 0 && (r = wait_for_posts(watch)) == 0);
         return r;
 }
 
-int dn__watch_run(const dn__address *address, const char *prefix, const dn_watcher *watcher)
+void dn__post_watch_stop(dn__post_watch *watch)
 {
-        watch watch = {
+        atomic_store(&watch->is_stopped, true);
+}
+
+/* --- The life of a watch --------------------------------------------------------------------- */
+
+int dn__post_watch_new(dn__address address, const char *prefix, const dn_watcher *watcher,
+                       dn__post_watch **ret_watch)
+{
+        size_t n_bytes = strlen(prefix) + 1;
+        watch *watch = calloc(1, sizeof(*watch) + n_bytes);
+
+        if (!watch) {
+                dn__address_deinit(&address);
+                return -ENOMEM;
+        }
+        *watch = (struct dn__post_watch){
                 .address = address,
-                .prefix = prefix,
-                .watcher = watcher,
-                .on_bus = { bus_ready, post_on_bus, &watch },
-                .in_table = { NULL, post_in_table, &watch },
-                .connect_us = address->address ? 0 : DN__NEVER,
+                .watcher = *watcher,
+                .on_bus = { bus_ready, post_on_bus, watch },
+                .in_table = { NULL, post_in_table, watch },
+                .connect_us = address.address ? 0 : DN__NEVER,
                 .backoff_us = DN__BACKOFF_MIN_US,
         };
-        int r;
-
+        memcpy(watch->prefix, prefix, n_bytes);
         /* Without a table the bus alone is watched. */
-        (void)dn__follower_open(address->scope, &watch.follower);
-        r = run(&watch);
-        (void)dn__monitor_close(watch.monitor);
-        (void)dn__follower_close(watch.follower);
-        return r;
+        (void)dn__follower_open(address.scope, &watch->follower);
+        *ret_watch = watch;
+        return 0;
+}
+
+dn__post_watch *dn__post_watch_free(dn__post_watch *watch)
+{
+        if (!watch)
+                return NULL;
+        (void)dn__monitor_close(watch->monitor);
+        (void)dn__follower_close(watch->follower);
+        dn__address_deinit(&watch->address);
+        free(watch);
+        return NULL;
 }

@@ -8,6 +8,7 @@
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
 #include "filewatch/watcher.h"
+#include "inspect/posts.h"
 #include "notify/close.h"
 #include "util/call.h"
 #include "util/clock.h"
@@ -29,7 +30,7 @@ static void cancel_everything(void)
 
 static bool is_idle(void)
 {
-        return dn__tokens_are_none() && dn__centers_are_idle();
+        return dn__tokens_are_none() && dn__watches_are_none() && dn__centers_are_idle();
 }
 
 /* Closes the gate as soon as nothing is registered, running or waiting behind it. */
@@ -60,6 +61,7 @@ static void close_everything(void)
         dn__thread_join_all();
         dn__cf_free();
         dn__tokens_free();
+        dn__watches_free();
         dn__centers_free(&hubs);
         dn__fork_guards_free();
 }

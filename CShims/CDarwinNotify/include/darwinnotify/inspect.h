@@ -28,13 +28,14 @@ typedef struct dn_post_record {
                                        the table; the last one has the generation */
 } dn_post_record;
 
-/** What dn_watch_posts() calls. Both run on the thread that called it. */
+/** What a watch calls. Both run on the thread that calls dn_watch_posts() or
+ *  dn_watch_process(). */
 typedef struct dn_watcher {
         /** Posts are delivered from now on. May be NULL. Returns 0, or another value to stop. */
         int (*ready)(void *context);
         /** A post has arrived. Returns 0, or another value to stop. */
         int (*post)(const dn_post_record *record, void *context);
-        void *context; /**< borrowed until dn_watch_posts() returns */
+        void *context; /**< borrowed until dn_watch_posts() returns, or dn_watch_close() */
 } dn_watcher;
 
 /**
@@ -55,10 +56,80 @@ typedef struct dn_watcher {
  * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` is empty, or a callback returned a
  *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
  *           is neither a bus nor a table, or no more.
- * Threads:  any; returns only at the end.
+ * Threads:  any; returns only at the end. For an end that another thread decides, and for event
+ *           loops, there is dn_watch_open().
  * Apple:    none.
  */
 DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher);
+
+/** A watch for an event loop. Opaque. It belongs to the process that opened it: a forked child
+ *  opens its own and leaves this one alone. */
+typedef struct dn_watch dn_watch;
+
+/**
+ * Begins to watch every post on a bus, as dn_watch_posts() does, but in an event loop of the
+ * caller, which calls dn_watch_process() whenever the descriptor is readable, as it is at first.
+ *
+ * @param bus        as in dn_watch_posts(); copied, as are the two that follow.
+ * @param prefix     as in dn_watch_posts().
+ * @param watcher    `post` must be set.
+ * @param ret_watch  set on success only; owned, close it with dn_watch_close().
+ *
+ * Errors:   -EINVAL if `watcher`, its `post` or `ret_watch` is NULL, or `bus` is empty; -ENOMEM if
+ *           there is no memory or descriptor.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher,
+                            dn_watch **ret_watch);
+
+/**
+ * Returns the descriptor to wait for: readable (POLLIN, level-triggered) while dn_watch_process()
+ * has something to do, and for good when the watch has ended.
+ *
+ * Borrowed until dn_watch_close(); close-on-exec. Do not read from it.
+ *
+ * Errors:   -EINVAL if `watch` is NULL.
+ * Threads:  any.
+ */
+DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
+
+/**
+ * Does what the watch can do now without waiting, and calls the callbacks on the calling thread.
+ *
+ * @return 0 while the watch goes on. Once it has ended, from each call: the value with which a
+ *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
+ *
+ * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned a
+ *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
+ *           is neither a bus nor a table, or no more, or the descriptor was closed by the host.
+ * Threads:  one at a time; not in a callback of the watch.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_watch_process(dn_watch *watch);
+
+/**
+ * Ends a watch: the descriptor becomes readable, dn_watch_process() returns 1.
+ *
+ * When this has returned, no callback begins; one that is running on another thread completes.
+ *
+ * @param watch  borrowed; NULL: nothing happens.
+ *
+ * Threads:  any, and in a callback of the watch.
+ * Apple:    none.
+ */
+DN_EXPORT void dn_watch_stop(dn_watch *watch);
+
+/**
+ * Closes a watch, ended or not.
+ *
+ * @param watch  consumed; NULL is allowed.
+ * @return NULL.
+ *
+ * Threads:  any, but not in a callback of the watch, nor while another thread uses it.
+ * Apple:    none.
+ */
+DN_EXPORT dn_watch *dn_watch_close(dn_watch *watch);
 
 /** One name of the user's table. Borrowed, with all it points to, until the callback returns. */
 typedef struct dn_name_record {

@@ -38,8 +38,9 @@ DN_EXPORT const char *dn_version(void);
  * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
  *           is done. -EBUSY if, after a second, a callback is still running, or waits in an
  *           executor of the host (which must run it, or refuse it, as dn_loop_close() does), or
- *           another thread is inside a call, such as dn_watch_posts() or another dn_shutdown():
- *           observers and tokens are cancelled, all else goes on, and it may be called again.
+ *           another thread is inside a call, such as dn_watch_posts() or another dn_shutdown(), or
+ *           a watch of dn_watch_open() is not closed: observers and tokens are cancelled, all else
+ *           goes on, and it may be called again.
  * Threads:  any. Not while another thread or a signal handler calls notify_check(), notify_peek(),
  *           notify_get_state() or notify_is_valid_token(), which take no lock.
  * Apple:    none.

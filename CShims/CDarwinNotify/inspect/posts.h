@@ -1,0 +1,10 @@
+/* The public functions that watch posts. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Returns whether this process has closed all watches that it opened. */
+bool dn__watches_are_none(void);
+
+/* Frees what is known of the watches, of which there are none. */
+void dn__watches_free(void);
