@@ -13,6 +13,7 @@
 
 #include "carrier/direct/marks.h"
 #include "carrier/direct/ring.h"
+#include "carrier/direct/storm.h"
 #include "shm/region.h"
 #include "shm/slot.h"
 #include "util/clock.h"
@@ -22,6 +23,9 @@
 #include "util/loop.h"
 #include "util/text.h"
 #include "util/utf8.h"
+
+/* Taking this many marks costs the reader about as much as a wake-up. */
+#define N_MARKS_PER_WAKE 16
 
 /* How far the posts of a slot were reported. */
 typedef struct known {
@@ -37,7 +41,9 @@ struct dn__follower {
         int fd;
         dn__fork_guard *fd_guard;
         _Atomic bool is_told; /* the reader has not looked since */
+        _Atomic size_t n_marks; /* that the reader took, since the thread has noted it */
         bool looks_at_all;    /* not only at what is marked */
+        dn__storm storm;
         known known[DN__SHM_N_SLOTS];
 };
 
@@ -48,6 +54,9 @@ static bool prepare_follower(dn__source *source, dn__wait *wait)
         dn__follower *follower = DN__CONTAINER(source, dn__follower, source);
 
         (void)wait;
+        /* The thread does not know whether there were posts. But a report has time. */
+        dn__storm_note(&follower->storm, 0,
+                       1 + atomic_exchange(&follower->n_marks, 0) / N_MARKS_PER_WAKE);
         return atomic_load(&follower->is_told) || !dn__ring_is_marked(follower->region);
 }
 
@@ -146,7 +155,7 @@ int dn__follower_read(dn__follower *follower, const char *prefix, const dn_watch
         if (follower->looks_at_all)
                 look_at_all(&report);
         follower->looks_at_all = follower->looks_at_all && report.result;
-        dn__marks_take(follower->region, look_at, &report);
+        atomic_fetch_add(&follower->n_marks, dn__marks_take(follower->region, look_at, &report));
         return report.result;
 }
 

@@ -43,6 +43,14 @@ static inline struct timespec dn__clock_timespec(uint64_t us)
         };
 }
 
+/* A signal handler ends it early. */
+static inline void dn__clock_sleep_until(uint64_t until_us)
+{
+        struct timespec until = dn__clock_timespec(until_us);
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 /* As poll(), but with a deadline instead of a timeout. */
 static inline int dn__clock_poll(struct pollfd *fds, nfds_t n_fds, uint64_t until_us)
 {

@@ -31,6 +31,7 @@ struct dn__loop {
         dn__bell bell; /* of a loop that polls */
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
+        bool has_worked; /* in this turn */
 
         dn__lock lock;
         dn__queue works DN__GUARDED_BY(&lock);
@@ -194,6 +195,7 @@ static bool run_works(dn__loop *loop, bool *ret_is_closing)
         size_t n;
 
         dn__lock_acquire(&loop->lock);
+        loop->has_worked |= loop->works.n_works > 0;
         for (n = loop->works.n_works; n > 0 && dn__queue_pop(&loop->works, &work); n--) {
                 dn__lock_release(&loop->lock);
                 work.run(work.argument);
@@ -203,6 +205,12 @@ static bool run_works(dn__loop *loop, bool *ret_is_closing)
         *ret_is_closing = loop->is_closing;
         dn__lock_release(&loop->lock);
         return has_works;
+}
+
+bool dn__loop_has_worked(const dn__loop *loop)
+{
+        assert(dn__loop_is_current(loop));
+        return loop->has_worked;
 }
 
 void dn__loop_run_works(dn__loop *loop)
@@ -220,6 +228,7 @@ static void run_turns(dn__loop *loop)
 
         for (;;) {
                 dn__wake_begin(atomic_load(&loop->word));
+                loop->has_worked = false;
                 dispatch_sources(loop, &turn, has_slept);
                 has_works = run_works(loop, &is_closing);
                 if (is_closing && !has_works)

@@ -73,6 +73,9 @@ void dn__loop_wake(dn__loop *loop);
 /* Returns whether the caller is on the loop's thread. */
 bool dn__loop_is_current(const dn__loop *loop);
 
+/* Returns whether queued work was run in this turn. Only on the loop's thread. */
+bool dn__loop_has_worked(const dn__loop *loop);
+
 /* Runs the currently queued work, for a source whose work must directly follow what it dispatched.
  * Only on the loop's thread. */
 void dn__loop_run_works(dn__loop *loop);

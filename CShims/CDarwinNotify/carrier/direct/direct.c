@@ -11,8 +11,23 @@
 #include "carrier/direct/marks.h"
 #include "carrier/direct/nap.h"
 #include "carrier/direct/ring.h"
+#include "carrier/direct/storm.h"
 #include "shm/slot.h"
 #include "util/list.h"
+
+/* What costs about as much as a wake-up: to look at this many names that were not posted, or to
+ * take this many marks of slots without a name. To check the table costs as much as several. */
+#define N_LOOKS_PER_WAKE 8
+#define N_MARKS_PER_WAKE 2048
+#define N_WAKES_PER_CHECK 8
+
+/* What the thread has done since it last asked what to wait for. */
+typedef struct turn {
+        uint64_t n_finds;  /* names with new posts */
+        uint64_t n_looks;  /* at other names */
+        uint64_t n_marks;
+        uint64_t n_checks; /* whether others have left the table */
+} turn;
 
 typedef struct dn__direct {
         dn__carrier carrier;
@@ -25,6 +40,8 @@ typedef struct dn__direct {
         const dn__region *left;    /* the region that the sink was told others left */
         uint64_t n_found;          /* new posts, by this look */
         dn__nap nap;
+        turn turn;
+        dn__storm storm;
 } dn__direct;
 
 static dn__direct *direct_of(dn__carrier *carrier)
@@ -39,6 +56,18 @@ dn__loop *dn__direct_get_loop(dn__carrier *carrier)
 
 /* --- Receiving ------------------------------------------------------------------------------- */
 
+/* Whoever rings in vain, or marks names that were not posted, gets a bounded share of the time. */
+static void account_for_turn(dn__direct *direct)
+{
+        turn turn = direct->turn;
+        bool has_worked = dn__loop_has_worked(direct->loop), is_vain = !turn.n_finds && !has_worked;
+
+        direct->turn = (struct turn){ 0 };
+        dn__storm_note(&direct->storm, turn.n_finds + has_worked,
+                       is_vain + turn.n_looks / N_LOOKS_PER_WAKE + turn.n_marks / N_MARKS_PER_WAKE +
+                               turn.n_checks * N_WAKES_PER_CHECK);
+}
+
 static bool prepare_direct(dn__source *source, dn__wait *wait)
 {
         dn__direct *direct = DN__CONTAINER(source, dn__direct, source);
@@ -46,6 +75,7 @@ static bool prepare_direct(dn__source *source, dn__wait *wait)
 
         (void)wait;
         dn__nap_take(&direct->nap);
+        account_for_turn(direct);
         return !region || (!dn__ring_is_marked(region) &&
                            (direct->left == region || !dn__region_was_left(region)));
 }
@@ -57,6 +87,7 @@ static void look_whether_left(dn__direct *direct, const dn__region *region)
                 direct->left = NULL;
         } else if (direct->left != region) {
                 direct->left = region;
+                direct->turn.n_checks++;
                 direct->carrier.sink->may_have_missed(direct->carrier.context);
         }
 }
@@ -66,13 +97,19 @@ static void bring(void *context, size_t slot_index)
 {
         dn__direct *direct = context;
         char text[DN__SLOT_NAME_BYTES];
+        uint64_t n_posts = 0;
         dn__post post = {
                 .generation = UINT64_MAX,
                 .region = direct->current->id,
         };
 
         if (dn__slot_read_name(direct->current, slot_index, text, &post.name))
-                direct->n_found += direct->carrier.sink->received(direct->carrier.context, &post);
+                n_posts = direct->carrier.sink->received(direct->carrier.context, &post);
+        direct->n_found += n_posts;
+        if (n_posts)
+                direct->turn.n_finds++;
+        else
+                direct->turn.n_looks++;
 }
 
 static void dispatch_direct(dn__source *source)
@@ -83,7 +120,7 @@ static void dispatch_direct(dn__source *source)
         if (!direct->current)
                 return;
         direct->n_found = 0;
-        dn__marks_take(direct->current, bring, direct);
+        direct->turn.n_marks = dn__marks_take(direct->current, bring, direct);
         dn__nap_note(&direct->nap, direct->n_found);
         look_whether_left(direct, direct->current);
 }

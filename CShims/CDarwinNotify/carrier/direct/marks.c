@@ -22,6 +22,7 @@ typedef struct collection {
         void *context;
         marked marked[MAX_SORTED];
         size_t n_marked;
+        size_t n_taken;
 } collection;
 
 static int compare_times(const void *a, const void *b)
@@ -46,6 +47,7 @@ static void add(void *context, size_t slot_index)
         collection *collection = context;
         const dn__shm_table *table = collection->region->table;
 
+        collection->n_taken++;
         /* Without a tag there may be no memory behind the slot. */
         if (atomic_load(&table->tags[slot_index]) == 0)
                 return;
@@ -57,8 +59,8 @@ static void add(void *context, size_t slot_index)
                           slot_index };
 }
 
-void dn__marks_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
-                    void *context)
+size_t dn__marks_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
+                      void *context)
 {
         collection collection;
 
@@ -66,6 +68,7 @@ void dn__marks_take(const dn__region *region, void (*look)(void *context, size_t
         collection.look = look;
         collection.context = context;
         collection.n_marked = 0;
+        collection.n_taken = 0;
         /* A walk over the marks may find one that was set after one it has already passed. So it is
          * repeated until there are no more. */
         for (int i = 0; i < MAX_LOOKS; i++) {
@@ -76,4 +79,5 @@ void dn__marks_take(const dn__region *region, void (*look)(void *context, size_t
                         break;
         }
         look_at_all(&collection);
+        return collection.n_taken;
 }

@@ -60,11 +60,9 @@ static inline void dn__nap_note(dn__nap *nap, uint64_t n_posts)
 /* Sleeps if there is a flood. */
 static inline void dn__nap_take(dn__nap *nap)
 {
-        struct timespec until = dn__clock_timespec(nap->until_us);
-
         if (!nap->is_due)
                 return;
-        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        dn__clock_sleep_until(nap->until_us);
         nap->is_due = false;
         nap->is_over = true;
 }
