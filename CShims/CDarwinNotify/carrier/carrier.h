@@ -17,6 +17,7 @@ typedef struct dn__carrier_counts {
         uint64_t n_received; /* posts received */
         uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
         uint64_t n_connects; /* successful connections */
+        uint64_t n_losses;   /* lost connections: as many, or one less while there is one */
 } dn__carrier_counts;
 
 /* Receives what a carrier delivers. All functions are called on the thread of the carrier's loop,
@@ -27,6 +28,8 @@ typedef struct dn__sink {
         uint64_t (*received)(void *context, const dn__post *post);
         /* Posts may have been missed: check every name. */
         void (*may_have_missed)(void *context);
+        /* A connection was made or lost: once for each, after the counts have changed. */
+        void (*connection_changed)(void *context);
         /* The last call, after close(). If the carrier was never started, it is made from within
          * close(). The carrier must then be freed once its loop has ended. */
         void (*closed)(void *context);

@@ -113,6 +113,7 @@ dn__carrier_counts dn__carriers_get_counts(dn__hub *hub)
                 sum.n_received += counts.n_received;
                 sum.n_ignored += counts.n_ignored;
                 sum.n_connects += counts.n_connects;
+                sum.n_losses += counts.n_losses;
         }
         return sum;
 }

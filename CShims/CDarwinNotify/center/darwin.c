@@ -11,6 +11,7 @@
 #include "center/delivery.h"
 #include "center/fanout.h"
 #include "center/hub.h"
+#include "center/news.h"
 #include "center/prefix.h"
 #include "center/table.h"
 #include "center/topic.h"
@@ -73,7 +74,12 @@ static void may_have_missed(void *context)
         dn__works_run(&works);
 }
 
-static const dn__sink sink = { received, may_have_missed, dn__bus_carrier_closed };
+static const dn__sink sink = {
+        .received = received,
+        .may_have_missed = may_have_missed,
+        .connection_changed = dn__news_bus_changed,
+        .closed = dn__bus_carrier_closed,
+};
 
 /* --- Opening -------------------------------------------------------------------------------- */
 

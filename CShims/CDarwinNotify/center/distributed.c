@@ -10,6 +10,7 @@
 #include "center/dispatch.h"
 #include "center/held.h"
 #include "center/hub.h"
+#include "center/news.h"
 #include "center/works.h"
 #include "darwinnotify/distributed.h"
 #include "util/call.h"
@@ -51,6 +52,7 @@ static void missed_distributed(void *context)
 static const dn__sink distributed_sink = {
         .received = received_distributed,
         .may_have_missed = missed_distributed,
+        .connection_changed = dn__news_bus_changed,
         .closed = dn__bus_carrier_closed,
 };
 

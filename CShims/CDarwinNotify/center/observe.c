@@ -164,7 +164,8 @@ int dn_observer_replace(dn_observer *observer, dn_handler handler, const dn_exec
         dn__observer_spec spec = { .handler = handler };
         int r = -EINVAL;
 
-        if (hub && dn__hub_is_current(hub) && handler.invoke && is_live(observer))
+        if (hub && dn__hub_is_current(hub) && handler.invoke && is_live(observer) &&
+            !dn__name_is_bus(&observer->inbox->topic->name))
                 r = dn__hub_make_executor(hub, executor, &spec.executor);
         if (r == 0) {
                 spec.object = observer->object;

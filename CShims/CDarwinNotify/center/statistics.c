@@ -12,7 +12,7 @@ static uint64_t n_names(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
-        return hub->topics.n_entries;
+        return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
 }
 
 static uint64_t n_tables(dn__hub *hub)

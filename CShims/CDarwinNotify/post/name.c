@@ -19,6 +19,14 @@
 
 const dn__name dn__name_any = { .text = "", .reach = DN__REACH_PROCESS };
 
+/* Not valid UTF-8. */
+const dn__name dn__name_bus = { .text = "\xff" "bus", .n_bytes = 4, .reach = DN__REACH_PROCESS };
+
+bool dn__name_is_bus(const dn__name *name)
+{
+        return name->n_bytes == dn__name_bus.n_bytes && strcmp(name->text, dn__name_bus.text) == 0;
+}
+
 static bool is_reserved(const char *text)
 {
         return dn__text_begins_with(text, USER_PREFIX) ||

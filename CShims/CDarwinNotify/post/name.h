@@ -26,6 +26,10 @@ typedef struct dn__name {
 /* Stands for every name, for observers of all names. */
 extern const dn__name dn__name_any;
 
+/* Stands for the state of the bus, for its observers. Nobody can post or observe it otherwise. */
+extern const dn__name dn__name_bus;
+bool dn__name_is_bus(const dn__name *name);
+
 /* Makes a name. `widest` is the reach of its center; a name that begins with `self.` always stays
  * in the process. Returns 0; -EINVAL if the text is NULL, empty, or not valid UTF-8 for D-Bus;
  * -ENAMETOOLONG if it leaves the process and has more than DN_NAME_MAX_BYTES bytes. */

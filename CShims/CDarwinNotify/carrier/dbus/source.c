@@ -38,6 +38,7 @@ static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 
 static void disconnect(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
+        dbus->counts.n_losses += dn__connection_is_ready(&dbus->connection);
         if (dn__connection_is_ready(&dbus->connection) &&
             dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
                 dbus->backoff_us = DN__BACKOFF_MIN_US;
@@ -180,10 +181,16 @@ static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dn__connection_close(&dbus->connection);
 }
 
+static uint64_t count_untold(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->n_changes_told;
+}
+
 /* Notifies everyone affected by what this turn changed. */
 static void end_turn(dn__dbus *dbus)
 {
         const dn__carrier *carrier = &dbus->carrier;
+        uint64_t n_changes;
         bool missed, ends;
 
         dn__lock_acquire(&dbus->lock);
@@ -195,7 +202,11 @@ static void end_turn(dn__dbus *dbus)
         ends = is_over(dbus);
         if (ends)
                 let_go(dbus);
+        n_changes = count_untold(dbus);
+        dbus->n_changes_told += n_changes;
         dn__lock_release(&dbus->lock);
+        for (; n_changes > 0; n_changes--)
+                carrier->sink->connection_changed(carrier->context);
         if (missed)
                 carrier->sink->may_have_missed(carrier->context);
         if (ends)
@@ -227,7 +238,8 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
         if (dn__dbus_is_held(dbus))
                 until_us = earlier(until_us, dbus->hold_us);
         wait->until_us = until_us;
-        return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus);
+        return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
+               count_untold(dbus) == 0;
 }
 
 static bool dbus_prepare(dn__source *source, dn__wait *wait)

@@ -45,6 +45,7 @@ typedef struct dn__dbus {
         dn__throttle flood DN__GUARDED_BY(&lock);    /* of posts that the table carries */
         uint64_t hold_us DN__GUARDED_BY(&lock);      /* until when `pending` is held back, or 0 */
         dn__carrier_counts counts DN__GUARDED_BY(&lock);
+        uint64_t n_changes_told DN__GUARDED_BY(&lock); /* connects and losses that the sink knows */
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */
         uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was last sent, or 0 */
         bool is_started DN__GUARDED_BY(&lock);

@@ -238,6 +238,7 @@ DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *ob
 /**
  * Tells whether the center is connected to its bus at the moment: then every program on the bus
  * sees its posts, not only the processes of the user that use this library.
+ * dn_center_observe_bus() tells of changes.
  *
  * Returns:  1 if it is, 0 if not, or for the local center; or a negative value.
  * Errors:   -EINVAL if `center` is NULL; -ENOMEM.

@@ -153,6 +153,43 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
                                        dn_handler handler, dn_observer **ret_observer);
 
 /**
+ * A callback for what happens to a center's bus, its context, and a hook that destroys the context.
+ * The contract is that of dn_handler.
+ */
+typedef struct dn_bus_handler {
+        /** `is_on_bus` is 1 when the bus was found, or is there from the beginning; else 0. */
+        void (*invoke)(dn_center *center, int is_on_bus, void *context);
+        void *context;
+        void (*destroy)(void *context);
+} dn_bus_handler;
+
+/**
+ * Registers a handler that is called with the present state of the bus, then whenever the bus is
+ * found or lost.
+ *
+ * The first call always comes. No later change is left out, and the calls have the order of the
+ * changes, so that each says the opposite of the one before; only if more than 16 calls wait, for a
+ * callback that blocks, they are merged into the last one. While there is no bus, the processes of
+ * the user that use this library still hear each other; what other programs on the bus post is
+ * missed.
+ *
+ * @param center        the Darwin or the distributed center, or one of dn_center_open() and its
+ *                      like; borrowed.
+ * @param handler       `invoke` must be set; consumed, also on failure.
+ * @param executor      borrowed during the call, then retained; NULL stands for the delivery
+ *                      thread.
+ * @param ret_observer  set on success only; the caller owns one reference. May be NULL: the
+ *                      observer then lives as long as the center. It is set before the first call.
+ *
+ * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or it is the local
+ *           center; -ENOMEM.
+ * Threads:  any. The first use in a process waits for the connection, for at most a second.
+ * Apple:    none; its daemon is always there.
+ */
+DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
+                                    const dn_executor *executor, dn_observer **ret_observer);
+
+/**
  * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
  * The new observer takes over the posts that the old one has not been invoked for and, on the same
@@ -165,7 +202,8 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL.
  *
  * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
- *           is cancelled, or an executor was given for the local center; -ENOMEM.
+ *           is cancelled or one of dn_center_observe_bus(), or an executor was given for the local
+ *           center; -ENOMEM.
  * Threads:  any.
  * Apple:    none.
  */
