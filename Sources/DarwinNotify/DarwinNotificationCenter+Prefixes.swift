@@ -10,8 +10,11 @@ extension DarwinNotificationCenter {
   /// not be observed individually are left out.
   ///
   /// What the bus drops is caught up, as for observers of one name, only if another process held
-  /// the name when this function was called, or if it was heard of since. Posts that do not go over
-  /// the bus are not heard.
+  /// the name when this function was called, or if it was heard of since.
+  ///
+  /// Posts of other processes are heard by the bus alone. Without one, or while it is gone, only
+  /// the posts of this process are heard; this throws nothing, and ``isOnBus`` tells. With the bus,
+  /// posts are heard from then on.
   ///
   /// - Parameters:
   ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.

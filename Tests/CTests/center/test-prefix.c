@@ -124,6 +124,23 @@ TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
         test_bus_stop(bus);
 }
 
+TEST_NO_BUS(withoutABusARegistrationSaysSoAndHearsItsOwnProcess)
+{
+        record seen;
+        dn_observer *observer = NULL;
+        static tally name = { 0 };
+
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        record_init(&seen);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", record_handler(&seen), NULL,
+                                          &observer),
+                 -ENOTCONN);
+        tally_drop(tally_observe(dn_center_darwin(), "com.name", &name)); /* says nothing */
+        post_ok(dn_center_darwin(), "com.own");
+        record_expect(&seen, 1, "com.own\n");
+        record_drop(observer, &seen);
+}
+
 TEST(namesOfAnotherUserAreLeftOut)
 {
         test_bus *bus = test_bus_begin();

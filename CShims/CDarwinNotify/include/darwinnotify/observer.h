@@ -123,14 +123,18 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  * the distributed center are: dn_event.n_dropped tells how many are missing.
  *
  * On the Darwin center, what the bus drops is caught up, as for observers of one name, only if the
- * name was held by another process when this function was called, or was heard of since; and posts
- * that do not go over the bus are not heard.
+ * name was held by another process when this function was called, or was heard of since.
+ *
+ * Posts of other processes are heard by the bus alone. Without one, or while it is gone, the
+ * handler hears only the posts of its own process, and this returns -ENOTCONN, unlike for one name.
+ * With the bus, posts are heard from then on. dn_center_is_on_bus() tells whether there is one.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *
  * Otherwise as dn_center_observe().
  *
- * Errors:   -EINVAL also if `prefix` is NULL.
+ * Errors:   -EINVAL also if `prefix` is NULL; -ENOTCONN: registered, but without a bus, even if
+ *           there is a table.
  * Threads:  any.
  * Apple:    none.
  */
