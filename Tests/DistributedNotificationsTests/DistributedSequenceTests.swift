@@ -6,6 +6,19 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct DistributedSequenceTests {
   @Test(arguments: BusKind.installed)
+  func tellsOfTheBusAndOfEachChange(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let center = try DistributedNotificationCenter(bus: .address(bus.address))
+    await eventually("there is no bus") { center.isOnBus }
+    var states = try center.busStates().makeAsyncIterator()
+    #expect(await states.next() == true)
+    bus.kill()
+    #expect(await states.next() == false)
+    bus.startAgain()
+    #expect(await states.next() == true)
+  }
+
+  @Test(arguments: BusKind.installed)
   func aSlowConsumerGetsEveryPostInOrder(on kind: BusKind) async throws {
     let stage = try await DistributedStage(kind)
     let notifications = try stage.center.notifications(named: .changed)

@@ -81,6 +81,14 @@ package final class DistributedCenter: Sendable {
   /// Whether the center is currently connected to its bus. The corresponding C function is
   /// `dn_center_is_on_bus`.
   package var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
+
+  /// Whether the center is on its bus: first the present state, then each change. The corresponding
+  /// C function is `dn_center_observe_bus`.
+  package func busStates() throws(DarwinNotifyError) -> QueuedNotifications<Bool> {
+    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+      try dn_bus_handler.observe(self.center, on: delivery, handler)
+    }
+  }
 }
 
 private let appleOptions = UInt32(DN_POST_DELIVER_IMMEDIATELY | DN_POST_TO_ALL_SESSIONS)

@@ -55,6 +55,13 @@ static dn_observer *observe_bus(dn_center *center, told *self, const dn_executor
         return observer;
 }
 
+/* Begins on the bus, however long that takes to answer. */
+static dn_observer *observe_found(dn_center *center, told *self, const dn_executor *executor)
+{
+        WAIT_UNTIL_EQ(dn_center_is_on_bus(center), 1);
+        return observe_bus(center, self, executor);
+}
+
 /* The first state, then each time the opposite. */
 static void check_alternates(const told *self, int first)
 {
@@ -89,9 +96,9 @@ TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
         test_bus *bus = test_bus_begin();
         static told darwin = {0}, distributed = {0}, direct = {0};
         dn_executor executor = dn_executor_inline();
-        dn_observer *observers[] = {observe_bus(dn_center_darwin(), &darwin, NULL),
-                                    observe_bus(dn_center_distributed(), &distributed, NULL),
-                                    observe_bus(dn_center_darwin(), &direct, &executor)};
+        dn_observer *observers[] = {observe_found(dn_center_darwin(), &darwin, NULL),
+                                    observe_found(dn_center_distributed(), &distributed, NULL),
+                                    observe_found(dn_center_darwin(), &direct, &executor)};
 
         WAIT_UNTIL(darwin.n_states == 1 && distributed.n_states == 1 && direct.n_states == 1);
         CHECK_EQ(darwin.states[0], 1);
@@ -149,8 +156,8 @@ TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
         dn_observer *observers[2];
 
         slow.holds = true;
-        observers[0] = observe_bus(dn_center_darwin(), &slow, NULL);
-        observers[1] = observe_bus(dn_center_darwin(), &quick, &executor);
+        observers[0] = observe_found(dn_center_darwin(), &slow, NULL);
+        observers[1] = observe_found(dn_center_darwin(), &quick, &executor);
         WAIT_UNTIL(slow.n_states == 1 && quick.n_states == 1);
         lose_and_find(bus, &quick, NULL);
         lose_and_find(bus, &quick, NULL);
@@ -173,7 +180,7 @@ TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
 
         CHECK_EQ(dn_loop_new(&loop), 0);
         executor = dn_loop_executor(loop);
-        observer = observe_bus(dn_center_darwin(), &self, &executor);
+        observer = observe_found(dn_center_darwin(), &self, &executor);
         CHECK_EQ(self.n_states, 0);
         WAIT_UNTIL((dn_loop_process(loop), self.n_states == 1));
         test_bus_kill(bus);
@@ -201,7 +208,7 @@ TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
         uint64_t n_names = 1;
 
         CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
-        observer = observe_bus(center, &self, NULL);
+        observer = observe_found(center, &self, NULL);
         CHECK_EQ(dn_center_get_statistic(center, DN_STATISTIC_NAMES, &n_names), 0);
         CHECK_EQ(n_names, 0);
         dn_center_unref(center);
@@ -218,13 +225,13 @@ TEST_ON_BUS(shutdownEndsObserversOfTheBus)
 {
         test_bus *bus = test_bus_begin();
         static told self = {0}, again = {0};
-        dn_observer *observer = observe_bus(dn_center_darwin(), &self, NULL);
+        dn_observer *observer = observe_found(dn_center_darwin(), &self, NULL);
 
         WAIT_UNTIL_EQ(self.n_states, 1);
         CHECK_EQ(dn_shutdown(), 0);
         CHECK_EQ(self.n_destroyed, 1);
         dn_observer_unref(observer);
-        tally_drop(observe_bus(dn_center_darwin(), &again, NULL));
+        tally_drop(observe_found(dn_center_darwin(), &again, NULL));
         WAIT_UNTIL_EQ(again.n_destroyed, 1);
         CHECK_EQ(dn_shutdown(), 0);
         test_bus_stop(bus);
