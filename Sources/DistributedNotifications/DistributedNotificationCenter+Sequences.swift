@@ -53,8 +53,8 @@ extension DistributedNotificationCenter {
   /// Returns a sequence of whether the center is on its bus: first the present state, then each
   /// change.
   ///
-  /// Changes are not left out, and alternate; only if more than 16 wait to be taken, they are merged
-  /// into the last one. What other programs post while there is no bus is missed.
+  /// Changes are not left out, and alternate; only if more than 16 wait to be taken, they are
+  /// merged into the last one. What other programs post while there is no bus is missed.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: `DarwinNotifyError.outOfMemory`.

@@ -6,6 +6,7 @@
 #include "center/table.h"
 #include "center/topic.h"
 #include "util/clock.h"
+#include "util/debug.h"
 
 /* --- The timer: topics that have lingered long enough --------------------------------------- */
 
@@ -32,6 +33,15 @@ static void loop_closed(void *context)
         dn__hub_unref(hub);
 }
 
+static void tell_address(const dn__address *address)
+{
+        if (address->address)
+                dn__debug_say(0, "looks for the bus %s", address->address);
+        else
+                dn__debug_say(0, "has no bus to look for (%s): only the user's processes are heard",
+                              address->scope);
+}
+
 int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address address))
 {
         dn__loop_options options = {
@@ -46,6 +56,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
         r = dn__address_resolve(hub->center->bus, &address);
         if (r < 0)
                 return r;
+        tell_address(&address);
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0) {
                 dn__address_deinit(&address);

@@ -8,6 +8,7 @@
 #include "center/delivery.h"
 #include "center/fanout.h"
 #include "center/table.h"
+#include "util/debug.h"
 
 static void publish(dn__topic *topic, dn__shm_slot *slot, const dn__watches *watches)
 {
@@ -46,6 +47,9 @@ static int prepare_topic(dn__topic *topic, dn__shm_slot *slot, bool is_watched)
                 slot = dn__slot_hold(hub->region, name->hash, name->text, name->n_bytes);
         if (!is_watched)
                 r = dn__carriers_watch(hub, name, &watches);
+        if (!slot && hub->region && !name->is_prefix)
+                dn__debug_say(0, "the table has no room for %s: it goes over the bus alone",
+                              name->text);
         publish(topic, slot, is_watched || r < 0 ? NULL : &watches);
         if (!name->is_prefix)
                 dn__table_attend(hub, slot != NULL);

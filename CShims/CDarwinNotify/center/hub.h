@@ -53,6 +53,7 @@ struct dn__hub {
         /* Of the service thread: it watches over the file of this region, if it can. */
         const dn__region *watched;
         struct dn__place *place;
+        int table_error; /* of whoever opens or moves the hub: what was told last, or 0 */
         _Atomic uint64_t table_retry_us; /* not before this to try again what failed; DN__NEVER */
         _Atomic uint64_t table_alarm_us; /* the same if names wait for it, else DN__NEVER */
         uint64_t table_backoff_us DN__HUB_GUARDED;

@@ -2,7 +2,7 @@
  *
  * They are observers of a name that nobody can post. A call says nothing about the bus by itself:
  * an observer compares how many changes it has told with how many there were, whose parity is the
- * state of the bus. So it tells each change once, in order, from the moment of its first call on. */
+ * state of the bus. So it tells each change once, in order, from its first call on. */
 #include "center/news.h"
 
 #include <errno.h>

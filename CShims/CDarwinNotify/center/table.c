@@ -21,6 +21,7 @@
 #include "center/topic.h"
 #include "shm/place.h"
 #include "util/clock.h"
+#include "util/debug.h"
 
 /* When to try again what has failed: soon, since a process without its table is deaf without a bus,
  * and always within a second. */
@@ -165,6 +166,19 @@ static bool is_in_place(const dn__region *region)
         return true;
 }
 
+/* Tells of an outcome once, however often it is tried. */
+static void tell_table(dn__hub *hub, const dn__region *region, int r)
+{
+        if (r < 0 && r == hub->table_error)
+                return;
+        hub->table_error = r;
+        if (r == 0)
+                dn__debug_say(0, "shares the table %s", region->path);
+        else
+                dn__debug_say(r, "has no table for %s, only the bus is left, tries again",
+                              hub->scope);
+}
+
 /* Finds the table to be in: sets `to`, or returns a negative errno. */
 static int find_table(move *move)
 {
@@ -175,6 +189,7 @@ static int find_table(move *move)
                 return 0;
         }
         r = dn__region_open(move->hub->scope, &move->to);
+        tell_table(move->hub, move->to, r);
         if (r < 0)
                 return r;
         if (move->from && dn__region_is_same(move->from, move->to)) {
@@ -407,6 +422,7 @@ int dn__table_begin(dn__hub *hub, const char *scope)
         hub->table_source.ops = &ops;
         dn__loop_add(hub->loop, &hub->table_source);
         r = dn__region_open(scope, &region);
+        tell_table(hub, region, r);
         note_outcome(hub, r == 0);
         if (r < 0)
                 return 0;

@@ -12,6 +12,7 @@
 #include "notify/close.h"
 #include "util/call.h"
 #include "util/clock.h"
+#include "util/debug.h"
 #include "util/fork.h"
 #include "util/thread.h"
 
@@ -64,6 +65,7 @@ static void close_everything(void)
         dn__watches_free();
         dn__centers_free(&hubs);
         dn__fork_guards_free();
+        dn__debug_forget();
 }
 
 static int shut_down(void)

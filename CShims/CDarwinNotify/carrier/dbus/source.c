@@ -4,11 +4,13 @@
  * cannot fill the queue of the bus. */
 #include "carrier/dbus/source.h"
 
+#include <errno.h>
 #include <poll.h>
 
 #include "carrier/dbus/receive.h"
 #include "carrier/dbus/send.h"
 #include "carrier/dbus/state.h"
+#include "carrier/dbus/tell.h"
 #include "util/cleanup.h"
 
 /* A connection that lasted this long counts as good: the next loss restarts the backoff. */
@@ -36,8 +38,9 @@ static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dn__condition_broadcast(&dbus->changed);
 }
 
-static void disconnect(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
 {
+        dn__dbus_note_failure(dbus, reason);
         dbus->counts.n_losses += dn__connection_is_ready(&dbus->connection);
         if (dn__connection_is_ready(&dbus->connection) &&
             dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
@@ -66,10 +69,12 @@ static void connect_if_due(dn__dbus *dbus)
                 return;
         r = dn__connection_open(&connection, &dbus->address);
         dn__lock_acquire(&dbus->lock);
-        if (r < 0)
+        if (r < 0) {
+                dn__dbus_note_failure(dbus, r);
                 connect_later(dbus);
-        else
+        } else {
                 dbus->connection = connection;
+        }
         dn__lock_release(&dbus->lock);
 }
 
@@ -116,7 +121,7 @@ static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->l
                 return false;
         r = dn__connection_step(&dbus->connection, message);
         if (r < 0)
-                disconnect(dbus);
+                disconnect(dbus, r);
         else
                 stepped(dbus, was_ready, n_asked);
         return r > 0;
@@ -127,7 +132,7 @@ static void look_at_descriptor(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         if (dn__connection_is_open(&dbus->connection) &&
             !dn__connection_is_intact(&dbus->connection))
-                disconnect(dbus);
+                disconnect(dbus, -EBADF);
 }
 
 /* Runs the callbacks of each message right after it: someone is waiting for them. */
@@ -205,6 +210,7 @@ static void end_turn(dn__dbus *dbus)
         n_changes = count_untold(dbus);
         dbus->n_changes_told += n_changes;
         dn__lock_release(&dbus->lock);
+        dn__dbus_tell(dbus);
         for (; n_changes > 0; n_changes--)
                 carrier->sink->connection_changed(carrier->context);
         if (missed)
@@ -223,11 +229,13 @@ static dn__dbus *dbus_at(dn__source *source)
 static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->lock)
 {
         uint64_t until_us = DN__NEVER;
+        int r = 0;
 
         look_at_descriptor(dbus);
-        if (dn__connection_is_open(&dbus->connection) &&
-            dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us) < 0)
-                disconnect(dbus);
+        if (dn__connection_is_open(&dbus->connection))
+                r = dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us);
+        if (r < 0)
+                disconnect(dbus, r);
         until_us = earlier(until_us, earlier(dbus->connect_us, dbus->close_us));
         until_us = earlier(until_us, dbus->missed_us);
         if (dbus->outbox.until_us)

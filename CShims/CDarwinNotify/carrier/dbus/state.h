@@ -21,6 +21,12 @@
 #include "util/loop.h"
 #include "util/throttle.h"
 
+/* Why the connection was lost, or none was made. */
+typedef struct dn__dbus_failure {
+        bool has_happened;
+        int reason; /* a negative errno */
+} dn__dbus_failure;
+
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
  * never held while waiting or while code outside this folder runs. */
 typedef struct dn__dbus {
@@ -45,6 +51,8 @@ typedef struct dn__dbus {
         dn__throttle flood DN__GUARDED_BY(&lock);    /* of posts that the table carries */
         uint64_t hold_us DN__GUARDED_BY(&lock);      /* until when `pending` is held back, or 0 */
         dn__carrier_counts counts DN__GUARDED_BY(&lock);
+        dn__carrier_counts told DN__GUARDED_BY(&lock);    /* see tell.c */
+        dn__dbus_failure failure DN__GUARDED_BY(&lock);   /* likewise */
         uint64_t n_changes_told DN__GUARDED_BY(&lock); /* connects and losses that the sink knows */
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */
         uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was last sent, or 0 */

@@ -100,9 +100,9 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  * @return 0 while the watch goes on. Once it has ended, from each call: the value with which a
  *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
  *
- * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned a
- *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
- *           is neither a bus nor a table, or no more, or the descriptor was closed by the host.
+ * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned
+ *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
+ *           there is neither a bus nor a table, or no more, or the descriptor was closed by the host.
  * Threads:  one at a time; not in a callback of the watch.
  * Apple:    none.
  */

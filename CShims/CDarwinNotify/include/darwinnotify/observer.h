@@ -185,8 +185,8 @@ typedef struct dn_bus_handler {
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL: the
  *                      observer then lives as long as the center. It is set before the first call.
  *
- * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or it is the local
- *           center; -ENOMEM.
+ * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or it is the
+ *           local center; -ENOMEM.
  * Threads:  any. The first use in a process waits for the connection, for at most a second.
  * Apple:    none; its daemon is always there.
  */

@@ -1,0 +1,149 @@
+/* What DARWIN_NOTIFY_DEBUG=1 has the library write to standard error. */
+#include <darwinnotify/library.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "shm.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+/* Its standard error is its standard output. It observes "N" and posts, then does what it reads. */
+ROLE(chatter)
+{
+        static tally seen = {0};
+        char line[64];
+
+        CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
+        if (n_args > 0)
+                forbid_tables();
+        tally_observe_soon(dn_center_darwin(), "N", &seen);
+        post_soon(dn_center_darwin(), "N");
+        for (;;) {
+                printf("done\n");
+                fflush(stdout);
+                if (!fgets(line, sizeof line, stdin))
+                        return 0;
+                if (strncmp(line, "shutdown", 8) == 0)
+                        CHECK_EQ(dn_shutdown(), 0);
+                else
+                        post_soon(dn_center_darwin(), "N");
+        }
+}
+
+/* The next line that has all of these texts. */
+static const char *await_line(test_child *child, const char *text, const char *also)
+{
+        const char *line;
+
+        do {
+                line = test_child_read_line(child);
+                CHECK(line);
+        } while (!strstr(line, text) || !strstr(line, also));
+        return line;
+}
+
+TEST(nothingIsWrittenUnlessAskedFor)
+{
+        test_bus *bus = test_bus_begin();
+        static const char *const values[] = {NULL, "", "0", "yes"};
+
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+                test_child *child;
+
+                if (values[i])
+                        setenv("DARWIN_NOTIFY_DEBUG", values[i], 1);
+                child = test_spawn_role("chatter", NULL);
+                CHECK_STREQ(test_child_read_line(child), "done");
+                for (int n = 0; n < 3; n++)
+                        CHECK_STREQ(test_child_ask(child, "post"), "done");
+                CHECK_EQ(test_child_wait(child), 0);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(busThatIsFoundAndLostIsTold)
+{
+        test_bus *bus = test_bus_begin();
+        const char *address = test_bus_address(bus);
+        test_child *child;
+        char prefix[128];
+
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("chatter", NULL);
+        snprintf(prefix, sizeof prefix, "libdarwinnotify: %s[%d]: ", program_invocation_short_name,
+                 (int)test_child_pid(child));
+        CHECK(strstr(await_line(child, "looks for the bus ", address), prefix));
+        await_line(child, "shares the table ", test_bus_directory(bus));
+        CHECK(strstr(await_line(child, "darwin center: found the bus ", address), " as :"));
+        test_bus_kill(bus);
+        await_line(child, "darwin center: lost the bus ", address);
+        await_line(child, "darwin center: cannot reach the bus ", ": Connection refused");
+        test_bus_start_again(bus);
+        await_line(child, "darwin center: found the bus ", address);
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(postsWriteNothing)
+{
+        test_bus *bus = test_bus_begin();
+        bool is_done = false, is_found = false;
+        test_child *child;
+
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("chatter", NULL);
+        while (!is_done || !is_found) {
+                const char *line = test_child_read_line(child);
+
+                CHECK(line);
+                is_done = is_done || strcmp(line, "done") == 0;
+                is_found = is_found || strstr(line, "found the bus ");
+        }
+        for (int n = 0; n < 3; n++)
+                CHECK_STREQ(test_child_ask(child, "post"), "done");
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        test_child *child;
+
+        test_bus_use(bus);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("chatter", "without-table", NULL);
+        await_line(child, "has no bus to look for (none)", "");
+        await_line(child, "has no table for none, ", ": File too large");
+        CHECK_STREQ(test_child_read_line(child), "done");
+        for (int n = 0; n < 3; n++)
+                CHECK_STREQ(test_child_ask(child, "post"), "done");
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(variableIsReadAgainAfterAShutdown)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        test_child *child;
+
+        test_bus_use(bus);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("chatter", NULL);
+        await_line(child, "shares the table ", "");
+        CHECK_STREQ(test_child_read_line(child), "done");
+        CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
+        test_child_write_line(child, "post");
+        await_line(child, "shares the table ", "");
+        CHECK_STREQ(test_child_read_line(child), "done");
+        test_child_kill(child);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()
