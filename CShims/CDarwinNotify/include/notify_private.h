@@ -111,11 +111,12 @@ DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
 
 /**
- * Closes the parent's bus connection in a child process.
+ * Closes the parent's descriptors in a child process.
  *
  * Children of fork() do so automatically. Call this in children of _Fork() and clone(), which run
- * no fork handlers; it does nothing in other processes. The library works in such a child without
- * it too, but the connection stays open until the child ends.
+ * no fork handlers; it does nothing in other processes. Without it, the parent's connection and its
+ * entry in the table stay until such a child first uses the library, calls exec or ends. What
+ * another thread was opening at that moment stays open in any case.
  *
  * Threads:  any; async-signal-safe.
  * Apple:    called by fork() itself; disables the library in the child.

@@ -70,10 +70,8 @@ void dn__bell_deinit(dn__bell *bell)
 
         if (bell->read_fd < 0)
                 return;
-        dn__fork_hold_off();
         bell->read_guard = dn__fork_guard_close(bell->read_guard, bell->read_fd);
         bell->write_guard = dn__fork_guard_close(bell->write_guard, (int)(uint32_t)writer);
-        dn__fork_let_go();
         bell->read_fd = -1;
 }
 

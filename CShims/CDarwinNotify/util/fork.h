@@ -23,8 +23,8 @@ static inline uint64_t dn__fork_id(void)
         return id ? id : dn__fork_draw_id();
 }
 
-/* Bracket the opening or closing of what a child must not inherit: fork() on another thread waits
- * until the end, but only for a limited time, so nothing can hang. Calls may be nested. */
+/* Bracket the opening of what a child must not inherit: fork() on another thread waits until the
+ * end, but only for a limited time, so nothing can hang. Calls may be nested. */
 void dn__fork_hold_off(void);
 void dn__fork_let_go(void);
 
@@ -40,14 +40,15 @@ dn__fork_guard *dn__fork_guard_new(int fd);
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
 /* Closes guarded descriptors that belong to the parent. A child made by fork() has done so on
- * starting; one made in another way has not. Elsewhere it does nothing. Async-signal-safe. */
+ * starting, one made in another way does so when it first uses the library. Elsewhere it does
+ * nothing. Async-signal-safe. */
 void dn__fork_leave_parent(void);
 
 /* Returns whether the descriptor still is the guarded one: the host may close descriptors that it
  * does not know, and open others with their numbers. True if it is unguarded. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard);
 
-/* Call before closing the descriptor. Returns NULL. */
+/* Call after closing the descriptor, while forks are held off. Returns NULL. */
 dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
 
 /* As dn__fork_guard_free(), and closes the descriptor if it still is the guarded one. */

@@ -140,4 +140,25 @@ TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
         test_bus_stop(bus);
 }
 
+/* It inherits the connection, and lets go of it before it opens its own. */
+TEST_ON_BUS(childWithoutForkHandlersLeavesItsParentAtItsFirstUse)
+{
+        if (TEST_HAS_SANITIZER)
+                SKIP("the allocator of a sanitizer may be locked in the forked child");
+        bus = test_bus_begin();
+        tally_observe(dn_center_darwin(), "N", &in_parent);
+        pid_t pid = test_bare_fork();
+        if (pid == 0) {
+                unsigned n_before = n_bus_sockets();
+
+                post_ok(dn_center_darwin(), "N");
+                WAIT_UNTIL_EQ(dn_flush(0), 0);
+                _exit((int)(10 * n_before + n_bus_sockets()));
+        }
+        CHECK_EQ(test_wait_for(pid), 11);
+        CHECK_EQ(n_bus_sockets(), 1);
+        WAIT_UNTIL_EQ(in_parent.n_posts, 1);
+        test_bus_stop(bus);
+}
+
 TEST_MAIN()
