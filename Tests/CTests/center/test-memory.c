@@ -16,6 +16,9 @@ static _Thread_local int n_until_failure = -1;
 static _Thread_local bool has_failed;
 
 #if !TEST_HAS_SANITIZER
+/* libsystemd uses them, too. */
+#define REPLACES __attribute__((visibility("default")))
+
 static bool fails(void)
 {
         if (n_until_failure < 0)
@@ -27,17 +30,17 @@ static bool fails(void)
         return true;
 }
 
-void *malloc(size_t n_bytes)
+REPLACES void *malloc(size_t n_bytes)
 {
         return fails() ? NULL : __libc_malloc(n_bytes);
 }
 
-void *calloc(size_t n, size_t n_bytes)
+REPLACES void *calloc(size_t n, size_t n_bytes)
 {
         return fails() ? NULL : __libc_calloc(n, n_bytes);
 }
 
-void *realloc(void *memory, size_t n_bytes)
+REPLACES void *realloc(void *memory, size_t n_bytes)
 {
         return fails() ? NULL : __libc_realloc(memory, n_bytes);
 }
