@@ -81,6 +81,9 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// There is no table of this name whose changes are recorded: views and virtual tables have none.
   case unknownTable(name: String, known: [String], path: String)
 
+  /// A table has no row with this key; nothing was changed.
+  case noSuchRow(table: String, key: String, path: String)
+
   /// A database was migrated by a later version of the program: it has more migrations than known.
   case newerSchema(found: Int, known: Int)
 
@@ -125,6 +128,7 @@ extension WormholeError: CustomStringConvertible {
     case .database(let code, let message): "SQLite error \(code): \(message)"
     case .unknownTable(let name, let known, let path):
       "\(path) has no table \(name) whose changes are recorded, but \(list(known))"
+    case .noSuchRow(let table, let key, let path): "\(path): the table \(table) has no row \(key)"
     case .newerSchema(let found, let known):
       "the database has \(found) migrations, of which this program knows \(known)"
     case .notCleared(let reasons):

@@ -5,7 +5,7 @@ extension ChangeLog {
   func reset() throws(WormholeError) {
     do throws(WormholeError) {
       try reset { (type, name) throws(WormholeError) in
-        try database.execute("DROP \(type) main.\(identifier(name))")
+        try database.execute("DROP \(type) main.\(sqlIdentifier(name))")
       }
     } catch .damaged {
       // What a damaged table has of the file is lost, but its name becomes free.

@@ -41,7 +41,7 @@ extension ChangeLog {
       let triggers = try names(
         "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND sql = ?", .text(sql.text))
       for trigger in triggers {
-        try database.execute("DROP TRIGGER main.\(identifier(trigger.text))")
+        try database.execute("DROP TRIGGER main.\(sqlIdentifier(trigger.text))")
       }
     }
     return unwatched
@@ -104,7 +104,8 @@ extension ChangeLog {
     try database.execute(
       """
       INSERT INTO main.wormhole_changes(name, row)
-      SELECT \(literal(table.name)), \(table.row ?? "NULL") FROM main.\(identifier(table.name))
+      SELECT \(sqlLiteral(table.name)), \(table.row ?? "NULL")
+      FROM main.\(sqlIdentifier(table.name))
       LIMIT \(table.row == nil ? 1 : Self.historyLength + 1)
       """)
     if !isKnown, table.row != nil {

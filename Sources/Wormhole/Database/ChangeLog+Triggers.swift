@@ -16,8 +16,8 @@ extension ChangeLog {
     }
   }
 
-  /// Replaces the triggers of an earlier version of this library. They have recorded all changes, so
-  /// none is new.
+  /// Replaces the triggers of an earlier version of this library. They have recorded all changes,
+  /// so none is new.
   func addKinds() throws(WormholeError) {
     guard try !tablesWithoutKinds().isEmpty else { return }
     try database.transaction(.immediate) { () throws(WormholeError) in
@@ -41,17 +41,17 @@ extension ChangeLog {
   func trigger(_ event: RowEvent, _ table: Table, hasKind: Bool = true) -> String {
     """
     \(name(of: event, table))
-    AFTER \(event) ON \(identifier(table.name)) BEGIN \(notes(event, table, hasKind)) END
+    AFTER \(event) ON \(sqlIdentifier(table.name)) BEGIN \(notes(event, table, hasKind)) END
     """
   }
 
   private func name(of event: RowEvent, _ table: Table) -> String {
-    identifier("wormhole_\(event)_\(table.name)")
+    sqlIdentifier("wormhole_\(event)_\(table.name)")
   }
 
   /// The body of a trigger.
   private func notes(_ event: RowEvent, _ table: Table, _ hasKind: Bool) -> String {
-    let name = literal(table.name)
+    let name = sqlLiteral(table.name)
     guard let row = table.row else {
       return "INSERT INTO wormhole_changes(name, row) VALUES(\(name), NULL);"
     }
@@ -75,20 +75,5 @@ extension ChangeLog {
           + note("NEW", "\(insert.rawValue)", where: hasMoved)
       }
     return notes.joined(separator: "\n")
-  }
-
-  func identifier(_ name: String) -> String { quoted(name, with: "\"") }
-
-  func literal(_ text: String) -> String { quoted(text, with: "'") }
-
-  /// A quote with an accent after it is one character, but for SQLite the quote counts.
-  private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
-    var quoted = String.UnicodeScalarView([quote])
-    for scalar in text.unicodeScalars {
-      if scalar == quote { quoted.append(quote) }
-      quoted.append(scalar)
-    }
-    quoted.append(quote)
-    return String(quoted)
   }
 }

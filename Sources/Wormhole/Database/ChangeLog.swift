@@ -9,8 +9,8 @@ internal import FoundationEssentials
 /// `wormhole_kinds` says what happened to the row: a table of its own, since programs with an
 /// earlier version of this library refuse a `wormhole_changes` with other columns. A transaction of
 /// this library signs its rows in `wormhole_commits`. `wormhole_tables` has the names of the tables
-/// with triggers, so that a dropped table is noticed. The newest change is never removed, so that no
-/// number is given out twice. The first number is random and stands for no change: a number from
+/// with triggers, so that a dropped table is noticed. The newest change is never removed, so that
+/// no number is given out twice. The first number is random and stands for no change: a number from
 /// another file that had this place is then not among the numbers of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; readers that are further behind read

@@ -35,11 +35,17 @@ extension SharedDatabase {
     public borrowing func run(
       _ sql: String, arguments values: [(any SQLiteValue)?]
     ) throws(WormholeError) {
-      try database.run(sql, values.map { $0?.field ?? .null }) {
-        (statement) throws(WormholeError) in
+      try run(sql, fields: values.map { $0?.field ?? .null })
+    }
+
+    borrowing func run(_ sql: String, fields: [SQLiteField]) throws(WormholeError) {
+      try database.run(sql, fields) { (statement) throws(WormholeError) in
         while try statement.step() {}
       }
     }
+
+    /// The file, for errors.
+    var path: String { database.path }
 
     /// Runs statements and returns the rows of the last one.
     ///
@@ -175,7 +181,7 @@ extension SharedDatabase {
       try field(column) == .null ? nil : value(column)
     }
 
-    private func field(_ column: String) throws(WormholeError) -> SQLiteField {
+    func field(_ column: String) throws(WormholeError) -> SQLiteField {
       guard let position = columns.positions[column] else {
         throw .decoding(
           "there is no column \(column), but \(columns.names.joined(separator: ", "))")

@@ -2,7 +2,14 @@
 
 public import FoundationEssentials
 
-extension Int32: SQLiteValue {
+extension Int8: SQLiteValue {}
+extension Int16: SQLiteValue {}
+extension Int32: SQLiteValue {}
+extension UInt8: SQLiteValue {}
+extension UInt16: SQLiteValue {}
+extension UInt32: SQLiteValue {}
+
+extension SQLiteValue where Self: FixedWidthInteger {
   /// The number.
   public var field: SQLiteField { .integer(Int64(self)) }
 
@@ -13,14 +20,14 @@ extension Int32: SQLiteValue {
   }
 }
 
-extension UInt32: SQLiteValue {
-  /// The number.
-  public var field: SQLiteField { .integer(Int64(self)) }
+extension UInt: SQLiteValue {
+  /// The number. Those above `Int64.max`, which SQLite does not have, are stored as the same bits.
+  public var field: SQLiteField { UInt64(self).field }
 
-  /// Takes whole numbers that fit only.
+  /// Takes whole numbers only.
   public init?(field: SQLiteField) {
-    guard case .integer(let number) = field else { return nil }
-    self.init(exactly: number)
+    guard let number = UInt64(field: field) else { return nil }
+    self.init(number)
   }
 }
 

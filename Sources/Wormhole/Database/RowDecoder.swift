@@ -1,0 +1,117 @@
+// Decodes rows.
+
+/// Decodes the fields of a row, each under the name of its column.
+struct RowDecoder: Decoder {
+  let row: SharedDatabase.Row
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(RowDecodingContainer(row: row))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw WormholeError.decoding("the columns of a row have names, expected an array")
+  }
+
+  /// A row of one column can be decoded as its field.
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    guard row.fields.count == 1 else {
+      let names = row.columnNames.joined(separator: ", ")
+      throw WormholeError.decoding("there are the columns \(names), expected one")
+    }
+    return FieldDecoder(field: row.fields[0])
+  }
+}
+
+/// The columns of a row as a container.
+private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let row: SharedDatabase.Row
+
+  var codingPath: [any CodingKey] { [] }
+  var allKeys: [Key] { row.columnNames.compactMap { Key(stringValue: $0) } }
+
+  func contains(_ key: Key) -> Bool { row.columnNames.contains(key.stringValue) }
+
+  func decodeNil(forKey key: Key) throws -> Bool { try row.field(key.stringValue) == .null }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    let field = try row.field(key.stringValue)
+    do {
+      return try FieldDecoder(field: field).decode(type)
+    } catch {
+      throw WormholeError.decoding("the column \(key.stringValue) holds \(field), expected \(type)")
+    }
+  }
+
+  func nestedContainer<Nested>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { throw notOneField(key) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    throw notOneField(key)
+  }
+
+  func superDecoder() throws -> any Decoder { RowDecoder(row: row) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw notOneField(key) }
+
+  private func notOneField(_ key: Key) -> WormholeError {
+    .decoding("the column \(key.stringValue) is one field, expected several values")
+  }
+
+  /// Unlike the function that others have by default: a missing column is an error.
+  private func optional<T: Decodable>(_ key: Key) throws -> T? {
+    try decodeNil(forKey: key) ? nil : decode(T.self, forKey: key)
+  }
+
+  func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
+  func decodeIfPresent(_: String.Type, forKey key: Key) throws -> String? { try optional(key) }
+  func decodeIfPresent(_: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
+  func decodeIfPresent(_: Float.Type, forKey key: Key) throws -> Float? { try optional(key) }
+  func decodeIfPresent(_: Int.Type, forKey key: Key) throws -> Int? { try optional(key) }
+  func decodeIfPresent(_: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) }
+  func decodeIfPresent(_: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) }
+  func decodeIfPresent(_: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) }
+  func decodeIfPresent(_: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) }
+  func decodeIfPresent(_: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) }
+  func decodeIfPresent(_: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) }
+  func decodeIfPresent(_: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) }
+  func decodeIfPresent(_: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) }
+  func decodeIfPresent(_: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) }
+  func decodeIfPresent<T: Decodable>(_: T.Type, forKey key: Key) throws -> T? {
+    try optional(key)
+  }
+}
+
+/// Decodes one field. The column adds what an error has to say.
+private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
+  let field: SQLiteField
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    throw mismatch("several values")
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw mismatch("an array") }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { field == .null }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    if let type = type as? any SQLiteValue.Type {
+      guard let value = type.init(field: field) as? T else { throw mismatch("\(type)") }
+      return value
+    }
+    // An integer that no field can hold would ask for itself again.
+    guard !(type is any FixedWidthInteger.Type) else { throw mismatch("\(type)") }
+    return try T(from: self)
+  }
+
+  private func mismatch(_ expected: String) -> WormholeError {
+    .decoding("the column holds \(field), expected \(expected)")
+  }
+}

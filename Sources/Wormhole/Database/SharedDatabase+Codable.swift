@@ -1,0 +1,106 @@
+// Reads and writes rows as values of Swift types.
+
+extension SharedDatabase.Row {
+  /// Decodes the row.
+  ///
+  /// Each property is read from the column that its coding key names. Its type is one that
+  /// ``SQLiteValue`` lists, an enum or another type that is encoded as one of these, or an
+  /// optional, which is `nil` for NULL. Columns that no key names are ignored.
+  ///
+  /// - Parameter type: the type of the value.
+  /// - Returns: the value.
+  /// - Throws: ``WormholeError/decoding(_:)``, with the column, what it holds and what is expected,
+  ///   if it holds another type; also if there is no such column, even for an optional.
+  public func decode<Value: Decodable>(
+    as type: Value.Type = Value.self
+  ) throws(WormholeError) -> Value {
+    do {
+      return try Value(from: RowDecoder(row: self))
+    } catch let error as WormholeError {
+      throw error
+    } catch {
+      throw .decoding("\(Value.self): \(error)")
+    }
+  }
+}
+
+extension SharedDatabase.Connection {
+  /// Runs statements and decodes the rows of the last one.
+  ///
+  /// - Parameters:
+  ///   - sql: one or more statements.
+  ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+  ///   - type: the type of the values to return.
+  /// - Returns: a value for each row.
+  /// - Throws: what ``run(_:_:)`` throws, what ``SharedDatabase/Row/decode(as:)`` throws.
+  public borrowing func rows<Value: Decodable>(
+    _ sql: String, _ values: (any SQLiteValue)?..., as type: Value.Type
+  ) throws(WormholeError) -> [Value] {
+    try rows(sql, arguments: values, as: type)
+  }
+
+  /// Runs statements with an array of values, and decodes the rows of the last one.
+  ///
+  /// - Parameters:
+  ///   - sql: one or more statements.
+  ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+  ///   - type: the type of the values to return.
+  /// - Returns: a value for each row.
+  /// - Throws: what ``run(_:_:)`` throws, what ``SharedDatabase/Row/decode(as:)`` throws.
+  public borrowing func rows<Value: Decodable>(
+    _ sql: String, arguments values: [(any SQLiteValue)?], as type: Value.Type
+  ) throws(WormholeError) -> [Value] {
+    var decoded: [Value] = []
+    for row in try rows(sql, arguments: values) { decoded.append(try row.decode()) }
+    return decoded
+  }
+
+  /// Inserts a value as a row: each property into the column that its coding key names.
+  ///
+  /// What is `nil` is left out, so that its column has its default; an `INTEGER PRIMARY KEY` gets
+  /// ``lastInsertedRowID``.
+  ///
+  /// - Parameters:
+  ///   - value: the value. The types of its properties are those of
+  ///     ``SharedDatabase/Row/decode(as:)``.
+  ///   - table: the name of the table.
+  /// - Throws: ``WormholeError/encoding(_:)`` for a property that is not one field; what
+  ///   ``run(_:_:)`` throws, also if there is no such column.
+  public borrowing func insert<Value: Encodable>(
+    _ value: Value, into table: String
+  ) throws(WormholeError) {
+    let columns = try RowEncoder.columns(of: value).filter { $0.field != .null }
+    let names = columns.map { sqlIdentifier($0.name) }.joined(separator: ", ")
+    let marks = columns.map { _ in "?" }.joined(separator: ", ")
+    let values = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES(\(marks))"
+    try run("INSERT INTO \(sqlIdentifier(table)) \(values)", fields: columns.map(\.field))
+  }
+
+  /// Updates the row of a value: sets all columns that the coding keys of the value name.
+  ///
+  /// What is `nil` becomes NULL.
+  ///
+  /// - Parameters:
+  ///   - value: the value. The types of its properties are those of
+  ///     ``SharedDatabase/Row/decode(as:)``.
+  ///   - table: the name of the table.
+  ///   - key: the column by which the row is found; the value has it, too.
+  /// - Throws: ``WormholeError/noSuchRow(table:key:path:)`` if there is none;
+  ///   ``WormholeError/encoding(_:)`` for a property that is not one field, or a value without the
+  ///   key; what ``run(_:_:)`` throws, also if there is no such column.
+  public borrowing func update<Value: Encodable>(
+    _ value: Value, in table: String, by key: String = "id"
+  ) throws(WormholeError) {
+    let columns = try RowEncoder.columns(of: value)
+    guard let place = columns.first(where: { $0.name == key }), place.field != .null else {
+      throw .encoding("\(Value.self) has nothing for the column \(key)")
+    }
+    let settings = columns.map { "\(sqlIdentifier($0.name)) = ?" }.joined(separator: ", ")
+    try run(
+      "UPDATE \(sqlIdentifier(table)) SET \(settings) WHERE \(sqlIdentifier(key)) = ?",
+      fields: columns.map(\.field) + [place.field])
+    guard changedRowCount > 0 else {
+      throw .noSuchRow(table: table, key: "\(key) = \(place.field)", path: path)
+    }
+  }
+}

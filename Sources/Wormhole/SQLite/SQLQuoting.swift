@@ -1,0 +1,18 @@
+// Quotes names and texts in statements.
+
+/// Returns the name of a table or the like as it stands in a statement.
+func sqlIdentifier(_ name: String) -> String { quoted(name, with: "\"") }
+
+/// Returns a text as it stands in a statement.
+func sqlLiteral(_ text: String) -> String { quoted(text, with: "'") }
+
+/// A quote with an accent after it is one character, but for SQLite the quote counts.
+private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
+  var quoted = String.UnicodeScalarView([quote])
+  for scalar in text.unicodeScalars {
+    if scalar == quote { quoted.append(quote) }
+    quoted.append(scalar)
+  }
+  quoted.append(quote)
+  return String(quoted)
+}

@@ -1,0 +1,196 @@
+// Specifies rows as values of Swift types.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+private enum Colour: String, Codable {
+  case red, green
+}
+
+private struct Item: Codable, Equatable, Sendable {
+  var id: Int?
+  var name = "cup"
+  var key = UUID()
+  var made = Date(timeIntervalSince1970: 0.5)
+  var image = Data([1, 2])
+  var colour = Colour.green
+  var weight: Double? = 2.5
+  var small: Int8 = -3
+  var large = UInt64.max
+  var isSold = true
+  var maker: String?
+
+  enum CodingKeys: String, CodingKey {
+    case id, name, key, made, image, colour, weight, small, large, maker
+    case isSold = "sold"
+  }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct CodableRowsTests {
+  private let schema = [
+    """
+    CREATE TABLE item(
+      id INTEGER PRIMARY KEY, name TEXT, key TEXT, made REAL, image BLOB, colour TEXT, weight REAL,
+      small INTEGER, large INTEGER, sold INTEGER, maker TEXT DEFAULT 'nobody', more TEXT)
+    """
+  ]
+
+  private func open(_ group: TemporaryGroup) throws -> SharedDatabase {
+    try group.group.database("items", migrations: schema)
+  }
+
+  /// Decodes the row of a statement, and returns the reason why that fails.
+  private func failure<Value: Decodable & Sendable>(
+    of type: Value.Type, _ sql: String
+  ) async throws -> String? {
+    let group = try TemporaryGroup()
+    return try await open(group).read { connection in
+      do {
+        return "\(try connection.rows(sql, as: Value.self))"
+      } catch WormholeError.decoding(let reason) {
+        return reason
+      }
+    }
+  }
+
+  @Test func aValueComesBackAsItWas() async throws {
+    let group = try TemporaryGroup()
+    let item = Item()
+    let found = try await open(group).write { connection in
+      try connection.insert(item, into: "item")
+      return try connection.rows(
+        "SELECT * FROM item WHERE name = ?", "cup", as: Item.self)
+    }
+    var expected = item
+    (expected.id, expected.maker) = (1, "nobody")
+    #expect(found == [expected])
+  }
+
+  @Test func aFieldIsWhatItsTypeSays() async throws {
+    let group = try TemporaryGroup()
+    let item = Item(id: 7)
+    let row = try await open(group).write { connection in
+      try connection.insert(item, into: "item")
+      return try connection.rows("SELECT * FROM item", arguments: [])[0]
+    }
+    #expect(
+      row.fields == [
+        .integer(7), .text("cup"), .text(item.key.uuidString), .real(0.5), .blob(Data([1, 2])),
+        .text("green"), .real(2.5), .integer(-3), .integer(-1), .integer(1), .text("nobody"), .null,
+      ])
+  }
+
+  @Test func anUpdateSetsWhatIsAbsentToNull() async throws {
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    let item = Item(id: 7)
+    try await database.write { try $0.insert(item, into: "item") }
+    var changes = try database.changes(in: "item").makeAsyncIterator()
+    let changed = Item(id: 7, name: "jug", colour: .red, weight: nil)
+    try await database.write { try $0.update(changed, in: "item") }
+    #expect(try await changes.next()?.rowIDs(.updated, in: "item") == [7])
+    let found = try await database.read { connection in
+      try connection.rows("SELECT * FROM item", as: Item.self)
+    }
+    #expect(found == [changed])
+    try await database.write { try $0.update(Item(id: 8, name: "jug"), in: "item", by: "name") }
+    #expect(try await database.read { try $0.rows("SELECT id FROM item", as: Int.self) } == [8])
+  }
+
+  @Test func anUpdateOfNoRowIsAnError() async throws {
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    let error = WormholeError.noSuchRow(
+      table: "item", key: "id = integer(9)", path: "\(group.path)/items")
+    await #expect(throws: error) {
+      try await database.write { try $0.update(Item(id: 9), in: "item") }
+    }
+    #expect("\(error)" == "\(group.path)/items: the table item has no row id = integer(9)")
+    await #expect(throws: WormholeError.encoding("Item has nothing for the column id")) {
+      try await database.write { try $0.update(Item(), in: "item") }
+    }
+  }
+
+  @Test func aMissingColumnIsAnError() async throws {
+    struct Named: Codable { var id: Int, nmae: String }
+    struct Perhaps: Codable { var nmae: String? }
+    let sql = "SELECT 1 AS id, 'x' AS name"
+    #expect(
+      try await failure(of: Named.self, sql) == "there is no column nmae, but id, name")
+    #expect(
+      try await failure(of: Perhaps.self, sql) == "there is no column nmae, but id, name")
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    for statement in ["insert", "update"] {
+      let error = await #expect(throws: WormholeError.self) {
+        try await database.write { connection in
+          let value = Named(id: 1, nmae: "x")
+          if statement == "insert" {
+            try connection.insert(value, into: "item")
+          } else {
+            try connection.update(value, in: "item")
+          }
+        }
+      }
+      #expect("\(String(describing: error))".contains("nmae"))
+    }
+  }
+
+  @Test func aFieldOfAnotherTypeIsAnError() async throws {
+    struct Number: Decodable { var id: Int }
+    struct Perhaps: Decodable { var id: Int? }
+    struct Coloured: Decodable { var id: Colour }
+    struct Small: Decodable { var id: Int8 }
+    struct Several: Decodable { var id: [Int] }
+    let text = "SELECT 'x' AS id"
+    #expect(
+      try await failure(of: Number.self, text) == "the column id holds text(\"x\"), expected Int")
+    #expect(
+      try await failure(of: Number.self, "SELECT NULL AS id")
+        == "the column id holds null, expected Int")
+    #expect(
+      try await failure(of: Perhaps.self, text) == "the column id holds text(\"x\"), expected Int")
+    #expect(
+      try await failure(of: Coloured.self, text)
+        == "the column id holds text(\"x\"), expected Colour")
+    #expect(
+      try await failure(of: Small.self, "SELECT 300 AS id")
+        == "the column id holds integer(300), expected Int8")
+    #expect(
+      try await failure(of: Several.self, text)
+        == "the column id holds text(\"x\"), expected Array<Int>")
+    #expect(
+      try await failure(of: Int.self, "SELECT 1 AS a, 2 AS b")
+        == "there are the columns a, b, expected one")
+  }
+
+  @Test func whatIsNotOneFieldIsRefused() async throws {
+    struct Several: Encodable { var tags: [String] = [] }
+    struct Nested: Encodable { var colour = ["red": 1] }
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    await #expect(
+      throws: WormholeError.encoding(
+        "Several: the column tags is for one field, not for Array<String>")
+    ) {
+      try await database.write { try $0.insert(Several(), into: "item") }
+    }
+    for value in [Nested(), [1, 2], 3] as [any Encodable & Sendable] {
+      await #expect(throws: WormholeError.self) {
+        try await database.write { try $0.insert(value, into: "item") }
+      }
+    }
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").isEmpty })
+  }
+
+  @Test func aValueWithoutFieldsHasTheDefaults() async throws {
+    struct Nothing: Codable { var id: Int? }
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    try await database.write { try $0.insert(Nothing(), into: "item") }
+    let maker = try await database.read { try $0.rows("SELECT maker FROM item", as: String.self) }
+    #expect(maker == ["nobody"])
+  }
+}
