@@ -36,6 +36,16 @@ extension ChangeLog {
     return nil
   }
 
+  /// Returns whether one of these tables may have changed after a token. The names are in lower
+  /// case; the empty set stands for all.
+  func hasChanged(after token: Int64, in tables: Set<String>) throws(WormholeError) -> Bool {
+    let newest = try lastID()
+    guard token != newest else { return false }
+    guard token < newest, try token >= firstID() - 1, !tables.isEmpty else { return true }
+    let changed = try names("SELECT DISTINCT name FROM wormhole_changes WHERE id > \(token)")
+    return changed.contains { tables.contains($0.text.lowercased()) }
+  }
+
   private struct Commit {
     let first: Int64
     let last: Int64

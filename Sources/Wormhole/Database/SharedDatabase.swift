@@ -67,15 +67,9 @@ public final class SharedDatabase: Sendable {
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.readers.run(timeout: timeout) { [self] in
-      Result {
-        try readNow { (database) throws(WormholeError) in
-          try database.transaction(.deferred) {
-            try database.withoutLimit { try body(Connection(database)) }
-          }
-        }.get()
-      }
-    }.get()
+    try await snapshot(timeout: timeout) { database in
+      try database.withoutLimit { try body(Connection(database)) }
+    }
   }
 
   /// Changes the database, all or nothing, and notifies its observers.
@@ -118,7 +112,20 @@ public final class SharedDatabase: Sendable {
     }
   }
 
-  // MARK: - Used by changes(in:since:)
+  // MARK: - Used by sequences
+
+  /// Runs a body in a transaction that reads, on a thread where it may block.
+  func snapshot<Value: Sendable>(
+    timeout: Duration? = nil, _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
+  ) async throws -> Value {
+    try await store.readers.run(timeout: timeout) { [self] in
+      Result {
+        try readNow { (database) throws(WormholeError) in
+          try database.transaction(.deferred) { try body(database) }
+        }.get()
+      }
+    }.get()
+  }
 
   /// The place of the last change, read on this thread, and the names of tables in lower case.
   func place(

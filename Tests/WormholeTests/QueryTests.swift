@@ -1,0 +1,147 @@
+// Specifies queries that are run again when their tables change.
+import DarwinNotify
+import Foundation
+import TestTools
+import Testing
+import Wormhole
+
+@Suite(.timeLimit(.minutes(2)))
+struct QueryTests {
+  private let schema = [
+    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
+  ]
+
+  private func open(_ group: TemporaryGroup) throws -> SharedDatabase {
+    try group.group.database("items", migrations: schema)
+  }
+
+  private func openWithOther(_ group: TemporaryGroup) throws -> SharedDatabase {
+    try group.group.database(
+      "items", migrations: schema + ["CREATE TABLE other(id INTEGER PRIMARY KEY)"])
+  }
+
+  private func count(_ connection: borrowing SharedDatabase.Connection) throws -> Int {
+    try connection.rows("SELECT count(*) AS n FROM item")[0].value("n")
+  }
+
+  @Test func thePresentResultComesFirst() async throws {
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    let values = try database.values(in: "Item") { try count($0) }
+    var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
+    #expect(try await first.next() == 1)
+    try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
+    #expect(try await first.next() == 2)
+    #expect(try await second.next() == 2)
+  }
+
+  @Test(arguments: BusKind.installed)
+  func aChangeByAnotherProcessLeadsToAnotherResult(on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let group = try TemporaryGroup(bus)
+    var values = try open(group).values(in: "item") { try count($0) }.makeAsyncIterator()
+    #expect(try await values.next() == 1)
+    let writer = try group.peer("database-write", "INSERT INTO item VALUES(9, 'nine')", on: bus)
+    #expect(try await values.next() == 2)
+    await writer.waitForSuccess()
+  }
+
+  @Test func changesAreMergedAndOtherTablesLeftOut() async throws {
+    let group = try TemporaryGroup()
+    let database = try openWithOther(group)
+    let runs = Log<Int>()
+    let query = try database.values(in: "item") { connection in
+      runs.append(try count(connection))
+      return try count(connection)
+    }
+    var values = query.makeAsyncIterator()
+    #expect(try await values.next() == 1)
+    for id in 1...20 { try await database.write { try $0.run("INSERT INTO other VALUES(?)", id) } }
+    for id in 2...9 {
+      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
+    }
+    #expect(try await values.next() == 9)
+    #expect(runs.entries == [1, 9])
+  }
+
+  @Test func everyTableCountsIfNoneIsNamed() async throws {
+    let group = try TemporaryGroup()
+    let database = try openWithOther(group)
+    var values = try database.values { connection in
+      try connection.rows("SELECT * FROM other").count
+    }.makeAsyncIterator()
+    #expect(try await values.next() == 0)
+    try await database.write { try $0.run("INSERT INTO other VALUES(1)") }
+    #expect(try await values.next() == 1)
+  }
+
+  @Test func aMisspelledTableIsAnError() throws {
+    let group = try TemporaryGroup()
+    let database = try openWithOther(group)
+    let error = #expect(throws: WormholeError.self) { try database.values(in: "itme") { _ in 1 } }
+    guard case .unknownTable(name: "itme", known: ["item", "other"], path: _)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func anErrorNamesItsStatementAndEndsTheSequence() async throws {
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    var values = try database.values(in: "item") { connection in
+      try connection.rows("SELECT name FROM item").count
+    }.makeAsyncIterator()
+    #expect(try await values.next() == 1)
+    try await database.write { connection in
+      try connection.run("ALTER TABLE item RENAME COLUMN name TO title; DELETE FROM item")
+    }
+    let error = await #expect(throws: WormholeError.self) { try await values.next() }
+    guard case .database(_, let message)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(message.hasPrefix("no such column: name, in SELECT name FROM item"))
+    #expect(try await values.next() == nil)
+  }
+
+  @Test func theSequenceEndsWithItsTask() async throws {
+    let group = try TemporaryGroup()
+    let values = try open(group).values { try count($0) }
+    let task = Task {
+      for try await _ in values {}
+      return true
+    }
+    task.cancel()
+    #expect(try await task.value)
+  }
+
+  @Test func aQueryThatRunsIsInterrupted() async throws {
+    let group = try TemporaryGroup()
+    let begun = Log<Bool>()
+    let values = try open(group).values { connection in
+      begun.append(true)
+      return try connection.rows(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
+        """
+      ).count
+    }
+    let task = Task {
+      for try await _ in values {}
+      return true
+    }
+    await eventually { !begun.entries.isEmpty }
+    task.cancel()
+    #expect(try await task.value)
+    var iterator = try open(group).values(timeout: .milliseconds(1)) { connection in
+      try connection.rows(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
+        """
+      ).count
+    }.makeAsyncIterator()
+    await #expect(throws: WormholeError.timedOut("\(group.path)/items")) {
+      try await iterator.next()
+    }
+  }
+}
