@@ -6,6 +6,9 @@ cd "$root"
 exec </dev/null
 unset DARWIN_NOTIFY_BUS
 export WERROR=1 # for each make: code with warnings is not released
+# For each program with the thread sanitizer.
+TSAN_OPTIONS=suppressions=$root/Tests/Support/tsan-suppressions${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+export TSAN_OPTIONS
 
 # ---- toolchain -----------------------------------------------------------------------------------
 

@@ -7,17 +7,16 @@ internal import Dispatch
 final class WorkPipe: Sendable {
   typealias Piece = @Sendable () -> Void
 
-  private typealias Continuation = UnsafeContinuation<Piece?, Never>
-
   private struct State {
-    var waiting: Continuation?
     var isFinished = false
     var pieces: [Piece] = []
     /// How many of the pieces have been taken.
     var taken = 0
 
+    var isEmpty: Bool { taken == pieces.count }
+
     mutating func take() -> Piece? {
-      guard taken < pieces.count else { return nil }
+      guard !isEmpty else { return nil }
       defer { compact() }
       return pieces[taken]
     }
@@ -25,45 +24,35 @@ final class WorkPipe: Sendable {
     /// What has been taken is removed in bulk.
     private mutating func compact() {
       taken += 1
-      guard taken == pieces.count || taken >= 1024 && taken > pieces.count / 2 else { return }
+      guard isEmpty || taken >= 1024 && taken > pieces.count / 2 else { return }
       pieces.removeFirst(taken)
       taken = 0
     }
   }
 
-  private let state = Locked(State())
+  private let state = Awaited(State())
 
   /// Adds a piece, which does not run before this returns.
   func add(_ piece: @escaping Piece) {
-    let (waiting, isFinished) = state.withLock { state in
-      if state.waiting == nil && !state.isFinished { state.pieces.append(piece) }
-      return (state.waiting.take(), state.isFinished)
+    let isFinished = state.change { state in
+      if !state.isFinished { state.pieces.append(piece) }
+      return state.isFinished
     }
-    waiting?.resume(returning: piece)
     if isFinished { DispatchQueue.global().async(execute: piece) }
   }
 
   /// Returns the next piece, which the caller has to run, or `nil` once the pipe is finished.
   func next(isolation: isolated (any Actor)?) async -> Piece? {
-    if let piece = state.withLock({ $0.take() }) { return piece }
-    return await withUnsafeContinuation(isolation: isolation) { continuation in
-      let (piece, isFinished) = state.withLock { state in
-        let piece = state.take()
-        if piece == nil && !state.isFinished { state.waiting = continuation }
-        return (piece, state.isFinished)
-      }
-      if piece != nil || isFinished { continuation.resume(returning: piece) }
-    }
+    await state.wait(isolation: isolation) { !$0.isEmpty || $0.isFinished }
+    return state.change { $0.take() }
   }
 
   /// Runs what is left.
   func finish() {
-    let (waiting, left) = state.withLock { state in
-      state.isFinished = true
-      defer { (state.pieces, state.taken) = ([], 0) }
-      return (state.waiting.take(), state.pieces.dropFirst(state.taken))
+    let left = state.change { state in
+      defer { state = State(isFinished: true) }
+      return state.pieces.dropFirst(state.taken)
     }
     left.forEach { $0() }
-    waiting?.resume(returning: nil)
   }
 }

@@ -40,10 +40,8 @@ final class WorkQueue: Sendable {
   ) async throws(WormholeError) -> Value {
     let work = Work<Value>(WorkLimit(on: subject, timeout: timeout))
     return try await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        work.begin(continuation)
-        submit { work.run(job) }
-      }
+      submit { work.run(job) }
+      return await work.value()
     } onCancel: {
       work.cancel()
     }.get()
@@ -80,20 +78,20 @@ final class WorkQueue: Sendable {
 
 /// A job with the task that waits for it.
 private final class Work<Value: Sendable>: Sendable {
-  typealias Continuation = CheckedContinuation<Result<Value, WormholeError>, Never>
-
   private let limit: WorkLimit
-  private let waiting = Locked<Continuation?>(nil)
+  /// Whether the job has begun or been dropped.
+  private let isDecided = Locked(false)
+  private let result = Promise<Result<Value, WormholeError>>()
 
   init(_ limit: WorkLimit) {
     self.limit = limit
   }
 
-  /// Waits for the turn of the job.
-  func begin(_ continuation: Continuation) {
-    waiting.withLock { $0 = continuation }
+  /// Waits for the result.
+  func value() async -> Result<Value, WormholeError> {
     dropIfOver()
     watch()
+    return await result.value()
   }
 
   func cancel() {
@@ -104,19 +102,27 @@ private final class Work<Value: Sendable>: Sendable {
   /// Runs the job, unless it has been dropped.
   func run(_ job: () -> Value) {
     dropIfOver()
-    guard let task = waiting.withLock({ $0.take() }) else { return }
-    task.resume(returning: .success(limit.apply(job)))
+    guard decide() else { return }
+    result.provide(.success(limit.apply(job)))
   }
 
   /// Ends the wait if nobody wants the result any more. A job that has begun ends by itself.
   private func dropIfOver() {
-    guard let failure = limit.failure else { return }
-    waiting.withLock { $0.take() }?.resume(returning: .failure(failure))
+    guard let failure = limit.failure, decide() else { return }
+    result.provide(.failure(failure))
+  }
+
+  /// Returns whether the caller is the one who decides.
+  private func decide() -> Bool {
+    isDecided.withLock { isDecided in
+      defer { isDecided = true }
+      return !isDecided
+    }
   }
 
   /// Looks now and then whether the time is up, while the job waits for its turn.
   private func watch() {
-    guard limit.hasDeadline, waiting.withLock({ $0 != nil }) else { return }
+    guard limit.hasDeadline, !isDecided.withLock({ $0 }) else { return }
     Retry.later { [weak self] in
       self?.dropIfOver()
       self?.watch()
