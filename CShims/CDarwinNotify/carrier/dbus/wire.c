@@ -31,9 +31,11 @@ static bool is_separator(const dn__name *name, size_t i)
 
 static bool is_unescaped(const dn__name *name, size_t i)
 {
+        if (is_letter(name->text[i]))
+                return true;
         if (is_digit(name->text[i]))
                 return i > 0 && !is_separator(name, i - 1);
-        return is_letter(name->text[i]) || is_separator(name, i);
+        return is_separator(name, i);
 }
 
 /* Returns the number of bytes written, or 0 if more than `n_available` would be needed. */

@@ -57,13 +57,23 @@ static void ring(dn__wake_word *word)
                 dn__wake_ring(word, DN__WAKE_SHARED);
 }
 
+/* Few of the words have ever had a holder. A process that enters the table after this becomes a
+ * holder later still, and reads an initial generation that counts the post. */
+static unsigned count_used(const dn__shm_table *table)
+{
+        uint64_t n_used = atomic_load(&table->n_processes_used);
+
+        return n_used < DN__SHM_N_PROCESSES ? (unsigned)n_used : DN__SHM_N_PROCESSES;
+}
+
 void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
 {
         dn__shm_table *table = region->table;
         size_t index = (size_t)(slot - table->slots);
         uint64_t watched = atomic_load(&table->watched);
+        unsigned n_used = count_used(table);
 
-        for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
+        for (unsigned i = 0; i * 64 < n_used; i++) {
                 uint64_t told = atomic_load(&slot->holders[i]);
 
                 if (watched >> i & 1)
@@ -74,7 +84,7 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
                         unsigned process = i * 64 + (unsigned)__builtin_ctzll(told);
 
                         /* There is no memory behind an entry that was never used. */
-                        if (process >= atomic_load(&table->n_processes_used))
+                        if (process >= n_used)
                                 return;
                         set_bit(table->marks[process], index);
                         set_bit(table->processes[process].marked, index / 64);
@@ -99,9 +109,9 @@ void dn__ring_unwatch(const dn__region *region)
 
 void dn__ring_all(const dn__region *region)
 {
-        uint64_t n_used = atomic_load(&region->table->n_processes_used);
+        unsigned n_used = count_used(region->table);
 
-        for (unsigned i = 0; i < n_used && i < DN__SHM_N_PROCESSES; i++)
+        for (unsigned i = 0; i < n_used; i++)
                 if (i != region->process)
                         ring(&region->table->processes[i].wake);
 }

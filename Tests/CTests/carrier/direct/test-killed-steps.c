@@ -53,7 +53,7 @@ static long real_syscall(long number, const volatile void *word, int operation, 
 
 #define NAME "killed"
 #define N_POSTS 3
-#define N_LEAST_STEPS 50 /* or else they are not counted */
+#define N_LEAST_STEPS 20 /* or else they are not counted */
 
 static unsigned n_steps, last_step; /* 0: none is the last */
 
