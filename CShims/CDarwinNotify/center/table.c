@@ -151,21 +151,6 @@ static void move_end(move *move)
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
 
-/* Returns whether other processes find the table. The mark of those that left may be damage. */
-static bool is_in_place(const dn__region *region)
-{
-        uint64_t moved;
-
-        if (!region)
-                return false;
-        moved = atomic_load(&region->table->moved);
-        if (!dn__region_is_in_place(region))
-                return false;
-        if (moved)
-                (void)atomic_compare_exchange_strong(&region->table->moved, &moved, 0);
-        return true;
-}
-
 /* Tells of an outcome once, however often it is tried. */
 static void tell_table(dn__hub *hub, const dn__region *region, int r)
 {
@@ -182,21 +167,11 @@ static void tell_table(dn__hub *hub, const dn__region *region, int r)
 /* Finds the table to be in: sets `to`, or returns a negative errno. */
 static int find_table(move *move)
 {
-        int r;
+        int r = dn__region_find_next(move->from, move->hub->scope, &move->to);
 
-        if (is_in_place(move->from)) {
-                move->to = move->from;
-                return 0;
-        }
-        r = dn__region_open(move->hub->scope, &move->to);
-        tell_table(move->hub, move->to, r);
-        if (r < 0)
-                return r;
-        if (move->from && dn__region_is_same(move->from, move->to)) {
-                (void)dn__region_close(move->to);
-                move->to = move->from;
-        }
-        return 0;
+        if (r < 0 || move->to != move->from)
+                tell_table(move->hub, move->to, r);
+        return r;
 }
 
 /* Returns whether nothing is missing now. */
@@ -302,12 +277,13 @@ static void watch_over_file(dn__hub *hub)
 static bool is_settled(dn__hub *hub)
 {
         uint64_t retry_us = atomic_load(&hub->table_retry_us);
+        const dn__region *region = hub->region;
 
         if (!hub->scope)
                 return true;
         if (retry_us != DN__NEVER)
                 return dn__clock_now_us() < retry_us;
-        return is_in_place(hub->region);
+        return region && dn__region_is_in_place(region);
 }
 
 void dn__table_check(dn__hub *hub)

@@ -88,7 +88,9 @@ int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watche
 
 static int open_watch(dn__post_watch *posts, dn_watch **ret_watch)
 {
-        static const struct pollfd nothing[DN__POST_WATCH_N_FDS] = { { .fd = -1 }, { .fd = -1 } };
+        static const struct pollfd nothing[DN__POST_WATCH_N_FDS] = {
+                { .fd = -1 }, { .fd = -1 }, { .fd = -1 }
+        };
         dn_watch *watch = calloc(1, sizeof(*watch));
         int r;
 

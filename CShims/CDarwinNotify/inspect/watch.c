@@ -131,18 +131,29 @@ static int advance_bus(watch *watch)
         return r == -ENOTCONN ? lose_bus(watch) : r;
 }
 
+/* --- The table ------------------------------------------------------------------------------- */
+
+static int advance_table(watch *watch)
+{
+        if (watch->is_following)
+                return dn__follower_read(watch->follower, watch->prefix, &watch->in_table);
+        if (watch->follower)
+                dn__follower_keep_up(watch->follower);
+        return 0;
+}
+
 /* --- Both ------------------------------------------------------------------------------------ */
 
 void dn__post_watch_get_wait(dn__post_watch *watch, struct pollfd ret_waits[DN__POST_WATCH_N_FDS],
                              uint64_t *ret_until_us)
 {
         *ret_until_us = watch->connect_us;
-        ret_waits[0] = ret_waits[1] = (struct pollfd){ .fd = -1 };
+        for (int i = 0; i < DN__POST_WATCH_N_FDS; i++)
+                ret_waits[i] = (struct pollfd){ .fd = -1 };
         if (watch->monitor)
                 dn__monitor_get_wait(watch->monitor, &ret_waits[0], ret_until_us);
-        if (watch->is_following)
-                ret_waits[1] = (struct pollfd){ .fd = dn__follower_get_fd(watch->follower),
-                                                .events = POLLIN };
+        if (watch->follower)
+                dn__follower_prepare(watch->follower, &ret_waits[1], ret_until_us);
 }
 
 static int begin_watch(watch *watch)
@@ -163,8 +174,8 @@ int dn__post_watch_advance(dn__post_watch *watch)
                 r = connect_if_due(watch);
         if (r == 0)
                 r = advance_bus(watch);
-        if (r == 0 && watch->is_following)
-                r = dn__follower_read(watch->follower, watch->prefix, &watch->in_table);
+        if (r == 0)
+                r = advance_table(watch);
         return r;
 }
 

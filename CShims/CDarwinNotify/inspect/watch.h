@@ -6,11 +6,12 @@
 
 #include "carrier/address.h"
 #include "darwinnotify/inspect.h"
+#include "inspect/lookout.h"
 
 typedef struct dn__post_watch dn__post_watch;
 
 /* What a watch waits for besides a point in time. */
-#define DN__POST_WATCH_N_FDS 2
+#define DN__POST_WATCH_N_FDS (1 + DN__LOOKOUT_N_WAITS)
 
 /* What a watch that was stopped returns. */
 #define DN__POST_WATCH_STOPPED 1

@@ -55,7 +55,8 @@ typedef struct dn__shm_slot {
         _Atomic uint64_t n_name_bytes;
         _Atomic uint64_t state; /* of the name, while a process holds it */
         _Atomic uint64_t posted_ns; /* when it was last posted, by CLOCK_MONOTONIC: for the order */
-        _Atomic uint64_t named; /* the generation with which it got its name */
+        _Atomic uint64_t named; /* the generation with which it got its name, plus what was added
+                                   for posts that another table counted */
         _Atomic uint64_t carried;       /* the region whose count it continues; 0: none */
         _Atomic uint64_t carried_count; /* how far */
         uint64_t reserved[1];

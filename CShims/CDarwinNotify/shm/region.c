@@ -385,5 +385,26 @@ void dn__region_remove_if_last(dn__region *region)
 
 bool dn__region_is_in_place(const dn__region *region)
 {
-        return dn__file_is_in_place(dn__region_get_fd(region), region->path);
+        uint64_t moved = atomic_load(&region->table->moved);
+
+        if (!dn__file_is_in_place(dn__region_get_fd(region), region->path))
+                return false;
+        if (moved)
+                (void)atomic_compare_exchange_strong(&region->table->moved, &moved, 0);
+        return true;
+}
+
+int dn__region_find_next(dn__region *region, const char *key, dn__region **ret_next)
+{
+        int r;
+
+        *ret_next = region;
+        if (region && dn__region_is_in_place(region))
+                return 0;
+        r = dn__region_open(key, ret_next);
+        if (r == 0 && region && dn__region_is_same(region, *ret_next)) {
+                (void)dn__region_close(*ret_next);
+                *ret_next = region;
+        }
+        return r;
 }

@@ -50,8 +50,13 @@ void dn__region_remove_if_last(dn__region *region);
  * that of the oldest of many is cleared. */
 void dn__region_leave(dn__region *region);
 
-/* Returns whether other processes still find this table at its path. */
+/* Returns whether other processes still find this table at its path. Then a mark that it was left
+ * is damage, and is cleared. */
 bool dn__region_is_in_place(const dn__region *region);
+
+/* Finds the table that other processes use now: the region itself, or another one that is opened.
+ * `region` is NULL if there was none. Returns as dn__region_open(). */
+int dn__region_find_next(dn__region *region, const char *key, dn__region **ret_next);
 
 /* Returns whether processes have left the table for another one. They did not see what is counted
  * here from now on. */

@@ -345,6 +345,7 @@ static void add_carried(dn__shm_slot *slot, const purpose *purpose)
 
         if (atomic_load(&slot->carried) != purpose->from->id) {
                 n_more = dn__slot_is_fresh(purpose->slot);
+                atomic_fetch_add(&slot->named, n_more);
         } else {
                 n_more = count - atomic_load(&slot->carried_count);
                 if (n_more > UINT32_MAX) /* damage */

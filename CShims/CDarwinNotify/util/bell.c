@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 #define NO_WRITER UINT64_MAX
 
 /* The numbers of the ends for reading. When poll() is woken it looks at the numbers again: if other
@@ -15,8 +17,9 @@
 #define READ_FD_MIN 512
 #define N_READ_FDS 384
 
-/* How many more looks are to be had after the pipe was closed. */
+/* How many more looks are to be had after the pipe was closed, and how soon. */
 #define N_LOOKS 20
+#define LOOK_US (50 * DN__US_PER_MS)
 
 static uint64_t writer_of(int fd, ino_t inode)
 {
@@ -98,12 +101,15 @@ int dn__bell_prepare(dn__bell *bell)
         return bell->read_fd;
 }
 
-bool dn__bell_is_uncertain(dn__bell *bell)
+uint64_t dn__bell_limit(dn__bell *bell, uint64_t until_us)
 {
+        uint64_t soon_us;
+
         if (bell->n_looks == 0)
-                return false;
+                return until_us;
         bell->n_looks--;
-        return true;
+        soon_us = dn__clock_after_us(LOOK_US);
+        return soon_us < until_us ? soon_us : until_us;
 }
 
 void dn__bell_take(dn__bell *bell, short events)

@@ -30,9 +30,10 @@ void dn__bell_ring(dn__bell *bell);
  * none to be had. Call before looking for work. The sleeping thread. */
 int dn__bell_prepare(dn__bell *bell);
 
-/* Returns whether the host may still be closing descriptors: some of the others may go without a
- * sign. True for a number of calls after the pipe was closed. The sleeping thread. */
-bool dn__bell_is_uncertain(dn__bell *bell);
+/* Returns until when to sleep: a deadline, or soon for a number of calls after the pipe was closed.
+ * The host may still be closing descriptors then, and some of the others go without a sign. The
+ * sleeping thread. */
+uint64_t dn__bell_limit(dn__bell *bell, uint64_t until_us);
 
 /* Takes what poll() reported: silences the descriptor, or gives it up. The sleeping thread. */
 void dn__bell_take(dn__bell *bell, short events);

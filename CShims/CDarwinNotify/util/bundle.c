@@ -34,7 +34,7 @@ int dn__bundle_init(dn__bundle *bundle)
 {
         int r;
 
-        *bundle = (dn__bundle){ .fd = -1, .timer_fd = -1, .added_fds = { -1, -1 } };
+        *bundle = (dn__bundle){ .fd = -1, .timer_fd = -1, .added_fds = { -1, -1, -1 } };
         dn__fork_hold_off();
         r = open_descriptors(bundle);
         dn__fork_let_go();
@@ -59,13 +59,17 @@ bool dn__bundle_is_intact(const dn__bundle *bundle)
                dn__fork_guard_is_intact(bundle->timer_guard);
 }
 
+static void forget_others(dn__bundle *bundle, const int *added_fd, const struct pollfd *wait)
+{
+        if (*added_fd >= 0 && *added_fd != wait->fd)
+                (void)epoll_ctl(bundle->fd, EPOLL_CTL_DEL, *added_fd, NULL);
+}
+
 /* The number may have passed to another file since: that one is not known to epoll. */
 static void wait_for(dn__bundle *bundle, int *added_fd, const struct pollfd *wait)
 {
         struct epoll_event event = { .events = (uint32_t)wait->events, .data.fd = wait->fd };
 
-        if (*added_fd >= 0 && *added_fd != wait->fd)
-                (void)epoll_ctl(bundle->fd, EPOLL_CTL_DEL, *added_fd, NULL);
         *added_fd = wait->fd;
         if (wait->fd >= 0 && epoll_ctl(bundle->fd, EPOLL_CTL_MOD, wait->fd, &event) < 0)
                 (void)add_to_epoll(bundle->fd, wait->fd, event.events);
@@ -78,6 +82,9 @@ void dn__bundle_set(dn__bundle *bundle, const struct pollfd waits[DN__BUNDLE_MAX
         struct itimerspec until = { .it_value = dn__clock_timespec(until_us ? until_us : 1) };
         const struct itimerspec never = { 0 };
 
+        /* All of them first: their numbers may be those of others now. */
+        for (int i = 0; i < DN__BUNDLE_MAX_FDS; i++)
+                forget_others(bundle, &bundle->added_fds[i], &waits[i]);
         for (int i = 0; i < DN__BUNDLE_MAX_FDS; i++)
                 wait_for(bundle, &bundle->added_fds[i], &waits[i]);
         (void)timerfd_settime(bundle->timer_fd, TFD_TIMER_ABSTIME,

@@ -8,7 +8,7 @@
 #include "util/bell.h"
 #include "util/fork.h"
 
-#define DN__BUNDLE_MAX_FDS 2
+#define DN__BUNDLE_MAX_FDS 3
 
 typedef struct dn__bundle {
         int fd;

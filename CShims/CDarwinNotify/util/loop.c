@@ -14,9 +14,6 @@
 #include "util/queue.h"
 #include "util/thread.h"
 
-/* How soon to look again at the descriptors after the host has closed some of them. */
-#define LOOK_US (50 * DN__US_PER_MS)
-
 /* Whoever waits for the end of a loop. */
 typedef struct waiter {
         dn__lock lock;
@@ -152,11 +149,10 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
 static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
-        uint64_t until_us = turn->first_us;
+        uint64_t until_us;
 
         *wake = (struct pollfd){ .fd = dn__bell_prepare(&loop->bell), .events = POLLIN };
-        if (dn__bell_is_uncertain(&loop->bell) && dn__clock_after_us(LOOK_US) < until_us)
-                until_us = dn__clock_after_us(LOOK_US);
+        until_us = dn__bell_limit(&loop->bell, turn->first_us);
         if (dn__wake_fall_asleep(atomic_load(&loop->word)))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, until_us);
         dn__bell_take(&loop->bell, wake->revents);

@@ -1,6 +1,5 @@
 /* The table is removed or replaced while processes use it: they meet again in the next one. */
 #include <darwinnotify/inspect.h>
-#include <dirent.h>
 #include <errno.h>
 #include <notify.h>
 #include <stdlib.h>
@@ -10,74 +9,10 @@
 #include <unistd.h>
 
 #include "roles.h"
+#include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
-
-static void begin_without_bus(void)
-{
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-}
-
-static const char *table_directory(void)
-{
-        static char path[256];
-
-        snprintf(path, sizeof path, "%s/darwin-notify", getenv("XDG_RUNTIME_DIR"));
-        return path;
-}
-
-/* Returns the number of the table's file, which the next one does not have; 0: there is none. */
-static ino_t table_path(char ret_path[512])
-{
-        DIR *stream = opendir(table_directory());
-        struct dirent *entry;
-        ino_t number = 0;
-
-        while (stream && (entry = readdir(stream))) {
-                if (strncmp(entry->d_name, "table", 5) != 0)
-                        continue;
-                snprintf(ret_path, 512, "%s/%s", table_directory(), entry->d_name);
-                number = entry->d_ino;
-        }
-        if (stream)
-                closedir(stream);
-        return number;
-}
-
-static bool is_there(void)
-{
-        char path[512];
-
-        return table_path(path) != 0;
-}
-
-/* Returns whether a process has the table that is there now. */
-static bool has_table(test_child *child)
-{
-        char path[512], line[512], number[32];
-        bool is_mapped = false;
-        ino_t inode = table_path(path);
-        FILE *maps;
-
-        snprintf(path, sizeof path, "/proc/%d/maps", test_child_pid(child));
-        snprintf(number, sizeof number, " %lu ", (unsigned long)inode);
-        maps = fopen(path, "r");
-        CHECK(maps != NULL);
-        while (inode && fgets(line, sizeof line, maps))
-                is_mapped = is_mapped || strstr(line, number);
-        fclose(maps);
-        return is_mapped;
-}
-
-static void remove_table(void)
-{
-        char path[512];
-
-        CHECK(table_path(path) != 0);
-        CHECK_EQ(unlink(path), 0);
-}
 
 static void print_state(int token)
 {
@@ -349,7 +284,10 @@ TEST_NO_BUS(aTableThatCouldNotBeMadeComesLater)
         WAIT_UNTIL_EQ(statistic(DN_STATISTIC_TABLES), 1);
         WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 0);
         test_child *member = spawn_member("M");
-        uint64_t n_before = seen.n_posts; /* what was posted before the table came is not known */
+        /* What was posted before the table came is not known. */
+        WAIT_UNTIL(seen.n_posts > 0);
+        fence_executor();
+        uint64_t n_before = seen.n_posts;
         post_by(member, "N");
         WAIT_UNTIL_EQ(seen.n_posts, n_before + 1);
         CHECK_EQ(test_child_wait(member), 0);

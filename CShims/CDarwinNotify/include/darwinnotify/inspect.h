@@ -44,7 +44,8 @@ typedef struct dn_watcher {
  * While there is no bus, or none that answers within a second, it watches the table that the
  * processes of the user share for that bus: the posts of registered names, those that come together
  * as one record. It goes on with the bus when one appears, and with the table when it is lost. A
- * post that has been reported from the table is not reported again when its signal follows.
+ * post that has been reported from the table is not reported again when its signal follows. When
+ * the table is removed or replaced, the watch goes on with the next one.
  *
  * Posts that stay inside a process (`self.` names) are not seen.
  *

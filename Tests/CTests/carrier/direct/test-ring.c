@@ -35,6 +35,7 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__region_close model_region_close
 #define dn__region_remove_if_last model_region_remove_if_last
 #define dn__region_is_in_place model_region_is_in_place
+#define dn__region_find_next model_region_find_next
 #define dn__region_leave model_region_leave
 #define dn__region_was_once model_region_was_once
 #define dn__region_is_same model_region_is_same

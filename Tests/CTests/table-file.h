@@ -1,0 +1,78 @@
+/* The file of a table that a test removes while processes use it. */
+#ifndef DN_TABLE_FILE_H
+#define DN_TABLE_FILE_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test-child.h"
+#include "test.h"
+
+static inline void begin_without_bus(void)
+{
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+}
+
+static inline const char *table_directory(void)
+{
+        static char path[256];
+
+        snprintf(path, sizeof path, "%s/darwin-notify", getenv("XDG_RUNTIME_DIR"));
+        return path;
+}
+
+/* Returns the number of the table's file, which the next one does not have; 0: there is none. */
+static inline ino_t table_path(char ret_path[512])
+{
+        DIR *stream = opendir(table_directory());
+        struct dirent *entry;
+        ino_t number = 0;
+
+        while (stream && (entry = readdir(stream))) {
+                if (strncmp(entry->d_name, "table", 5) != 0)
+                        continue;
+                snprintf(ret_path, 512, "%s/%s", table_directory(), entry->d_name);
+                number = entry->d_ino;
+        }
+        if (stream)
+                closedir(stream);
+        return number;
+}
+
+static inline bool is_there(void)
+{
+        char path[512];
+
+        return table_path(path) != 0;
+}
+
+/* Returns whether a process has the table that is there now. */
+static inline bool has_table(test_child *child)
+{
+        char path[512], line[512], number[32];
+        bool is_mapped = false;
+        ino_t inode = table_path(path);
+        FILE *maps;
+
+        snprintf(path, sizeof path, "/proc/%d/maps", test_child_pid(child));
+        snprintf(number, sizeof number, " %lu ", (unsigned long)inode);
+        maps = fopen(path, "r");
+        CHECK(maps != NULL);
+        while (inode && fgets(line, sizeof line, maps))
+                is_mapped = is_mapped || strstr(line, number);
+        fclose(maps);
+        return is_mapped;
+}
+
+static inline void remove_table(void)
+{
+        char path[512];
+
+        CHECK(table_path(path) != 0);
+        CHECK_EQ(unlink(path), 0);
+}
+
+#endif
