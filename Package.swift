@@ -90,7 +90,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
-      exclude: ["plugin", "runner"], publicHeadersPath: "include", cSettings: strictC),
+      exclude: ["plugin", "runner", "version"], publicHeadersPath: "include", cSettings: strictC),
     .target(
       name: "TestTools", dependencies: ["DarwinNotifySupport"], path: "Tests/Tools",
       swiftSettings: strictSwift),
