@@ -11,8 +11,8 @@ extension DarwinNotificationCenter {
   ///     }
   ///
   /// Changes are not left out, and alternate; only if more than 16 wait to be taken, they are
-  /// merged into the last one. Without a bus the user's programs that use this library still hear each
-  /// other; what other programs on the bus post is missed.
+  /// merged into the last one. Without a bus the user's programs that use this library still hear
+  /// each other; what other programs on the bus post is missed.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: ``DarwinNotifyError/outOfMemory``.

@@ -125,14 +125,21 @@ public final class DarwinNotificationCenter: Sendable {
   /// The corresponding C function is `dn_center_is_on_bus`.
   public var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
 
-  /// Waits until every post of this process, on all centers, has been handed to its bus.
+  /// Waits until every post of this process, on all centers, has been handed to its bus, and
+  /// reports posts that no bus has taken.
+  ///
+  /// If it returns, nothing was lost on the way to the bus since the last call. The user's programs
+  /// that share the table with this one have heard of each post without that.
   ///
   /// Not needed before leaving the process by `exit` or by returning from `main`, which wait for up
   /// to a second themselves.
   ///
   /// - Parameter timeout: how long to wait; zero only checks.
   /// - Throws: ``DarwinNotifyError/timedOut`` if posts are still waiting,
-  ///   ``DarwinNotifyError/notConnected`` if that is because there is no bus.
+  ///   ``DarwinNotifyError/notConnected`` if that is because there is no bus. If none is waiting,
+  ///   then once what was lost: ``DarwinNotifyError/notConnected`` with a bus that has not read
+  ///   them or for lack of one, ``DarwinNotifyError/limitReached`` or
+  ///   ``DarwinNotifyError/outOfMemory`` for posts that were refused with this.
   ///
   /// The corresponding C function is `dn_flush`.
   public func flush(timeout: Duration) throws(DarwinNotifyError) {

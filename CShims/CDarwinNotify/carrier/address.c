@@ -92,7 +92,8 @@ static int resolve(const char *bus, dn__address *address, const char **ret_nothi
         const char *system = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
 
         *ret_nothing = "none";
-        if (strcmp(bus, "none") == 0)
+        address->is_none = strcmp(bus, "none") == 0;
+        if (address->is_none)
                 return 0;
         if (strcmp(bus, "session") == 0) {
                 *ret_nothing = "session";

@@ -7,6 +7,7 @@ typedef struct dn__address {
         char *address;  /* a D-Bus address, or NULL if there is nothing to connect to */
         char *scope;    /* its name as a rendezvous; never NULL */
         bool is_shared; /* other users are on this bus */
+        bool is_none;   /* no bus is wanted */
 } dn__address;
 
 /* Resolves `session`, `system`, `none` or a D-Bus address. NULL selects the environment variable

@@ -60,7 +60,8 @@ typedef struct dn__carrier_ops {
 
         /* Waits until the other side has received everything sent; with an expired deadline, sends
          * what it accepts and checks whether everything has left the process. Returns 0, -ETIMEDOUT
-         * or -ENOTCONN. */
+         * or -ENOTCONN; once, if nothing is left to wait for, why posts since the last call were
+         * lost: -ENOTCONN, -ENOBUFS or -ENOMEM. */
         int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
 
         /* Waits briefly before the process exits if receivers may still have to query it. */

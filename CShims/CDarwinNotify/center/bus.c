@@ -57,6 +57,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
         if (r < 0)
                 return r;
         tell_address(&address);
+        hub->lacks_bus = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0) {
                 dn__address_deinit(&address);

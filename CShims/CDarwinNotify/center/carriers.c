@@ -34,6 +34,8 @@ int dn__carriers_send(dn__hub *hub, const dn__post *post, uint64_t *deadline_us)
 
         for (size_t i = 0; i < hub->n_carriers; i++)
                 r = both(r, start_and_send(hub->carriers[i], post, deadline_us));
+        if (hub->lacks_bus)
+                atomic_store_explicit(&hub->is_untaken, true, memory_order_relaxed);
         return r;
 }
 
@@ -85,6 +87,8 @@ int dn__carriers_flush(dn__hub *hub, uint64_t deadline_us)
                 if (r < 0)
                         result = r;
         }
+        if (result == 0 && atomic_exchange(&hub->is_untaken, false))
+                result = -ENOTCONN;
         return result;
 }
 

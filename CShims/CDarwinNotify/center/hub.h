@@ -39,6 +39,7 @@ struct dn__hub {
         _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
 
         /* Constant once the hub is open. */
+        bool lacks_bus;     /* there is nothing to connect to, although a bus was wanted */
         char *scope;        /* of the table; NULL: this center has none */
         dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */
         dn__loop *inline_loop; /* of the inline executors; a carrier's, borrowed */
@@ -63,6 +64,7 @@ struct dn__hub {
         bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
         size_t n_preparing DN__HUB_GUARDED; /* topics; none while moving */
 
+        _Atomic bool is_untaken; /* posts since the last flush lack a bus */
         _Atomic uint64_t sweep_us; /* when topics have lingered long enough */
         _Atomic uint64_t n_observers;
         size_t n_works DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */

@@ -80,6 +80,68 @@ TEST_NO_BUS(flushWithoutABusReportsIt)
         CHECK_EQ(dn_flush(10000), -ENOTCONN);
 }
 
+TEST_ON_BUS(postsThatALostBusHasNotReadAreReportedOnce)
+{
+        test_bus *bus = test_bus_begin();
+        uint64_t timeout_us = 10000000 * (uint64_t)test_slowness();
+
+        post_ok(dn_center_darwin(), "N");
+        CHECK_EQ(dn_flush(timeout_us), 0);
+        for (int i = 0; i < 2; i++) { /* before and after the library has noticed */
+                WAIT_UNTIL_EQ(dn_center_is_on_bus(dn_center_darwin()), 1);
+                test_bus_pause(bus);
+                post_ok(dn_center_darwin(), "N");
+                test_bus_kill(bus);
+                if (i)
+                        WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
+                CHECK_EQ(dn_flush(timeout_us), -ENOTCONN);
+                test_bus_start_again(bus);
+                CHECK_EQ(dn_flush(timeout_us), 0);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(postsThatTheBusHadReadAreNotReportedWhenItIsLost)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal seen;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "N");
+        test_peer_next(peer, &seen); /* and not by a flush */
+        test_peer_close(peer);
+        test_bus_kill(bus);
+        WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
+        CHECK_EQ(dn_flush(0), 0);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(postsForWhichThereIsNoBusToLookForAreReportedOnce)
+{
+        dn_center *center = NULL;
+
+        /* Nothing to connect to: the library starts no programs. */
+        CHECK_EQ(dn_center_open("unixexec:path=/bin/false", &center), 0);
+        CHECK_EQ(dn_flush(0), 0);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(0), -ENOTCONN);
+        CHECK_EQ(dn_flush(0), 0);
+        CHECK_EQ(dn_center_post(center, "self.N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(0), 0);
+        dn_center_unref(center);
+}
+
+TEST_NO_BUS(postsWithoutABusByChoiceAreNotReported)
+{
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open("none", &center), 0);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(0), 0);
+        dn_center_unref(center);
+}
+
 TEST_ON_BUS(flushCoversEveryCenter)
 {
         test_bus *bus = test_bus_begin();

@@ -207,11 +207,17 @@ bool dn__connection_can_send(dn__connection *connection)
                sd_bus_get_n_queued_write(connection->bus, &n_queued) >= 0 && n_queued == 0;
 }
 
+/* What the bus had not read when it ended counts as read: the error is older than that. */
 bool dn__connection_is_read(dn__connection *connection)
 {
-        int n_bytes = 0;
+        int fd = sd_bus_get_fd(connection->bus), n_unread = 0, error = 0;
+        socklen_t n_bytes = sizeof(error);
 
-        return ioctl(sd_bus_get_fd(connection->bus), SIOCOUTQ, &n_bytes) < 0 || n_bytes == 0;
+        if (fd < 0 || !dn__connection_is_intact(connection) || ioctl(fd, SIOCOUTQ, &n_unread) < 0)
+                return false;
+        if (n_unread == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes) == 0)
+                connection->was_unread = connection->was_unread || error;
+        return n_unread == 0 && !connection->was_unread;
 }
 
 /* Returns whether the connection may be written to; if not, only reconnecting helps. */
@@ -231,6 +237,7 @@ bool dn__connection_write(dn__connection *connection, const char *bytes, size_t 
                        MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n_taken == (ssize_t)n_bytes)
                 return true;
+        connection->was_unread = connection->was_unread || (n_taken < 0 && errno == ECONNRESET);
         /* After a partial write nothing else can be sent. */
         connection->is_broken = connection->is_broken || n_taken >= 0 ||
                                 (errno != EAGAIN && errno != EINTR);

@@ -26,6 +26,7 @@ typedef struct dn__connection {
         sd_bus *bus;
         char *unique_name; /* set when the bus says hello */
         bool is_broken;    /* a message could not be sent: only reconnecting helps */
+        bool was_unread;   /* the bus has closed it without reading everything */
         bool takes_whole;  /* the socket accepts a short write whole or not at all */
         dn__fork_guard *fork_guard;
 } dn__connection;
@@ -64,7 +65,9 @@ bool dn__connection_is_intact(const dn__connection *connection);
 /* Returns whether a message would be written to the socket now, with nothing queued before it. */
 bool dn__connection_can_send(dn__connection *connection);
 
-/* Returns whether the bus has read everything written. */
+/* Returns whether the bus has read everything written. A bus that ends without having done so leaves
+ * an error in the socket, which whoever uses that next takes away: ask before, and see
+ * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
 
 /* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */

@@ -24,10 +24,34 @@ typedef struct flush {
         uint64_t look_us;
 } flush;
 
+bool dn__dbus_note_read(dn__dbus *dbus)
+{
+        bool is_read = dn__connection_is_read(&dbus->connection);
+
+        if (is_read && dn__connection_can_send(&dbus->connection))
+                dbus->n_read = dbus->counts.n_sent;
+        return is_read;
+}
+
+void dn__dbus_note_unread(dn__dbus *dbus)
+{
+        if (dbus->n_read != dbus->counts.n_sent)
+                dbus->untaken = -ENOTCONN;
+        dbus->n_read = dbus->counts.n_sent;
+}
+
+/* Nothing more is read from the connection, though the loop may not have noticed. */
+static bool is_gone(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->connection.was_unread || !dn__connection_is_intact(&dbus->connection);
+}
+
 /* Once nothing waits in the process, later posts are not waited for: otherwise they could keep the
  * socket from ever draining. */
 static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
 {
+        bool is_read;
+
         (void)dn__dbus_write(dbus);
         if (!flush->may_wait)
                 return dn__dbus_is_drained(dbus);
@@ -38,9 +62,21 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
         }
         if (!flush->is_drained)
                 return false;
-        return flush->n_connects != dbus->counts.n_connects ||
-               !dn__connection_is_ready(&dbus->connection) ||
-               dn__connection_is_read(&dbus->connection);
+        is_read = dn__dbus_note_read(dbus);
+        return is_read || flush->n_connects != dbus->counts.n_connects ||
+               !dn__connection_is_ready(&dbus->connection) || is_gone(dbus);
+}
+
+/* What was lost is reported once. */
+static int take_untaken(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        int r;
+
+        if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
+                dn__dbus_note_unread(dbus);
+        r = dbus->untaken;
+        dbus->untaken = 0;
+        return r;
 }
 
 static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
@@ -78,6 +114,8 @@ int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
                         break;
                 wait_a_moment(dbus, &flush, deadline_us);
         }
+        if (r == 0)
+                r = take_untaken(dbus);
         if (flush.is_drained && --dbus->n_flushes == 0)
                 dn__loop_wake(dbus->loop);
         dn__lock_release(&dbus->lock);

@@ -175,6 +175,8 @@ int dn__dbus_send(dn__carrier *carrier, const dn__post *post)
         if (post->is_queued)
                 numbered.body.number = dn__numbers_draw(&dbus->numbers, &post->name);
         r = send_or_keep(dbus, &numbered);
+        if (r < 0 && r != -ENOTCONN)
+                dbus->untaken = r;
         if (r < 0 && r != -ENOTCONN && post->is_queued)
                 dn__numbers_take_back(&dbus->numbers, &post->name);
         return r;

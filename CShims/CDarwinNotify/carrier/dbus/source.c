@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "carrier/dbus/flush.h"
 #include "carrier/dbus/receive.h"
 #include "carrier/dbus/send.h"
 #include "carrier/dbus/state.h"
@@ -41,7 +42,10 @@ static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
 {
         dn__dbus_note_failure(dbus, reason);
-        dbus->counts.n_losses += dn__connection_is_ready(&dbus->connection);
+        if (dn__connection_is_ready(&dbus->connection)) {
+                dbus->counts.n_losses++;
+                dn__dbus_note_unread(dbus);
+        }
         if (dn__connection_is_ready(&dbus->connection) &&
             dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
                 dbus->backoff_us = DN__BACKOFF_MIN_US;
@@ -142,6 +146,9 @@ static void receive(dn__dbus *dbus)
 
         dn__lock_acquire(&dbus->lock);
         look_at_descriptor(dbus);
+        /* sd-bus takes the socket's error away. */
+        if (dn__connection_is_ready(&dbus->connection) && dbus->n_read != dbus->counts.n_sent)
+                (void)dn__dbus_note_read(dbus);
         for (size_t i = 0; i < TURN_N_STEPS && step(dbus, &message); i++) {
                 if (!message)
                         continue;

@@ -103,7 +103,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  *
  * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned
  *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
- *           there is neither a bus nor a table, or no more, or the descriptor was closed by the host.
+ *           there is neither a bus nor a table, or no more, or the host has closed the descriptor.
  * Threads:  one at a time; not in a callback of the watch.
  * Apple:    none.
  */

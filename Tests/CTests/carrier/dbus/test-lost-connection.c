@@ -120,6 +120,16 @@ static void check_that_peer_hears(unsigned first)
         }
 }
 
+/* What the lost connection had taken is reported at most once. */
+static void await_sent(void)
+{
+        uint64_t timeout_us = 10000000 * (uint64_t)test_slowness();
+        int r = dn_flush(timeout_us);
+
+        CHECK(r == 0 || r == -ENOTCONN);
+        CHECK_EQ(dn_flush(timeout_us), 0);
+}
+
 TEST_ON_BUS(partlyWrittenPostSurvivesTheConnection)
 {
         prepare();
@@ -128,7 +138,7 @@ TEST_ON_BUS(partlyWrittenPostSurvivesTheConnection)
         CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
         test_bus_resume(bus);
         check_that_peer_hears(n_posted - 1);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        await_sent();
         end();
 }
 
@@ -141,7 +151,7 @@ TEST_ON_BUS(partlySentPostIsResentOnAnotherConnection)
         post_next();
         check_that_peer_hears(n_posted - 1);
         CHECK(!is_to_halve);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        await_sent();
         CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
                  0);
         CHECK_EQ(n_connects, 2);
@@ -162,7 +172,7 @@ TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
         CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
         test_bus_resume(bus);
         check_that_peer_hears(first);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        await_sent();
         CHECK_EQ(n_waiting(), 0);
         end();
 }
@@ -183,7 +193,7 @@ TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
         WAIT_UNTIL_EQ(n_waiting(), 0); /* nothing here wakes the service thread */
         CHECK(has_failed);
         check_that_peer_hears(first);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        await_sent();
         CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
                  0);
         CHECK_EQ(n_connects, 2);
