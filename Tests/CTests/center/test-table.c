@@ -359,6 +359,7 @@ TEST(aTableForWhichThereWasNoDescriptorComesLater)
 
 TEST(aPostIsHeardOnceWhileItsObserverIsStillInTheTableBefore)
 {
+        need_watches();
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
 

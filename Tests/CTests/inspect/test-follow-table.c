@@ -178,6 +178,7 @@ TEST_NO_BUS(nothingIsLostWhenTheTableIsRemovedInAFlood)
 /* While the bus reports the posts, the watch goes along, too. */
 TEST_ON_BUS(theNextTableIsFollowedWhenTheBusIsLost)
 {
+        need_watches();
         test_bus *bus = test_bus_begin();
         static watch seen;
 
