@@ -165,7 +165,7 @@ static void follow(dn__hub *hub, dn__post *post)
         }
         post->table = next;
         post->region = next->id;
-        if (!post->slot || !dn__slot_was_carried(next, left, post)) {
+        if (!post->slot || !dn__slot_carry_post(next, left, post)) {
                 post->generation = 0;
                 post->slot = NULL;
                 dn__slot_count_for_others(next, post);

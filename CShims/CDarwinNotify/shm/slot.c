@@ -148,18 +148,6 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
         return strlen(ret_text) == n_bytes;
 }
 
-bool dn__slot_was_carried(const dn__region *region, const dn__region *from, dn__post *post)
-{
-        const dn__name *name = &post->name;
-        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
-
-        if (!slot || atomic_load(&slot->carried) != from->id ||
-            post->generation > atomic_load(&slot->carried_count))
-                return false;
-        post->slot = slot;
-        return true;
-}
-
 /* --- Changing a set ------------------------------------------------------------------------ */
 
 /* The half of an owner word that a process can wait on: a futex has 32 bits. */
@@ -449,6 +437,28 @@ dn__shm_slot *dn__slot_carry(dn__region *region, const dn__name *name, const dn_
 
         set_words(&words, name->text, name->n_bytes);
         return use(region, name->hash, &words, &(purpose){ .from = from, .slot = slot });
+}
+
+static bool was_carried(const dn__shm_slot *slot, const dn__region *from, const dn__post *post)
+{
+        return atomic_load(&slot->carried) == from->id &&
+               post->generation <= atomic_load(&slot->carried_count);
+}
+
+bool dn__slot_carry_post(dn__region *region, const dn__region *from, dn__post *post)
+{
+        const dn__name *name = &post->name;
+        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
+
+        if (!slot || atomic_load(&slot->carried) != from->id)
+                return false;
+        /* Not counted by itself: whoever is carrying the names now might add it once more. */
+        if (!was_carried(slot, from, post))
+                (void)dn__slot_carry(region, name, from, post->slot);
+        if (!was_carried(slot, from, post))
+                return false;
+        post->slot = slot;
+        return true;
 }
 
 void dn__slot_release(dn__region *region, dn__shm_slot *slot)

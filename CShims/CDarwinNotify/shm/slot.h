@@ -47,9 +47,10 @@ dn__shm_slot *dn__slot_carry(dn__region *region, const dn__name *name, const dn_
 /* Returns whether the name of a slot was posted a short time ago. */
 bool dn__slot_is_fresh(const dn__shm_slot *slot);
 
-/* Returns whether a post that was counted in another region is part of what was carried from there,
- * and if so sets its slot. */
-bool dn__slot_was_carried(const dn__region *region, const dn__region *from, dn__post *post);
+/* Makes a post that a slot of another region has counted part of what was carried from there, and
+ * sets its slot. Returns false if the name's count does not continue that one, or if there is no
+ * getting at it. */
+bool dn__slot_carry_post(dn__region *region, const dn__region *from, dn__post *post);
 
 /* Releases a slot of dn__slot_hold(). NULL is allowed. */
 void dn__slot_release(dn__region *region, dn__shm_slot *slot);

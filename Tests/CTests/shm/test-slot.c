@@ -388,6 +388,41 @@ TEST_NO_BUS(forkedChildDoesNotKeepItsParentsClaims)
         dn__region_close(other);
 }
 
+static dn__name name_of(const char *text)
+{
+        size_t n_bytes = strlen(text);
+
+        return (dn__name){ text, n_bytes, dn__hash64(text, n_bytes), DN__REACH_BEYOND, false, false };
+}
+
+/* Its process comes to the next table when others are still carrying the names there. */
+TEST_NO_BUS(aPostThatWasCountedInATableThatWasLeftIsCarriedOnce)
+{
+        dn__region *from = open_region("from"), *to = open_region("to");
+        dn__shm_slot *left = hold(from, "x"), *carried;
+        dn__post post = { .name = name_of("x") };
+
+        dn__slot_count_post(left);
+        carried = dn__slot_carry(to, &post.name, from, left);
+        CHECK(carried != NULL);
+        CHECK_EQ(dn__slot_get_generation(carried), dn__slot_get_generation(left));
+        for (int i = 0; i < 3; i++) {
+                post.slot = left;
+                post.generation = dn__slot_count_post(left);
+                CHECK(dn__slot_carry_post(to, from, &post));
+                CHECK(post.slot == carried);
+                CHECK(dn__slot_carry(to, &post.name, from, left) == carried);
+                CHECK_EQ(dn__slot_get_generation(carried), dn__slot_get_generation(left));
+        }
+        /* A name that had begun to count there by itself. */
+        post = (dn__post){ .name = name_of("y"), .slot = hold(from, "y") };
+        post.generation = dn__slot_count_post(post.slot);
+        hold(to, "y");
+        CHECK(!dn__slot_carry_post(to, from, &post));
+        dn__region_close(from);
+        dn__region_close(to);
+}
+
 /* Contents that no process of ours would write: any result is fine, but nothing may break. */
 TEST_NO_BUS(garbageInTheTableIsHarmless)
 {

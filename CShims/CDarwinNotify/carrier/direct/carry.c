@@ -10,7 +10,7 @@
  *
  * If P2 finds no mark, P1 came before L1, so L2 reads a count that includes the post. Otherwise the
  * poster follows into the next table, carries the names too if nobody has yet, and sees whether L2
- * has read its count. If not, it counts the post there as well. A process that comes later has been
+ * has read its count. If not, it carries that count once more. A process that comes later has been
  * told up to some count of the old table. The count of the next one continues that, so the
  * difference is what it has missed.
  *

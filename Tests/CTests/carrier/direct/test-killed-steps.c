@@ -33,7 +33,7 @@
 #define dn__slot_read_name steps_slot_read_name
 #define dn__slot_hold steps_slot_hold
 #define dn__slot_release steps_slot_release
-#define dn__slot_was_carried steps_slot_was_carried
+#define dn__slot_carry_post steps_slot_carry_post
 #define dn__slot_is_fresh steps_slot_is_fresh
 #define dn__slot_keep steps_slot_keep
 #define dn__slot_carry steps_slot_carry
