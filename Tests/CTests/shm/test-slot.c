@@ -392,7 +392,10 @@ static dn__name name_of(const char *text)
 {
         size_t n_bytes = strlen(text);
 
-        return (dn__name){ text, n_bytes, dn__hash64(text, n_bytes), DN__REACH_BEYOND, false, false };
+        return (dn__name){ .text = text,
+                           .n_bytes = n_bytes,
+                           .hash = dn__hash64(text, n_bytes),
+                           .reach = DN__REACH_BEYOND };
 }
 
 /* Its process comes to the next table when others are still carrying the names there. */
