@@ -97,11 +97,15 @@ let package = Package(
     .target(
       name: "BenchmarkSupport", path: "Benchmarks/peers/common", publicHeadersPath: "include",
       cSettings: strictC),
+    .target(
+      name: "PeerSupport", dependencies: ["BenchmarkSupport", "DarwinNotify"],
+      path: "Benchmarks/peers/swift-support", swiftSettings: strictSwift),
     program(
-      "peer-swift", in: "Benchmarks/peers", dependencies: ["DarwinNotify", "BenchmarkSupport"]),
+      "peer-swift", in: "Benchmarks/peers",
+      dependencies: ["DarwinNotify", "BenchmarkSupport", "PeerSupport"]),
     program(
       "peer-distributed", in: "Benchmarks/peers",
-      dependencies: ["DistributedNotifications", "BenchmarkSupport"]),
+      dependencies: ["DistributedNotifications", "BenchmarkSupport", "PeerSupport"]),
     program(
       "peer-wormhole", in: "Benchmarks/peers",
       dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),

@@ -4,52 +4,22 @@
 
 internal import BenchmarkSupport
 internal import DistributedNotifications
-internal import Dispatch
 internal import Foundation
-
-/// The C function that notes a post, with what it has to be handed.
-struct Heard: Sendable {
-  let function: bench_heard
-  nonisolated(unsafe) let context: UnsafeMutableRawPointer?
-  // C allows it on any thread.
-
-  init(_ function: bench_heard?, _ context: UnsafeMutableRawPointer?) {
-    guard let function else { preconditionFailure("nobody to call") }
-    self.function = function
-    self.context = context
-  }
-
-  /// Notes a post when its user info has been read.
-  func callAsFunction(_ notification: DistributedNotification) {
-    guard let userInfo = notification.userInfo, userInfo["title"] is String,
-      userInfo["artist"] is String, userInfo["seconds"] is Double, userInfo["track"] is Int,
-      userInfo["playing"] is Bool
-    else { return }
-    function(context, 1)
-  }
-}
-
-/// What the observers that live until the process ends are kept in; used by the main thread alone.
-nonisolated(unsafe) var observations: [NotificationObservation] = []
-// The commands register one after the other, before they wait.
+internal import PeerSupport
 
 let center = DistributedNotificationCenter.default()
-let kind = CommandLine.arguments.dropFirst().first
-let delivery = kind == "direct" ? Delivery.direct : .queue(DispatchQueue(label: "bench"))
-
-/// Runs what may throw; tells C of it by a number.
-func guarded(_ work: () throws -> Void) -> Int32 {
-  do {
-    try work()
-    return 0
-  } catch {
-    print("error: \(error)")
-    return -1
-  }
-}
 
 func name(_ text: UnsafePointer<CChar>?) -> Notification.Name {
   Notification.Name(text.map { String(cString: $0) } ?? "")
+}
+
+/// Notes a post when its user info has been read.
+func read(_ notification: DistributedNotification, _ heard: Heard) {
+  guard let userInfo = notification.userInfo, userInfo["title"] is String,
+    userInfo["artist"] is String, userInfo["seconds"] is Double, userInfo["track"] is Int,
+    userInfo["playing"] is Bool
+  else { return }
+  heard(1)
 }
 
 func observe(
@@ -58,12 +28,12 @@ func observe(
   guarded {
     let heard = Heard(function, context)
     guard kind == "sequence" else {
-      observations.append(try center.observe(name(text), on: delivery) { heard($0) })
+      observations.append(try center.observe(name(text), on: delivery) { read($0, heard) })
       return
     }
     let notifications = try center.notifications(named: name(text))
     Task {
-      for await notification in notifications { heard(notification) }
+      for await notification in notifications { read(notification, heard) }
     }
   }
 }
@@ -78,24 +48,10 @@ func post(_ text: UnsafePointer<CChar>?) -> Int32 {
   }
 }
 
-/// Waits, with pauses, until nothing is left to be written.
-func pace() -> Int32 {
-  guarded {
-    while true {
-      do throws(DarwinNotifyError) {
-        return try DarwinNotificationCenter.shared.flush(timeout: .zero)
-      } catch .timedOut {
-        usleep(50)
-      }
-    }
-  }
-}
-
 @main
 enum PeerDistributed {
   static func main() {
     var peer = bench_peer()
-    peer.open = { 0 }
     // There is no call that connects; a post does, of a name that nobody observes.
     peer.connect = {
       guarded { try center.post(Notification.Name("org.example.bench.hello"), userInfo: nil) }
@@ -103,7 +59,6 @@ enum PeerDistributed {
     peer.observe = observe
     peer.post = post
     peer.pace = pace
-    peer.flush = { guarded { try DarwinNotificationCenter.shared.flush(timeout: .seconds(10)) } }
-    exit(bench_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1, &peer))
+    run(peer)
   }
 }
