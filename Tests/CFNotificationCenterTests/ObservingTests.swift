@@ -1,6 +1,7 @@
 // Specifies who is called for a post, and who is not any more.
 import CFNotificationCenter
 import Foundation
+import Synchronization
 import TestTools
 import Testing
 
@@ -231,6 +232,28 @@ struct CFObservingTests {
         "\(observer.name).\(round % 4)" as CFString, nil, .coalesce)
       CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
     }
+    await eventually { census.deaths == count }
+  }
+
+  // A registration may be removed before its center has begun to observe.
+  @Test func registrationsThatAreRemovedWhileTheyAreMadeLeaveNothingBehind() async throws {
+    let center = try #require(CFNotificationCenterGetLocalCenter())
+    let (census, observer) = (Census(), Observer())
+    let isOver = Atomic(false)
+    let count = 100_000 / slowness
+    Thread.detachNewThread {
+      while !isOver.load(ordering: .acquiring) {
+        CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
+      }
+    }
+    for _ in 0..<count {
+      let canary = census.makeCanary()
+      CFNotificationCenterAddObserver(
+        center, observer.pointer, { _, _, _, _, _ in canary.sing() }, observer.name as CFString,
+        nil, .coalesce)
+    }
+    isOver.store(true, ordering: .releasing)
+    CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
     await eventually { census.deaths == count }
   }
 

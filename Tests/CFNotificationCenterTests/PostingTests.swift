@@ -166,12 +166,27 @@ struct CFErrorTests {
   @Test func theDarwinCenterRefusesEveryName() throws {
     let bus = try PrivateBus(#require(BusKind.installed.first))
     let (here, _) = try CenterChoice.darwin.makeEnds(on: bus)
-    let observer = Observer()
+    let (census, observer) = (Census(), Observer())
     let refused = errors {
+      let canary = census.makeCanary()
       CFNotificationCenterAddObserver(
-        here, observer.pointer, { _, _, _, _, _ in }, nil, nil, .drop)
+        here, observer.pointer, { _, _, _, _, _ in canary.sing() }, nil, nil, .drop)
     }
     #expect(refused.count == 1)
+    #expect(census.deaths == 1, "what is refused is freed at once")
+    withExtendedLifetime(here) {}
+  }
+
+  @Test func beingWithoutABusIsNoError() throws {
+    let here = CFNotificationCenter(try DistributedNotificationCenter(bus: .none))
+    let observer = Observer()
+    let reported = errors {
+      CFNotificationCenterAddObserver(
+        here, observer.pointer, { _, _, _, _, _ in }, observer.name as CFString, nil, .drop)
+      post(here, observer.name)
+      CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+    }
+    #expect(reported == [])
   }
 
   @Test(arguments: BusKind.installed)

@@ -1,5 +1,6 @@
 import DarwinNotifySupport
 import Delegation
+import Dispatch
 import Synchronization
 import TestTools
 import Testing
@@ -183,6 +184,21 @@ extension Facade: UserHandler {
     }
     facade.unregister((any UserHandler).self)
     #expect(census.deaths == 4001)
+  }
+
+  @Test func oneOfTwoThreadsRegisters() {
+    for _ in 0..<(20_000 / slowness) {
+      let facade = Facade()
+      let count = Atomic(0)
+      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+        guard (try? facade.register((any CommentHandler).self, Comments())) != nil else { return }
+        count.add(1, ordering: .relaxed)
+      }
+      guard count.load(ordering: .relaxed) == 1 else {
+        Issue.record("\(count.load(ordering: .relaxed)) threads have registered")
+        return
+      }
+    }
   }
 
   @Test func theEndOfAnImplementationMayUseTheFacade() throws {

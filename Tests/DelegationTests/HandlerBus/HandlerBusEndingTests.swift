@@ -86,6 +86,35 @@ import Testing
     await eventually { !reply(.success("late")) }
   }
 
+  @Test func theTimeoutCancelsTheHandler() async throws {
+    bus.handle(ShareText.self) { [log] _ in
+      try? await Task.sleep(for: .seconds(3600))
+      log.append(Task.isCancelled ? "was cancelled" : "was not cancelled")
+      return "late"
+    }
+    await #expect(throws: BusError.self) {
+      try await bus.send(ShareText(text: "hi"), timeout: .milliseconds(10))
+    }
+    await eventually { log.entries == ["was cancelled"] }
+  }
+
+  @Test func noFurtherHandlerIsAskedAfterTheCancellation() async throws {
+    bus.handle(ShareText.self, priority: 1) { _ in
+      withUnsafeCurrentTask { $0?.cancel() }
+      throw Decline("not me")
+    }
+    bus.handle(ShareText.self) { [log] _ in
+      log.append("asked")
+      return "me"
+    }
+    let error = await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
+    guard case .cancelled = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    #expect(log.entries == [])
+  }
+
   @Test func aTimeoutThatDoesNotExpireChangesNothing() async throws {
     bus.handle(ShareText.self) { $0.text }
     #expect(try await bus.send(ShareText(text: "hi"), timeout: .seconds(3600)) == "hi")

@@ -83,6 +83,19 @@ import Testing
     #expect(attempts.entries == ["old", "fresh"])
   }
 
+  @Test func ofSeveralAnswersTheLastOneCounts() async throws {
+    let answers = Log<String>()
+    bus.handle(ShareText.self, priority: 1) { _ in
+      answers.append("answer")
+      return "answer \(answers.entries.count)"
+    }
+    bus.intercept { _, proceed in
+      try await proceed()
+      try await proceed()
+    }
+    #expect(try await bus.send(ShareText(text: "hi")) == "answer 2")
+  }
+
   @Test func anInterceptorMayAnswerOrRefuse() async throws {
     let refusing = bus.intercept { _, _ in throw SharingError(reason: "offline") }
     let error = await #expect(throws: BusError.self) { try await bus.send(ShareText(text: "hi")) }
