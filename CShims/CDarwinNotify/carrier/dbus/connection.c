@@ -213,11 +213,12 @@ bool dn__connection_is_read(dn__connection *connection)
         int fd = sd_bus_get_fd(connection->bus), n_unread = 0, error = 0;
         socklen_t n_bytes = sizeof(error);
 
-        if (fd < 0 || !dn__connection_is_intact(connection) || ioctl(fd, SIOCOUTQ, &n_unread) < 0)
+        if (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread > 0 ||
+            !dn__connection_is_intact(connection))
                 return false;
-        if (n_unread == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes) == 0)
+        if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes) == 0)
                 connection->was_unread = connection->was_unread || error;
-        return n_unread == 0 && !connection->was_unread;
+        return !connection->was_unread;
 }
 
 /* Returns whether the connection may be written to; if not, only reconnecting helps. */

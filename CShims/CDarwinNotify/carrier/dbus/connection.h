@@ -65,8 +65,8 @@ bool dn__connection_is_intact(const dn__connection *connection);
 /* Returns whether a message would be written to the socket now, with nothing queued before it. */
 bool dn__connection_can_send(dn__connection *connection);
 
-/* Returns whether the bus has read everything written. A bus that ends without having done so leaves
- * an error in the socket, which whoever uses that next takes away: ask before, and see
+/* Returns whether the bus has read everything written. A bus that ends without having done so
+ * leaves an error in the socket, which whoever uses that next takes away: ask before, and see
  * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
 

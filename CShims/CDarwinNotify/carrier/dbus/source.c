@@ -123,6 +123,9 @@ static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->l
         *message = sd_bus_message_unref(*message);
         if (!dn__connection_is_open(&dbus->connection))
                 return false;
+        /* Before sd-bus takes the socket's error away. */
+        if (was_ready && dbus->n_read != dbus->counts.n_sent)
+                (void)dn__dbus_note_read(dbus);
         r = dn__connection_step(&dbus->connection, message);
         if (r < 0)
                 disconnect(dbus, r);
@@ -146,9 +149,6 @@ static void receive(dn__dbus *dbus)
 
         dn__lock_acquire(&dbus->lock);
         look_at_descriptor(dbus);
-        /* sd-bus takes the socket's error away. */
-        if (dn__connection_is_ready(&dbus->connection) && dbus->n_read != dbus->counts.n_sent)
-                (void)dn__dbus_note_read(dbus);
         for (size_t i = 0; i < TURN_N_STEPS && step(dbus, &message); i++) {
                 if (!message)
                         continue;
