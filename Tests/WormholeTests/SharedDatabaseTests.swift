@@ -141,7 +141,7 @@ struct SharedDatabaseTests {
   @Test func aDatabaseOfALaterVersionIsRefused() throws {
     let group = try TemporaryGroup()
     _ = try group.group.database("items", migrations: schema)
-    #expect(throws: WormholeError.newerSchema(found: 2, known: 1)) {
+    #expect(throws: WormholeError.newerSchema(found: 2, known: 1, path: "\(group.path)/items")) {
       try group.group.database("items", migrations: [schema[0]])
     }
   }

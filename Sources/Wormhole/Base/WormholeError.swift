@@ -85,7 +85,14 @@ public enum WormholeError: Error, Hashable, Sendable {
   case noSuchRow(table: String, key: String, path: String)
 
   /// A database was migrated by a later version of the program: it has more migrations than known.
-  case newerSchema(found: Int, known: Int)
+  case newerSchema(found: Int, known: Int, path: String)
+
+  /// A database was migrated by a later version of the program: it has run migrations with these
+  /// names, which are not in the list.
+  case unknownMigrations(names: [String], path: String)
+
+  /// A migration failed; it has changed nothing.
+  case migrationFailed(name: String, reason: String, path: String)
 
   /// Some messages could not be cleared, and why, by their names. All others are cleared.
   case notCleared([String: WormholeError])
@@ -129,8 +136,12 @@ extension WormholeError: CustomStringConvertible {
     case .unknownTable(let name, let known, let path):
       "\(path) has no table \(name) whose changes are recorded, but \(list(known))"
     case .noSuchRow(let table, let key, let path): "\(path): the table \(table) has no row \(key)"
-    case .newerSchema(let found, let known):
-      "the database has \(found) migrations, of which this program knows \(known)"
+    case .newerSchema(let found, let known, let path):
+      "\(path) has \(found) migrations, of which this program knows \(known)"
+    case .unknownMigrations(let names, let path):
+      "\(path) has run migrations that this program does not know: \(list(names))"
+    case .migrationFailed(let name, let reason, let path):
+      "the migration \(name) of \(path) failed: \(reason)"
     case .notCleared(let reasons):
       reasons.sorted { $0.key < $1.key }.map { "\($0.key) not cleared: \($0.value)" }
         .joined(separator: "; ")

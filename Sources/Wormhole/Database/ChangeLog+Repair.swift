@@ -35,7 +35,8 @@ extension ChangeLog {
       """
       SELECT type, name FROM main.sqlite_master
       WHERE type <> 'index' AND (name LIKE 'wormhole\\_%' ESCAPE '\\'
-      OR lower(tbl_name) IN (\(Self.tableList)))
+      OR lower(tbl_name) IN (\(Self.tableList), '\(MigrationNames.table)'))
+      AND NOT (type = 'table' AND name = '\(MigrationNames.table)')
       ORDER BY type = 'table'
       """
     ) { row in (String(field: row.field(0)), String(field: row.field(1))) }

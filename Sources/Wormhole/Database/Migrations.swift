@@ -1,13 +1,35 @@
 // Migrates a database to the schema of the program.
 
+internal import DarwinNotifySupport
 internal import Glibc
 
-/// The steps from each version of a schema to the next. The file header has the version.
+/// The steps of a schema. The file header has the number of those that have been taken; steps with
+/// names are also recorded by name.
 struct Migrations: Sendable {
-  private let steps: [String]
+  private enum Steps {
+    case numbered([String])
+    case named([SharedDatabase.Migration])
+  }
 
-  init(_ steps: [String]) {
-    self.steps = steps
+  private let steps: Steps
+  private let count: Int
+
+  init(_ statements: [String]) {
+    steps = .numbered(statements)
+    count = statements.count
+  }
+
+  init(named migrations: [SharedDatabase.Migration], path: String) throws(WormholeError) {
+    var names: Set<ExactString> = []
+    for migration in migrations {
+      guard !migration.name.isEmpty else { throw .invalidIdentifier }
+      guard names.insert(ExactString(migration.name)).inserted else {
+        throw .migrationFailed(
+          name: migration.name, reason: "another one has this name", path: path)
+      }
+    }
+    steps = .named(migrations)
+    count = migrations.count
   }
 
   /// Takes the missing steps, each in a separate transaction. Returns false if the database did not
@@ -25,18 +47,9 @@ struct Migrations: Sendable {
 
   /// Makes sure that a file that cannot be written needs no step.
   func check(_ database: SQLiteConnection) throws(WormholeError) {
-    guard try version(of: database) == steps.count else {
+    guard try plan(for: database).next == nil else {
       throw .system(code: EROFS, path: database.path)
     }
-  }
-
-  private func version(of database: SQLiteConnection) throws(WormholeError) -> Int {
-    let version = try database.integer("PRAGMA user_version") ?? 0
-    guard version <= steps.count else {
-      throw .newerSchema(found: Int(version), known: steps.count)
-    }
-    guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
-    return Int(version)
   }
 
   private func takeSteps(in database: SQLiteConnection) throws(WormholeError) -> Bool {
@@ -59,19 +72,93 @@ struct Migrations: Sendable {
   /// Takes the next step, which is determined inside the transaction, since another process may
   /// have taken it meanwhile. Returns true if there is none.
   private func takeStep(in database: SQLiteConnection) throws(WormholeError) -> Bool {
-    let version = try version(of: database)
-    guard version < steps.count else { return true }
-    do throws(WormholeError) {
-      try database.execute(steps[version])
-    } catch .database(let code, let message) {
-      throw .database(code: code, message: "migration \(version + 1): \(message)")
-    }
+    let plan = try plan(for: database)
+    for name in plan.unrecorded { try MigrationNames(in: database).add(name) }
+    guard let step = plan.next else { return true }
+    try step.run(in: database)
     guard try database.rows("PRAGMA main.foreign_key_check", make: { _ in }).isEmpty else {
-      throw .database(
-        code: sqliteHasNoParent,
-        message: "migration \(version + 1) leaves rows without a parent, in \(database.path)")
+      throw step.leavesRowsWithoutParent(in: database)
     }
-    try database.execute("PRAGMA user_version = \(version + 1)")
+    if case .named(let migration) = step { try MigrationNames(in: database).add(migration.name) }
+    try database.execute("PRAGMA user_version = \(plan.taken + 1)")
     return false
+  }
+}
+
+extension Migrations {
+  /// What is to be done in a database.
+  private struct Plan {
+    /// The number of steps taken.
+    let taken: Int
+
+    /// The names of those that were taken when they had none.
+    var unrecorded: [String] = []
+
+    let next: Step?
+  }
+
+  private func plan(for database: SQLiteConnection) throws(WormholeError) -> Plan {
+    switch steps {
+    case .numbered(let statements):
+      let version = try version(of: database)
+      let next = version < count ? Step.numbered(version + 1, statements[version]) : nil
+      return Plan(taken: version, next: next)
+    case .named(let migrations):
+      let recorded = try MigrationNames(in: database).all()
+      let unknown = recorded.subtracting(migrations.map { ExactString($0.name) })
+      guard unknown.isEmpty else {
+        throw .unknownMigrations(names: unknown.map(\.text).sorted(), path: database.path)
+      }
+      let version = try version(of: database)
+      let missing = migrations.filter { !recorded.contains(ExactString($0.name)) }
+      let unrecorded = missing.prefix(max(0, version - recorded.count))
+      return Plan(
+        taken: recorded.count + unrecorded.count, unrecorded: unrecorded.map(\.name),
+        next: missing.dropFirst(unrecorded.count).first.map { .named($0) })
+    }
+  }
+
+  private func version(of database: SQLiteConnection) throws(WormholeError) -> Int {
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    guard version <= count else {
+      throw .newerSchema(found: Int(version), known: count, path: database.path)
+    }
+    guard version >= 0 else { throw .unknownFormat(version: Int(version), path: database.path) }
+    return Int(version)
+  }
+
+  private enum Step {
+    case numbered(Int, String)
+    case named(SharedDatabase.Migration)
+
+    func run(in database: SQLiteConnection) throws(WormholeError) {
+      switch self {
+      case .numbered(let number, let statements):
+        do throws(WormholeError) {
+          try database.execute(statements)
+        } catch .database(let code, let message) {
+          throw .database(code: code, message: "migration \(number): \(message)")
+        }
+      case .named(let migration):
+        do {
+          try migration.body(SharedDatabase.Connection(database))
+        } catch {
+          try WorkLimit.check()
+          throw .migrationFailed(name: migration.name, reason: "\(error)", path: database.path)
+        }
+      }
+    }
+
+    func leavesRowsWithoutParent(in database: SQLiteConnection) -> WormholeError {
+      switch self {
+      case .numbered(let number, _):
+        .database(
+          code: sqliteHasNoParent,
+          message: "migration \(number) leaves rows without a parent, in \(database.path)")
+      case .named(let migration):
+        .migrationFailed(
+          name: migration.name, reason: "it leaves rows without a parent", path: database.path)
+      }
+    }
   }
 }

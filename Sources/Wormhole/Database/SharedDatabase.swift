@@ -33,16 +33,16 @@ public final class SharedDatabase: Sendable {
   private let store: SQLiteStore
   private let hasMigrated: Locked<Bool>
 
-  fileprivate init(
-    of group: AppGroup, name: String, in file: SQLiteFile, migrations: [String]
+  init(
+    of group: AppGroup, name: String, in file: SQLiteFile, migrations: Migrations
   ) throws(WormholeError) {
     (changeName, center) = (group.changeName("database", name), group.center)
     let hasMigrated = Locked(false)
     self.hasMigrated = hasMigrated
     self.file = file
-    self.migrations = Migrations(migrations)
+    self.migrations = migrations
     store = SQLiteStore(file, readers: 4) { (database) throws(WormholeError) in
-      if try Migrations(migrations).run(in: database) { hasMigrated.withLock { $0 = true } }
+      if try migrations.run(in: database) { hasMigrated.withLock { $0 = true } }
     }
     try openNow()
   }
@@ -203,7 +203,7 @@ extension AppGroup {
   ///     leaves rows without a parent fails.
   /// - Returns: the database, with its own connections.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
-  ///   ``WormholeError/reservedName(_:)``, ``WormholeError/newerSchema(found:known:)``,
+  ///   ``WormholeError/reservedName(_:)``, ``WormholeError/newerSchema(found:known:path:)``,
   ///   ``WormholeError/foreign(path:)`` if the file is not a database,
   ///   ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
   ///   ``WormholeError/notPrivate(path:)``, ``WormholeError/damaged(path:)``,
@@ -213,6 +213,7 @@ extension AppGroup {
   public func database(
     _ name: String, migrations: [String] = []
   ) throws(WormholeError) -> SharedDatabase {
-    try SharedDatabase(of: self, name: name, in: try databaseFile(name), migrations: migrations)
+    try SharedDatabase(
+      of: self, name: name, in: try databaseFile(name), migrations: Migrations(migrations))
   }
 }

@@ -11,6 +11,14 @@ let migrations = [
   "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
 ]
 
+let namedMigrations =
+  [SharedDatabase.Migration("items") { try $0.run(migrations[0]) }]
+  + (0..<9).map { (number: Int) in
+    SharedDatabase.Migration("insert \(number)") {
+      try $0.run("INSERT INTO item(name) VALUES(?)", number)
+    }
+  }
+
 func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
 
 switch command {
@@ -32,6 +40,8 @@ case "defaults-watch":  // KEY
   }
 case "database-open":
   _ = try group.database("items", migrations: migrations)
+case "database-migrate":
+  _ = try group.database("items", migrations: namedMigrations)
 case "database-write":  // SQL
   try await group.database("items", migrations: migrations).write { try $0.run(rest[0]) }
 case "database-fill":  // endlessly, two rows in each transaction

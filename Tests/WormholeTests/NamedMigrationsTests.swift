@@ -1,0 +1,152 @@
+// Specifies migrations with names.
+import DarwinNotify
+import Foundation
+import Testing
+import Wormhole
+
+private typealias Migration = SharedDatabase.Migration
+
+@Suite(.timeLimit(.minutes(5)))
+struct NamedMigrationsTests {
+  private let first = Migration("items") {
+    try $0.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")
+  }
+  private let second = Migration("upper case") { connection in
+    try connection.run("INSERT INTO item(name) VALUES('one')")
+    for row in try connection.rows("SELECT id, name FROM item") {
+      let name = try row.value("name", as: String.self).uppercased()
+      try connection.run("UPDATE item SET name = ? WHERE id = ?", name, row["id", as: Int.self])
+    }
+  }
+
+  private func names(_ database: SharedDatabase) async throws -> [String] {
+    try await database.read { connection in
+      try connection.rows("SELECT name FROM item ORDER BY id", as: String.self)
+    }
+  }
+
+  @Test func eachRunsOnceInItsOrder() async throws {
+    let group = try TemporaryGroup()
+    for _ in 1...2 {
+      let database = try group.make().database("items", migrations: [first, second])
+      #expect(try await names(database) == ["ONE"])
+    }
+  }
+
+  @Test func oneThatIsInsertedLaterRunsToo() async throws {
+    let group = try TemporaryGroup()
+    _ = try group.make().database("items", migrations: [first, second])
+    let between = Migration("two") { try $0.run("INSERT INTO item(name) VALUES('two')") }
+    let database = try group.make().database("items", migrations: [first, between, second])
+    #expect(try await names(database) == ["ONE", "two"])
+  }
+
+  @Test func thoseOfALaterProgramAreRefused() throws {
+    let group = try TemporaryGroup()
+    _ = try group.make().database("items", migrations: [first, second])
+    let error = WormholeError.unknownMigrations(
+      names: ["upper case"], path: "\(group.path)/items")
+    #expect(throws: error) { try group.make().database("items", migrations: [first]) }
+    #expect("\(error)".hasSuffix("does not know: upper case"))
+    #expect(throws: WormholeError.self) {
+      try group.make().database("items", migrations: ["CREATE TABLE other(id)"])
+    }
+  }
+
+  @Test func oneThatFailsNamesItselfAndChangesNothing() async throws {
+    struct Reason: Error, CustomStringConvertible { var description: String { "no reason" } }
+    let group = try TemporaryGroup()
+    let path = "\(group.path)/items"
+    let thrown = Migration("thrown") { connection in
+      try connection.run("INSERT INTO item(name) VALUES('lost')")
+      throw Reason()
+    }
+    #expect(
+      throws: WormholeError.migrationFailed(name: "thrown", reason: "no reason", path: path)
+    ) {
+      try group.make().database("items", migrations: [first, thrown])
+    }
+    let wrong = Migration("wrong") { try $0.run("INSERT INTO none VALUES(1)") }
+    let error = #expect(throws: WormholeError.self) {
+      try group.make().database("items", migrations: [first, wrong])
+    }
+    let text = "\(String(describing: error))"
+    #expect(text.contains("the migration wrong of \(path) failed: "))
+    #expect(text.contains("no such table: none, in INSERT INTO none VALUES(1)"))
+    let database = try group.make().database("items", migrations: [first, second])
+    #expect(try await names(database) == ["ONE"])
+  }
+
+  @Test func rowsWithoutAParentFail() throws {
+    let group = try TemporaryGroup()
+    let parts = Migration("parts") { connection in
+      try connection.run("CREATE TABLE part(item REFERENCES item); INSERT INTO part VALUES(9)")
+    }
+    let error = WormholeError.migrationFailed(
+      name: "parts", reason: "it leaves rows without a parent", path: "\(group.path)/items")
+    #expect(throws: error) { try group.make().database("items", migrations: [first, parts]) }
+  }
+
+  @Test func twoOfOneNameAreRefused() throws {
+    let group = try TemporaryGroup()
+    #expect(
+      throws: WormholeError.migrationFailed(
+        name: "items", reason: "another one has this name", path: "\(group.path)/items")
+    ) {
+      try group.group.database("items", migrations: [first, first])
+    }
+    #expect(throws: WormholeError.invalidIdentifier) {
+      try group.group.database("items", migrations: [Migration("") { _ in }])
+    }
+  }
+
+  @Test func thoseWithoutNamesCanBeGivenNames() async throws {
+    let group = try TemporaryGroup()
+    _ = try group.make().database(
+      "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)"])
+    let adopted = try group.make().database("items", migrations: [first])
+    #expect(try await names(adopted).isEmpty)
+    let between = Migration("two") { try $0.run("INSERT INTO item(name) VALUES('two')") }
+    let database = try group.make().database("items", migrations: [between, first, second])
+    #expect(try await names(database) == ["TWO", "ONE"])
+    let last = Migration("last") { try $0.run("DELETE FROM item") }
+    #expect(throws: WormholeError.self) {
+      try group.make().database("items", migrations: [between, first, last])
+    }
+  }
+
+  @Test func resettingTheChangesKeepsThem() async throws {
+    let group = try TemporaryGroup()
+    _ = try group.make().database("items", migrations: [first, second])
+    try group.make().resetChanges(ofDatabase: "items")
+    let database = try group.make().database("items", migrations: [first, second])
+    #expect(try await names(database) == ["ONE"])
+  }
+
+  @Test func whatReactsToTheirTableIsForeign() async throws {
+    let group = try TemporaryGroup()
+    _ = try group.make().database("items", migrations: [first])
+    try ForeignProgram.run(
+      "CREATE TRIGGER mine AFTER INSERT ON wormhole_migrations BEGIN DELETE FROM item; END",
+      on: "\(group.path)/items")
+    #expect(throws: WormholeError.foreign(path: "\(group.path)/items")) {
+      try group.make().database("items", migrations: [first, second])
+    }
+    try group.make().resetChanges(ofDatabase: "items")
+    let database = try group.make().database("items", migrations: [first, second])
+    #expect(try await names(database) == ["ONE"])
+  }
+
+  @Test func processesThatOpenAtTheSameTimeRunThemOnce() async throws {
+    let group = try TemporaryGroup()
+    let programs = try (0..<4).map { _ in try group.peer("database-migrate") }
+    for program in programs { await program.waitForSuccess() }
+    let inserts = (0..<9).map { (number: Int) in
+      Migration("insert \(number)") {
+        try $0.run("INSERT INTO item(name) VALUES(?)", number)
+      }
+    }
+    let database = try group.group.database("items", migrations: [first] + inserts)
+    #expect(try await names(database) == (0..<9).map { "\($0)" })
+  }
+}
