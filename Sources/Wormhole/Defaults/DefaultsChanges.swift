@@ -106,10 +106,8 @@ extension SharedDefaults {
       ) async throws(WormholeError) -> Change<Value>? {
         let (name, takesAny) = (key.name, isInitial)
         let found = try await news.next(isolation: actor) {
-          (table, position) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? in
-          let row = try table?.row(name)
-          guard takesAny || row.map({ $0.number > position }) == true else { return nil }
-          return (row, Swift.max(row?.number ?? position, position))
+          (table, position) throws(WormholeError) in
+          try DefaultsNews.change(of: name, after: position, inAnyCase: takesAny, in: table)
         }
         guard let row = found else { return nil }
         isInitial = false
@@ -168,10 +166,14 @@ extension SharedDefaults.Changes.Iterator: Sendable {}
 extension SharedDefaults.AllChanges.Iterator: Sendable {}
 
 extension SharedDefaults.Change {
-  fileprivate init(_ key: DefaultsKey<Value>, _ entry: DefaultsTable.Entry?) {
-    result = Result { () throws(WormholeError) in try key.value(of: entry) }
-    isRemoved = entry?.value == nil
-    sender = entry?.sender
-    date = entry?.date
+  /// A change that could not be read.
+  init(_ error: WormholeError) {
+    self.init(result: .failure(error), isRemoved: false, sender: nil, date: nil)
+  }
+
+  init(_ key: DefaultsKey<Value>, _ entry: DefaultsTable.Entry?) {
+    self.init(
+      result: Result { () throws(WormholeError) in try key.value(of: entry) },
+      isRemoved: entry?.value == nil, sender: entry?.sender, date: entry?.date)
   }
 }

@@ -12,6 +12,21 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
+  /// Returns the place from which to search. The last change of a file that was created anew has a
+  /// low number again.
+  static func place(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
+    try table?.lastNumber() ?? 0 < number ? 0 : number
+  }
+
+  /// Returns the last change of a value after a place, or in any case, and its place.
+  static func change(
+    of name: String, after place: Int64, inAnyCase: Bool, in table: DefaultsTable?
+  ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {
+    let row = try table?.row(name)
+    guard inAnyCase || row.map({ $0.number > place }) == true else { return nil }
+    return (row, max(row?.number ?? place, place))
+  }
+
   /// One iteration. Its only state is its place: the changes are in the file.
   struct Iterator {
     let defaults: SharedDefaults
@@ -28,13 +43,11 @@ struct DefaultsNews: Sendable {
       _ find: @escaping @Sendable (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?
     ) async throws(WormholeError) -> Found? {
       while !Task.isCancelled {
-        // The last change of a file that was created anew has a low number again.
         let position = position
         let found: (Found, Int64)?
         do throws(WormholeError) {
           found = try await defaults.readElsewhere { (table) throws(WormholeError) in
-            let last = try table?.lastNumber() ?? 0
-            return try find(table, last < position ? 0 : position)
+            try find(table, try DefaultsNews.place(position, in: table))
           }
         } catch .cancelled {
           break

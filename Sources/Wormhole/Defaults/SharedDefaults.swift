@@ -82,11 +82,16 @@ public final class SharedDefaults: Sendable {
     _ body: @escaping @Sendable (DefaultsTable?) throws(WormholeError) -> Value
   ) async throws(WormholeError) -> Value {
     try await store.readers.run { [self] in
-      Result { () throws(WormholeError) in
-        let value = try read { (table) throws(WormholeError) in try body(table) }
-        return if let value { value } else { try body(nil) }
-      }
+      Result { () throws(WormholeError) in try readHere(body) }
     }.get()
+  }
+
+  /// Reads on this thread. The body gets no table if nothing was ever set.
+  func readHere<Value>(
+    _ body: (DefaultsTable?) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value {
+    let value = try read { (table) throws(WormholeError) in try body(table) }
+    return if let value { value } else { try body(nil) }
   }
 
   func change<Value, Failure: Error>(
