@@ -44,8 +44,10 @@ struct CursorTests {
   @Test(arguments: TransitKind.files)
   func areNotKeptByFiles(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    #expect(throws: WormholeError.noCursors) { try site.hole.cursors(of: .number) }
-    #expect(throws: WormholeError.noCursors) { try site.hole.removeCursor("x", of: .number) }
+    let error = WormholeError.noCursors(
+      name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
+    #expect(throws: error) { try site.hole.cursors(of: .number) }
+    #expect(throws: error) { try site.hole.removeCursor("x", of: .number) }
   }
 
   /// A trigger simulates a full disk: reads succeed, but storing a place fails.

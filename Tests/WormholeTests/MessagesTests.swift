@@ -183,10 +183,12 @@ struct MessagesTests {
   @Test(arguments: TransitKind.files)
   func refusesACursorWhereNoneIsKept(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    #expect(throws: WormholeError.noCursors) {
+    let error = WormholeError.noCursors(
+      name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
+    #expect(throws: error) {
       try site.hole.messages(.number, starting: .cursor("place"))
     }
-    #expect(throws: WormholeError.noCursors) {
+    #expect(throws: error) {
       try site.hole.listen(.number, starting: .cursor("place")) { _ in }
     }
   }

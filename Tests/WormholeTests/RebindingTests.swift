@@ -159,13 +159,14 @@ private struct SlowTransit: MessageTransit {
   func openMailbox(
     for name: String, in directory: URL
   ) throws(WormholeError) -> any Wormhole.Mailbox {
-    SlowMailbox(gate: gate)
+    SlowMailbox(name: name, gate: gate)
   }
 
   func names(in directory: URL) throws(WormholeError) -> [String] { [] }
 }
 
 private struct SlowMailbox: Wormhole.Mailbox {
+  let name: String
   let gate: Gate
 
   func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 { 1 }

@@ -171,7 +171,10 @@ struct TransitTests {
     }
     switch result {
     case .success: #expect(isCoordinated)
-    case .failure(let error): #expect(!isCoordinated && error == .notCoordinated)
+    case .failure(let error):
+      let expected = WormholeError.notCoordinated(
+        name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
+      #expect(!isCoordinated && error == expected)
     }
     #expect(try site.hole.message(.number) == (isCoordinated ? 1 : nil))
   }

@@ -58,11 +58,11 @@ public enum WormholeError: Error, Hashable, Sendable {
   /// A value could not be decoded; the codec says why.
   case decoding(String)
 
-  /// The transit of a message has no lock under which a value can be read and written back.
-  case notCoordinated
+  /// The transit of a name has no lock under which a value can be read and written back.
+  case notCoordinated(name: String, transit: String)
 
-  /// The transit of a message keeps no cursors.
-  case noCursors
+  /// The transit of a name keeps no cursors.
+  case noCursors(name: String, transit: String)
 
   /// Other processes use another transit for the name: messages passed by one are not seen by the
   /// other.
@@ -126,10 +126,12 @@ extension WormholeError: CustomStringConvertible {
       "\(name): version \(found) of the type, expected \(expected)"
     case .encoding(let reason): "cannot be encoded: \(reason)"
     case .decoding(let reason): "cannot be decoded: \(reason)"
-    case .notCoordinated: "the transit does not support updates; coordinated files and logs do"
+    case .notCoordinated(let name, let transit):
+      "\(name) cannot be updated with the transit \(transit), but with a coordinated file or a log"
     case .otherTransit(let name, let used, let found):
       "\(name) is used with the transit \(used), but its files are those of the transit \(found)"
-    case .noCursors: "the transit keeps no cursors; a log does"
+    case .noCursors(let name, let transit):
+      "\(name) has no cursors with the transit \(transit), but with a log"
     case .cursorInUse(let name): "the cursor \(name) is in use by another reader"
     case .cursorNotStored(let name, let reason): "cursor \(name) not stored: \(reason)"
     case .database(let code, let message): "SQLite error \(code): \(message)"

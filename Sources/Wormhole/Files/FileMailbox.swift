@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A mailbox of two files: `*.message` for the newest message, `*.mailbox` for the numbers.
 struct FileMailbox: Wormhole.Mailbox {
-  private let name: String
+  let name: String
   private let directory: String
   private let message: MessageFile
   private let statePath: String
@@ -25,6 +25,10 @@ struct FileMailbox: Wormhole.Mailbox {
     logPath = file + FileSuffix.log
   }
 
+  var transit: String {
+    FileTransit(durable: isDurable, coordinated: isCoordinated).identifier
+  }
+
   // MARK: - Writing
 
   func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 {
@@ -34,7 +38,7 @@ struct FileMailbox: Wormhole.Mailbox {
   func update<Failure: Error>(
     _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
   ) throws(WormholeError) -> Result<UInt64?, Failure> {
-    guard isCoordinated else { throw .notCoordinated }
+    guard isCoordinated else { throw .notCoordinated(name: name, transit: transit) }
     let lock = try lock()
     let newest = try newestMessage(holding: lock)
     switch Result(catching: { () throws(Failure) in try body(newest) }) {

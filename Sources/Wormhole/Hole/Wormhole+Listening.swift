@@ -23,7 +23,8 @@ extension Wormhole {
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
   /// - Throws: ``WormholeError``; among them ``WormholeError/notification(_:)`` if the bus accepts
-  ///   no more rules, ``WormholeError/cursorInUse(_:)``, ``WormholeError/noCursors``.
+  ///   no more rules, ``WormholeError/cursorInUse(_:)``,
+  ///   ``WormholeError/noCursors(name:transit:)``.
   ///
   /// The corresponding method of MMWormhole is `listenForMessageWithIdentifier:listener:`.
   public func bind<Value>(

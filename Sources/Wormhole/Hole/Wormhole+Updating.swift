@@ -11,8 +11,9 @@ extension Wormhole {
   ///   - body: changes the value. For an update that throws ``WormholeError`` alone, a body with
   ///     `try` states its errors: `{ (value) throws(WormholeError) in … }`.
   /// - Returns: what the body returns.
-  /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support updates; the error
-  ///   if the value cannot be read; what the body throws. Nothing has changed then.
+  /// - Throws: ``WormholeError/notCoordinated(name:transit:)`` if the transit does not support
+  ///   updates; the error if the value cannot be read; what the body throws. Nothing has changed
+  ///   then.
   @discardableResult public func update<Value, Result>(
     _ name: MessageName<Value>, _ body: (inout Value?) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {

@@ -121,7 +121,8 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameter name: the name.
   /// - Returns: the cursors, in the order of their names.
-  /// - Throws: ``WormholeError/noCursors`` with a transit of files, other ``WormholeError``.
+  /// - Throws: ``WormholeError/noCursors(name:transit:)`` with a transit of files, other
+  ///   ``WormholeError``.
   public func cursors<Value>(of name: MessageName<Value>) throws(WormholeError) -> [Cursor] {
     try channel(name).mailbox.cursors()
   }
@@ -131,7 +132,7 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - cursor: the name of the cursor.
   ///   - name: the name that it belongs to.
-  /// - Throws: ``WormholeError/cursorInUse(_:)``, ``WormholeError/noCursors``, other
+  /// - Throws: ``WormholeError/cursorInUse(_:)``, ``WormholeError/noCursors(name:transit:)``, other
   ///   ``WormholeError``.
   public func removeCursor<Value>(
     _ cursor: String, of name: MessageName<Value>

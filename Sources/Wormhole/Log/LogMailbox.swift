@@ -10,7 +10,7 @@ internal import Glibc
 /// removed, so that no number is given out twice. A ping holds the number of the newest message
 /// before it, which saves searching past many pings.
 final class LogMailbox: Wormhole.Mailbox {
-  private let name: String
+  let name: String
   private let directory: String
   private let store: SQLiteStore
 

@@ -7,6 +7,12 @@ extension Wormhole {
   /// and never used twice. A process that is killed while it writes may leave a gap. All
   /// requirements may be called on any thread, by any number of processes.
   public protocol Mailbox: Sendable {
+    /// The name of the messages, for errors.
+    var name: String { get }
+
+    /// The identifier of the transit, for errors; by default the name of this type.
+    var transit: String { get }
+
     /// Appends a record.
     ///
     /// A value replaces the previous one or joins those that are kept. A ping leaves them alone; a
@@ -45,7 +51,8 @@ extension Wormhole {
     ///   `nil` for none.
     /// - Returns: the number of the record, or `nil` if there was none; what `body` throws, nothing
     ///   was appended then.
-    /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support it.
+    /// - Throws: ``WormholeError/notCoordinated(name:transit:)`` if the transit does not support
+    ///   it.
     func update<Failure: Error>(
       _ body: (NumberedRecord?) throws(Failure) -> Record?
     ) throws(WormholeError) -> Result<UInt64?, Failure>
@@ -54,7 +61,7 @@ extension Wormhole {
     ///
     /// - Parameter name: the name of the cursor.
     /// - Returns: the cursor, which nobody else can open while it lives.
-    /// - Throws: ``WormholeError/noCursors`` if the transit does not support it,
+    /// - Throws: ``WormholeError/noCursors(name:transit:)`` if the transit does not support it,
     ///   ``WormholeError/cursorInUse(_:)`` while another reader, in any process, holds it.
     func openCursor(_ name: String) throws(WormholeError) -> any MailboxCursor
 
@@ -64,7 +71,7 @@ extension Wormhole {
     /// Removes a cursor. If it does not exist, nothing happens.
     ///
     /// - Parameter name: the name of the cursor.
-    /// - Throws: ``WormholeError/noCursors``, ``WormholeError/cursorInUse(_:)``.
+    /// - Throws: ``WormholeError/noCursors(name:transit:)``, ``WormholeError/cursorInUse(_:)``.
     func removeCursor(_ name: String) throws(WormholeError)
   }
 
@@ -82,25 +89,28 @@ extension Wormhole {
 }
 
 extension Wormhole.Mailbox {
-  /// Throws ``WormholeError/notCoordinated``, for mailboxes without updates.
+  /// The name of the type.
+  public var transit: String { "\(Self.self)" }
+
+  /// Throws ``WormholeError/notCoordinated(name:transit:)``, for mailboxes without updates.
   public func update<Failure: Error>(
     _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
   ) throws(WormholeError) -> Result<UInt64?, Failure> {
-    throw .notCoordinated
+    throw .notCoordinated(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
   public func openCursor(_ name: String) throws(WormholeError) -> any Wormhole.MailboxCursor {
-    throw .noCursors
+    throw .noCursors(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
   public func cursors() throws(WormholeError) -> [Wormhole.Cursor] {
-    throw .noCursors
+    throw .noCursors(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
   public func removeCursor(_ name: String) throws(WormholeError) {
-    throw .noCursors
+    throw .noCursors(name: self.name, transit: transit)
   }
 }

@@ -22,8 +22,9 @@ public enum SQLiteField: Hashable, Sendable {
 
 /// A type whose values can be stored in a field of a database.
 ///
-/// Integers of any size, `Double`, `Float`, `String`, `Data`, `Bool`, `Date` and `UUID` can. A type of your own
-/// conforms by means of one of these; one with raw values, such as an enum, need only say so.
+/// Integers of any size, `Double`, `Float`, `String`, `Data`, `Bool`, `Date` and `UUID` can. A type
+/// of your own conforms by means of one of these; one with raw values, such as an enum, need only
+/// say so.
 public protocol SQLiteValue: Sendable {
   /// The field for the value.
   var field: SQLiteField { get }
