@@ -1,0 +1,130 @@
+// Compiles the snippets of docs/wormhole.md, which check-readme looks for here.
+import DarwinNotify
+import Foundation
+import Wormhole
+
+nonisolated struct Level: Codable, Sendable { var percent: Int }
+
+struct Dish: Codable, Sendable {
+  var id: Int?
+  var name: String
+}
+
+struct Order: Codable, Sendable { var name: String }
+
+extension MessageName where Value == Level {
+  static var level: Self { MessageName("org.example.level", type: "level") }
+}
+
+extension MessageName where Value == Int {
+  static var echo: Self { "org.example.echo" }
+  static var lightLevel: Self { "org.example.light.level" }
+}
+
+extension MessageName where Value == Bool {
+  static var lightState: Self { MessageName("org.example.light.state", transit: .log) }
+}
+
+extension MessageName where Value == Order {
+  static var orders: Self { MessageName("org.example.orders", transit: .log) }
+}
+
+extension DefaultsKey where Value == String {
+  static var theme: Self { DefaultsKey("theme", default: "light") }
+}
+
+actor Counter {
+  var count = 0
+  func increase() { count += 1 }
+}
+
+@MainActor final class Label {
+  func show(_ value: Bool?) {}
+}
+
+func show(_ value: Bool?) {}
+func show(_ dishes: [Dish]) {}
+func apply(_ theme: String) {}
+
+func makeGroup() throws -> AppGroup {
+  let group = try AppGroup(
+    "org.example.test",
+    in: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
+    center: DarwinNotificationCenter(bus: .address("unix:path=/nonexistent")))
+  let hole = try Wormhole(group: group)
+  try hole.pass(true, to: .lightState)
+  return group
+}
+
+func passing(in hole: Wormhole, _ database: SharedDatabase, _ level: Int) async throws {
+  try await hole.pass(level, to: .lightLevel, timeout: .seconds(1))
+  let rows = try await database.read(timeout: .seconds(5)) { try $0.rows("SELECT * FROM dish") }
+  print(rows.count)
+}
+
+@MainActor func listening(to hole: Wormhole, _ label: Label, _ counter: Counter) async throws {
+  try hole.bind(Listener("label") { message in label.show(message.value) }, to: .lightState)
+  let log = try hole.listen(.lightState, on: .thread) { message in print(message.content) }
+  let count = try hole.listen(.lightState, on: counter) { counter, _ in counter.increase() }
+  for await message in try hole.messages(.lightState, starting: .all) { show(message.value) }
+  (log.cancel(), count.cancel())
+}
+
+func echoing(in hole: Wormhole) throws {
+  try hole.bind(Listener("echo") { [weak hole] message in try? hole?.ping(.echo) }, to: .level)
+}
+
+func handlingOnce(in hole: Wormhole, _ database: SharedDatabase) async throws {
+  let done = try await database.read { database in
+    try database.rows("SELECT number FROM progress").first?["number", as: Int.self] ?? 0
+  }
+  for await message in try hole.messages(.orders, starting: .since(UInt64(done))) {
+    guard let order = message.value else { continue }
+    try await database.write { database in
+      try database.run("INSERT INTO orders(name) VALUES(?)", order.name)
+      try database.run("INSERT OR REPLACE INTO progress VALUES(1, ?)", message.sequence)
+    }
+  }
+}
+
+@MainActor func setting(in group: AppGroup) throws {
+  let observation = try group.defaults.observe(.theme) { change in
+    apply((try? change.value) ?? "light")
+  }
+  let theme = try ObservedDefault(.theme, in: group.defaults)
+  try theme.set("dark")
+  observation.cancel()
+}
+
+func opening(in group: AppGroup) throws -> SharedDatabase {
+  let database = try group.database(
+    "lunch",
+    migrations: [
+      SharedDatabase.Migration("dishes") { database in
+        try database.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+      },
+      SharedDatabase.Migration("capitals") { database in
+        for dish in try database.rows("SELECT * FROM dish", as: Dish.self) {
+          try database.update(Dish(id: dish.id, name: dish.name.capitalized), in: "dish")
+        }
+      },
+    ])
+  return database
+}
+
+func storing(in database: SharedDatabase) async throws -> [Dish] {
+  try await database.write { try $0.insert(Dish(name: "soup"), into: "dish") }
+  let dishes = try await database.read { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  return dishes
+}
+
+func showing(_ database: SharedDatabase) async throws {
+  let menu = try database.values(in: "dish") { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  for try await dishes in menu { show(dishes) }
+}
+
+let group = try makeGroup()
+try setting(in: group)
+let dishes = try await storing(in: try opening(in: group))
+try FileManager.default.removeItem(at: group.directory.deletingLastPathComponent())
+print("received \(dishes.map(\.name))")
