@@ -30,7 +30,7 @@ public final class SharedDefaults: Sendable {
 
   /// The value of a key, or its default if nothing is set.
   ///
-  /// Inside ``transaction(_:)`` it is the value from before the transaction.
+  /// Inside `transaction(_:)` it is the value from before the transaction.
   ///
   /// - Parameter key: the key.
   /// - Throws: ``WormholeError/decoding(_:)`` if the stored value has another type,

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// whatever happens to the writing process. Listeners that are slower than the senders see the
 /// newest message, and how many they missed.
 ///
-/// A coordinated transit also supports ``Wormhole/update(_:_:)``, which reads a message and passes
+/// A coordinated transit also supports `update(_:_:)`, which reads a message and passes
 /// a new one while everybody else waits. The corresponding classes of MMWormhole are
 /// `MMWormholeFileTransiting` and `MMWormholeCoordinatedFileTransiting`, which uses
 /// `NSFileCoordinator`.

@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// Listeners get every message that is kept, however slow they are, and even if they were not
 /// running when it was passed. A log can be read again from any number, supports
-/// ``Wormhole/update(_:_:)``, and has cursors. A child forked from a process that has used any log,
+/// `update(_:_:)`, and has cursors. A child forked from a process that has used any log,
 /// defaults or database cannot use it before it calls `exec`.
 public struct LogTransit: MessageTransit {
   private let limits: LogLimits
