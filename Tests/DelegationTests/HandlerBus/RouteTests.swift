@@ -67,6 +67,17 @@ import Testing
     #expect(log.entries.last == "declined")
   }
 
+  @Test func aCancelledTaskAsksNoFurtherRoute() async throws {
+    bus.route("lights://room", priority: 1) { [log] _ in
+      log.append("first")
+      withUnsafeCurrentTask { $0?.cancel() }
+      return false
+    }
+    route("lights://room", "second")
+    #expect(try await !Task { try await open("lights://room") }.value)
+    #expect(log.entries == ["first"])
+  }
+
   @Test func whatNoRouteTakesReturnsFalseWithoutEffect() async throws {
     route("lights://room/:id")
     for url in ["lights://room", "lights://room/1/2", "lights://hall/1", "other://room/1"] {
