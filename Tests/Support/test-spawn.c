@@ -58,7 +58,8 @@ __attribute__((noreturn)) static void child_run(const test_spawn_plan *plan, pid
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         child_arrange_fds(plan);
-        execvp(plan->argv[0], (char *const *)plan->argv);
+        execvpe(plan->argv[0], (char *const *)plan->argv,
+                plan->environment ? (char *const *)plan->environment : environ);
         _exit(127);
 }
 

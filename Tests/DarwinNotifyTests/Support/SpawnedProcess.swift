@@ -6,8 +6,8 @@ import Testing
 
 /// A process with its standard output and error in pipes.
 ///
-/// Unlike Foundation's `Process`, it passes no descriptors to other children that start at the same
-/// time, which would hide its end, nor the signals that its thread blocks.
+/// Unlike with Foundation's `Process`, it ends with this one, passes no descriptors to other children
+/// that start at the same time, which would hide its end, nor the signals that its thread blocks.
 struct SpawnedProcess: Sendable {
   let identifier: pid_t
   let output: CInt
@@ -16,27 +16,13 @@ struct SpawnedProcess: Sendable {
   init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
     let (output, errors) = (try Pipe(), try Pipe())
     defer { [output, errors].forEach { close($0.writeEnd) } }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output.writeEnd, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-    var identifier: pid_t = 0
     let arguments = CStrings([program] + arguments)
     let variables = CStrings(environment.map { "\($0)=\($1)" })
-    let result = posix_spawn(
-      &identifier, program, &actions, &attributes, arguments.pointers, variables.pointers)
-    try #require(result == 0)
-    (self.identifier, self.output, self.errors) = (identifier, output.readEnd, errors.readEnd)
+    var plan = test_spawn_plan()
+    (plan.argv, plan.environment) = (arguments.pointers, variables.pointers)
+    (plan.fds, plan.n_fds) = ((-1, output.writeEnd, errors.writeEnd, -1), 3)
+    identifier = withExtendedLifetime((arguments, variables)) { test_spawn(&plan) }
+    (self.output, self.errors) = (output.readEnd, errors.readEnd)
   }
 
   /// Waits until it ends. The process keeps its number until it is reaped.
@@ -92,18 +78,20 @@ private struct Pipe {
 
 /// A list of strings for C, terminated by NULL.
 private final class CStrings {
-  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-  private let count: Int
+  let pointers: UnsafePointer<UnsafePointer<CChar>?>
+  private let strings: [UnsafeMutablePointer<CChar>?]
 
   init(_ strings: [String]) {
-    count = strings.count
-    pointers = .allocate(capacity: count + 1)
-    pointers.initialize(repeating: nil, count: count + 1)
-    for (index, string) in strings.enumerated() { pointers[index] = strdup(string) }
+    self.strings = strings.map { strdup($0) }
+    let pointers = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: strings.count + 1)
+    for (index, string) in (self.strings + [nil]).enumerated() {
+      (pointers + index).initialize(to: UnsafePointer(string))
+    }
+    self.pointers = UnsafePointer(pointers)
   }
 
   deinit {
-    for index in 0..<count { free(pointers[index]) }
+    strings.forEach { free($0) }
     pointers.deallocate()
   }
 }

@@ -1,4 +1,4 @@
-/* Starts a process for the support library. */
+/* Starts a process that does not outlive this one. */
 #ifndef DN_TEST_SPAWN_H
 #define DN_TEST_SPAWN_H
 
@@ -9,6 +9,7 @@
 
 typedef struct test_spawn_plan {
         const char *const *argv;
+        const char *const *environment; /* NULL stands for that of this process */
         int fds[TEST_SPAWN_MAX_FDS]; /* fds[i] becomes i in the child; -1 is /dev/null */
         size_t n_fds;                /* at least 3; everything else is closed */
 } test_spawn_plan;
