@@ -6,8 +6,9 @@ import Testing
 
 /// A process with its standard output and error in pipes.
 ///
-/// Unlike with Foundation's `Process`, it ends with this one, passes no descriptors to other children
-/// that start at the same time, which would hide its end, nor the signals that its thread blocks.
+/// Unlike a `Process` of Foundation, it ends with this one, and passes no descriptors to other
+/// children that start at the same time, which would hide its end, nor the signals that its thread
+/// blocks.
 struct SpawnedProcess: Sendable {
   let identifier: pid_t
   let output: CInt
