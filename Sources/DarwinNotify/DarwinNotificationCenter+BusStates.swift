@@ -1,18 +1,18 @@
-// Tells what happens to the bus of a center.
+// Reports the state of a center's bus.
 
 internal import CDarwinNotify
 
 extension DarwinNotificationCenter {
-  /// Returns a sequence of whether the center is on its bus: first the present state, then each
-  /// change.
+  /// Returns a sequence that says whether the center is on its bus: first the current state, then
+  /// each change.
   ///
   ///     for await isOnBus in try center.busStates() {
   ///       statusLine.text = isOnBus ? "connected" : "no bus"
   ///     }
   ///
-  /// Changes are not left out, and alternate; only if more than 16 wait to be taken, they are
-  /// merged into the last one. Without a bus the user's programs that use this library still hear
-  /// each other; what other programs on the bus post is missed.
+  /// No change is left out, so the values alternate. Only if more than 16 are waiting to be taken
+  /// are they merged into the last one. Without a bus the user's programs that use this library
+  /// still hear each other; posts of other programs on the bus are missed.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: ``DarwinNotifyError/outOfMemory``.

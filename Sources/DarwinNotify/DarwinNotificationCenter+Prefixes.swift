@@ -12,9 +12,9 @@ extension DarwinNotificationCenter {
   /// What the bus drops is caught up, as for observers of one name, only if another process held
   /// the name when this function was called, or if it was heard of since.
   ///
-  /// Posts of other processes are heard by the bus alone. Without one, or while it is gone, only
-  /// the posts of this process are heard; this throws nothing, and ``isOnBus`` tells. With the bus,
-  /// posts are heard from then on.
+  /// Posts of other processes are heard only over the bus. Without one, or while it is gone, only
+  /// the posts of this process are heard. That is not an error; ``isOnBus`` tells whether there is
+  /// a bus. Once there is, posts are heard from then on.
   ///
   /// - Parameters:
   ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.

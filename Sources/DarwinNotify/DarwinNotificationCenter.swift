@@ -129,7 +129,7 @@ public final class DarwinNotificationCenter: Sendable {
   /// reports posts that no bus has taken.
   ///
   /// If it returns, nothing was lost on the way to the bus since the last call. The user's programs
-  /// that share the table with this one have heard of each post without that.
+  /// that share the table with this one have heard of each post in any case.
   ///
   /// Not needed before leaving the process by `exit` or by returning from `main`, which wait for up
   /// to a second themselves.
@@ -137,9 +137,9 @@ public final class DarwinNotificationCenter: Sendable {
   /// - Parameter timeout: how long to wait; zero only checks.
   /// - Throws: ``DarwinNotifyError/timedOut`` if posts are still waiting,
   ///   ``DarwinNotifyError/notConnected`` if that is because there is no bus. If none is waiting,
-  ///   then once what was lost: ``DarwinNotifyError/notConnected`` with a bus that has not read
-  ///   them or for lack of one, ``DarwinNotifyError/limitReached`` or
-  ///   ``DarwinNotifyError/outOfMemory`` for posts that were refused with this.
+  ///   what was lost is reported once: ``DarwinNotifyError/notConnected`` if a bus was lost before
+  ///   it had read them or there is none to connect to, ``DarwinNotifyError/limitReached`` or
+  ///   ``DarwinNotifyError/outOfMemory`` if posts were refused for that reason.
   ///
   /// The corresponding C function is `dn_flush`.
   public func flush(timeout: Duration) throws(DarwinNotifyError) {

@@ -1,4 +1,4 @@
-// Answers for whoever does not.
+// Gives an answer when nobody else does.
 
 internal import DarwinNotifySupport
 

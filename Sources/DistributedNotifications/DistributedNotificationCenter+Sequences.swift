@@ -50,11 +50,11 @@ extension DistributedNotificationCenter {
     }
   }
 
-  /// Returns a sequence of whether the center is on its bus: first the present state, then each
-  /// change.
+  /// Returns a sequence that says whether the center is on its bus: first the current state, then
+  /// each change.
   ///
-  /// Changes are not left out, and alternate; only if more than 16 wait to be taken, they are
-  /// merged into the last one. What other programs post while there is no bus is missed.
+  /// No change is left out, so the values alternate. Only if more than 16 are waiting to be taken
+  /// are they merged into the last one. What other programs post while there is no bus is missed.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: `DarwinNotifyError.outOfMemory`.

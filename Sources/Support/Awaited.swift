@@ -2,9 +2,9 @@
 
 /// A value protected by a lock, with at most one task that waits for it to change.
 ///
-/// The continuation only wakes the task, which then finds what it waited for in the value: a result
-/// that is passed in a continuation resumed before its task waits is reported as a race by the
-/// thread sanitizer, in any program.
+/// The continuation only wakes the task, which then finds what it waited for in the value. If a
+/// continuation passes a result and is resumed before its task waits, the thread sanitizer reports
+/// a race, in any program.
 package final class Awaited<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
@@ -28,7 +28,7 @@ package final class Awaited<Value: Sendable>: Sendable {
     return result
   }
 
-  /// Waits until the value is as described or, if it is not yet, for the next change.
+  /// Returns at once if the value is ready; otherwise waits for the next change.
   package func wait(
     isolation: isolated (any Actor)? = #isolation, until isReady: (Value) -> Bool
   ) async {

@@ -82,7 +82,7 @@ package final class DistributedCenter: Sendable {
   /// `dn_center_is_on_bus`.
   package var isOnBus: Bool { dn_center_is_on_bus(center) > 0 }
 
-  /// Whether the center is on its bus: first the present state, then each change. The corresponding
+  /// Whether the center is on its bus: first the current state, then each change. The corresponding
   /// C function is `dn_center_observe_bus`.
   package func busStates() throws(DarwinNotifyError) -> QueuedNotifications<Bool> {
     try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in

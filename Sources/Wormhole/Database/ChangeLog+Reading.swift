@@ -90,7 +90,7 @@ extension ChangeLog {
     return rows
   }
 
-  /// Whether there are kinds: not in a file of an earlier version that cannot be written.
+  /// Whether the file has kinds. One of an earlier version that cannot be written does not.
   private func hasKinds() throws(WormholeError) -> Bool {
     try database.integer(
       "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = 'wormhole_kinds'") != nil
@@ -105,20 +105,21 @@ extension ChangeLog {
     "SELECT name, row, NULL FROM wormhole_changes WHERE id > ? AND id <= ?"
 }
 
-/// What the changes of a commit have made of a row.
+/// What the changes of a commit, taken together, did to a row.
 private struct Fate {
   private var first: ChangeLog.RowEvent?
   private var last: ChangeLog.RowEvent?
   private var isKnown = true
 
-  /// Adds a change; `nil` is one of which nothing else is known.
+  /// Adds a change; `nil` is one whose kind is not known.
   mutating func add(_ event: ChangeLog.RowEvent?) {
     guard let event else { return isKnown = false }
     first = first ?? event
     last = event
   }
 
-  /// The kind of all changes together; `nil` if it is not known, or the row came and went.
+  /// The kind of all changes together; `nil` if it is not known, or if the row was inserted and
+  /// deleted again.
   var kind: SharedDatabase.Change.Kind? {
     guard isKnown else { return nil }
     return switch (first == .insert, last == .delete) {

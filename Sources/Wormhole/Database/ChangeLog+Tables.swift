@@ -8,7 +8,7 @@ extension ChangeLog {
   func watchTables() throws(WormholeError) {
     let schema = try database.integer("PRAGMA main.schema_version")
     guard schema == nil || schema != database.watchedSchema else { return }
-    // An earlier version of this library makes only those it knows when it makes them anew.
+    // An earlier version of this library, if it recreates the tables, creates only those it knows.
     if try !check() { try createTables() }
     let tables = try tables()
     let known = try names("SELECT name FROM main.wormhole_tables")
@@ -29,7 +29,8 @@ extension ChangeLog {
     var found = try triggers()
     var unwatched: [Table] = []
     for table in tables {
-      // Without kinds, too, since programs with an earlier version of this library put those back.
+      // Those without kinds count, too: programs with an earlier version of this library put them
+      // back.
       let wanted = [true, false].map { triggers(of: table, haveKinds: $0) }
       if let triggers = wanted.first(where: found.isSuperset) {
         found.subtract(triggers)
@@ -52,7 +53,7 @@ extension ChangeLog {
     Set(try names("SELECT name FROM main.wormhole_tables").map(\.text))
   }
 
-  /// Returns the names of tables in lower case, all of which must be there to be watched.
+  /// Returns the names of tables in lower case. Each must be a table that can be watched.
   func find(_ names: [String]) throws(WormholeError) -> Set<String> {
     guard !names.isEmpty else { return [] }
     let known = try tables().map(\.name)

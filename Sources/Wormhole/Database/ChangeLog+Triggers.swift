@@ -17,7 +17,7 @@ extension ChangeLog {
   }
 
   /// Replaces the triggers of an earlier version of this library. They have recorded all changes,
-  /// so none is new.
+  /// so there is none to add.
   func addKinds() throws(WormholeError) {
     guard try !tablesWithoutKinds().isEmpty else { return }
     try database.transaction(.immediate) { () throws(WormholeError) in

@@ -25,7 +25,7 @@ extension SharedDatabase {
       case deleted
     }
 
-    /// What the commit as a whole has done to its rows, for each table with row ids.
+    /// What the commit as a whole did to its rows, for each table with row ids.
     ///
     /// A row that the commit has both inserted and deleted has no kind, nor has one that was
     /// changed through an earlier version of this library.
@@ -35,7 +35,7 @@ extension SharedDatabase {
     ///
     /// - Parameters:
     ///   - kind: the kind.
-    ///   - table: the name of the table, in any case.
+    ///   - table: the name of the table, in upper or lower case.
     /// - Returns: the row ids in ``kinds`` that have it.
     public func rowIDs(_ kind: Kind, in table: String) -> Set<Int64> {
       let name = table.lowercased()
@@ -72,7 +72,7 @@ extension SharedDatabase {
   ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
   ///     the next changes are no longer known yields a change that is not complete.
   /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
-  /// - Throws: ``WormholeError/unknownTable(name:known:path:)`` for a table that is not there, or
+  /// - Throws: ``WormholeError/unknownTable(name:known:path:)`` for a table that does not exist, or
   ///   whose changes are not recorded, ``WormholeError/notification(_:)`` if it is not possible to
   ///   listen, what ``read(timeout:_:)`` throws.
   public func changes(

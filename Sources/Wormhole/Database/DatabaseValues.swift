@@ -3,7 +3,7 @@
 internal import DarwinNotify
 
 extension SharedDatabase {
-  /// Returns the results of a query: the present one, then another after each change of its tables.
+  /// Returns the results of a query: the current one, then another after each change to its tables.
   ///
   /// Changes by any process count, this one included. Of several changes between two results only
   /// the last is seen: a result is a state, not a history. Each result is that of one snapshot. No
@@ -15,7 +15,7 @@ extension SharedDatabase {
   ///     }) { show(dishes) }
   ///
   /// - Parameters:
-  ///   - tables: the names of the tables that the query reads; none for all of the database.
+  ///   - tables: the names of the tables that the query reads; none for the whole database.
   ///   - timeout: how long each result may take; `nil` for no limit.
   ///   - query: reads the database. It is run again for each result.
   /// - Returns: the sequence. What the query throws, such as

@@ -1,7 +1,7 @@
 // Describes a migration with a name.
 
 extension SharedDatabase {
-  /// A step that changes the schema of a database, or what is in it, written in Swift.
+  /// A step, written in Swift, that changes the schema of a database or its contents.
   ///
   ///     let database = try group.database("lunch", migrations: [
   ///       Migration("dishes") { try $0.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name)") },
@@ -35,19 +35,19 @@ extension AppGroup {
   ///
   /// Each migration that has not been run yet runs once, in the order of the list, as a
   /// transaction, whichever process opens the database first. Insert a migration anywhere in the
-  /// list, but do not rename or remove one. A database with a migration that is not in the list,
-  /// since a later version of the program has run it, is refused. Foreign keys are as in
+  /// list, but do not rename or remove one. A database is refused if a later version of the program
+  /// has run a migration there that is not in the list. Foreign keys are treated as in
   /// ``database(_:migrations:)-(_,[String])``.
   ///
-  /// A database whose migrations had no names can be given names: of as many as it has run, the
-  /// first ones of the list count as run.
+  /// The migrations of a database can be given names later: if it has run some without names, that
+  /// many at the start of the list count as run.
   ///
   /// - Parameters:
   ///   - name: any nonempty text, as in ``database(_:migrations:)-(_,[String])``.
   ///   - migrations: the migrations, in the order in which an empty database needs them.
   /// - Returns: the database, with its own connections.
-  /// - Throws: ``WormholeError/migrationFailed(name:reason:path:)``, also if two have one name:
-  ///   that migration has changed nothing, those before it stay;
+  /// - Throws: ``WormholeError/migrationFailed(name:reason:path:)``, also if two have the same
+  ///   name: the migration that failed has changed nothing, those before it stay;
   ///   ``WormholeError/unknownMigrations(names:path:)``; what
   ///   ``database(_:migrations:)-(_,[String])`` throws.
   @_disfavoredOverload public func database(

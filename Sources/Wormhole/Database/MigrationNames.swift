@@ -33,7 +33,7 @@ struct MigrationNames {
     try database.run("INSERT INTO main.\(Self.table) VALUES(?)", .text(name))
   }
 
-  /// Returns whether the table is there, as it was made.
+  /// Returns whether the table exists, with the schema it was created with.
   private func check() throws(WormholeError) -> Bool {
     let found = try database.rows(
       """

@@ -91,7 +91,7 @@ extension Migrations {
     /// The number of steps taken.
     let taken: Int
 
-    /// The names of those that were taken when they had none.
+    /// The names of steps that were taken when they had none.
     var unrecorded: [String] = []
 
     let next: Step?

@@ -60,7 +60,7 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     .decoding("the column \(key.stringValue) is one field, expected several values")
   }
 
-  /// Unlike the function that others have by default: a missing column is an error.
+  /// Unlike the default implementation, this treats a missing column as an error.
   private func optional<T: Decodable>(_ key: Key) throws -> T? {
     try decodeNil(forKey: key) ? nil : decode(T.self, forKey: key)
   }
@@ -84,7 +84,7 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
   }
 }
 
-/// Decodes one field. The column adds what an error has to say.
+/// Decodes one field. The container adds the name of the column to errors.
 private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   let field: SQLiteField
 
@@ -106,7 +106,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
       guard let value = type.init(field: field) as? T else { throw mismatch("\(type)") }
       return value
     }
-    // An integer that no field can hold would ask for itself again.
+    // An integer type that no field can hold would ask for itself again, endlessly.
     guard !(type is any FixedWidthInteger.Type) else { throw mismatch("\(type)") }
     return try T(from: self)
   }

@@ -4,7 +4,7 @@
 final class RowEncoder: Encoder {
   private var columns: [(name: String, field: SQLiteField)] = []
 
-  /// What is no field. Encoders must hand out containers for it without an error.
+  /// What is not a field, and why. Encoders must hand out containers for it without an error.
   fileprivate var refused: String?
 
   let codingPath: [any CodingKey] = []
@@ -83,7 +83,7 @@ private struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     try encoder.add(value, to: key.stringValue)
   }
 
-  // Unlike the functions that others have by default, these keep what is absent.
+  // Unlike the default implementations, these keep what is absent.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try add(value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try add(value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try add(value, key) }
@@ -112,7 +112,7 @@ private final class FieldEncoder: Encoder, SingleValueEncodingContainer {
   /// Returns the field for a value, `nil` if it is not one value.
   static func field<T: Encodable>(of value: T) throws -> SQLiteField? {
     if let value = value as? any SQLiteValue { return value.field }
-    // An integer that no field can hold would ask for itself again.
+    // An integer type that no field can hold would ask for itself again, endlessly.
     if value is any FixedWidthInteger { return nil }
     let encoder = FieldEncoder()
     try value.encode(to: encoder)
@@ -139,7 +139,7 @@ private final class FieldEncoder: Encoder, SingleValueEncodingContainer {
   }
 }
 
-/// Takes what was refused.
+/// Accepts and ignores values that were refused.
 private struct Nowhere: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }

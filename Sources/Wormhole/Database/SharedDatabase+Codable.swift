@@ -57,8 +57,8 @@ extension SharedDatabase.Connection {
 
   /// Inserts a value as a row: each property into the column that its coding key names.
   ///
-  /// What is `nil` is left out, so that its column has its default; an `INTEGER PRIMARY KEY` gets
-  /// ``lastInsertedRowID``.
+  /// Properties that are `nil` are left out, so that their columns get their defaults; an
+  /// `INTEGER PRIMARY KEY` gets ``lastInsertedRowID``.
   ///
   /// - Parameters:
   ///   - value: the value. The types of its properties are those of
@@ -84,7 +84,7 @@ extension SharedDatabase.Connection {
   ///   - value: the value. The types of its properties are those of
   ///     ``SharedDatabase/Row/decode(as:)``.
   ///   - table: the name of the table.
-  ///   - key: the column by which the row is found; the value has it, too.
+  ///   - key: the column by which the row is found. The value must have it, too.
   /// - Throws: ``WormholeError/noSuchRow(table:key:path:)`` if there is none;
   ///   ``WormholeError/encoding(_:)`` for a property that is not one field, or a value without the
   ///   key; what ``run(_:_:)`` throws, also if there is no such column.

@@ -114,7 +114,7 @@ public final class SharedDatabase: Sendable {
 
   // MARK: - Used by sequences
 
-  /// Runs a body in a transaction that reads, on a thread where it may block.
+  /// Runs a body in a read transaction, on a thread where it may block.
   func snapshot<Value: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
   ) async throws -> Value {

@@ -18,7 +18,7 @@ struct DefaultsNews: Sendable {
     try table?.lastNumber() ?? 0 < number ? 0 : number
   }
 
-  /// Returns the last change of a value after a place, or in any case, and its place.
+  /// Returns the last change of a value, if it comes after a place or in any case, and its place.
   static func change(
     of name: String, after place: Int64, inAnyCase: Bool, in table: DefaultsTable?
   ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {

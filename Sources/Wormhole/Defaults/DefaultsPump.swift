@@ -3,7 +3,7 @@
 internal import DarwinNotify
 internal import DarwinNotifySupport
 
-/// The path of the changes of a value from the file to a handler.
+/// Takes the changes of a value from the file to a handler.
 ///
 /// A change notification wakes it. It then reads the value where the handler runs, so that nothing
 /// piles up for a slow handler.
@@ -51,7 +51,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
     if mustSchedule { executor.enqueue { self.run() } }
   }
 
-  /// Delivers no more.
+  /// Stops delivering.
   func end() {
     let handler = state.withLock { $0.handler.take() }
     // Releasing it runs user code, so no lock is held.
@@ -100,7 +100,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
     handler?(change)
   }
 
-  /// Reports an error once, and tries again: its reason may pass without a change notification.
+  /// Reports an error once, and tries again: its cause may go away without a change notification.
   private func fail(_ error: WormholeError) {
     let handler = state.withLock { state in
       defer { state.lastError = error }

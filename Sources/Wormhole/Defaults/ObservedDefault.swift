@@ -31,7 +31,7 @@ public import Observation
     self.key = key
     self.defaults = defaults
     value = try defaults[key]
-    // What is set between the two is the first change.
+    // A value set in between is the first change.
     observation = try defaults.observe(key) { [weak self] change in self?.take(change) }
   }
 

@@ -69,7 +69,7 @@ extension SharedDefaults {
   }
 }
 
-/// A registered handler of the changes of a setting, which lasts as long as the value lives.
+/// A registered handler for the changes of a setting. It lasts as long as this value lives.
 public final class DefaultsObservation: Sendable {
   private let registration: NotificationObservation
   private let endPump: @Sendable () -> Void

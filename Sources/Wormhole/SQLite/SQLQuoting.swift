@@ -6,7 +6,7 @@ func sqlIdentifier(_ name: String) -> String { quoted(name, with: "\"") }
 /// Returns a text as it stands in a statement.
 func sqlLiteral(_ text: String) -> String { quoted(text, with: "'") }
 
-/// A quote with an accent after it is one character, but for SQLite the quote counts.
+/// A quote and a combining accent are one character in Swift, but SQLite still sees the quote.
 private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
   var quoted = String.UnicodeScalarView([quote])
   for scalar in text.unicodeScalars {

@@ -21,7 +21,8 @@ extension SQLiteValue where Self: FixedWidthInteger {
 }
 
 extension UInt: SQLiteValue {
-  /// The number. Those above `Int64.max`, which SQLite does not have, are stored as the same bits.
+  /// The number. Those above `Int64.max`, which SQLite does not have, are stored with the same
+  /// bits.
   public var field: SQLiteField { UInt64(self).field }
 
   /// Takes whole numbers only.

@@ -11,7 +11,7 @@
 #define DN_VERSION_MINOR 0
 #define DN_VERSION_PATCH 0
 
-/* The same as one number, to compare with: #if DN_VERSION >= DN_VERSION_NUMBER(1, 2, 0) */
+/* The same as one number, for comparisons: #if DN_VERSION >= DN_VERSION_NUMBER(1, 2, 0) */
 #define DN_VERSION DN_VERSION_NUMBER(DN_VERSION_MAJOR, DN_VERSION_MINOR, DN_VERSION_PATCH)
 #define DN_VERSION_NUMBER(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
 

@@ -238,7 +238,7 @@ DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *ob
 /**
  * Tells whether the center is connected to its bus at the moment: then every program on the bus
  * sees its posts, not only the processes of the user that use this library.
- * dn_center_observe_bus() tells of changes.
+ * dn_center_observe_bus() reports changes.
  *
  * Returns:  1 if it is, 0 if not, or for the local center; or a negative value.
  * Errors:   -EINVAL if `center` is NULL; -ENOMEM.
@@ -251,19 +251,19 @@ DN_EXPORT int dn_center_is_on_bus(dn_center *center);
  * Waits until every post that this process has made, on all centers, has been read by its bus, and
  * reports posts that no bus has taken, whatever the reason.
  *
- * 0 says that, since the last call, nothing was lost on the way to the bus: a bus has read every
- * post (with a timeout of 0: or the socket has it). A bus may still drop a signal, or refuse it by
- * its policy, and tells nobody. Processes of the user that share the table do not depend on any of
- * this: they have heard of a post of the Darwin center when dn_center_post() returns. Posts on a
- * center whose bus is `none` are not waited for.
+ * 0 means that nothing was lost on the way to the bus since the last call: a bus has read every
+ * post or, with a timeout of 0, the socket has it. A bus may still drop a signal, or refuse it by
+ * its policy, without telling anybody. Processes of the user that share the table do not depend on
+ * any of this: they have heard of a post on the Darwin center by the time dn_center_post() returns.
+ * Posts on a center whose bus is `none` are not waited for.
  *
  * @param timeout_us  the longest time to wait, in microseconds; 0 only checks whether all posts
  *                    have been written to the socket.
  *
  * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus.
  *           If none is waiting, what was lost since the last call is reported, once: -ENOTCONN if
- *           a bus was lost before it was seen to have read its posts, or there is none to look for;
- *           -ENOBUFS or -ENOMEM if posts were refused with this.
+ *           a bus was lost before it was seen to have read its posts, or there is none to connect
+ *           to; -ENOBUFS or -ENOMEM if posts were refused with that error.
  * Threads:  any. In a callback on the inline executor use a timeout of 0 only.
  * Apple:    none; notify_post() talks to its daemon synchronously.
  */

@@ -57,8 +57,8 @@ typedef struct dn_watcher {
  * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` is empty, or a callback returned a
  *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
  *           is neither a bus nor a table, or no more.
- * Threads:  any; returns only at the end. For an end that another thread decides, and for event
- *           loops, there is dn_watch_open().
+ * Threads:  any; returns only at the end. To end a watch from another thread, or for an event loop,
+ *           use dn_watch_open().
  * Apple:    none.
  */
 DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher);
@@ -69,9 +69,9 @@ typedef struct dn_watch dn_watch;
 
 /**
  * Begins to watch every post on a bus, as dn_watch_posts() does, but in an event loop of the
- * caller, which calls dn_watch_process() whenever the descriptor is readable, as it is at first.
+ * caller. The loop calls dn_watch_process() whenever the descriptor is readable, as it is at first.
  *
- * @param bus        as in dn_watch_posts(); copied, as are the two that follow.
+ * @param bus        as in dn_watch_posts(); copied, as are `prefix` and `watcher`.
  * @param prefix     as in dn_watch_posts().
  * @param watcher    `post` must be set.
  * @param ret_watch  set on success only; owned, close it with dn_watch_close().
@@ -86,7 +86,7 @@ DN_EXPORT int dn_watch_open(const char *bus, const char *prefix, const dn_watche
 
 /**
  * Returns the descriptor to wait for: readable (POLLIN, level-triggered) while dn_watch_process()
- * has something to do, and for good when the watch has ended.
+ * has something to do, and permanently once the watch has ended.
  *
  * Borrowed until dn_watch_close(); close-on-exec. Do not read from it.
  *
@@ -98,7 +98,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
 /**
  * Does what the watch can do now without waiting, and calls the callbacks on the calling thread.
  *
- * @return 0 while the watch goes on. Once it has ended, from each call: the value with which a
+ * @return 0 while the watch goes on. Once it has ended, each call returns the value with which a
  *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
  *
  * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned
@@ -110,9 +110,9 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
 DN_EXPORT int dn_watch_process(dn_watch *watch);
 
 /**
- * Ends a watch: the descriptor becomes readable, dn_watch_process() returns 1.
+ * Ends a watch: the descriptor becomes readable, and dn_watch_process() returns 1.
  *
- * When this has returned, no callback begins; one that is running on another thread completes.
+ * After this has returned, no callback begins; one that is running on another thread completes.
  *
  * @param watch  borrowed; NULL: nothing happens.
  *

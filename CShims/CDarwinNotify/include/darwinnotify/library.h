@@ -1,4 +1,4 @@
-/* The library as a whole: its version, its end. */
+/* The library as a whole: its version and its end. */
 #ifndef DARWINNOTIFY_LIBRARY_H
 #define DARWINNOTIFY_LIBRARY_H
 
@@ -7,8 +7,8 @@
 DN_BEGIN_DECLS
 
 /**
- * Returns the version of the library in use, such as "1.0.0". With the shared library that may be
- * a later one than the headers had, which is DN_VERSION_STRING; DN_VERSION is the same as a number,
+ * Returns the version of the library in use, such as "1.0.0". A shared library may have a later
+ * version than the headers, whose version is DN_VERSION_STRING; DN_VERSION is the same as a number,
  * to compare with DN_VERSION_NUMBER(1, 0, 0).
  *
  * Never NULL; valid for as long as the library is loaded.
@@ -39,8 +39,8 @@ DN_EXPORT const char *dn_version(void);
  *           is done. -EBUSY if, after a second, a callback is still running, or waits in an
  *           executor of the host (which must run it, or refuse it, as dn_loop_close() does), or
  *           another thread is inside a call, such as dn_watch_posts() or another dn_shutdown(), or
- *           a watch of dn_watch_open() is not closed: observers and tokens are cancelled, all else
- *           goes on, and it may be called again.
+ *           a watch opened by dn_watch_open() is not closed: observers and tokens are cancelled,
+ *           all else goes on, and it may be called again.
  * Threads:  any. Not while another thread or a signal handler calls notify_check(), notify_peek(),
  *           notify_get_state() or notify_is_valid_token(), which take no lock.
  * Apple:    none.

@@ -125,16 +125,17 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  * On the Darwin center, what the bus drops is caught up, as for observers of one name, only if the
  * name was held by another process when this function was called, or was heard of since.
  *
- * Posts of other processes are heard by the bus alone. Without one, or while it is gone, the
- * handler hears only the posts of its own process, and this returns -ENOTCONN, unlike for one name.
- * With the bus, posts are heard from then on. dn_center_is_on_bus() tells whether there is one.
+ * Posts of other processes are heard only over the bus. Without one, or while it is gone, the
+ * handler hears only the posts of its own process, and this function returns -ENOTCONN, unlike for
+ * a single name. Once there is a bus, posts are heard from then on. dn_center_is_on_bus() tells
+ * whether there is one.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *
  * Otherwise as dn_center_observe().
  *
- * Errors:   -EINVAL also if `prefix` is NULL; -ENOTCONN: registered, but without a bus, even if
- *           there is a table.
+ * Errors:   -EINVAL also if `prefix` is NULL; -ENOTCONN if there is no bus, even if there is a
+ *           table: the observer is registered all the same.
  * Threads:  any.
  * Apple:    none.
  */
@@ -157,36 +158,36 @@ DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, cons
                                        dn_handler handler, dn_observer **ret_observer);
 
 /**
- * A callback for what happens to a center's bus, its context, and a hook that destroys the context.
+ * A callback for the state of a center's bus, its context, and a hook that destroys the context.
  * The contract is that of dn_handler.
  */
 typedef struct dn_bus_handler {
-        /** `is_on_bus` is 1 when the bus was found, or is there from the beginning; else 0. */
+        /** `is_on_bus` is 1 when the bus was found, or was there from the beginning; else 0. */
         void (*invoke)(dn_center *center, int is_on_bus, void *context);
         void *context;
         void (*destroy)(void *context);
 } dn_bus_handler;
 
 /**
- * Registers a handler that is called with the present state of the bus, then whenever the bus is
+ * Registers a handler that is called with the current state of the bus, then whenever the bus is
  * found or lost.
  *
- * The first call always comes. No later change is left out, and the calls have the order of the
- * changes, so that each says the opposite of the one before; only if more than 16 calls wait, for a
- * callback that blocks, they are merged into the last one. While there is no bus, the processes of
- * the user that use this library still hear each other; what other programs on the bus post is
- * missed.
+ * The first call always comes. No later change is left out, and the calls come in the order of the
+ * changes, so that each reports the opposite of the one before. Only if more than 16 calls are
+ * waiting, because a callback blocks, are they merged into the last one. While there is no bus, the
+ * processes of the user that use this library still hear each other; posts of other programs on the
+ * bus are missed.
  *
- * @param center        the Darwin or the distributed center, or one of dn_center_open() and its
- *                      like; borrowed.
+ * @param center        the Darwin or the distributed center, or one opened by dn_center_open() or
+ *                      its like; borrowed.
  * @param handler       `invoke` must be set; consumed, also on failure.
  * @param executor      borrowed during the call, then retained; NULL stands for the delivery
  *                      thread.
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL: the
  *                      observer then lives as long as the center. It is set before the first call.
  *
- * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or it is the
- *           local center; -ENOMEM.
+ * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or `center` is
+ *           the local center; -ENOMEM.
  * Threads:  any. The first use in a process waits for the connection, for at most a second.
  * Apple:    none; its daemon is always there.
  */
@@ -206,8 +207,8 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  * @param ret_observer  set on success only; the caller owns one reference. May be NULL.
  *
  * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
- *           is cancelled or one of dn_center_observe_bus(), or an executor was given for the local
- *           center; -ENOMEM.
+ *           is cancelled or comes from dn_center_observe_bus(), or an executor was given for the
+ *           local center; -ENOMEM.
  * Threads:  any.
  * Apple:    none.
  */
