@@ -12,8 +12,7 @@
 #include "test-child.h"
 #include "test.h"
 
-/* Of the instances of inotify that a user may have, other programs may leave too few to notice that
- * the file is gone. */
+/* Other programs may leave the user too few inotify instances to notice that the file is gone. */
 static inline void need_watches(void)
 {
         enum { N_NEEDED = 8 };

@@ -1,7 +1,8 @@
 /* Writes arbitrary bytes over what wakes processes through the table, between posts and looks.
  *
- * What says which name a slot has and how often it was posted is left alone: so nobody hears of
- * more posts than were made. Once the holders are right again, everybody hears of the next post. */
+ * The parts that say which name a slot has and how often it was posted are left alone, so nobody
+ * hears of more posts than were made. Once the holders are right again, everybody hears of the next
+ * post. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -326,7 +327,7 @@ static void restore_holders(void)
                                         UINT64_C(1) << all.peers[who].region->process);
 }
 
-/* What was posted before, and not heard of, comes along. */
+/* Earlier posts that were not heard of are delivered, too. */
 static void check_that_posts_are_heard(peer *poster, peer *receiver)
 {
         dn__wake_word *word = word_of(receiver);

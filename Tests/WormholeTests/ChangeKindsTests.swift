@@ -13,7 +13,7 @@ struct ChangeKindsTests {
     "INSERT INTO item VALUES(1, 'one'), (2, 'two'), (3, 'three')",
   ]
 
-  /// What an earlier version of the library makes of the change log.
+  /// Turns the change log into that of an earlier version of the library.
   private let earlierVersion = """
     DROP TABLE wormhole_kinds;
     DROP TRIGGER wormhole_insert_item; DROP TRIGGER wormhole_update_item;

@@ -1,4 +1,4 @@
-// Has what the contenders in Swift share: who hears, and what C is told.
+// What the contenders in Swift share: who hears, and what C is told.
 
 package import BenchmarkSupport
 package import DarwinNotify

@@ -17,7 +17,7 @@ typedef struct dn__carrier_counts {
         uint64_t n_received; /* posts received */
         uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
         uint64_t n_connects; /* successful connections */
-        uint64_t n_losses;   /* lost connections: as many, or one less while there is one */
+        uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
 } dn__carrier_counts;
 
 /* Receives what a carrier delivers. All functions are called on the thread of the carrier's loop,
@@ -28,7 +28,7 @@ typedef struct dn__sink {
         uint64_t (*received)(void *context, const dn__post *post);
         /* Posts may have been missed: check every name. */
         void (*may_have_missed)(void *context);
-        /* A connection was made or lost: once for each, after the counts have changed. */
+        /* A connection was made or lost. Called once for each, after the counts have changed. */
         void (*connection_changed)(void *context);
         /* The last call, after close(). If the carrier was never started, it is made from within
          * close(). The carrier must then be freed once its loop has ended. */
@@ -60,8 +60,8 @@ typedef struct dn__carrier_ops {
 
         /* Waits until the other side has received everything sent; with an expired deadline, sends
          * what it accepts and checks whether everything has left the process. Returns 0, -ETIMEDOUT
-         * or -ENOTCONN; once, if nothing is left to wait for, why posts since the last call were
-         * lost: -ENOTCONN, -ENOBUFS or -ENOMEM. */
+         * or -ENOTCONN; or, once, if nothing is left to wait for, the reason why posts since the
+         * last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM. */
         int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
 
         /* Waits briefly before the process exits if receivers may still have to query it. */

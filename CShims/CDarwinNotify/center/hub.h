@@ -54,7 +54,7 @@ struct dn__hub {
         /* Of the service thread: it watches over the file of this region, if it can. */
         const dn__region *watched;
         struct dn__place *place;
-        int table_error; /* of whoever opens or moves the hub: what was told last, or 0 */
+        int table_error; /* of whoever opens or moves the hub: the last one reported, or 0 */
         _Atomic uint64_t table_retry_us; /* not before this to try again what failed; DN__NEVER */
         _Atomic uint64_t table_alarm_us; /* the same if names wait for it, else DN__NEVER */
         uint64_t table_backoff_us DN__HUB_GUARDED;
@@ -64,7 +64,7 @@ struct dn__hub {
         bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
         size_t n_preparing DN__HUB_GUARDED; /* topics; none while moving */
 
-        _Atomic bool is_untaken; /* posts since the last flush lack a bus */
+        _Atomic bool is_untaken; /* posts since the last flush had no bus */
         _Atomic uint64_t sweep_us; /* when topics have lingered long enough */
         _Atomic uint64_t n_observers;
         size_t n_works DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */

@@ -1,8 +1,9 @@
 /* Tells observers when the bus is found and lost.
  *
- * They are observers of a name that nobody can post. A call says nothing about the bus by itself:
- * an observer compares how many changes it has told with how many there were, whose parity is the
- * state of the bus. So it tells each change once, in order, from its first call on. */
+ * They are observers of a name that nobody can post. A call by itself says nothing about the bus:
+ * an observer compares how many changes it has reported with how many there were; the parity of
+ * that number is the state of the bus. So it reports each change once, in order, from its first
+ * call on. */
 #include "center/news.h"
 
 #include <errno.h>
@@ -65,8 +66,8 @@ static void destroy_news(void *context)
         free(news);
 }
 
-/* Consumes the news, also on failure. The others see that nothing has changed; their observer may
- * be gone before this returns. */
+/* Consumes the news, also on failure. Other observers see that nothing has changed. The news and
+ * its observer may be gone before this returns. */
 static int observe_news(dn__hub *hub, news *news, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
@@ -122,7 +123,7 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
                         handler.destroy(handler.context);
                 return r;
         }
-        hub = news->hub; /* with our reference; the news may be gone before we are back */
+        hub = news->hub; /* with our reference; the news may be gone before the call returns */
         r = observe_news(hub, news, executor, ret_observer);
         dn__hub_unref(hub);
         return r;

@@ -151,7 +151,7 @@ static void move_end(move *move)
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
 
-/* Tells of an outcome once, however often it is tried. */
+/* Reports an outcome once, however often it is tried. */
 static void tell_table(dn__hub *hub, const dn__region *region, int r)
 {
         if (r < 0 && r == hub->table_error)

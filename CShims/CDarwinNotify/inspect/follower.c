@@ -1,8 +1,8 @@
 /* Reports the posts that the shared table counts, while there is no bus to report them.
  *
- * When the table was left for another one (carrier/direct/carry.c), the counts there continue those
- * of the table before. So each post is reported once, if no count is reported that may be repeated
- * in the next table: one that was made after the table was left. */
+ * When processes leave the table for another one (carrier/direct/carry.c), the counts of the new
+ * table continue those of the old one. So each post is reported once, provided that no count is
+ * reported that may be repeated in the next table, that is, one made after the table was left. */
 #include "inspect/follower.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-/* When to look again after others seem to have left the table: they will tell. */
+/* When to look again after others seem to have left the table; they will give notice. */
 #define DOUBT_US (20 * DN__US_PER_MS)
 
 /* What is being reported. */
@@ -82,7 +82,7 @@ static void look_at(void *context, size_t index)
         generation = dn__slot_get_generation(&region->table->slots[index]);
         if (generation <= before || atomic_load(&region->table->tags[index]) != name.hash)
                 return;
-        /* After the generation: what was counted before the table was left is carried. */
+        /* Checked after the generation: what was counted before the table was left is carried. */
         if (!report->is_last && dn__region_was_left(region))
                 return;
         reported->read = reported->last = generation;
@@ -160,7 +160,7 @@ static const dn__region *find_region(dn__follower *follower, uint64_t id)
         return atomic_load(&lookout->region);
 }
 
-/* Returns whether the slot counts the post, here or in a table before. */
+/* Returns whether the slot counts the post, here or in an earlier table. */
 static bool counts_post(const dn__region *region, const dn__shm_slot *slot,
                         const dn_post_record *record)
 {

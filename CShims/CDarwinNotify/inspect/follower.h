@@ -19,12 +19,12 @@ int dn__follower_resume(dn__follower *follower);
 /* Stops following: only earlier posts are read after this. */
 void dn__follower_pause(dn__follower *follower);
 
-/* Returns what to wait for before the next reading, and lowers the deadline if that is to be
- * earlier. While paused, too: the table may be replaced. */
+/* Returns what to wait for before the next reading, and lowers the deadline if that must come
+ * earlier. Call it while paused, too: the table may be replaced. */
 void dn__follower_prepare(dn__follower *follower, struct pollfd ret_waits[DN__LOOKOUT_N_WAITS],
                           uint64_t *until_us);
 
-/* Goes to the next table if this one was removed or replaced. Reading does so, too. */
+/* Moves to the next table if this one was removed or replaced. Reading does so, too. */
 void dn__follower_keep_up(dn__follower *follower);
 
 /* Reports new posts of names that begin with the prefix. Returns 0, or what the callback returned

@@ -1,8 +1,8 @@
-/* Tells when names were marked in the table that other processes use, and goes along when that is
- * replaced.
+/* Reports when names are marked in the table that other processes use, and moves on when the table
+ * is replaced.
  *
  * A thread sleeps on the word of the entry, where posters ring, and rings a bell for the reader.
- * The reader takes the marks: until then the thread has nothing more to tell. */
+ * The reader takes the marks: until then the thread has nothing more to report. */
 #include "inspect/lookout.h"
 
 #include "carrier/direct/carry.h"
@@ -11,7 +11,7 @@
 #include "util/clock.h"
 #include "util/list.h"
 
-/* Taking this many marks costs the reader about as much as a wake-up; to check the table costs as
+/* Taking this many marks costs the reader about as much as a wake-up; checking the table costs as
  * much as several. */
 #define N_MARKS_PER_WAKE 16
 #define N_MARKS_PER_CHECK (8 * N_MARKS_PER_WAKE)
@@ -37,7 +37,7 @@ static bool prepare_lookout(dn__source *source, dn__wait *wait)
         dn__lookout *lookout = DN__CONTAINER(source, dn__lookout, source);
 
         (void)wait;
-        /* The thread does not know whether there were posts. But a report has time. */
+        /* The thread does not know whether there were posts, but reports can wait. */
         dn__storm_note(&lookout->storm, 0,
                        1 + atomic_exchange(&lookout->n_marks, 0) / N_MARKS_PER_WAKE);
         return atomic_load(&lookout->is_told) || !has_news(lookout);
@@ -75,8 +75,8 @@ static int start_thread(dn__lookout *lookout)
 
 /* --- The next table --------------------------------------------------------------------------- */
 
-/* Not only a few processes do that, as center/table.c has it: those may all have ended. The file
- * may have been replaced before it was watched. */
+/* Every lookout does this, not only a few processes as in center/table.c: those may all have ended.
+ * The file may have been replaced before it was watched. */
 static void watch_over_file(dn__lookout *lookout)
 {
         const dn__region *region = atomic_load(&lookout->region);
@@ -91,8 +91,8 @@ static void watch_over_file(dn__lookout *lookout)
         lookout->look_us = 0;
 }
 
-/* If the names went to yet another table, which was gone before it was seen here, those who saw it
- * carry them on. */
+/* If the names went to yet another table, which was gone before this process saw it, those who did
+ * see it carry them on. */
 static bool carry(dn__region *from, dn__region *to)
 {
         uint64_t moved = atomic_load(&from->table->moved);
@@ -171,7 +171,7 @@ void dn__lookout_prepare(dn__lookout *lookout, struct pollfd ret_waits[DN__LOOKO
         ret_waits[0] = (struct pollfd){ dn__bell_prepare(&lookout->bell), POLLIN, 0 };
         ret_waits[1] = (struct pollfd){ place_fd, POLLIN, 0 };
         *until_us = dn__bell_limit(&lookout->bell, *until_us);
-        /* Perhaps the bell was rung before it was replaced. */
+        /* The bell may have been rung before it was replaced. */
         if (atomic_load(&lookout->is_told))
                 *until_us = 0;
         if (lookout->look_us < *until_us)

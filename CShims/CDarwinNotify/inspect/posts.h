@@ -6,5 +6,5 @@
 /* Returns whether this process has closed all watches that it opened. */
 bool dn__watches_are_none(void);
 
-/* Frees what is known of the watches, of which there are none. */
+/* Frees the list of watches, of which none may be open. */
 void dn__watches_free(void);

@@ -10,7 +10,7 @@ void dn__progress_begin(dn__progress *progress, const dn__region *region)
         const dn__shm_table *table = region->table;
 
         for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
-                /* Before the generation: a slot counts up when it passes to another name. */
+                /* Read before the generation: a slot counts up when it passes to another name. */
                 uint64_t tag = atomic_load(&table->tags[i]), generation;
 
                 if (tag == 0)
@@ -20,15 +20,15 @@ void dn__progress_begin(dn__progress *progress, const dn__region *region)
         }
 }
 
-/* Returns whether the slot continues the count of the table before. The count may have gone through
- * a table in between, which was gone before it was seen here. */
+/* Returns whether the slot continues the count of the previous table. The count may have gone
+ * through a table in between, which was gone before this process saw it. */
 static bool continues(const dn__shm_slot *slot, const dn__reported *before)
 {
         return atomic_load(&slot->carried) != 0 &&
                atomic_load(&slot->carried_count) >= before->last;
 }
 
-/* A name is in the same set of both tables, but may have another slot there. */
+/* A name is in the same set of both tables, but may have different slots. */
 static dn__reported *find_before(dn__progress *progress, size_t slot_index, uint64_t tag)
 {
         dn__reported *set = &progress->before[slot_index - slot_index % DN__SHM_SLOTS_PER_SET];
@@ -39,7 +39,7 @@ static dn__reported *find_before(dn__progress *progress, size_t slot_index, uint
         return NULL;
 }
 
-/* A slot passes to another name: everything counted since then is new. */
+/* When a slot passes to another name, everything counted since then is new. */
 dn__reported *dn__progress_get(dn__progress *progress, const dn__region *region, size_t slot_index)
 {
         const dn__shm_slot *slot = &region->table->slots[slot_index];
@@ -60,7 +60,8 @@ dn__reported *dn__progress_get(dn__progress *progress, const dn__region *region,
 
 /* --- The next table --------------------------------------------------------------------------- */
 
-/* Returns whether the name of a slot has one in the next table that continues, or may get it. */
+/* Returns whether the name of a slot has, or may get, a slot in the next table that continues its
+ * count. */
 static bool will_continue(dn__progress *progress, const dn__region *from, const dn__region *to,
                           bool has_all, size_t slot_index)
 {

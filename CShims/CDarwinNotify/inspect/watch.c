@@ -32,7 +32,7 @@ typedef struct dn__post_watch {
         char prefix[];
 } watch;
 
-/* A callback may have stopped the watch, or another thread meanwhile. */
+/* The callback, or another thread meanwhile, may have stopped the watch. */
 static int result_of_callback(const watch *watch, int r)
 {
         if (r == 0 && atomic_load(&watch->is_stopped))

@@ -26,7 +26,7 @@ typedef struct dn__name {
 /* Stands for every name, for observers of all names. */
 extern const dn__name dn__name_any;
 
-/* Stands for the state of the bus, for its observers. Nobody can post or observe it otherwise. */
+/* Stands for the state of the bus, for its observers. It has no other use, and cannot be posted. */
 extern const dn__name dn__name_bus;
 bool dn__name_is_bus(const dn__name *name);
 

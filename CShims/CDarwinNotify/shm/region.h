@@ -50,8 +50,8 @@ void dn__region_remove_if_last(dn__region *region);
  * that of the oldest of many is cleared. */
 void dn__region_leave(dn__region *region);
 
-/* Returns whether other processes still find this table at its path. Then a mark that it was left
- * is damage, and is cleared. */
+/* Returns whether other processes still find this table at its path. If they do, a mark that says
+ * it was left is damage, and is cleared. */
 bool dn__region_is_in_place(const dn__region *region);
 
 /* Finds the table that other processes use now: the region itself, or another one that is opened.

@@ -452,7 +452,7 @@ bool dn__slot_carry_post(dn__region *region, const dn__region *from, dn__post *p
 
         if (!slot || atomic_load(&slot->carried) != from->id)
                 return false;
-        /* Not counted by itself: whoever is carrying the names now might add it once more. */
+        /* Not counted separately: a process that is carrying the names now might add it again. */
         if (!was_carried(slot, from, post))
                 (void)dn__slot_carry(region, name, from, post->slot);
         if (!was_carried(slot, from, post))

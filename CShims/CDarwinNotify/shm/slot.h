@@ -47,9 +47,9 @@ dn__shm_slot *dn__slot_carry(dn__region *region, const dn__name *name, const dn_
 /* Returns whether the name of a slot was posted a short time ago. */
 bool dn__slot_is_fresh(const dn__shm_slot *slot);
 
-/* Makes a post that a slot of another region has counted part of what was carried from there, and
- * sets its slot. Returns false if the name's count does not continue that one, or if there is no
- * getting at it. */
+/* Makes sure that what was carried from another region includes a post that a slot there has
+ * counted, and sets the post's slot. Returns false if the name's count does not continue that one,
+ * or cannot be reached. */
 bool dn__slot_carry_post(dn__region *region, const dn__region *from, dn__post *post);
 
 /* Releases a slot of dn__slot_hold(). NULL is allowed. */

@@ -17,7 +17,7 @@
 #define READ_FD_MIN 512
 #define N_READ_FDS 384
 
-/* How many more looks are to be had after the pipe was closed, and how soon. */
+/* How many more times to look after the pipe was closed, and how soon. */
 #define N_LOOKS 20
 #define LOOK_US (50 * DN__US_PER_MS)
 

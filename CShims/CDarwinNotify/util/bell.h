@@ -30,9 +30,9 @@ void dn__bell_ring(dn__bell *bell);
  * none to be had. Call before looking for work. The sleeping thread. */
 int dn__bell_prepare(dn__bell *bell);
 
-/* Returns until when to sleep: a deadline, or soon for a number of calls after the pipe was closed.
- * The host may still be closing descriptors then, and some of the others go without a sign. The
- * sleeping thread. */
+/* Returns until when to sleep: the deadline, or sooner for a number of calls after the pipe was
+ * closed. The host may still be closing descriptors then, some of which give no sign. The sleeping
+ * thread. */
 uint64_t dn__bell_limit(dn__bell *bell, uint64_t until_us);
 
 /* Takes what poll() reported: silences the descriptor, or gives it up. The sleeping thread. */

@@ -65,7 +65,7 @@ static void forget_others(dn__bundle *bundle, const int *added_fd, const struct 
                 (void)epoll_ctl(bundle->fd, EPOLL_CTL_DEL, *added_fd, NULL);
 }
 
-/* The number may have passed to another file since: that one is not known to epoll. */
+/* The number may belong to another file by now, which epoll does not know. */
 static void wait_for(dn__bundle *bundle, int *added_fd, const struct pollfd *wait)
 {
         struct epoll_event event = { .events = (uint32_t)wait->events, .data.fd = wait->fd };
@@ -82,7 +82,7 @@ void dn__bundle_set(dn__bundle *bundle, const struct pollfd waits[DN__BUNDLE_MAX
         struct itimerspec until = { .it_value = dn__clock_timespec(until_us ? until_us : 1) };
         const struct itimerspec never = { 0 };
 
-        /* All of them first: their numbers may be those of others now. */
+        /* Remove all the old ones first: their numbers may be among the new ones. */
         for (int i = 0; i < DN__BUNDLE_MAX_FDS; i++)
                 forget_others(bundle, &bundle->added_fds[i], &waits[i]);
         for (int i = 0; i < DN__BUNDLE_MAX_FDS; i++)

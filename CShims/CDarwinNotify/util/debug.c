@@ -1,4 +1,4 @@
-/* Tells on standard error what happens to the library, if DARWIN_NOTIFY_DEBUG=1 asks for it. */
+/* Reports on standard error what happens in the library, if DARWIN_NOTIFY_DEBUG=1 asks for it. */
 #include "util/debug.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer lines are cut. A pipe takes so much at once. */
+/* Longer lines are cut. A pipe takes this much at once. */
 #define LINE_BYTES 1024
 
 typedef enum answer { UNKNOWN, OFF, ON } answer;

@@ -21,8 +21,8 @@ enum { UNUSED = -1, CHANGING = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
-/* Eventfds, epolls, timers and inotifies share one inode, which has no type. Of these, only an
- * inotify tells how much there is to read. */
+/* Eventfd, epoll, timer and inotify descriptors share one inode, which has no type. Of these, only
+ * inotify reports how much there is to read. */
 static bool is_inotify(int fd, const struct stat *status)
 {
         int n_bytes;
@@ -38,7 +38,7 @@ static bool is_same_file(const dn__fork_guard *guard, int fd)
                status.st_ino == guard->inode && is_inotify(fd, &status) == guard->is_inotify;
 }
 
-/* Other threads may be here too, or may use the guard for what they have opened already. */
+/* Other threads may be here, too, or may already use the guard for what they have opened. */
 static void leave(dn__fork_guard *guard)
 {
         int fd = atomic_load(&guard->fd);
@@ -128,8 +128,8 @@ bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
         return fd < 0 ? !guard : is_same_file(guard, fd);
 }
 
-/* A fork does not wait for the kernel, which takes up to seconds to close an inotify. But it copies
- * descriptors before it copies memory: until it is over, the guard stays. */
+/* A fork does not wait for the kernel, which may take seconds to close an inotify descriptor. But
+ * it copies descriptors before it copies memory, so the guard stays until the fork is over. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
 {
         if (!guard || is_same_file(guard, fd))

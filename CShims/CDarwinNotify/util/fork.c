@@ -29,8 +29,8 @@
 
 _Alignas(PAGE_BYTES) _Atomic uint64_t dn__fork_own_id[PAGE_WORDS];
 
-/* Number of threads that are opening something, and of those that are forking. On the same page: a
- * child has none of these threads. */
+/* Number of threads that are opening something, and of those that are forking. They are on the same
+ * page because a child has none of these threads. */
 static _Atomic uint64_t *const n_opening = &dn__fork_own_id[PAGE_WORDS / 2];
 static _Atomic uint64_t *const n_forking = &dn__fork_own_id[PAGE_WORDS / 2 + 1];
 
@@ -45,7 +45,7 @@ static _Atomic uint64_t last_id;
 
 /* This thread's share: a signal handler may fork, a fork handler may open. */
 static _Thread_local struct {
-        uint64_t fork_id; /* a child's first thread finds its parent's */
+        uint64_t fork_id; /* the first thread of a child finds its parent's */
         unsigned n_opening, n_forking;
 } own;
 
@@ -78,8 +78,8 @@ static bool begin_opening(void)
         return false;
 }
 
-/* A thread that has seen a fork does not try again before its end: if many tried, one of them would
- * be counted at any moment. */
+/* A thread that has seen a fork does not try again until the fork is over: if many kept trying, one
+ * of them would be counted at any moment. */
 void dn__fork_hold_off(void)
 {
         uint64_t until_us;
@@ -153,7 +153,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
         while (!found || found->fork_id != dn__fork_id()) {
                 if (!found && dn__fork_init() < 0)
                         return NULL;
-                /* Without fork handlers it starts here. */
+                /* A child made without fork handlers starts here. */
                 if (found)
                         dn__fork_leave_parent();
                 made = make(context);

@@ -55,14 +55,14 @@ static dn_observer *observe_bus(dn_center *center, told *self, const dn_executor
         return observer;
 }
 
-/* Begins on the bus, however long that takes to answer. */
+/* Begins on the bus, however long the bus takes to answer. */
 static dn_observer *observe_found(dn_center *center, told *self, const dn_executor *executor)
 {
         WAIT_UNTIL_EQ(dn_center_is_on_bus(center), 1);
         return observe_bus(center, self, executor);
 }
 
-/* The first state, then each time the opposite. */
+/* The first state, then the opposite each time. */
 static void check_alternates(const told *self, int first)
 {
         for (size_t i = 0; i < self->n_states; i++)
@@ -76,7 +76,7 @@ static void await_state(const told *self, size_t index, int state)
         CHECK_EQ(dn_center_is_on_bus(self->center), state);
 }
 
-/* `other`, which may be NULL, has been told as often. */
+/* `other`, which may be NULL, has been told as many states. */
 static void lose_and_find(test_bus *bus, const told *self, const told *other)
 {
         size_t n_before = self->n_states;

@@ -109,7 +109,7 @@ TEST_ON_BUS(postsThatTheBusHadReadAreNotReportedWhenItIsLost)
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "N");
-        test_peer_next(peer, &seen); /* and not by a flush */
+        test_peer_next(peer, &seen); /* the bus has read it, without a flush */
         test_peer_close(peer);
         test_bus_kill(bus);
         WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));

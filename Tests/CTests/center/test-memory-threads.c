@@ -111,7 +111,7 @@ static dn_center *open_distributed(const char *address)
         return center;
 }
 
-/* Each once, until a life has fewer. */
+/* Lets each allocation fail once, until a life has fewer. */
 static void fail_each(dn_center *(*open)(const char *address))
 {
         test_bus *bus = begin();
@@ -137,7 +137,7 @@ TEST_ON_BUS(aDistributedPostIsHeardWhicheverAllocationFails)
 
 #define N_ELSEWHERE 20
 
-/* The bus starts anew, and another process posts. */
+/* The bus restarts, and another process posts. */
 static void restart(test_bus *bus)
 {
         long n_before = n_failures;

@@ -135,7 +135,7 @@ TEST_NO_BUS(withoutABusARegistrationSaysSoAndHearsItsOwnProcess)
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", record_handler(&seen), NULL,
                                           &observer),
                  -ENOTCONN);
-        tally_drop(tally_observe(dn_center_darwin(), "com.name", &name)); /* says nothing */
+        tally_drop(tally_observe(dn_center_darwin(), "com.name", &name)); /* no error */
         post_ok(dn_center_darwin(), "com.own");
         record_expect(&seen, 1, "com.own\n");
         record_drop(observer, &seen);

@@ -1,4 +1,4 @@
-/* A watch without a bus goes along when the table is removed or replaced. */
+/* A watch without a bus moves on when the table is removed or replaced. */
 #include "foreign.h"
 #include "roles.h"
 #include "table-file.h"
@@ -99,7 +99,7 @@ TEST_NO_BUS(aWatchThatIsAloneGoesToTheNextTable)
         }
 }
 
-/* Posts were made before it was stopped, and in each table since. */
+/* Posts are made before the watch is stopped, and in each table after that. */
 static void check_stopped_watch(int n_tables)
 {
         begin_without_bus();
@@ -175,7 +175,7 @@ TEST_NO_BUS(nothingIsLostWhenTheTableIsRemovedInAFlood)
         test_child_wait(poster);
 }
 
-/* While the bus reports the posts, the watch goes along, too. */
+/* The watch also moves on while the bus reports the posts. */
 TEST_ON_BUS(theNextTableIsFollowedWhenTheBusIsLost)
 {
         need_watches();

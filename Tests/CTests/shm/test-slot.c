@@ -398,7 +398,7 @@ static dn__name name_of(const char *text)
                            .reach = DN__REACH_BEYOND };
 }
 
-/* Its process comes to the next table when others are still carrying the names there. */
+/* Its process reaches the next table while others are still carrying the names there. */
 TEST_NO_BUS(aPostThatWasCountedInATableThatWasLeftIsCarriedOnce)
 {
         dn__region *from = open_region("from"), *to = open_region("to");
@@ -417,7 +417,7 @@ TEST_NO_BUS(aPostThatWasCountedInATableThatWasLeftIsCarriedOnce)
                 CHECK(dn__slot_carry(to, &post.name, from, left) == carried);
                 CHECK_EQ(dn__slot_get_generation(carried), dn__slot_get_generation(left));
         }
-        /* A name that had begun to count there by itself. */
+        /* A name whose count had begun separately there. */
         post = (dn__post){ .name = name_of("y"), .slot = hold(from, "y") };
         post.generation = dn__slot_count_post(post.slot);
         hold(to, "y");

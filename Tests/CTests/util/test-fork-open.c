@@ -217,7 +217,7 @@ static void *open_until_forked(void *argument)
         return NULL;
 }
 
-/* A child that waited each time would not be ready for minutes. */
+/* A child that waited each time would take minutes. */
 TEST_NO_BUS(childWithoutForkHandlersDoesNotWaitForItsParentsThreads)
 {
         pthread_t thread;

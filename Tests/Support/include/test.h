@@ -169,8 +169,8 @@ uint64_t test_n_switches_of_others(void);
 /* As fork(). Under a sanitizer it waits until the other threads are idle: the sanitizer's allocator
  * has locks, and one held by a thread at that moment stays locked in the child. */
 pid_t test_fork(void);
-/* As _Fork(), which runs no fork handlers: it always waits, as the C library's allocator may be
- * locked in the child, too. */
+/* As _Fork(), which runs no fork handlers: it always waits, because the C library's allocator may
+ * be locked in the child, too. */
 pid_t test_bare_fork(void);
 /* CPU time so far of the whole process. */
 uint64_t test_cpu_us(void);

@@ -66,7 +66,7 @@ bool dn__connection_is_intact(const dn__connection *connection);
 bool dn__connection_can_send(dn__connection *connection);
 
 /* Returns whether the bus has read everything written. A bus that ends without having done so
- * leaves an error in the socket, which whoever uses that next takes away: ask before, and see
+ * leaves an error in the socket, which the next use of the socket clears: ask before that, and see
  * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
 

@@ -40,7 +40,7 @@ void dn__dbus_note_unread(dn__dbus *dbus)
         dbus->n_read = dbus->counts.n_sent;
 }
 
-/* Nothing more is read from the connection, though the loop may not have noticed. */
+/* The bus reads nothing more from the connection, though the loop may not have noticed. */
 static bool is_gone(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         return dbus->connection.was_unread || !dn__connection_is_intact(&dbus->connection);

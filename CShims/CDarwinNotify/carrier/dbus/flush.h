@@ -14,5 +14,5 @@ void dn__dbus_linger(dn__carrier *carrier);
  * whether it has. */
 bool dn__dbus_note_read(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
-/* Notes at the end of a connection that no bus has taken what it had not read. */
+/* Notes, at the end of a connection, that no bus has taken what was still unread. */
 void dn__dbus_note_unread(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);

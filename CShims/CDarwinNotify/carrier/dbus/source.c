@@ -123,7 +123,7 @@ static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->l
         *message = sd_bus_message_unref(*message);
         if (!dn__connection_is_open(&dbus->connection))
                 return false;
-        /* Before sd-bus takes the socket's error away. */
+        /* Before sd-bus clears the socket's error. */
         if (was_ready && dbus->n_read != dbus->counts.n_sent)
                 (void)dn__dbus_note_read(dbus);
         r = dn__connection_step(&dbus->connection, message);

@@ -54,7 +54,7 @@ typedef struct dn__dbus {
         dn__carrier_counts told DN__GUARDED_BY(&lock);    /* see tell.c */
         dn__dbus_failure failure DN__GUARDED_BY(&lock);   /* likewise */
         uint64_t n_changes_told DN__GUARDED_BY(&lock); /* connects and losses that the sink knows */
-        uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: the bus is known to have read */
+        uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: known to be read by the bus */
         int untaken DN__GUARDED_BY(&lock);     /* why posts since the last flush are lost, or 0 */
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */
         uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was last sent, or 0 */

@@ -1,11 +1,11 @@
-/* Tells what happens to the connection, where DARWIN_NOTIFY_DEBUG asks for it. */
+/* Reports what happens to the connection, if DARWIN_NOTIFY_DEBUG asks for it. */
 #include "carrier/dbus/tell.h"
 
 #include <stdio.h>
 
 #include "util/debug.h"
 
-/* A copy of what is to be told. */
+/* A copy of what is to be reported. */
 typedef struct tale {
         bool is_found;
         bool is_lost;

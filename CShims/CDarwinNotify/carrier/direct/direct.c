@@ -15,8 +15,8 @@
 #include "shm/slot.h"
 #include "util/list.h"
 
-/* What costs about as much as a wake-up: to look at this many names that were not posted, or to
- * take this many marks of slots without a name. To check the table costs as much as several. */
+/* What costs about as much as a wake-up: looking at this many names that were not posted, or taking
+ * this many marks of slots without a name. Checking the table costs as much as several. */
 #define N_LOOKS_PER_WAKE 8
 #define N_MARKS_PER_WAKE 2048
 #define N_WAKES_PER_CHECK 8

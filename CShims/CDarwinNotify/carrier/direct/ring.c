@@ -58,7 +58,7 @@ static void ring(dn__wake_word *word)
 }
 
 /* Few of the words have ever had a holder. A process that enters the table after this becomes a
- * holder later still, and reads an initial generation that counts the post. */
+ * holder even later, and reads an initial generation that includes the post. */
 static unsigned count_used(const dn__shm_table *table)
 {
         uint64_t n_used = atomic_load(&table->n_processes_used);

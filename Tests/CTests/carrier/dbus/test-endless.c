@@ -3,7 +3,7 @@
 #include "tally.h"
 #include "test-bus.h"
 
-/* A bus reads some 90 000 posts from a full socket, on a busy machine at a tenth of its speed. */
+/* A bus reads some 90 000 posts from a full socket; on a busy machine, at a tenth of its speed. */
 #define FULL_SOCKET_US (20 * 1000 * 1000)
 
 static _Atomic bool stop;

@@ -127,8 +127,8 @@ static uint64_t count_spans(uint64_t begin_us)
         return (test_now_us() - begin_us) / DN__STORM_SPAN_US + 2;
 }
 
-/* Each wake-up in vain is a switch, each pause another; and whoever is interrupted switches, too.
- * Without a budget there are dozens in a millisecond. */
+/* Each wake-up in vain is a switch, each pause another, and a thread that is interrupted switches,
+ * too. Without a budget there are dozens per millisecond. */
 static void check_switches(sample before, uint64_t n_posts)
 {
         uint64_t n_switches = test_n_switches_of_others() - before.n_switches;
@@ -213,7 +213,7 @@ static void hold_names(dn__region *region)
 }
 
 /* A name that is marked costs an eighth of a wake-up. What remains of a budget of twice its size is
- * not carried over. Without a budget there are hundreds in a millisecond. */
+ * not carried over. Without a budget there are hundreds per millisecond. */
 TEST_NO_BUS(namesThatWereNotPostedAreLookedAtSeldom)
 {
         static const dn__sink sink = {

@@ -127,7 +127,7 @@ TEST_ON_BUS(aWatchReportsThePostsOfBothVersionsOnce)
         test_bus_stop(bus);
 }
 
-/* Whoever makes a table removes those that nobody uses, of any version. */
+/* A process that creates a table removes those that nobody uses, of any version. */
 TEST_NO_BUS(aVersionLeavesTheTableOfTheOtherAlone)
 {
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
