@@ -173,11 +173,11 @@ static void follow(fuzz_input *input)
 static void leave(const peer *peer, size_t name, bool is_behind)
 {
         const dn__region *region = peer->region;
-        dn__post post = { .name = names[name], .generation = 1 };
+        dn__post post = { .name = names[name], .slot = slot_of(peer, name), .generation = 1 };
 
         (void)dn__carry(peer->region, all.next, is_behind);
         EXPECT(dn__region_was_left(region));
-        (void)dn__slot_was_carried(all.next, region, &post);
+        (void)dn__slot_carry_post(all.next, region, &post);
 }
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
