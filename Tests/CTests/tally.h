@@ -68,7 +68,7 @@ static inline dn_observer *tally_observe_soon(dn_center *center, const char *nam
         dn_observer *observer = NULL;
         int r = dn_center_observe(center, name, tally_handler(self), NULL, &observer);
 
-        CHECK(r == 0 || dn_is_offline(r));
+        CHECK_EQ(dn_is_offline(r) ? 0 : r, 0);
         CHECK(observer);
         return observer;
 }
