@@ -15,9 +15,11 @@ extern void *__libc_realloc(void *memory, size_t n_bytes);
 /* Allocations of the library's threads: which ones fail. */
 static _Atomic long n_until_failure = -1; /* that one alone; negative: none */
 static _Atomic long failing_every;        /* every n-th; 0: none */
-static _Atomic long n_allocations, n_failures;
+static _Atomic long n_failures;
 
 #if !TEST_HAS_SANITIZER
+static _Atomic long n_allocations;
+
 /* libsystemd uses them, too. */
 #define REPLACES __attribute__((visibility("default")))
 
