@@ -128,13 +128,20 @@ bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
         return fd < 0 ? !guard : is_same_file(guard, fd);
 }
 
-/* A fork does not wait for the kernel, which may take seconds to close an inotify descriptor. But
- * it copies descriptors before it copies memory, so the guard stays until the fork is over. */
+/* A child finds either the descriptor with its guard, or neither: with the guard alone it would
+ * close what the host has opened with the number since. But a fork does not wait for the kernel,
+ * which takes up to seconds to close an inotify. It copies descriptors before it copies memory:
+ * until it is over, that guard stays. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
 {
+        bool is_slow = guard && guard->is_inotify;
+
+        if (!is_slow)
+                dn__fork_hold_off();
         if (!guard || is_same_file(guard, fd))
                 (void)close(fd);
-        dn__fork_hold_off();
+        if (is_slow)
+                dn__fork_hold_off();
         guard = dn__fork_guard_free(guard);
         dn__fork_let_go();
         return guard;
