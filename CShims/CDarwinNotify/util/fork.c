@@ -84,6 +84,7 @@ void dn__fork_hold_off(void)
 {
         uint64_t until_us;
 
+        (void)dn__fork_init();
         find_own();
         if (own.n_opening++ > 0 || begin_opening())
                 return;
