@@ -60,9 +60,12 @@ typedef struct dn__carrier_ops {
 
         /* Waits until the other side has received everything sent; with an expired deadline, sends
          * what it accepts and checks whether everything has left the process. Returns 0, -ETIMEDOUT
-         * or -ENOTCONN; or, once, if nothing is left to wait for, the reason why posts since the
-         * last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM. */
+         * or -ENOTCONN. */
         int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
+
+        /* Returns why posts since the last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM, or 0.
+         * Call when flush() has left nothing to wait for. */
+        int (*take_untaken)(dn__carrier *carrier);
 
         /* Waits briefly before the process exits if receivers may still have to query it. */
         void (*linger)(dn__carrier *carrier);

@@ -87,8 +87,18 @@ int dn__carriers_flush(dn__hub *hub, uint64_t deadline_us)
                 if (r < 0)
                         result = r;
         }
-        if (result == 0 && atomic_exchange(&hub->is_untaken, false))
-                result = -ENOTCONN;
+        return result;
+}
+
+int dn__carriers_take_untaken(dn__hub *hub)
+{
+        int r, result = atomic_exchange(&hub->is_untaken, false) ? -ENOTCONN : 0;
+
+        for (size_t i = 0; i < hub->n_carriers; i++) {
+                r = hub->carriers[i]->ops->take_untaken(hub->carriers[i]);
+                if (r < 0)
+                        result = r;
+        }
         return result;
 }
 

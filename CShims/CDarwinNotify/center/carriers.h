@@ -16,6 +16,7 @@ int dn__carriers_await(dn__hub *hub, const dn__watches *watches, uint64_t *deadl
 bool dn__carriers_are_watching(const dn__hub *hub, const dn__watches *watches);
 void dn__carriers_unwatch(dn__hub *hub, const dn__watches *watches);
 int dn__carriers_flush(dn__hub *hub, uint64_t deadline_us);
+int dn__carriers_take_untaken(dn__hub *hub);
 void dn__carriers_linger(dn__hub *hub);
 bool dn__carriers_are_connected(dn__hub *hub); /* any of them */
 dn__carrier_counts dn__carriers_get_counts(dn__hub *hub);

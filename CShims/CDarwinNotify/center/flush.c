@@ -13,11 +13,10 @@
 /* Maximum time for the cleanup at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
-int dn_flush(uint64_t timeout_us)
+static int flush_all(uint64_t deadline_us)
 {
-        DN__CALL();
-        uint64_t deadline_us = dn__clock_after_us(timeout_us), id = 0;
         dn__hub *hub;
+        uint64_t id = 0;
         int r, result = 0;
 
         while ((hub = dn__hub_next(id))) {
@@ -28,6 +27,31 @@ int dn_flush(uint64_t timeout_us)
                 dn__center_release(hub->center);
         }
         return result;
+}
+
+static int take_untaken(void)
+{
+        dn__hub *hub;
+        uint64_t id = 0;
+        int r, result = 0;
+
+        while ((hub = dn__hub_next(id))) {
+                id = hub->id;
+                r = dn__carriers_take_untaken(hub);
+                if (r < 0)
+                        result = r;
+                dn__center_release(hub->center);
+        }
+        return result;
+}
+
+/* What one center has lost is not reported, nor forgotten, while another one has to wait. */
+int dn_flush(uint64_t timeout_us)
+{
+        DN__CALL();
+        int r = flush_all(dn__clock_after_us(timeout_us));
+
+        return r < 0 ? r : take_untaken();
 }
 
 static void at_exit(void)

@@ -132,6 +132,24 @@ TEST_NO_BUS(postsForWhichThereIsNoBusToLookForAreReportedOnce)
         dn_center_unref(center);
 }
 
+TEST_ON_BUS(postsThatOneCenterLostAreReportedWhenNoOtherWaitsAnyMore)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *without = NULL;
+
+        post_ok(dn_center_darwin(), "N");
+        test_bus_pause(bus);
+        post_until_pending();
+        CHECK_EQ(dn_center_open("unixexec:path=/bin/false", &without), 0);
+        CHECK_EQ(dn_center_post(without, "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(0), -ETIMEDOUT);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), -ENOTCONN);
+        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        dn_center_unref(without);
+        test_bus_stop(bus);
+}
+
 TEST_NO_BUS(postsWithoutABusByChoiceAreNotReported)
 {
         dn_center *center = NULL;

@@ -174,6 +174,7 @@ static const dn__carrier_ops dbus_ops = {
         .await_watch = dbus_await_watch,
         .unwatch = dbus_unwatch,
         .flush = dn__dbus_flush,
+        .take_untaken = dn__dbus_take_untaken,
         .linger = dn__dbus_linger,
         .get_counts = dbus_get_counts,
         .is_connected = dbus_is_connected,

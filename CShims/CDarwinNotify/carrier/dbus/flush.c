@@ -67,18 +67,6 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
                !dn__connection_is_ready(&dbus->connection) || is_gone(dbus);
 }
 
-/* What was lost is reported once. */
-static int take_untaken(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
-{
-        int r;
-
-        if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
-                dn__dbus_note_unread(dbus);
-        r = dbus->untaken;
-        dbus->untaken = 0;
-        return r;
-}
-
 static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
         DN__REQUIRES(&dbus->lock)
 {
@@ -114,10 +102,22 @@ int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
                         break;
                 wait_a_moment(dbus, &flush, deadline_us);
         }
-        if (r == 0)
-                r = take_untaken(dbus);
         if (flush.is_drained && --dbus->n_flushes == 0)
                 dn__loop_wake(dbus->loop);
+        dn__lock_release(&dbus->lock);
+        return r;
+}
+
+int dn__dbus_take_untaken(dn__carrier *carrier)
+{
+        dn__dbus *dbus = dn__dbus_of(carrier);
+        int r;
+
+        dn__lock_acquire(&dbus->lock);
+        if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
+                dn__dbus_note_unread(dbus);
+        r = dbus->untaken;
+        dbus->untaken = 0;
         dn__lock_release(&dbus->lock);
         return r;
 }

@@ -6,8 +6,9 @@
 #include "carrier/carrier.h"
 #include "carrier/dbus/state.h"
 
-/* The carrier's `flush` and `linger`. */
+/* The carrier's `flush`, `take_untaken` and `linger`. */
 int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us);
+int dn__dbus_take_untaken(dn__carrier *carrier);
 void dn__dbus_linger(dn__carrier *carrier);
 
 /* Notes, while there is a connection, whether the bus has read all posts that were written. Returns

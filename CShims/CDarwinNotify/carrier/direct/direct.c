@@ -181,6 +181,12 @@ static int direct_flush(dn__carrier *carrier, uint64_t deadline_us)
         return 0;
 }
 
+static int direct_take_untaken(dn__carrier *carrier)
+{
+        (void)carrier;
+        return 0;
+}
+
 static void direct_linger(dn__carrier *carrier)
 {
         (void)carrier;
@@ -216,6 +222,7 @@ static const dn__carrier_ops direct_ops = {
         .await_watch = direct_await_watch,
         .unwatch = direct_unwatch,
         .flush = direct_flush,
+        .take_untaken = direct_take_untaken,
         .linger = direct_linger,
         .get_counts = direct_get_counts,
         .is_connected = direct_is_connected,
