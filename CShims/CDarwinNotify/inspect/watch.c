@@ -48,6 +48,8 @@ static int tell_ready(watch *watch)
 
         if (watch->is_ready)
                 return 0;
+        if (atomic_load(&watch->is_stopped))
+                return DN__POST_WATCH_STOPPED;
         watch->is_ready = true;
         return watcher->ready ? result_of_callback(watch, watcher->ready(watcher->context)) : 0;
 }

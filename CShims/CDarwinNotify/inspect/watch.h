@@ -32,7 +32,8 @@ void dn__post_watch_get_wait(dn__post_watch *watch, struct pollfd ret_waits[DN__
 /* Advances until the watch ends. Returns as dn__post_watch_advance(). */
 int dn__post_watch_run(dn__post_watch *watch);
 
-/* No callback begins after this: the next advance ends the watch. Any thread. */
+/* No callback begins after this, except one that another thread is about to call: the next advance
+ * ends the watch. Any thread. */
 void dn__post_watch_stop(dn__post_watch *watch);
 
 /* NULL is allowed. Returns NULL. */

@@ -112,7 +112,8 @@ DN_EXPORT int dn_watch_process(dn_watch *watch);
 /**
  * Ends a watch: the descriptor becomes readable, and dn_watch_process() returns 1.
  *
- * After this has returned, no callback begins; one that is running on another thread completes.
+ * When this has returned, no callback begins, except that another thread may run one that it was
+ * about to call; one that is running there completes.
  *
  * @param watch  borrowed; NULL: nothing happens.
  *
