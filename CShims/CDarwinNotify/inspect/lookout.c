@@ -19,6 +19,9 @@
 /* When to try again to open the next table. */
 #define RETRY_US (400 * DN__US_PER_MS)
 
+/* When to try again to watch over the file: the system has few watches for all programs. */
+#define PLACE_RETRY_US (800 * DN__US_PER_MS)
+
 /* --- The thread ------------------------------------------------------------------------------ */
 
 static bool has_news(dn__lookout *lookout)
@@ -80,13 +83,14 @@ static int start_thread(dn__lookout *lookout)
 static void watch_over_file(dn__lookout *lookout)
 {
         const dn__region *region = atomic_load(&lookout->region);
+        bool is_settled = lookout->place ? dn__place_is_intact(lookout->place)
+                                         : dn__clock_now_us() < lookout->place_us;
 
-        if (lookout->place && !dn__place_is_intact(lookout->place))
-                lookout->watched = NULL;
-        if (lookout->watched == region)
+        if (lookout->watched == region && is_settled)
                 return;
         (void)dn__place_free(lookout->place);
         lookout->place = dn__place_new(region);
+        lookout->place_us = dn__clock_after_us(PLACE_RETRY_US);
         lookout->watched = region;
         lookout->look_us = 0;
 }
@@ -176,6 +180,8 @@ void dn__lookout_prepare(dn__lookout *lookout, struct pollfd ret_waits[DN__LOOKO
                 *until_us = 0;
         if (lookout->look_us < *until_us)
                 *until_us = lookout->look_us;
+        if (!lookout->place && lookout->place_us < *until_us)
+                *until_us = lookout->place_us;
 }
 
 int dn__lookout_init(dn__lookout *lookout, const char *key, dn__moved_fn *moved, void *context)

@@ -30,6 +30,7 @@ typedef struct dn__lookout {
         _Atomic size_t n_marks; /* what the reader's looks have cost and the thread has not noted */
         dn__bell bell;
         dn__place *place;          /* NULL: the system has no watches left */
+        uint64_t place_us;         /* when to try again to get one */
         const dn__region *watched; /* the region whose file is watched over, if it can be */
         uint64_t look_us;          /* when to look for the next table; or DN__NEVER */
         dn__moved_fn *moved;
