@@ -220,11 +220,16 @@ static void end_moving(dn__hub *hub)
 
 /* --- When to look --------------------------------------------------------------------------- */
 
+/* That others may post: those that stay in the process need no table. */
 static bool has_names(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
-        return hub->topics.n_entries > 0;
+        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
+             entry = dn__map_next(&hub->topics, entry))
+                if (DN__CONTAINER(entry, dn__topic, entry)->name.reach == DN__REACH_BEYOND)
+                        return true;
+        return false;
 }
 
 /* The service thread has something to wait for. */
