@@ -86,11 +86,12 @@ int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watche
         return r;
 }
 
+static const struct pollfd nothing[DN__POST_WATCH_N_FDS] = {
+        { .fd = -1 }, { .fd = -1 }, { .fd = -1 }
+};
+
 static int open_watch(dn__post_watch *posts, dn_watch **ret_watch)
 {
-        static const struct pollfd nothing[DN__POST_WATCH_N_FDS] = {
-                { .fd = -1 }, { .fd = -1 }, { .fd = -1 }
-        };
         dn_watch *watch = calloc(1, sizeof(*watch));
         int r;
 
@@ -151,6 +152,16 @@ static void set_bundle(dn_watch *watch)
         dn__bundle_set(&watch->bundle, waits, until_us);
 }
 
+/* What is closed while a forked child has a copy can no longer be removed from the bundle, which
+ * would stay readable. So nothing is in it meanwhile. */
+static int advance(dn_watch *watch)
+{
+        if (!dn__bundle_is_intact(&watch->bundle))
+                return -ENOTCONN;
+        dn__bundle_set(&watch->bundle, nothing, DN__NEVER);
+        return dn__post_watch_advance(watch->posts);
+}
+
 int dn_watch_process(dn_watch *watch)
 {
         DN__CALL();
@@ -159,8 +170,7 @@ int dn_watch_process(dn_watch *watch)
                 return -EINVAL;
         if (watch->result)
                 return watch->result;
-        watch->result = dn__bundle_is_intact(&watch->bundle) ? dn__post_watch_advance(watch->posts)
-                                                             : -ENOTCONN;
+        watch->result = advance(watch);
         if (watch->result)
                 dn__bundle_ring(&watch->bundle);
         else

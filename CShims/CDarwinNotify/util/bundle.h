@@ -23,10 +23,11 @@ typedef struct dn__bundle {
 int dn__bundle_init(dn__bundle *bundle);
 void dn__bundle_deinit(dn__bundle *bundle);
 
-/* Returns false if the host has closed the descriptor. */
+/* Returns false if the host has closed one of its descriptors. */
 bool dn__bundle_is_intact(const dn__bundle *bundle);
 
-/* Replaces what makes it readable: descriptors, of which -1 is ignored, and a point in time. */
+/* Replaces what makes it readable: descriptors, of which -1 is ignored, and a point in time; soon,
+ * if the kernel has no room for a descriptor now. */
 void dn__bundle_set(dn__bundle *bundle, const struct pollfd waits[DN__BUNDLE_MAX_FDS],
                     uint64_t until_us);
 

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "roles.h"
@@ -249,6 +251,55 @@ TEST(childLeavesTheWatchOfItsParentAlone)
         WAIT_UNTIL((CHECK_EQ(turn(watch), 0), self.n_posts == 1));
         dn_watch_close(watch);
         tally_drop(observer);
+        test_bus_stop(bus);
+}
+
+/* A child that was made without the library's knowledge keeps its copy. */
+TEST_ON_BUS(lostBusLetsTheLoopSleepThoughAChildHasItsSocket)
+{
+        test_bus *bus = test_bus_begin();
+        static tally held = {0};
+        static seen self = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
+        dn_watch *watch = open_ready(&self);
+        int pipe_fds[2];
+
+        CHECK_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+        pid_t child = _Fork();
+        if (child == 0) {
+                close(pipe_fds[1]);
+                _exit((int)read(pipe_fds[0], (char[1]){0}, 1));
+        }
+        test_bus_kill(bus);
+        WAIT_UNTIL((post_n(), turn(watch), self.n_calls > 0 && !self.is_from_bus));
+        WAIT_UNTIL((turn(watch), !is_readable(watch)));
+        close(pipe_fds[1]);
+        CHECK_EQ(test_wait_for(child), 0);
+        close(pipe_fds[0]);
+        dn_watch_close(watch);
+        tally_drop(observer);
+        test_bus_stop(bus);
+}
+
+/* Eventfds and epolls look alike. */
+TEST(watchLeavesAloneWhatTheHostOpensWithItsNumber)
+{
+        test_bus *bus = test_bus_begin();
+        static seen self = {0};
+
+        for (int i = 0; i < 2; i++) {
+                dn_watch *watch = open_ready(&self);
+                int host_fd = i ? eventfd(0, EFD_CLOEXEC) : epoll_create1(EPOLL_CLOEXEC);
+                int fd = dn_watch_get_fd(watch);
+
+                CHECK_EQ(dup3(host_fd, fd, O_CLOEXEC), fd);
+                CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
+                dn_watch_close(watch);
+                CHECK(fcntl(fd, F_GETFD) >= 0);
+                close(host_fd);
+                close(fd);
+                self.is_ready = false;
+        }
         test_bus_stop(bus);
 }
 
