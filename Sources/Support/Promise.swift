@@ -4,15 +4,25 @@
 ///
 /// The first value counts. A value provided before anybody waits is kept.
 @usableFromInline package final class Promise<Value: Sendable>: Sendable {
-  private let provided = Awaited<Value?>(nil)
+  private enum State: Sendable {
+    case empty
+    case provided(Value)
+
+    /// The task has the value, which does not live longer than it needs it.
+    case taken
+
+    var isEmpty: Bool { if case .empty = self { true } else { false } }
+  }
+
+  private let state = Awaited(State.empty)
 
   @usableFromInline package init() {}
 
   /// Provides the value. Returns false if there was one already.
   @usableFromInline @discardableResult package func provide(_ value: Value) -> Bool {
-    provided.change { provided in
-      guard provided == nil else { return false }
-      provided = value
+    state.change { state in
+      guard state.isEmpty else { return false }
+      state = .provided(value)
       return true
     }
   }
@@ -20,8 +30,21 @@
   /// Waits for the value, once. Whoever cancels the task must provide a value.
   @usableFromInline package func value() async -> Value {
     while true {
-      await provided.wait { $0 != nil }
-      if let value = provided.change({ $0 }) { return value }
+      await state.wait { !$0.isEmpty }
+      if let value = take() { return value }
+    }
+  }
+
+  /// Takes the value out, if it was provided.
+  private func take() -> Value? {
+    state.change { state in
+      switch state {
+      case .empty: return nil
+      case .provided(let value):
+        state = .taken
+        return value
+      case .taken: preconditionFailure("a value is waited for twice")
+      }
     }
   }
 }

@@ -18,4 +18,19 @@ struct PromiseTests {
     #expect(promise.provide(1))
     #expect(await value == 1)
   }
+
+  @Test func theValueDoesNotStayInThePromise() async {
+    final class Canary: Sendable {}
+    let promise = Promise<Canary>()
+    weak var reference: Canary?
+    do {
+      let canary = Canary()
+      reference = canary
+      promise.provide(canary)
+    }
+    #expect(reference != nil)
+    _ = await promise.value()
+    #expect(reference == nil)
+    #expect(!promise.provide(Canary()))
+  }
 }
