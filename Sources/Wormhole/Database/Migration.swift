@@ -4,8 +4,10 @@ extension SharedDatabase {
   /// A step, written in Swift, that changes the schema of a database or its contents.
   ///
   ///     let database = try group.database("lunch", migrations: [
-  ///       Migration("dishes") { try $0.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name)") },
-  ///       Migration("trim names") { database in
+  ///       SharedDatabase.Migration("dishes") { database in
+  ///         try database.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name)")
+  ///       },
+  ///       SharedDatabase.Migration("trim names") { database in
   ///         for dish in try database.rows("SELECT * FROM dish", as: Dish.self) {
   ///           try database.update(dish.trimmed(), in: "dish")
   ///         }
