@@ -69,6 +69,27 @@ struct ConvenienceTests {
     #expect(sum == 10)
   }
 
+  @Test func rowsTakenOneByOneHaveTheColumnsThatOthersAdd() async throws {
+    let group = try TemporaryGroup()
+    let database = try group.group.database(
+      "items", migrations: ["CREATE TABLE item(id)", "INSERT INTO item VALUES(1)"])
+    func columns() async throws -> [String] {
+      try await database.read { connection in
+        var names: [String] = []
+        try connection.forEachRow("SELECT * FROM item") { row in
+          names = row.columnNames
+          return true
+        }
+        return names
+      }
+    }
+    #expect(try await columns() == ["id"])
+    try ForeignProgram.run(
+      "ALTER TABLE item ADD COLUMN more; ALTER TABLE item RENAME id TO number",
+      on: "\(group.path)/items")
+    #expect(try await columns() == ["number", "more"])
+  }
+
   @Test func defaultsKnowWhatIsSet() throws {
     let defaults = try TemporaryGroup().group.defaults
     let keys = ["b", "a", "c"].map { DefaultsKey($0, default: 0) }

@@ -97,9 +97,12 @@ extension SharedDatabase {
     ) throws(WormholeError) {
       try database.run(sql, values.map { $0?.field ?? .null }) {
         (statement) throws(WormholeError) in
-        let columns = Row.Columns(of: statement)
+        var columns: Row.Columns?
         while try statement.step() {
-          guard try body(Row(columns, statement)) else { return }
+          // The first step prepares the statement anew if another process has altered the table.
+          let known = columns ?? Row.Columns(of: statement)
+          columns = known
+          guard try body(Row(known, statement)) else { return }
         }
       }
     }
