@@ -82,6 +82,28 @@ struct CodableRowsTests {
       ])
   }
 
+  @Test func aFieldOnItsOwnIsWhatItsTypeSays() async throws {
+    let group = try TemporaryGroup()
+    let database = try open(group)
+    let item = Item(id: 7)
+    try await database.write { try $0.insert(item, into: "item") }
+    func values<Value: Decodable & Sendable>(
+      _ sql: String, as type: Value.Type
+    ) async throws -> [Value] {
+      try await database.read { try $0.rows(sql, as: type) }
+    }
+    #expect(try await values("SELECT made FROM item", as: Date.self) == [item.made])
+    #expect(try await values("SELECT made FROM item", as: Date?.self) == [item.made])
+    #expect(try await values("SELECT NULL", as: Date?.self) == [nil])
+    #expect(try await values("SELECT image FROM item", as: Data.self) == [item.image])
+    #expect(try await values("SELECT key FROM item", as: UUID.self) == [item.key])
+    let bytes = "SELECT x'000102030405060708090a0b0c0d0e0f'"
+    let identifier = try #require(UUID(uuidString: "00010203-0405-0607-0809-0A0B0C0D0E0F"))
+    #expect(try await values(bytes, as: UUID.self) == [identifier])
+    #expect(try await values("SELECT large FROM item", as: UInt64.self) == [.max])
+    #expect(try await values("SELECT colour FROM item", as: Colour.self) == [.green])
+  }
+
   @Test func anUpdateSetsWhatIsAbsentToNull() async throws {
     let group = try TemporaryGroup()
     let database = try open(group)

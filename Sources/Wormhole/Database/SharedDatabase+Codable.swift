@@ -5,7 +5,8 @@ extension SharedDatabase.Row {
   ///
   /// Each property is read from the column that its coding key names. Its type is one that
   /// ``SQLiteValue`` lists, an enum or another type that is encoded as one of these, or an
-  /// optional, which is `nil` for NULL. Columns that no key names are ignored.
+  /// optional, which is `nil` for NULL. Columns that no key names are ignored. A row of one column
+  /// can also be decoded as one of these types.
   ///
   /// - Parameter type: the type of the value.
   /// - Returns: the value.
@@ -14,8 +15,11 @@ extension SharedDatabase.Row {
   public func decode<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(WormholeError) -> Value {
+    let decoder = RowDecoder(row: self)
     do {
-      return try Value(from: RowDecoder(row: self))
+      // On its own, too, a field is read as its type says: `Date` would count from 2001.
+      guard type is any SQLiteValue.Type, fields.count == 1 else { return try Value(from: decoder) }
+      return try decoder.singleValueContainer().decode(type)
     } catch let error as WormholeError {
       throw error
     } catch {
