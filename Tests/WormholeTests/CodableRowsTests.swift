@@ -135,6 +135,29 @@ struct CodableRowsTests {
     }
   }
 
+  @Test func aRowOfAViewIsUpdatedByItsTrigger() async throws {
+    struct Seen: Codable { var id: Int, name: String }
+    let group = try TemporaryGroup()
+    let steps = [
+      "CREATE VIEW seen AS SELECT id, name FROM item",
+      """
+      CREATE TRIGGER see INSTEAD OF UPDATE ON seen BEGIN
+        UPDATE item SET name = NEW.name WHERE id = OLD.id;
+      END
+      """,
+    ]
+    let database = try group.group.database("items", migrations: schema + steps)
+    let names = try await database.write { connection in
+      try connection.insert(Item(id: 7), into: "item")
+      try connection.update(Seen(id: 7, name: "jug"), in: "seen")
+      return try connection.rows("SELECT name FROM item", as: String.self)
+    }
+    #expect(names == ["jug"])
+    await #expect(throws: WormholeError.self) {
+      try await database.write { try $0.update(Seen(id: 9, name: "jug"), in: "seen") }
+    }
+  }
+
   @Test func aMissingColumnIsAnError() async throws {
     struct Named: Codable { var id: Int, nmae: String }
     struct Perhaps: Codable { var nmae: String? }

@@ -44,6 +44,11 @@ extension SharedDatabase {
       }
     }
 
+    /// Returns whether a query for one integer has a row.
+    borrowing func hasRow(_ sql: String, _ field: SQLiteField) throws(WormholeError) -> Bool {
+      try database.integer(sql, field) != nil
+    }
+
     /// The file, for errors.
     var path: String { database.path }
 

@@ -100,10 +100,14 @@ extension SharedDatabase.Connection {
       throw .encoding("\(Value.self) has nothing for the column \(key)")
     }
     let settings = columns.map { "\(sqlIdentifier($0.name)) = ?" }.joined(separator: ", ")
+    let condition = "WHERE \(sqlIdentifier(key)) = ?"
     try run(
-      "UPDATE \(sqlIdentifier(table)) SET \(settings) WHERE \(sqlIdentifier(key)) = ?",
+      "UPDATE \(sqlIdentifier(table)) SET \(settings) \(condition)",
       fields: columns.map(\.field) + [place.field])
-    guard changedRowCount > 0 else {
+    // What the triggers of a view have updated does not count as changed.
+    guard changedRowCount == 0 else { return }
+    let rows = "SELECT 1 FROM \(sqlIdentifier(table)) \(condition)"
+    guard try hasRow(rows, place.field) else {
       throw .noSuchRow(table: table, key: "\(key) = \(place.field)", path: path)
     }
   }
