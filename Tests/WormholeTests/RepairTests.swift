@@ -35,6 +35,9 @@ struct RepairTests {
     var changes = try group.group.defaults.changes(of: key).makeAsyncIterator()
     #expect(try await changes.next()?.value == 1)
     try group.group.resetDefaults()
+    let reset = try await changes.next()
+    #expect(try reset?.value == 0)
+    #expect(reset?.isRemoved == true)
     try group.group.defaults.set(3, for: key)
     #expect(try await changes.next()?.value == 3)
   }

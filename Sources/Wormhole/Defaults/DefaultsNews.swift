@@ -12,18 +12,21 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
-  /// Returns the place from which to search. The last change of a file that was created anew has a
-  /// low number again.
+  /// Returns the place from which to search. The last change of a file that was created anew may
+  /// have a lower number.
   static func place(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
     try table?.lastNumber() ?? 0 < number ? 0 : number
   }
 
   /// Returns the last change of a value, if it comes after a place or in any case, and its place.
+  /// That all values were removed with their file is a change, too.
   static func change(
-    of name: String, after place: Int64, inAnyCase: Bool, in table: DefaultsTable?
+    of name: String, after number: Int64, inAnyCase: Bool, in table: DefaultsTable?
   ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {
+    let place = try place(number, in: table)
     let row = try table?.row(name)
-    guard inAnyCase || row.map({ $0.number > place }) == true else { return nil }
+    let isNew = place != number || row.map { $0.number > place } == true
+    guard inAnyCase || isNew else { return nil }
     return (row, max(row?.number ?? place, place))
   }
 
@@ -47,7 +50,7 @@ struct DefaultsNews: Sendable {
         let found: (Found, Int64)?
         do throws(WormholeError) {
           found = try await defaults.readElsewhere { (table) throws(WormholeError) in
-            try find(table, try DefaultsNews.place(position, in: table))
+            try find(table, position)
           }
         } catch .cancelled {
           break

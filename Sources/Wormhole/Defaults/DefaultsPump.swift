@@ -80,9 +80,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
     }
     do throws(WormholeError) {
       let found = try defaults.readHere { (table) throws(WormholeError) in
-        try DefaultsNews.change(
-          of: key.name, after: try DefaultsNews.place(place, in: table), inAnyCase: isInitial,
-          in: table)
+        try DefaultsNews.change(of: key.name, after: place, inAnyCase: isInitial, in: table)
       }
       guard let (row, place) = found else { return }
       let change = SharedDefaults.Change(key, try row?.entry.get())
