@@ -115,6 +115,25 @@ struct DefaultsHandlerTests {
     observation.cancel()
   }
 
+  @Test @MainActor func whatCanBeReadAgainIsReported() async throws {
+    let group = try TemporaryGroup()
+    let defaults = try group.group.defaults
+    try defaults.set(1, for: .count)
+    let values = Log<Int?>()
+    let observation = try defaults.observe(.count, initial: false) { change in
+      values.append(try? change.value)
+    }
+    // The handler's turn on the main actor comes after this.
+    let (path, aside) = (group.path, group.path + ".aside")
+    try FileManager.default.moveItem(atPath: path, toPath: aside)
+    try Data().write(to: URL(fileURLWithPath: path))
+    await eventually { values.entries == [nil] }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: aside, toPath: path)
+    await eventually { values.entries == [nil, 1] }
+    observation.cancel()
+  }
+
   @Test func theClosureGoesWithTheObservation() async throws {
     let group = try TemporaryGroup()
     let census = Census()

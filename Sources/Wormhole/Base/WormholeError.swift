@@ -101,6 +101,18 @@ public enum WormholeError: Error, Hashable, Sendable {
   case notification(DarwinNotifyError)
 }
 
+extension WormholeError {
+  /// Whether its cause may pass without a change notification.
+  var mayPass: Bool {
+    switch self {
+    case .system, .busy, .cursorNotStored: true
+    // `SQLITE_NOMEM`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, perhaps for lack of a descriptor.
+    case .database(let code, _): [7, 10, 14].contains(code & 0xff)
+    default: false
+    }
+  }
+}
+
 extension WormholeError: CustomStringConvertible {
   /// A description of the error.
   public var description: String {

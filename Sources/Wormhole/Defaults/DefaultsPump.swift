@@ -21,6 +21,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
 
     /// Whether there may be something new.
     var isAwake = false
+    var isRetrying = false
     var lastError: WormholeError?
   }
 
@@ -74,13 +75,13 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
 
   /// Delivers the change, if there is one.
   private func look() {
-    let (place, isInitial) = state.withLock { state in
+    let (place, inAnyCase) = state.withLock { state in
       state.isAwake = false
-      return (state.place, state.isInitial)
+      return (state.place, state.isInitial || state.lastError != nil)
     }
     do throws(WormholeError) {
       let found = try defaults.readHere { (table) throws(WormholeError) in
-        try DefaultsNews.change(of: key.name, after: place, inAnyCase: isInitial, in: table)
+        try DefaultsNews.change(of: key.name, after: place, inAnyCase: inAnyCase, in: table)
       }
       guard let (row, place) = found else { return }
       let change = SharedDefaults.Change(key, try row?.entry.get())
@@ -98,13 +99,26 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
     handler?(change)
   }
 
-  /// Reports an error once, and tries again: its cause may go away without a change notification.
+  /// Reports an error once, and tries again if it may pass.
   private func fail(_ error: WormholeError) {
     let handler = state.withLock { state in
       defer { state.lastError = error }
       return state.lastError == error ? nil : state.handler
     }
     handler?(SharedDefaults.Change(error))
-    Retry.later { [weak self] in self?.wake() }
+    if error.mayPass { retry() }
+  }
+
+  /// Tries again soon, once for all failures until then.
+  private func retry() {
+    let isFirst = state.withLock { state in
+      defer { state.isRetrying = true }
+      return !state.isRetrying && state.handler != nil
+    }
+    guard isFirst else { return }
+    Retry.later { [weak self] in
+      self?.state.withLock { $0.isRetrying = false }
+      self?.wake()
+    }
   }
 }

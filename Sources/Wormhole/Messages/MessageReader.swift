@@ -102,12 +102,7 @@ extension MessageReader {
   var hasMore: Bool { unstored == nil && (initial != nil || !batch.isEmpty || mayHaveMore) }
 
   /// Whether to try again without another change notification.
-  var shouldRetry: Bool {
-    switch failure {
-    case .system, .busy, .cursorNotStored: true
-    default: false
-    }
-  }
+  var shouldRetry: Bool { failure?.mayPass ?? false }
 
   /// Stores that all messages up to a number have been handled. If that fails, no other message is
   /// returned until it succeeds.
