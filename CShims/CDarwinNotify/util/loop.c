@@ -293,10 +293,11 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
         r = start(loop);
         if (r == 0)
                 r = dn__queue_push(&loop->works, (dn__work){ work, argument });
-        dn__lock_release(&loop->lock);
-        /* If other work is already waiting, whoever queued the first one rings. */
+        /* If other work is already waiting, whoever queued the first one rings. Under the lock,
+         * since this work may be what the loop was kept for. */
         if (r == 0 && is_first)
                 dn__loop_wake(loop);
+        dn__lock_release(&loop->lock);
         return r;
 }
 
