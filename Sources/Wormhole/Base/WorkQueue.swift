@@ -38,9 +38,9 @@ final class WorkQueue: Sendable {
   func run<Value: Sendable>(
     on subject: String, timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
   ) async throws(WormholeError) -> Value {
-    let work = Work<Value>(WorkLimit(on: subject, timeout: timeout))
+    let work = Work(WorkLimit(on: subject, timeout: timeout), job)
     return try await withTaskCancellationHandler {
-      submit { work.run(job) }
+      submit { work.run() }
       return await work.value()
     } onCancel: {
       work.cancel()
@@ -79,12 +79,13 @@ final class WorkQueue: Sendable {
 /// A job with the task that waits for it.
 private final class Work<Value: Sendable>: Sendable {
   private let limit: WorkLimit
-  /// Whether the job has begun or been dropped.
-  private let isDecided = Locked(false)
+  /// The job until it begins or is dropped: whoever takes it decides which.
+  private let job: Locked<(@Sendable () -> Value)?>
   private let result = Promise<Result<Value, WormholeError>>()
 
-  init(_ limit: WorkLimit) {
+  init(_ limit: WorkLimit, _ job: @escaping @Sendable () -> Value) {
     self.limit = limit
+    self.job = Locked(job)
   }
 
   /// Waits for the result.
@@ -100,29 +101,29 @@ private final class Work<Value: Sendable>: Sendable {
   }
 
   /// Runs the job, unless it has been dropped.
-  func run(_ job: () -> Value) {
+  func run() {
     dropIfOver()
-    guard decide() else { return }
-    result.provide(.success(limit.apply(job)))
+    if let value = perform() { result.provide(.success(value)) }
+  }
+
+  /// Lets go of the job, and so of what it holds, before anybody knows its result.
+  private func perform() -> Value? {
+    take().map { limit.apply($0) }
   }
 
   /// Ends the wait if nobody wants the result any more. A job that has begun ends by itself.
   private func dropIfOver() {
-    guard let failure = limit.failure, decide() else { return }
+    guard let failure = limit.failure, take() != nil else { return }
     result.provide(.failure(failure))
   }
 
-  /// Returns whether the caller is the one who decides.
-  private func decide() -> Bool {
-    isDecided.withLock { isDecided in
-      defer { isDecided = true }
-      return !isDecided
-    }
+  private func take() -> (@Sendable () -> Value)? {
+    job.withLock { $0.take() }
   }
 
   /// Looks now and then whether the time is up, while the job waits for its turn.
   private func watch() {
-    guard limit.hasDeadline, !isDecided.withLock({ $0 }) else { return }
+    guard limit.hasDeadline, job.withLock({ $0 != nil }) else { return }
     Retry.later { [weak self] in
       self?.dropIfOver()
       self?.watch()
