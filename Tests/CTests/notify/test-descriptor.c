@@ -264,6 +264,10 @@ TEST(fullPipeDoesNotDelayOthers)
 
 TEST(closedReadEndDoesNotEndTheProcess)
 {
+        /* The library may open another with its number at once. */
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("it takes the closing of descriptors that others use for a race");
+
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
         int fd = UNTOUCHED, token = add_new(N, &fd);
