@@ -1,6 +1,7 @@
 /* Closes all centers of a process, so that nothing of them remains. */
 #include "center/close.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "center/carriers.h"
@@ -56,62 +57,60 @@ static bool cancel_one(dn__hub *hub)
         return observer != NULL;
 }
 
-void dn__centers_cancel_observers(void)
+static int cancel_all(dn__hub *hub, void *context)
 {
-        dn__hub *hub;
-        uint64_t id = 0;
-
-        while ((hub = dn__hub_next(id))) {
-                id = hub->id;
-                while (cancel_one(hub))
-                        continue;
-                dn__center_release(hub->center);
-        }
+        (void)context;
+        while (cancel_one(hub))
+                continue;
+        return 0;
 }
 
-static bool is_idle(dn__hub *hub)
+void dn__centers_cancel_observers(void)
+{
+        (void)dn__hubs_each(cancel_all, NULL);
+}
+
+static int check_idle(dn__hub *hub, void *context)
 {
         DN__HUB_HOLD(hub);
 
-        return hub->n_observers == 0 && hub->n_works == 0;
+        (void)context;
+        return hub->n_observers == 0 && hub->n_works == 0 ? 0 : -EBUSY;
 }
 
 bool dn__centers_are_idle(void)
 {
-        bool are_idle = true;
-        dn__hub *hub;
-        uint64_t id = 0;
-
-        while (are_idle && (hub = dn__hub_next(id))) {
-                id = hub->id;
-                are_idle = is_idle(hub);
-                dn__center_release(hub->center);
-        }
-        return are_idle;
+        return dn__hubs_each(check_idle, NULL) == 0;
 }
 
 /* --- Hubs ----------------------------------------------------------------------------------- */
 
-static void close_hub(dn__hub *hub, uint64_t deadline_us, dn__link *hubs)
+/* What closing hubs needs and yields. */
+typedef struct closing {
+        uint64_t deadline_us;
+        dn__link *hubs; /* those closed */
+} closing;
+
+static int close_hub(dn__hub *hub, void *context)
 {
+        closing *closing = context;
         dn_center *center = hub->center;
 
-        (void)dn__carriers_flush(hub, deadline_us);
+        (void)dn__carriers_flush(hub, closing->deadline_us);
         dn__carriers_linger(hub);
         dn__hub_ref(hub); /* until dn__centers_free() */
         dn__hub_detach(hub);
-        dn__list_append(hubs, &hub->link);
+        dn__list_append(closing->hubs, &hub->link);
         center->ops->close(hub);
-        dn__center_release(center);
+        return 0;
 }
 
 void dn__centers_close(uint64_t deadline_us, dn__link *ret_hubs)
 {
-        dn__hub *hub;
+        closing closing = { .deadline_us = deadline_us, .hubs = ret_hubs };
 
         dn__list_init(ret_hubs);
-        while ((hub = dn__hub_next(0)))
-                close_hub(hub, deadline_us, ret_hubs);
+        (void)dn__hubs_each(close_hub, &closing);
         dn__delivery_thread_close();
 }
 

@@ -13,61 +13,41 @@
 /* Maximum time for the cleanup at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
-static int flush_all(uint64_t deadline_us)
+static int flush(dn__hub *hub, void *deadline_us)
 {
-        dn__hub *hub;
-        uint64_t id = 0;
-        int r, result = 0;
-
-        while ((hub = dn__hub_next(id))) {
-                id = hub->id;
-                r = dn__carriers_flush(hub, deadline_us);
-                if (r < 0)
-                        result = r;
-                dn__center_release(hub->center);
-        }
-        return result;
+        return dn__carriers_flush(hub, *(uint64_t *)deadline_us);
 }
 
-static int take_untaken(void)
+static int take_untaken(dn__hub *hub, void *context)
 {
-        dn__hub *hub;
-        uint64_t id = 0;
-        int r, result = 0;
-
-        while ((hub = dn__hub_next(id))) {
-                id = hub->id;
-                r = dn__carriers_take_untaken(hub);
-                if (r < 0)
-                        result = r;
-                dn__center_release(hub->center);
-        }
-        return result;
+        (void)context;
+        return dn__carriers_take_untaken(hub);
 }
 
 /* What one center has lost is not reported, nor forgotten, while another one has to wait. */
 int dn_flush(uint64_t timeout_us)
 {
         DN__CALL();
-        int r = flush_all(dn__clock_after_us(timeout_us));
+        uint64_t deadline_us = dn__clock_after_us(timeout_us);
+        int r = dn__hubs_each(flush, &deadline_us);
 
-        return r < 0 ? r : take_untaken();
+        return r < 0 ? r : dn__hubs_each(take_untaken, NULL);
+}
+
+static int end_hub(dn__hub *hub, void *context)
+{
+        (void)context;
+        dn__carriers_linger(hub);
+        dn__table_end(hub); /* or it would make another table for the one removed here */
+        if (hub->region)
+                dn__region_remove_if_last(hub->region);
+        return 0;
 }
 
 static void at_exit(void)
 {
-        dn__hub *hub;
-        uint64_t id = 0;
-
         (void)dn_flush(EXIT_TIMEOUT_US);
-        while ((hub = dn__hub_next(id))) {
-                id = hub->id;
-                dn__carriers_linger(hub);
-                dn__table_end(hub); /* or it would make another table for the one removed here */
-                if (hub->region)
-                        dn__region_remove_if_last(hub->region);
-                dn__center_release(hub->center);
-        }
+        (void)dn__hubs_each(end_hub, NULL);
 }
 
 static void register_at_exit(void)

@@ -22,7 +22,8 @@ static bool try_retain(dn_center *center)
         return false;
 }
 
-dn__hub *dn__hub_next(uint64_t id)
+/* Returns the first hub made after `id`, with a hold on its center, or NULL. */
+static dn__hub *next_hub(uint64_t id)
 {
         dn__process_list *list = dn__process_list_find(&hubs);
 
@@ -36,6 +37,24 @@ dn__hub *dn__hub_next(uint64_t id)
                         return hub;
         }
         return NULL;
+}
+
+int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context)
+{
+        dn__hub *hub;
+        uint64_t id = 0;
+        int r, result = 0;
+
+        while ((hub = next_hub(id))) {
+                dn_center *center = hub->center; /* the call may detach the hub */
+
+                id = hub->id;
+                r = call(hub, context);
+                if (r < 0)
+                        result = r;
+                dn__center_release(center);
+        }
+        return result;
 }
 
 static void enlist(dn__hub *hub)

@@ -149,8 +149,9 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 
-/* Returns the first hub of this process made after `id`, with a hold on its center, or NULL. */
-dn__hub *dn__hub_next(uint64_t id);
+/* Calls a function for each hub of this process, with a hold on its center. Returns the last error
+ * of a call, or 0. */
+int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context);
 
 /* Takes a hub away from its center, which makes another one when it is used again, and out of the
  * list of hubs. The caller closes it. While no call is running. */
