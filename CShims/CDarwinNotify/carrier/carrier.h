@@ -90,6 +90,15 @@ typedef struct dn__carrier_ops {
 #define DN__BACKOFF_MIN_US UINT64_C(10000)
 #define DN__BACKOFF_MAX_US UINT64_C(5000000)
 
+/* Returns the delay to wait now, and doubles it for the next time. */
+static inline uint64_t dn__backoff_next(uint64_t *backoff_us)
+{
+        uint64_t now_us = *backoff_us;
+
+        *backoff_us = 2 * now_us < DN__BACKOFF_MAX_US ? 2 * now_us : DN__BACKOFF_MAX_US;
+        return now_us;
+}
+
 /* The first member of each carrier. */
 struct dn__carrier {
         const dn__carrier_ops *ops;

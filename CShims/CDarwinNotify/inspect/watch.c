@@ -98,12 +98,8 @@ static int lose_bus(watch *watch)
         watch->monitor = dn__monitor_close(watch->monitor);
         if (!watch->follower)
                 return -ENOTCONN;
-        if (watch->address.address) {
-                watch->connect_us = dn__clock_after_us(watch->backoff_us);
-                watch->backoff_us *= 2;
-                if (watch->backoff_us > DN__BACKOFF_MAX_US)
-                        watch->backoff_us = DN__BACKOFF_MAX_US;
-        }
+        if (watch->address.address)
+                watch->connect_us = dn__clock_after_us(dn__backoff_next(&watch->backoff_us));
         if (!watch->is_following)
                 r = dn__follower_resume(watch->follower);
         if (r < 0)

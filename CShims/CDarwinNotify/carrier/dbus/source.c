@@ -33,8 +33,7 @@ static uint64_t jittered(uint64_t span_us)
 
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        dbus->connect_us = dn__clock_after_us(jittered(dbus->backoff_us));
-        dbus->backoff_us = earlier(2 * dbus->backoff_us, DN__BACKOFF_MAX_US);
+        dbus->connect_us = dn__clock_after_us(jittered(dn__backoff_next(&dbus->backoff_us)));
         atomic_store(&dbus->is_tried, true);
         dn__condition_broadcast(&dbus->changed);
 }
