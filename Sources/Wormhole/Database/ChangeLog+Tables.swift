@@ -135,5 +135,4 @@ extension ChangeLog {
     }
     return names
   }
-
 }

@@ -21,7 +21,6 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
 
     /// Whether there may be something new.
     var isAwake = false
-    var isRetrying = false
     var lastError: WormholeError?
   }
 
@@ -29,6 +28,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
   private let defaults: SharedDefaults
   private let executor: DeliveryExecutor
   private let state: Locked<State>
+  private let retry = CoalescingRetry()
 
   /// Creates a pump for the changes after a number; `nil` begins with the current value.
   init(
@@ -106,19 +106,6 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
       return state.lastError == error ? nil : state.handler
     }
     handler?(SharedDefaults.Change(error))
-    if error.mayPass { retry() }
-  }
-
-  /// Tries again soon, once for all failures until then.
-  private func retry() {
-    let isFirst = state.withLock { state in
-      defer { state.isRetrying = true }
-      return !state.isRetrying && state.handler != nil
-    }
-    guard isFirst else { return }
-    Retry.later { [weak self] in
-      self?.state.withLock { $0.isRetrying = false }
-      self?.wake()
-    }
+    if error.mayPass { retry.later { [weak self] in self?.wake() } }
   }
 }

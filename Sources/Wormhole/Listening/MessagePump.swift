@@ -30,11 +30,11 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     var place: MailboxPlace?
     var handler: Handler?
     var thread: pthread_t?
-    var isRetrying = false
     var successor: PlaceHandler?
   }
 
   private let state = Locked(State())
+  private let retry = CoalescingRetry()
   private let executor: DeliveryExecutor
   private let senders: Wormhole.Senders
   private let runs = DispatchGroup()
@@ -176,23 +176,11 @@ extension MessagePump {
     }
     switch next {
     case .scheduled: schedule()
-    case .idle: if reader.shouldRetry { retry() }
+    // The reason of a failure may pass without a change notification.
+    case .idle: if reader.shouldRetry { retry.later { [weak self] in self?.wake() } }
     case .running: return true
     case .preparing, .ended: break
     }
     return false
-  }
-
-  /// Tries again soon: the reason of a failure may pass without a change notification.
-  private func retry() {
-    let isFirst = state.withLock { state in
-      defer { state.isRetrying = true }
-      return !state.isRetrying
-    }
-    guard isFirst else { return }
-    Retry.later { [weak self] in
-      self?.state.withLock { $0.isRetrying = false }
-      self?.wake()
-    }
   }
 }
