@@ -1,27 +1,16 @@
 /* Out of memory on the library's own threads. */
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "failing-allocator.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
-
-/* The C library's allocator, under names that cannot be replaced. */
-extern void *__libc_malloc(size_t n_bytes);
-extern void *__libc_calloc(size_t n, size_t n_bytes);
-extern void *__libc_realloc(void *memory, size_t n_bytes);
 
 /* Allocations of the library's threads: which ones fail. */
 static _Atomic long n_until_failure = -1; /* that one alone; negative: none */
 static _Atomic long failing_every;        /* every n-th; 0: none */
 static _Atomic long n_failures;
-
-#if !TEST_HAS_SANITIZER
 static _Atomic long n_allocations;
-
-/* libsystemd uses them, too. */
-#define REPLACES __attribute__((visibility("default")))
 
 static bool is_of_library(void)
 {
@@ -33,7 +22,7 @@ static bool is_of_library(void)
         return is;
 }
 
-static bool fails(void)
+static bool allocation_fails(void)
 {
         long every = failing_every;
 
@@ -42,30 +31,12 @@ static bool fails(void)
         if (every ? ++n_allocations % every != 0 : n_until_failure-- != 0)
                 return false;
         n_failures++;
-        errno = ENOMEM;
         return true;
 }
 
-REPLACES void *malloc(size_t n_bytes)
-{
-        return fails() ? NULL : __libc_malloc(n_bytes);
-}
-
-REPLACES void *calloc(size_t n, size_t n_bytes)
-{
-        return fails() ? NULL : __libc_calloc(n, n_bytes);
-}
-
-REPLACES void *realloc(void *memory, size_t n_bytes)
-{
-        return fails() ? NULL : __libc_realloc(memory, n_bytes);
-}
-#endif
-
 static test_bus *begin(void)
 {
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer has its own allocator");
+        require_failing_allocator();
         return test_bus_begin();
 }
 

@@ -3,48 +3,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "failing-allocator.h"
 #include "tally.h"
 #include "test-bus.h"
-
-/* The C library's allocator, under names that cannot be replaced. */
-extern void *__libc_malloc(size_t n_bytes);
-extern void *__libc_calloc(size_t n, size_t n_bytes);
-extern void *__libc_realloc(void *memory, size_t n_bytes);
 
 /* Allocations of this thread until one fails; negative: none fails. */
 static _Thread_local int n_until_failure = -1;
 static _Thread_local bool has_failed;
 
-#if !TEST_HAS_SANITIZER
-/* libsystemd uses them, too. */
-#define REPLACES __attribute__((visibility("default")))
-
-static bool fails(void)
+static bool allocation_fails(void)
 {
         if (n_until_failure < 0)
                 return false;
         if (n_until_failure-- > 0)
                 return false;
         has_failed = true;
-        errno = ENOMEM;
         return true;
 }
-
-REPLACES void *malloc(size_t n_bytes)
-{
-        return fails() ? NULL : __libc_malloc(n_bytes);
-}
-
-REPLACES void *calloc(size_t n, size_t n_bytes)
-{
-        return fails() ? NULL : __libc_calloc(n, n_bytes);
-}
-
-REPLACES void *realloc(void *memory, size_t n_bytes)
-{
-        return fails() ? NULL : __libc_realloc(memory, n_bytes);
-}
-#endif
 
 /* Repeats a call, failing its first, second, ... allocation, until it completes without a failure.
  * Returns how many failed. */
@@ -61,12 +36,6 @@ static int fail_each(int (*call)(int n))
                 if (!has_failed)
                         return n;
         }
-}
-
-static void begin(void)
-{
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer has its own allocator");
 }
 
 static tally seen;
@@ -90,7 +59,7 @@ static int observe_and_cancel(int n)
 
 TEST(registrationFailsCompletelyOrNotAtAll)
 {
-        begin();
+        require_failing_allocator();
         test_bus *bus = test_bus_begin();
 
         post_ok(dn_center_darwin(), "first");
@@ -121,7 +90,7 @@ static int add_and_remove(int n)
 
 TEST_NO_BUS(bareRegistrationFailsCompletelyOrNotAtAll)
 {
-        begin();
+        require_failing_allocator();
         CHECK(fail_each(add_and_remove) > 2);
 }
 
@@ -133,7 +102,7 @@ static int post(int n)
 
 TEST(observersHearPostsThatRanOutOfMemory)
 {
-        begin();
+        require_failing_allocator();
         test_bus *bus = test_bus_begin();
         uint64_t n_posts;
 
@@ -159,7 +128,7 @@ static int open_and_close(int n)
 
 TEST_NO_BUS(openingFailsCompletelyOrNotAtAll)
 {
-        begin();
+        require_failing_allocator();
         CHECK(fail_each(open_and_close) > 1);
 }
 
@@ -176,7 +145,7 @@ static int make_loop(int n)
 
 TEST_NO_BUS(loopIsCreatedCompletelyOrNotAtAll)
 {
-        begin();
+        require_failing_allocator();
         CHECK(fail_each(make_loop) > 0);
 }
 
@@ -209,7 +178,7 @@ static int build_dict(int n)
 
 TEST_NO_BUS(dictionaryIsBuiltCompletelyOrNotAtAll)
 {
-        begin();
+        require_failing_allocator();
         CHECK(fail_each(build_dict) > 10);
 }
 
