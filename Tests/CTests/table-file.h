@@ -9,6 +9,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "test-bus.h"
 #include "test-child.h"
 #include "test.h"
 
@@ -33,8 +34,7 @@ static inline void need_watches(void)
 static inline void begin_without_bus(void)
 {
         need_watches();
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        test_bus_use_none();
 }
 
 static inline const char *table_directory(void)

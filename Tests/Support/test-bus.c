@@ -111,13 +111,24 @@ bool test_bus_is_none(const test_bus *bus)
         return bus->ops == &none_ops;
 }
 
+static void use_none_in(const char *directory)
+{
+        setenv("XDG_RUNTIME_DIR", directory, 1);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+}
+
+void test_bus_use_none(void)
+{
+        use_none_in(test_directory());
+}
+
 void test_bus_use(const test_bus *bus)
 {
-        setenv("XDG_RUNTIME_DIR", bus->directory, 1);
         if (test_bus_is_none(bus)) {
-                setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
-                setenv("DARWIN_NOTIFY_BUS", "none", 1);
+                use_none_in(bus->directory);
         } else {
+                setenv("XDG_RUNTIME_DIR", bus->directory, 1);
                 setenv("DBUS_SESSION_BUS_ADDRESS", bus->address, 1);
                 unsetenv("DARWIN_NOTIFY_BUS");
         }

@@ -11,11 +11,6 @@
 #define N_POSTS 20000 /* of each poster */
 #define N_POSTERS 2
 
-static void begin_without_bus(void)
-{
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
-}
-
 /* Arguments: none. Posts each name that it reads once, then confirms it. */
 ROLE(postWhatIsRead)
 {
@@ -40,7 +35,7 @@ TEST_NO_BUS(postsOfHeldNamesAreReportedWithoutASender)
 {
         static watch seen, all;
 
-        begin_without_bus();
+        test_bus_use_none();
         test_child *holder = spawn_observer("held", "held too");
         watch_start(&seen, NULL, "held");
         watch_start(&all, "none", NULL);
@@ -70,7 +65,7 @@ TEST_NO_BUS(aNameThatIsHeldLaterIsFollowedFromItsFirstPost)
 {
         static watch seen;
 
-        begin_without_bus();
+        test_bus_use_none();
         watch_start(&seen, NULL, NULL);
         for (int i = 0; i < 20; i++) {
                 char name[16];
@@ -111,7 +106,7 @@ TEST_NO_BUS(everyPostOfAFloodIsCounted)
         test_child *posters[N_POSTERS];
         dn_watcher watcher = {start_flood, count_flood, posters};
 
-        begin_without_bus();
+        test_bus_use_none();
         test_child *holder = spawn_observer("flood", NULL);
         CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 1);
         for (size_t i = 0; i < N_POSTERS; i++)
@@ -211,7 +206,7 @@ ROLE(watchForEver)
 /* The process that takes its place hears only of its own names. */
 TEST_NO_BUS(aWatchThatWasKilledLeavesNothingBehind)
 {
-        begin_without_bus();
+        test_bus_use_none();
         dn__region *own = open_region("none");
         test_child *watcher = test_spawn_role("watchForEver", NULL);
 
@@ -231,7 +226,7 @@ TEST_NO_BUS(aWatchThatHasNothingToReportSleeps)
 
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("the thread sanitizer has a thread of its own that wakes up");
-        begin_without_bus();
+        test_bus_use_none();
         watch_start(&seen, NULL, NULL);
         n_after = test_n_switches_of_others();
         do {

@@ -113,11 +113,9 @@ TEST_ON_BUS(postsWriteNothing)
 
 TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
 {
-        test_bus *bus = test_bus_prepare(NULL);
         test_child *child;
 
-        test_bus_use(bus);
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        test_bus_use_none();
         setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
         child = test_spawn_role("chatter", "without-table", NULL);
         await_line(child, "has no bus to look for (none)", "");
@@ -126,16 +124,13 @@ TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
         for (int n = 0; n < 3; n++)
                 CHECK_STREQ(test_child_ask(child, "post"), "done");
         test_child_kill(child);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(variableIsReadAgainAfterAShutdown)
 {
-        test_bus *bus = test_bus_prepare(NULL);
         test_child *child;
 
-        test_bus_use(bus);
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        test_bus_use_none();
         setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
         child = test_spawn_role("chatter", NULL);
         await_line(child, "shares the table ", "");
@@ -143,7 +138,6 @@ TEST_NO_BUS(variableIsReadAgainAfterAShutdown)
         CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
         CHECK_STREQ(test_child_ask(child, "post"), "done"); /* not that it shares the table */
         test_child_kill(child);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

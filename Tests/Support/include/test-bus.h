@@ -35,6 +35,8 @@ bool test_bus_is_none(const test_bus *bus);
 
 /* Makes it this process's session bus, with its directory as XDG_RUNTIME_DIR. */
 void test_bus_use(const test_bus *bus);
+/* Makes it share the absence of a bus with the other processes of the case. */
+void test_bus_use_none(void);
 
 void test_bus_kill(test_bus *bus);        /* SIGKILL, reaped; the stale socket stays */
 void test_bus_start_again(test_bus *bus); /* at the same address */

@@ -7,15 +7,9 @@
 #include "test-bus.h"
 #include "test-child.h"
 
-static void begin_without_bus(void)
-{
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-}
-
 TEST_NO_BUS(aPostReachesAnotherProcess)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *child = spawn_observer("N", "M");
 
         post_ok(dn_center_darwin(), "N");
@@ -38,7 +32,7 @@ ROLE(postAndDie)
 
 TEST_NO_BUS(aPostIsHeardEvenIfItsPosterIsKilledAtOnce)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *child = spawn_observer("N", NULL);
 
         for (uint64_t i = 1; i <= 20; i++) {
@@ -114,7 +108,7 @@ TEST(aPostThatArrivesTwoWaysIsHeardOnce)
 
 TEST_NO_BUS(aPostRightAfterARegistrationIsHeard)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_peer *peer = test_peer_open("none");
         char name[16];
 
@@ -132,7 +126,7 @@ TEST_NO_BUS(aPostRightAfterARegistrationIsHeard)
 
 TEST_NO_BUS(aStoppedProcessHearsEachNameOnceItContinues)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *child = spawn_observer("N", "M");
 
         test_child_pause(child);
@@ -154,7 +148,7 @@ TEST_NO_BUS(aFloodWakesItsReceiverSeldom)
 
         if (TEST_HAS_SANITIZER)
                 SKIP("a sanitizer makes the poster too slow for a flood");
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
         test_child *poster = test_spawn_role("post", "N", "1000000", "return", NULL);
         WAIT_UNTIL(seen.n_posts > 0);
@@ -166,7 +160,7 @@ TEST_NO_BUS(aFloodWakesItsReceiverSeldom)
 
 TEST_NO_BUS(theHeirOfAnEntryHearsNothingOfTheDead)
 {
-        begin_without_bus();
+        test_bus_use_none();
         post_ok(dn_center_darwin(), "begin"); /* has the first entry */
         test_child *dead = spawn_observer("N", NULL);
         test_child_pause(dead);

@@ -7,6 +7,7 @@
 #include "roles.h"
 #include "shm.h"
 #include "tally.h"
+#include "test-bus.h"
 #include "test-child.h"
 #include "util/wake.h"
 #include "watch.h"
@@ -14,12 +15,6 @@
 #define N_ENTRIES 4 /* as many as there are processes, or more */
 #define N_POSTS 40
 #define N_NAMES 200
-
-static void begin_without_bus(void)
-{
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-}
 
 /* --- The budget ------------------------------------------------------------------------------ */
 
@@ -142,7 +137,7 @@ static void hear_posts(const char *storm)
         dn_executor executor = dn_executor_inline();
         static tally seen = {0};
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
         test_peer *peer = test_peer_open("none");
         test_child *child = test_spawn_role("storm", "none", storm, NULL);
@@ -244,7 +239,7 @@ TEST_NO_BUS(ringsWithoutMarksWakeAWatcherSeldom)
 {
         static watch seen;
 
-        begin_without_bus();
+        test_bus_use_none();
         test_child *holder = spawn_observer("end", NULL);
         watch_start(&seen, NULL, NULL);
         test_child *child = test_spawn_role("storm", "none", "0", NULL);
