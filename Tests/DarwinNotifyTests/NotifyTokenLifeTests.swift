@@ -2,6 +2,7 @@
 import DarwinNotify
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 private let name: NotificationName = "com.example.changed"
@@ -114,10 +115,7 @@ struct NotifyTokenLifeTests {
     await #expect(processExitsWith: .success) {
       setenv("DARWIN_NOTIFY_BUS", "none", 1)
       // A directory without a table, and too little space to make one.
-      var directory = Array("/tmp/dn-no-table-XXXXXX".utf8CString)
-      mkdtemp(&directory)
-      defer { rmdir(directory) }
-      setenv("XDG_RUNTIME_DIR", directory, 1)
+      setenv("XDG_RUNTIME_DIR", test_directory(), 1)
       var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name) }

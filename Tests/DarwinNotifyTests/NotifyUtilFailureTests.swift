@@ -87,7 +87,7 @@ struct NotifyUtilFailureTests {
     var cleared = Self.nothing.flatMap { ["-u", $0] } + (isOption ? [] : [choice])
     if choice.hasSuffix("=none") {
       // Processes without a bus have their table elsewhere.
-      let directory = String(cString: try #require(test_directory())) + choice
+      let directory = String(cString: try #require(test_directory())) + "/" + choice
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
