@@ -22,6 +22,12 @@ struct CFPostingTests {
     #expect(CFNotificationCenterGetTypeID() != 0)
   }
 
+  @Test func namesAreEqualIfTheirBytesAre() {
+    let composed = CFNotificationName("caf\u{E9}")
+    #expect(composed != CFNotificationName("cafe\u{301}"))
+    #expect(composed == CFNotificationName("caf\u{E9}"))
+  }
+
   @Test func theLocalCenterCallsBeforeAPostReturns() throws {
     let center = try #require(CFNotificationCenterGetLocalCenter())
     let (observer, thread) = (Observer(), pthread_self())

@@ -159,6 +159,18 @@ struct AppleFormTests {
     #expect(refused.description == #"userInfo["url"] is no property list, but URL"#)
   }
 
+  @Test func removalComparesTheBytesOfNames() async throws {
+    let center = try DistributedNotificationCenter(bus: .none)
+    let (name, seen) = (Notification.Name("caf\u{E9}"), Log<String>())
+    let token = center.addObserver(forName: name, object: nil, queue: queue) { _ in
+      seen.append("seen")
+    }
+    center.removeObserver(token, name: Notification.Name("cafe\u{301}"), object: nil)
+    center.post(name: name, object: nil)
+    await eventually { seen.entries == ["seen"] }
+    center.removeObserver(token, name: name, object: nil)
+  }
+
   @Test func withoutABusThePostReachesTheProcessAndIsNoError() async throws {
     let center = try DistributedNotificationCenter(bus: .none)
     let (errors, seen) = (Log<DistributedNotificationError>(), Log<Int>())

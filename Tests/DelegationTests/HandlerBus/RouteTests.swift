@@ -134,6 +134,12 @@ import Testing
     #expect(match.activity == nil)
   }
 
+  @Test func aParameterIsNeverEmpty() async throws {
+    route("lights://:house/room")
+    #expect(try await !open("lights:///room"))
+    #expect(try await open("lights://home/room"))
+  }
+
   @Test func urlsWithoutHostHaveRoutesToo() async throws {
     route("mailto::address", "mail")
     route("file:///tmp/*", "file")
@@ -146,6 +152,10 @@ import Testing
   @Test func aVisitOfAWebPageOpensItsLink() async throws {
     let matches = Log<RouteMatch>()
     bus.route("https://example.com/qq/*") { match in
+      matches.append(match)
+      return true
+    }
+    bus.route("lights://room/1") { match in
       matches.append(match)
       return true
     }
