@@ -23,9 +23,10 @@
 #define DN__SHM_PAGE_BYTES 4096
 #define DN__SHM_LINE_BYTES 64 /* cache line */
 
-/* 10 000 distinct names fill less than a third; then one set in a million is full. */
-#define DN__SHM_N_SETS 2048
-#define DN__SHM_SLOTS_PER_SET 16
+/* 10 000 distinct names fill less than a third; one time in 200 000 a name of them finds no room in
+ * its set. With sets of 16 it would be one time in 30. */
+#define DN__SHM_N_SETS 1024
+#define DN__SHM_SLOTS_PER_SET 32
 #define DN__SHM_N_SLOTS (DN__SHM_N_SETS * DN__SHM_SLOTS_PER_SET)
 
 /* Processes of one user that can use a table at once; any more use the bus alone. */
@@ -80,10 +81,10 @@ typedef struct dn__shm_process {
  * names, FNV-1a barely changes its middle bits: Fibonacci hashing uses every bit. */
 static inline size_t dn__shm_set_of(uint64_t hash)
 {
-        return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
+        return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
 }
 
-static_assert(DN__SHM_N_SETS == 1 << (64 - 53), "dn__shm_set_of() has as many values");
+static_assert(DN__SHM_N_SETS == 1 << (64 - 54), "dn__shm_set_of() has as many values");
 
 /* An owner word is 0 or contains, from the lowest bit up: the entry of a process plus 1, in 15
  * bits; whether others wait; a random number, so that the entry's next process is a different
@@ -129,12 +130,12 @@ static_assert(offsetof(dn__shm_slot, holders) == 64, "part of the format");
 static_assert(offsetof(dn__shm_slot, name) == 192, "part of the format");
 static_assert(sizeof(dn__shm_process) == 256, "part of the format");
 static_assert(offsetof(dn__shm_table, owners) == 4096, "part of the format");
-static_assert(offsetof(dn__shm_table, tags) == 4096 + 16384, "part of the format");
-static_assert(offsetof(dn__shm_table, processes) == 4096 + 16384 + 262144, "part of the format");
-static_assert(offsetof(dn__shm_table, marks) == 4096 + 16384 + 2 * 262144, "part of the format");
+static_assert(offsetof(dn__shm_table, tags) == 4096 + 8192, "part of the format");
+static_assert(offsetof(dn__shm_table, processes) == 4096 + 8192 + 262144, "part of the format");
+static_assert(offsetof(dn__shm_table, marks) == 4096 + 8192 + 2 * 262144, "part of the format");
 static_assert(sizeof(((dn__shm_table *)NULL)->marks[0]) == DN__SHM_PAGE_BYTES,
               "a process that marks another one touches one page");
-static_assert(offsetof(dn__shm_table, slots) == 4096 + 16384 + 2 * 262144 + 4194304,
+static_assert(offsetof(dn__shm_table, slots) == 4096 + 8192 + 2 * 262144 + 4194304,
               "part of the format");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
               "a lock cannot be shared between processes");

@@ -120,6 +120,22 @@ TEST_NO_BUS(longestNamesAreDistinguishedByTheirLastByte)
         dn__region_close(region);
 }
 
+/* Without a bus, a name that finds its set full cannot be observed. */
+TEST_NO_BUS(tenThousandNamesFindRoom)
+{
+        for (int family = 0; family < 200; family++) {
+                unsigned n_names[DN__SHM_N_SETS] = { 0 };
+
+                for (int i = 0; i < 10000; i++) {
+                        char name[64];
+                        int n = snprintf(name, sizeof(name), "com.example.%d.%d", family, i);
+                        size_t set = dn__shm_set_of(dn__hash64(name, (size_t)n));
+
+                        CHECK(++n_names[set] <= DN__SHM_SLOTS_PER_SET);
+                }
+        }
+}
+
 TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
 {
         dn__region *region = open_region("key");
