@@ -263,17 +263,16 @@ bool dn__file_is_same(int a, int b)
                of_a.st_ino == of_b.st_ino;
 }
 
-bool dn__file_is_in_place(int fd, const char *path)
+bool dn__file_is_in_place(const struct stat *file, const char *path)
 {
-        struct stat ours, found;
+        struct stat found;
 
-        return fstat(fd, &ours) == 0 && ours.st_nlink > 0 &&
-               ours.st_size == (off_t)sizeof(dn__shm_table) && stat(path, &found) == 0 &&
-               found.st_dev == ours.st_dev && found.st_ino == ours.st_ino;
+        return stat(path, &found) == 0 && found.st_dev == file->st_dev &&
+               found.st_ino == file->st_ino && found.st_size == (off_t)sizeof(dn__shm_table);
 }
 
-void dn__file_remove(int fd, const char *path)
+void dn__file_remove(const struct stat *file, const char *path)
 {
-        if (dn__file_is_in_place(fd, path))
+        if (dn__file_is_in_place(file, path))
                 (void)unlink(path);
 }

@@ -376,7 +376,7 @@ void dn__region_remove_if_last(dn__region *region)
         /* A process that has all entries is alone: nobody can enter before the file is gone. */
         if (dn__claim_take(fd, 0, DN__SHM_N_PROCESSES) < 0)
                 return;
-        dn__file_remove(fd, region->path);
+        dn__file_remove(&region->file, region->path);
         if (region->process)
                 dn__claim_release(fd, 0, region->process);
         if (n_above)
@@ -387,7 +387,7 @@ bool dn__region_is_in_place(const dn__region *region)
 {
         uint64_t moved = atomic_load(&region->table->moved);
 
-        if (!dn__file_is_in_place(dn__region_get_fd(region), region->path))
+        if (!dn__file_is_in_place(&region->file, region->path))
                 return false;
         if (moved)
                 (void)atomic_compare_exchange_strong(&region->table->moved, &moved, 0);
