@@ -78,6 +78,15 @@ struct UserInfoTests {
   }
 
   @Test(arguments: BusKind.installed)
+  func datesKeepTheirMicroseconds(on kind: BusKind) async throws {
+    let stage = try await DistributedStage(kind)
+    let dates = (1...200).map {
+      Date(timeIntervalSince1970: Double(1_234_567_890_000_000 + $0) / 1_000_000)
+    }
+    #expect(try await send(["dates": dates], on: stage)?["dates"] as? [Date] == dates)
+  }
+
+  @Test(arguments: BusKind.installed)
   func noUserInfoAndAnEmptyOneDiffer(on kind: BusKind) async throws {
     let stage = try await DistributedStage(kind)
     #expect(try await send(nil, on: stage) == nil)
