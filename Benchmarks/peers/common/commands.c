@@ -235,6 +235,7 @@ static int flood(char **args)
         unsigned long n_names = strtoul(args[1], NULL, 10), pause_us = strtoul(args[2], NULL, 10);
         bool has_each = strcmp(args[3], "1") == 0 && bench_used->pace_each;
         int (*pace)(void) = has_each ? bench_used->pace_each : bench_used->pace;
+        uint64_t n_unpaced = has_each ? BENCH_GATHERED : 1;
         char(*names)[BENCH_NAME_BYTES] = malloc(n_names * BENCH_NAME_BYTES);
 
         for (unsigned long i = 0; i < n_names; i++) {
@@ -247,7 +248,7 @@ static int flood(char **args)
                 bench_need(bench_used->post(names[n++ % n_names]), "post");
                 if (pause_us > 0)
                         bench_rest(pause_us);
-                else if (pace)
+                else if (pace && n % n_unpaced == 0)
                         bench_need(pace(), "pace");
         } while (bench_now_ns() - start_ns < duration_ns);
         if (bench_used->flush)

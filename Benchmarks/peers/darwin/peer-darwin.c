@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_GATHERED 32
-
 typedef struct observer {
         bench_heard heard;
         void *context;
@@ -70,14 +68,10 @@ static int flush(void)
         return dn_flush(10000000);
 }
 
-/* Some dozens of posts may wait for the bus each by itself; beyond them they are merged by name. So
- * now and then this waits, with pauses, until none does. */
+/* When too many posts wait for the bus, they are merged by name. So this waits, with pauses, until
+ * none does. */
 static int pace_each(void)
 {
-        static unsigned n_posts;
-
-        if (++n_posts % MAX_GATHERED != 0)
-                return 0;
         while (dn_flush(0) == -ETIMEDOUT)
                 usleep(50);
         return 0;

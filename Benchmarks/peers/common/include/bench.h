@@ -27,6 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* So many posts may wait for their bus at a time where each is to be sent by itself. */
+#define BENCH_GATHERED 32
+
 /* The peer calls it for each notification, on any thread. */
 typedef void (*bench_heard)(void *context, uint64_t n_posts);
 
@@ -42,7 +45,8 @@ typedef struct bench_peer {
         int (*post)(const char *name);
         int (*process)(int timeout_ms); /* waits for messages; NULL: threads of the peer do */
         int (*pace)(void);  /* after each post of a flood: waits if much is queued; may be NULL */
-        int (*pace_each)(void); /* the same where each post is to be sent by itself; may be NULL */
+        int (*pace_each)(void); /* instead, after BENCH_GATHERED posts, where each is to be sent by
+                                   itself; may be NULL */
         int (*flush)(void); /* waits until all is handed over; may be NULL */
 } bench_peer;
 
