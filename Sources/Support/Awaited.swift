@@ -5,22 +5,26 @@
 /// The continuation only wakes the task, which then finds what it waited for in the value. If a
 /// continuation passes a result and is resumed before its task waits, the thread sanitizer reports
 /// a race, in any program.
-package final class Awaited<Value: Sendable>: Sendable {
-  private struct State {
-    var value: Value
+@usableFromInline package final class Awaited<Value: Sendable>: Sendable {
+  @usableFromInline struct State {
+    @usableFromInline var value: Value
     /// Unsafe, because checking takes a third of the time of an event. Each is resumed once, as it
     /// is taken from here.
-    var waiting: UnsafeContinuation<Void, Never>?
+    @usableFromInline var waiting: UnsafeContinuation<Void, Never>?
+
+    @inlinable init(value: Value) {
+      self.value = value
+    }
   }
 
-  private let state: Locked<State>
+  @usableFromInline let state: Locked<State>
 
-  package init(_ value: Value) {
+  @inlinable package init(_ value: Value) {
     state = Locked(State(value: value))
   }
 
   /// Changes the value while holding the lock, and wakes the task that waits.
-  package func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  @inlinable package func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
     let (result, waiting) = state.withLock { state in
       (body(&state.value), state.waiting.take())
     }
@@ -29,7 +33,7 @@ package final class Awaited<Value: Sendable>: Sendable {
   }
 
   /// Returns at once if the value is ready; otherwise waits for the next change.
-  package func wait(
+  @inlinable package func wait(
     isolation: isolated (any Actor)? = #isolation, until isReady: (Value) -> Bool
   ) async {
     await withUnsafeContinuation(isolation: isolation) { continuation in

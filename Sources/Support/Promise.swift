@@ -4,22 +4,22 @@
 ///
 /// The first value counts. A value provided before anybody waits is kept.
 @usableFromInline package final class Promise<Value: Sendable>: Sendable {
-  private enum State: Sendable {
+  @usableFromInline enum State: Sendable {
     case empty
     case provided(Value)
 
     /// The task has the value, which does not live longer than it needs it.
     case taken
 
-    var isEmpty: Bool { if case .empty = self { true } else { false } }
+    @inlinable var isEmpty: Bool { if case .empty = self { true } else { false } }
   }
 
-  private let state = Awaited(State.empty)
+  @usableFromInline let state = Awaited(State.empty)
 
-  @usableFromInline package init() {}
+  @inlinable package init() {}
 
   /// Provides the value. Returns false if there was one already.
-  @usableFromInline @discardableResult package func provide(_ value: Value) -> Bool {
+  @discardableResult @inlinable package func provide(_ value: Value) -> Bool {
     state.change { state in
       guard state.isEmpty else { return false }
       state = .provided(value)
@@ -28,7 +28,7 @@
   }
 
   /// Waits for the value, once. Whoever cancels the task must provide a value.
-  @usableFromInline package func value() async -> Value {
+  @inlinable package func value() async -> Value {
     while true {
       await state.wait { !$0.isEmpty }
       if let value = take() { return value }
@@ -36,7 +36,7 @@
   }
 
   /// Takes the value out, if it was provided.
-  private func take() -> Value? {
+  @inlinable func take() -> Value? {
     state.change { state in
       switch state {
       case .empty: return nil
