@@ -1,4 +1,5 @@
-/* Replaces the allocator by one that fails when the test says so. One file of a test has it. */
+/* Replaces the allocator with one that fails when the test says so. Include it in only one file of
+ * a test program. */
 #pragma once
 
 #include <errno.h>

@@ -68,8 +68,8 @@ static int flush(void)
         return dn_flush(10000000);
 }
 
-/* When too many posts wait for the bus, they are merged by name. So this waits, with pauses, until
- * none does. */
+/* If too many posts are waiting for the bus, they are merged by name, so this polls until none is
+ * waiting. */
 static int pace_each(void)
 {
         while (dn_flush(0) == -ETIMEDOUT)

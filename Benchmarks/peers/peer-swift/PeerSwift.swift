@@ -48,7 +48,7 @@ enum PeerSwift {
       peer.observe = observeWithClosure
     }
     peer.post = { text in guarded { try DarwinNotificationCenter.shared.post(name(text)) } }
-    // Waiting posts are merged by name when there are too many: waits until there are none.
+    // If too many posts are waiting, they are merged by name, so this waits until none is left.
     peer.pace_each = pace
     run(peer)
   }

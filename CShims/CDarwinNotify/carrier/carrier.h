@@ -90,7 +90,7 @@ typedef struct dn__carrier_ops {
 #define DN__BACKOFF_MIN_US UINT64_C(10000)
 #define DN__BACKOFF_MAX_US UINT64_C(5000000)
 
-/* Returns the delay to wait now, and doubles it for the next time. */
+/* Returns the current delay and doubles it for the next time, up to the maximum. */
 static inline uint64_t dn__backoff_next(uint64_t *backoff_us)
 {
         uint64_t now_us = *backoff_us;

@@ -85,7 +85,7 @@ bool dn__centers_are_idle(void)
 
 /* --- Hubs ----------------------------------------------------------------------------------- */
 
-/* What closing hubs needs and yields. */
+/* The input and output of close_hub(). */
 typedef struct closing {
         uint64_t deadline_us;
         dn__link *hubs; /* those closed */

@@ -15,7 +15,7 @@ int dn__file_open(const char *key, char ret_path[PATH_MAX]);
 /* Returns whether the file was removed, so that nobody can find it any more. */
 bool dn__file_is_removed(int fd);
 
-/* Returns whether other processes still find this file at its path, with the size of a table. */
+/* Returns whether others still find this file at its path, and it has the size of a table. */
 bool dn__file_is_in_place(const struct stat *file, const char *path);
 
 /* Reserves memory for part of the file. Otherwise a full file system would show up as a signal on

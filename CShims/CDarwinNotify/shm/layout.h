@@ -23,8 +23,8 @@
 #define DN__SHM_PAGE_BYTES 4096
 #define DN__SHM_LINE_BYTES 64 /* cache line */
 
-/* 10 000 distinct names fill less than a third; one time in 200 000 a name of them finds no room in
- * its set. With sets of 16 it would be one time in 30. */
+/* 10 000 distinct names fill less than a third of the slots. The chance that any of them finds its
+ * set full is about 1 in 200 000; with sets of 16 it would be 1 in 30. */
 #define DN__SHM_N_SETS 1024
 #define DN__SHM_SLOTS_PER_SET 32
 #define DN__SHM_N_SLOTS (DN__SHM_N_SETS * DN__SHM_SLOTS_PER_SET)

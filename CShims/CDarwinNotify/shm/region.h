@@ -16,7 +16,7 @@ typedef struct dn__region {
         dn__shm_table *table;
         char *path; /* of the file when it was opened */
         _Atomic int fd; /* see dn__region_get_fd() */
-        struct stat file; /* which one it is */
+        struct stat file; /* identifies the file */
         void *anchor; /* keeps the claims when the descriptor is closed */
         unsigned process; /* our entry, below DN__SHM_N_PROCESSES */
         uint64_t id;      /* the table's region, as it was when we came */

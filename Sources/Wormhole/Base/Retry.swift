@@ -48,7 +48,7 @@ enum Retry {
   }
 }
 
-/// One attempt for all failures until then.
+/// Another attempt, one for all the failures that precede it.
 final class CoalescingRetry: Sendable {
   private let isPending = Locked(false)
 

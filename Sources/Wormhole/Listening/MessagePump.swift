@@ -176,7 +176,7 @@ extension MessagePump {
     }
     switch next {
     case .scheduled: schedule()
-    // The reason of a failure may pass without a change notification.
+    // The cause of a failure may go away without a change notification.
     case .idle: if reader.shouldRetry { retry.later { [weak self] in self?.wake() } }
     case .running: return true
     case .preparing, .ended: break

@@ -35,7 +35,7 @@ bool test_bus_is_none(const test_bus *bus);
 
 /* Makes it this process's session bus, with its directory as XDG_RUNTIME_DIR. */
 void test_bus_use(const test_bus *bus);
-/* Makes it share the absence of a bus with the other processes of the case. */
+/* Makes this process do without a bus, in a directory that the processes of the case share. */
 void test_bus_use_none(void);
 
 void test_bus_kill(test_bus *bus);        /* SIGKILL, reaped; the stale socket stays */

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many posts may wait for their bus at a time where each is to be sent by itself. */
+/* The number of posts that may wait for the bus at once when each is to be sent by itself. */
 #define BENCH_GATHERED 32
 
 /* The peer calls it for each notification, on any thread. */
@@ -45,8 +45,8 @@ typedef struct bench_peer {
         int (*post)(const char *name);
         int (*process)(int timeout_ms); /* waits for messages; NULL: threads of the peer do */
         int (*pace)(void);  /* after each post of a flood: waits if much is queued; may be NULL */
-        int (*pace_each)(void); /* instead, after BENCH_GATHERED posts, where each is to be sent by
-                                   itself; may be NULL */
+        int (*pace_each)(void); /* instead of pace when each post is to be sent by itself: after
+                                   every BENCH_GATHERED posts; may be NULL */
         int (*flush)(void); /* waits until all is handed over; may be NULL */
 } bench_peer;
 
