@@ -262,14 +262,20 @@ static void close_file(dn__region *region)
         region->fd = -1;
 }
 
-/* Of the same file, if that is still at its path. */
-static int open_again(const dn__region *region, const struct stat *file)
+static bool is_same_file(const dn__region *region, int fd)
 {
-        int fd = open(region->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         struct stat status;
 
-        if (fd < 0 || (fstat(fd, &status) == 0 && status.st_dev == file->st_dev &&
-                       status.st_ino == file->st_ino))
+        return fstat(fd, &status) == 0 && status.st_dev == region->file.st_dev &&
+               status.st_ino == region->file.st_ino;
+}
+
+/* Of the same file, if that is still at its path. */
+static int open_again(const dn__region *region)
+{
+        int fd = open(region->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0 || is_same_file(region, fd))
                 return fd;
         (void)close(fd);
         return -1;
@@ -281,20 +287,12 @@ static void replace_fd(dn__region *region, int lost)
         int fd;
 
         dn__fork_hold_off();
-        fd = open_again(region, &region->file);
+        fd = open_again(region);
         if (atomic_compare_exchange_strong(&region->fd, &lost, fd))
                 dn__fork_guard_set(region->fork_guard, fd);
         else if (fd >= 0)
                 (void)close(fd);
         dn__fork_let_go();
-}
-
-static bool is_same_file(const dn__region *region, int fd)
-{
-        struct stat status;
-
-        return fstat(fd, &status) == 0 && status.st_dev == region->file.st_dev &&
-               status.st_ino == region->file.st_ino;
 }
 
 int dn__region_get_fd(const dn__region *region)
