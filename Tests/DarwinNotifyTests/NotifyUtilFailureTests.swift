@@ -1,15 +1,14 @@
 // Specifies the messages and exit statuses of notifyutil when something fails.
 import DarwinNotify
-import Foundation
 import Glibc
-import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct NotifyUtilFailureTests {
-  private static let nothing = [
+  /// Arguments of `env`.
+  private static let cleared = [
     "DARWIN_NOTIFY_BUS", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR",
-  ]
+  ].flatMap { ["-u", $0] }
 
   private static let sessionAdvice =
     "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
@@ -20,9 +19,14 @@ struct NotifyUtilFailureTests {
     return Outcome(status: 3, errors: text.map { "notifyutil: \($0)\n" }.joined())
   }
 
-  @Test(arguments: [
-    ["-p", "a"], ["-w", "a"], ["-1", "a"], ["-g", "a"], ["--monitor"], ["-s", "a"],
-  ])
+  private static let needsMounts = ConditionTrait.enabled(
+    if: Program.canMount, "no user namespaces")
+
+  @Test(
+    needsMounts,
+    arguments: [
+      ["-p", "a"], ["-w", "a"], ["-1", "a"], ["-g", "a"], ["--monitor"], ["-s", "a"],
+    ])
   func saysWhichBusWasTriedAndWhy(words: [String]) async throws {
     let bus = try PrivateBus(#require(BusKind.installed.first))
     bus.kill()
@@ -81,28 +85,19 @@ struct NotifyUtilFailureTests {
     ("DARWIN_NOTIFY_BUS=none", ["DARWIN_NOTIFY_BUS is 'none'", "use --bus=session"]),
   ]
 
-  @Test(arguments: choices)
+  @Test(needsMounts, arguments: choices)
   func saysHowTheBusWasChosen(choice: String, lines: [String]) async throws {
     let isOption = choice.hasPrefix("--")
-    var cleared = Self.nothing.flatMap { ["-u", $0] } + (isOption ? [] : [choice])
-    if choice.hasSuffix("=none") {
-      // Processes without a bus have their table elsewhere.
-      let directory = String(cString: try #require(test_directory())) + "/" + choice
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
-      cleared.append("XDG_RUNTIME_DIR=\(directory)")
-    }
     let outcome = try await runNotifyUtilWithoutTable(
       (isOption ? [choice] : []) + ["-p", "a", "-g", "b", "-g", "self.c"], on: nil,
-      environment: cleared)
+      environment: Self.cleared + (isOption ? [] : [choice]))
     let complaints =
       ["-p a: no message bus found"] + lines + ["-g b: no message bus found"]
     let errors = complaints.map { "notifyutil: \($0)\n" }.joined()
     #expect(outcome == Outcome(status: 3, output: "self.c 0\n", errors: errors))
   }
 
-  @Test func noticesASocketWithoutABusBehindIt() async throws {
+  @Test(needsMounts) func noticesASocketWithoutABusBehindIt() async throws {
     let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     defer { close(listener) }
     // The kernel chooses an abstract name.

@@ -123,6 +123,15 @@ void test_bus_use_none(void)
         use_none_in(test_directory());
 }
 
+void test_bus_use_nothing(void)
+{
+        test_directory_cover("/run/user", "mode=0755");
+        test_directory_cover("/dev/shm", "mode=1777");
+        unsetenv("XDG_RUNTIME_DIR");
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        unsetenv("DARWIN_NOTIFY_BUS");
+}
+
 void test_bus_use(const test_bus *bus)
 {
         if (test_bus_is_none(bus)) {

@@ -2,8 +2,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -43,4 +46,18 @@ void test_directory_new(char *ret_path, unsigned long path_bytes)
 
         if (n < 0 || (unsigned long)n >= path_bytes || !mkdtemp(ret_path))
                 test_broken("mkdtemp %s: %s", ret_path, strerror(errno));
+}
+
+void test_mounts_unshare(void)
+{
+        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                test_skip("mounting is not permitted");
+}
+
+void test_directory_cover(const char *path, const char *options)
+{
+        test_mounts_unshare();
+        if ((mkdir(path, 0755) < 0 && errno != EEXIST) ||
+            mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+                test_skip("mounting is not permitted");
 }

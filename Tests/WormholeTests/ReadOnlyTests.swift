@@ -7,15 +7,6 @@ import Wormhole
 
 @Suite(.timeLimit(.minutes(5)))
 struct ReadOnlyTests {
-  private static let canMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    process.arguments = ["-rm", "true"]
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   /// Runs the program that reads all of a group, where the directory of groups cannot be written.
   private func read(_ group: TemporaryGroup) async throws -> [String] {
     let script = """
@@ -50,7 +41,7 @@ struct ReadOnlyTests {
     "read-only",
   ]
 
-  @Test(.enabled(if: canMount, "no user namespaces"))
+  @Test(.enabled(if: Program.canMount, "no user namespaces"))
   func everythingCanBeReadWhileSomebodyWritesElsewhere() async throws {
     let group = try TemporaryGroup()
     let writers = try await fill(group.make())
@@ -59,7 +50,7 @@ struct ReadOnlyTests {
   }
 
   // With a sanitizer, what other tests let go in the background may take longer than any deadline.
-  @Test(.enabled(if: canMount && slowness == 1, "no user namespaces, or a sanitizer"))
+  @Test(.enabled(if: Program.canMount && slowness == 1, "no user namespaces, or a sanitizer"))
   func everythingCanBeReadWhenNobodyHasItOpen() async throws {
     let group = try TemporaryGroup()
     _ = try await fill(group.make())

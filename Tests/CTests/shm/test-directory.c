@@ -1,27 +1,16 @@
 /* Location of the table, whatever a process knows of its session. */
 #include "shm/directory.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "test-bus.h"
 #include "test.h"
 
 #define KEY "unix:path=/nowhere/bus"
-
-/* Mounts an empty directory visible only to this process. */
-static void mount_on(const char *path, const char *mode)
-{
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-            (mkdir(path, 0755) < 0 && errno != EEXIST) ||
-            mount("tmpfs", path, "tmpfs", 0, mode) < 0)
-                SKIP("mounting is not permitted");
-}
 
 static const char *path_for(const char *key)
 {
@@ -78,7 +67,7 @@ TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
 {
         char place[64];
 
-        mount_on("/run/user", "mode=0755");
+        test_directory_cover("/run/user", "mode=0755");
         snprintf(place, sizeof(place), "/run/user/%d", (int)geteuid());
         CHECK_EQ(mkdir(place, 0700), 0);
         setenv("XDG_RUNTIME_DIR", place, 1);
@@ -120,9 +109,7 @@ static void leave_name(const char *suffix)
 
 TEST_NO_BUS(directoriesOfOthersAreSkipped)
 {
-        mount_on("/run/user", "mode=0755");
-        mount_on("/dev/shm", "mode=1777");
-        unsetenv("XDG_RUNTIME_DIR");
+        test_bus_use_nothing();
         take_name("");
         check_in_memory(".1");
         /* Later processes find the same one, even when an earlier name has become free. */
@@ -136,9 +123,7 @@ TEST_NO_BUS(linksOfOthersAreSkipped)
 {
         char path[PATH_MAX];
 
-        mount_on("/run/user", "mode=0755");
-        mount_on("/dev/shm", "mode=1777");
-        unsetenv("XDG_RUNTIME_DIR");
+        test_bus_use_nothing();
         snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d", (int)geteuid());
         CHECK_EQ(symlink(test_directory(), path), 0);
         check_in_memory(".1");

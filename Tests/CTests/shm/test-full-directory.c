@@ -1,7 +1,6 @@
 /* A runtime directory whose file system is too small for the shared table. */
 #include <fcntl.h>
 #include <notify.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,8 +26,7 @@ static void prepare(void)
 {
         snprintf(place, sizeof place, "%s/small", test_directory());
         CHECK_EQ(mkdir(place, 0700), 0);
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-                SKIP("mounting is not permitted");
+        test_mounts_unshare();
 }
 
 static void mount_small(unsigned n_bytes)

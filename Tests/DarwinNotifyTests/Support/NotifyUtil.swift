@@ -11,16 +11,24 @@ func runNotifyUtil(
     "notifyutil", arguments, on: bus, environment: environment, sourceLocation: sourceLocation)
 }
 
-/// Runs the command until it ends, without a table: a file size limit prevents one.
+/// Runs the command until it ends, without a table: it sees none of those that processes share when
+/// nothing in the environment says where, and a file size limit prevents a new one. Requires
+/// `Program.canMount`.
 func runNotifyUtilWithoutTable(
   _ arguments: [String], on bus: PrivateBus?, environment: [String] = [],
   sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> Outcome {
-  let script = #"ulimit -f 1000; exec env "$@""#
+  let script = #"""
+    for directory in /run/user /dev/shm; do
+      [ ! -d $directory ] || mount -t tmpfs none $directory || exit
+    done
+    ulimit -f 1000
+    exec env "$@"
+    """#
   let program = [Program.path(of: "notifyutil")]
   return try await Program.run(
-    "/bin/sh", ["-c", script, "sh"] + environment + program + arguments, on: bus,
-    sourceLocation: sourceLocation)
+    "/usr/bin/unshare", ["-rm", "/bin/sh", "-c", script, "sh"] + environment + program + arguments,
+    on: bus, sourceLocation: sourceLocation)
 }
 
 /// Starts the command with registrations. Returns when it is ready.

@@ -10,14 +10,7 @@ final class PrivateBus: @unchecked Sendable {
   private let bus: OpaquePointer
   private let kind: BusKind
 
-  /// Sets a private directory for the library's shared memory before the library is used.
-  private static let environment: Void = {
-    guard let directory = test_directory() else { fatalError("no private directory") }
-    setenv("XDG_RUNTIME_DIR", directory, 1)
-  }()
-
   init(_ kind: BusKind) throws {
-    Self.environment
     let started = kind == .none ? test_bus_prepare(nil) : test_bus_start(kind.rawValue, nil)
     bus = try #require(started)
     self.kind = kind

@@ -15,7 +15,7 @@ final class Program: Sendable {
     var openPipes = 2
   }
 
-  /// Starts a program on a bus, or, without one, on the bus that the environment names.
+  /// Starts a program on a bus or, without one, on the one that `environment` names, if any.
   ///
   /// A name stands for a program built along with the tests; a path stands for itself.
   init(
@@ -48,6 +48,16 @@ final class Program: Sendable {
     let program = try Program(name, arguments, on: bus, environment: environment)
     return await program.end(sourceLocation: sourceLocation)
   }
+
+  /// Whether `unshare -rm` gives a program mounts of its own.
+  static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["-rm", "true"]
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
 
   /// The file of a program built along with the tests.
   static func path(of name: String) -> String {

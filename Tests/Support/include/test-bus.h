@@ -37,6 +37,9 @@ bool test_bus_is_none(const test_bus *bus);
 void test_bus_use(const test_bus *bus);
 /* Makes this process do without a bus, in a directory that the processes of the case share. */
 void test_bus_use_none(void);
+/* Lets this process know nothing of a session, and finds none of its user: what is used without the
+ * variables is covered by empty directories. */
+void test_bus_use_nothing(void);
 
 void test_bus_kill(test_bus *bus);        /* SIGKILL, reaped; the stale socket stays */
 void test_bus_start_again(test_bus *bus); /* at the same address */

@@ -64,8 +64,7 @@ static void check_offline(void)
 
 TEST_NO_BUS(worksWithNothingSet)
 {
-        unsetenv("DBUS_SESSION_BUS_ADDRESS");
-        unsetenv("XDG_RUNTIME_DIR");
+        test_bus_use_nothing();
         check_offline();
 }
 
