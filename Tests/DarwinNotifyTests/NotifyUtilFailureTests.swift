@@ -97,6 +97,14 @@ struct NotifyUtilFailureTests {
     #expect(outcome == Outcome(status: 3, output: "self.c 0\n", errors: errors))
   }
 
+  @Test(needsMounts) func triesTheBusInTheDirectoryOfTheUser() async throws {
+    let script = #"mkdir -p /run/user/$(id -u) && exec "$@""#
+    let outcome = try await runNotifyUtilWithoutTable(
+      ["-p", "a"], on: nil, environment: Self.cleared + ["sh", "-c", script, "sh"])
+    let line = "tried unix:path=/run/user/0/bus (XDG_RUNTIME_DIR is not set): "
+    #expect(outcome == Self.noBus("-p a", line + "No such file or directory", Self.sessionAdvice))
+  }
+
   @Test(needsMounts) func noticesASocketWithoutABusBehindIt() async throws {
     let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     defer { close(listener) }

@@ -40,7 +40,17 @@ struct BusChoice {
     if let folder = variable("XDG_RUNTIME_DIR") {
       return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR", sessionAdvice)
     }
+    let folder = "/run/user/\(geteuid())"
+    if isOwnFolder(folder) {
+      return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR is not set", sessionAdvice)
+    }
     return Self("", "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set", sessionAdvice)
+  }
+
+  private static func isOwnFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && status.st_uid == geteuid()
   }
 
   private static func variable(_ name: String) -> String? {
