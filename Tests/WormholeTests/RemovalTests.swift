@@ -14,13 +14,18 @@ struct RemovalTests {
     let site = try Site(kind)
     let other = MessageName<Int>("org.example.other")
     for name in [.number, other] { try await site.hole.pass(1, to: name) }
-    let files = Set(site.files.filter { $0.contains("other") })
+    let files = messageFiles(of: site)
     if kind.keepsAll { try await useCursor(in: site) }
     try site.hole.remove(.number)
-    #expect(Set(site.files) == files)
+    #expect(messageFiles(of: site) == files.filter { $0.contains("other") })
     #expect(try await site.hole.message(.number) == nil)
     #expect(try await site.hole.message(other) == 1)
     #expect(try await site.hole.pass(2, to: .number) == 1)
+  }
+
+  /// All but those that SQLite removes when other tests need more connections.
+  private func messageFiles(of site: Site) -> Set<String> {
+    Set(site.files.filter { !($0.contains("other") && $0.contains(".log-")) })
   }
 
   private func useCursor(in site: Site) async throws {

@@ -49,8 +49,9 @@ struct StandingReaderTests {
     let path = "\(site.path)/org.example.bytes.log"
     // It is emptied only if nobody is reading.
     try ForeignProgram.run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
-    let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)-wal")
-    #expect(attributes[.size] as? Int == 0)
+    // It is gone if another test has needed more connections.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)-wal")
+    #expect(attributes?[.size] as? Int ?? 0 == 0)
   }
 
   @Test func aForeignSchemaHoldsNobodyForEver() async throws {

@@ -26,7 +26,10 @@ struct TransitTests {
     try site.hole.pass(1, to: .number)
     #expect(!site.files.isEmpty)
     #expect(site.files.allSatisfy { $0.hasPrefix("org.example.number.") })
-    for file in site.files { #expect(try mode("\(site.path)/\(file)") == 0o600) }
+    // Those of an idle connection go when other tests need more connections.
+    for file in site.files where !file.contains(".log-") {
+      #expect(try mode("\(site.path)/\(file)") == 0o600)
+    }
   }
 
   @Test(arguments: TransitKind.allCases)

@@ -6,15 +6,17 @@
 #include "test-bus.h"
 
 #define NAME "com.example.changed"
+#define FENCE "com.example.fence"
 #define N(number) NAME " {\"i\": " #number "}\n"
 
-/* Observers of each behavior, of one name; posts come from another connection. */
+/* Observers of each behavior, of one name, and one of the fence; posts come from another
+ * connection. */
 typedef struct stage {
         test_bus *bus;
         dn_center *center;
         dn_center *poster;
-        record drop, coalesce, hold;
-        dn_observer *observers[3];
+        record drop, coalesce, hold, fence;
+        dn_observer *observers[4];
 } stage;
 
 static dn_observer *observe_with(dn_center *center, int behavior, record *self)
@@ -30,6 +32,9 @@ static void stage_begin(stage *stage)
         stage->observers[0] = observe_with(stage->center, DN_SUSPENSION_DROP, &stage->drop);
         stage->observers[1] = observe_with(stage->center, 0, &stage->coalesce);
         stage->observers[2] = observe_with(stage->center, DN_SUSPENSION_HOLD, &stage->hold);
+        stage->observers[3] = record_observe(
+                stage->center, &(dn_filter){ .name = FENCE, .behavior = DN_SUSPENSION_DROP },
+                &stage->fence);
 }
 
 static void stage_end(stage *stage)
@@ -38,6 +43,7 @@ static void stage_end(stage *stage)
         record_drop(stage->observers[0], &stage->drop);
         record_drop(stage->observers[1], &stage->coalesce);
         record_drop(stage->observers[2], &stage->hold);
+        record_drop(stage->observers[3], &stage->fence);
         dn_center_unref(stage->poster);
         test_bus_stop(stage->bus);
 }
@@ -50,13 +56,15 @@ static uint64_t n_received(dn_center *center)
         return n;
 }
 
-/* Posts, and returns when the post has arrived. */
+/* Posts, and returns when the post has reached the observers: the service thread counts the next
+ * signal after that. */
 static void post_and_wait(stage *stage, const char *object, int64_t number)
 {
         uint64_t n_before = n_received(stage->center);
 
         CHECK_EQ(post_number(stage->poster, NAME, object, number), 0);
-        WAIT_UNTIL(n_received(stage->center) > n_before);
+        CHECK_EQ(post_number(stage->poster, FENCE, NULL, number), 0);
+        WAIT_UNTIL(n_received(stage->center) >= n_before + 2);
 }
 
 TEST_NO_BUS(noCenterIsSuspendedInitially)

@@ -21,7 +21,7 @@ func register(_ label: Label, _ counter: Counter, in hole: Wormhole) throws -> [
   return [
     try hole.listen(isOn) { label.text = "\($0.content)" },
     try hole.listen(isOn, on: counter) { counter, _ in counter.increase() },
-    try hole.listen(isOn, on: .thread) { message in print(message.name) },
+    try hole.listen(isOn, on: .thread) { message in _ = message.name },
     try center.observe(changed) { label.text = "\($0.name)" },
     try center.observe(changed, on: counter) { counter, _ in counter.increase() },
   ]

@@ -8,7 +8,7 @@
 #include "test-bus.h"
 #include "test-child.h"
 
-#define CALL_LIMIT_US (3000000 * (uint64_t)test_slowness())
+#define CALL_LIMIT_US (5000000 * (uint64_t)test_slowness())
 
 static int timed_post(void)
 {
@@ -190,6 +190,7 @@ TEST_ON_BUS(reconnectsWhenTheBusAppears)
         test_child *child = spawn_observer("N", NULL);
         CHECK_EQ(timed_post(), 0);
         WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
         CHECK_EQ(dn_center_is_on_bus(dn_center_darwin()), 0);
 
         test_bus_start_again(bus);

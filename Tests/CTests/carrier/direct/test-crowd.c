@@ -132,7 +132,7 @@ static void kill_some(score *score, test_child **posters, test_child **receivers
                         test_child_kill(receivers[victim]);
                         receivers[victim] = spawn_receiver(victim);
                 }
-                WAIT_UNTIL(sum(score->n_begun) > n_before);
+                WAIT_UNTIL(sum(score->n_begun) > n_before || n_before >= score->n_posts);
         }
 }
 
