@@ -241,7 +241,7 @@ struct WormholeProcessTests {
     try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
-    let waiting = Task.detached { try site.hole.message(.number) }
+    let waiting = Task.detached { try await site.hole.message(.number) }
     #expect(try await site.hole.pass(1, to: .other) == 1)
     kill(writer.processIdentifier, SIGKILL)
     #expect(try await waiting.value == 7)
@@ -253,7 +253,7 @@ struct WormholeProcessTests {
     try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
-    let passing = Task.detached { try site.hole.pass(100, to: .number) }
+    let passing = Task.detached { try await site.hole.pass(100, to: .number) }
     kill(writer.processIdentifier, SIGCONT)
     await writer.waitForSuccess()
     #expect(try await passing.value == 3)

@@ -4,16 +4,16 @@ import Synchronization
 import Testing
 import Wormhole
 
-/// A thread that passes 0, 1, 2 and so on, until it is stopped.
+/// A thread that passes 0, 1, 2 and so on, until it is stopped or has passed a number of messages.
 ///
 /// A task that never pauses would leave no thread to other tests.
 final class Writer: Sendable {
   private let isToStop = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
 
-  init(_ hole: Wormhole, to name: MessageName<Int>) {
+  init(_ hole: Wormhole, to name: MessageName<Int>, count: Int = .max) {
     Thread.detachNewThread { [self] in
-      for number in 0... {
+      for number in 0..<count {
         if isToStop.load(ordering: .acquiring) { break }
         _ = try? hole.pass(number, to: name)
       }
