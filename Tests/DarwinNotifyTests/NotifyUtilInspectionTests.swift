@@ -62,15 +62,17 @@ struct NotifyUtilInspectionTests {
     let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
     // It stays: a monitor cannot ask for the name of a process that has ended.
     let poster = try Program(
-      "notifyutil", ["-p", "org.example.x", "-p", "com.example.a", "-w", "org.example.y"], on: bus)
+      "notifyutil", ["-1", "org.example.y", "-p", "org.example.x", "-p", "com.example.a"], on: bus)
     let pid = poster.processIdentifier
     await monitor.waitForOutput("darwin com.example.a from pid \(pid) notifyutil: generation ")
+    #expect(try await runNotifyUtil(["-p", "org.example.y"], on: bus) == Outcome())
+    #expect(await poster.end() == Outcome(output: "org.example.y\n"))
     let line = try #require(monitor.lines.first { $0.contains("com.example.a") })
     let time = #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} darwin /#
     #expect(line.contains(time))
     #expect(line.contains(#/: generation [0-9]+ of region 0x[0-9a-f]{16}$/#))
     #expect(!monitor.output.contains("org.example.x"))
-    #expect(monitor.isRunning && listener.isRunning && poster.isRunning)
+    #expect(monitor.isRunning && listener.isRunning)
   }
 
   @Test(arguments: BusKind.installed)

@@ -56,7 +56,7 @@ struct CursorTests {
     """
 
   @Test func aPlaceThatCannotBeStoredIsReportedAndHoldsMessagesBack() async throws {
-    // A connection that other tests had closed would find the trigger foreign.
+    // Other tests could close the connection, and the next one would find the trigger foreign.
     await #expect(processExitsWith: .success) {
       let site = try Site(.log)
       for number in 1...3 { try await site.hole.pass(number, to: .number) }

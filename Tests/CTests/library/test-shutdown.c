@@ -23,10 +23,9 @@ static unsigned n_mapped_tables(void)
         return n;
 }
 
-/* It gives up after a second in which its threads get no processor. */
 static void shut_down(void)
 {
-        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        CHECK_EQ(dn_shutdown(), 0);
 }
 
 /* Without a handle. */

@@ -151,6 +151,9 @@ uint64_t test_now_us(void);
 uint64_t test_deadline_us(void);
 /* The factor from DN_TEST_SLOW, 1 or more, for sanitizers, valgrind and busy machines. */
 unsigned test_slowness(void);
+/* A call that takes longer waits for something that does not come: the library gives up after a
+ * second, and the rest allows for a machine that stands still. */
+#define TEST_STUCK_US (5000000 * (uint64_t)test_slowness())
 /* Pauses between two checks of a condition. */
 void test_breathe(void);
 /* Lets time pass during a measurement; never use it to wait for something. */
