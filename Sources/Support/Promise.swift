@@ -19,10 +19,13 @@
   @inlinable package init() {}
 
   /// Provides the value. Returns false if there was one already.
-  @discardableResult @inlinable package func provide(_ value: Value) -> Bool {
-    state.change { state in
+  ///
+  /// The value is moved into the promise: the task that gets it may be the only one that holds it.
+  @discardableResult @inlinable package func provide(_ value: consuming Value) -> Bool {
+    var provided = State.provided(value)
+    return state.change { state in
       guard state.isEmpty else { return false }
-      state = .provided(value)
+      swap(&state, &provided)
       return true
     }
   }

@@ -35,9 +35,26 @@ struct CursorTests {
     #expect(!site.files.contains { $0.hasSuffix(".cursor") })
   }
 
+  @Test func areFreeAsSoonAsTheirSequenceIsDropped() async throws {
+    let site = try Site(.log)
+    try await site.hole.pass(1, to: .number)
+    try await withTaskExecutorPreference(InPlace()) {
+      // Not every message has to be waited for.
+      for _ in 1...100 { try await use("place", in: site) {} }
+    }
+  }
+
+  /// Continues a task on the thread that wakes it, before that thread lets go of anything.
+  private final class InPlace: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
   private func use(_ cursor: String, in site: Site, _ body: () throws -> Void) async throws {
     var messages = try site.hole.messages(.number, starting: .cursor(cursor)).makeAsyncIterator()
-    #expect(await messages.next()?.value == 1)
+    let message = await messages.next()
+    #expect(message?.value == 1)
     try body()
   }
 

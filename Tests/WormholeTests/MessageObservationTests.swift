@@ -79,6 +79,55 @@ struct MessageObservationTests {
     #expect(held.withLock { $0.take() } != nil)
   }
 
+  @Test func nothingIsHeldOnceItsEndWasWaitedFor() async throws {
+    let site = try Site(.log)
+    let name = MessageName<Parting>("org.example.parting")
+    for number in 1...2 { try await site.hole.pass(Parting(number), to: name) }
+    let (log, goOn) = (Log<Int>(), DispatchSemaphore(value: 0))
+    let observation = try site.hole.listen(name, starting: .all, on: .queue(queue)) { message in
+      log.append(message.value?.number ?? 0)
+      goOn.wait()
+    }
+    await eventually { log.entries == [1] }
+    observation.cancel()
+    goOn.signal()
+    observation.cancelAndWait()
+    Parting.isDue.withLock { $0 = true }
+    await eventually { Parting.wasLate.entries.count == 2 }
+    #expect(Parting.wasLate.entries == [false, false])
+  }
+
+  /// A value whose copies for readers wait a moment before they go, to see whether it is too late.
+  private final class Parting: Codable, Sendable {
+    static let isDue = Locked(false)
+    static let wasLate = Log<Bool>()
+
+    let number: Int
+    private let isRead: Bool
+
+    init(_ number: Int) {
+      self.number = number
+      isRead = false
+    }
+
+    init(from decoder: any Decoder) throws {
+      number = try decoder.singleValueContainer().decode(Int.self)
+      isRead = true
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(number)
+    }
+
+    deinit {
+      guard isRead else { return }
+      let deadline = ContinuousClock.now + .milliseconds(100)
+      while !Self.isDue.withLock({ $0 }), ContinuousClock.now < deadline { usleep(1_000) }
+      Self.wasLate.append(Self.isDue.withLock { $0 })
+    }
+  }
+
   @Test func anUnboundListenerIsReleasedWhileItsQueueIsSuspended() async throws {
     let site = try Site()
     let census = Census()

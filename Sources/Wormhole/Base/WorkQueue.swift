@@ -103,7 +103,9 @@ private final class Work<Value: Sendable>: Sendable {
   /// Runs the job, unless it has been dropped.
   func run() {
     dropIfOver()
-    if let value = perform() { result.provide(.success(value)) }
+    guard let value = perform() else { return }
+    // What the result holds, such as a cursor, lives no longer than the task needs it.
+    result.provide(.success(consume value))
   }
 
   /// Lets go of the job, and so of what it holds, before anybody knows its result.

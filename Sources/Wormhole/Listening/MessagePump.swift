@@ -118,11 +118,15 @@ extension MessagePump {
   }
 
   private func run() {
-    guard var reader = takeReader() else { return }
-    defer {
-      state.withLock { if case .ended = $0.phase { $0.thread = nil } }
-      runs.leave()
-    }
+    guard let reader = takeReader() else { return }
+    deliver(consume reader)
+    // Whoever waits may take the cursor: by now the reader has let go of it.
+    state.withLock { if case .ended = $0.phase { $0.thread = nil } }
+    runs.leave()
+  }
+
+  /// Delivers messages until there are no more, or others get their turn.
+  private func deliver(_ reader: consuming MessageReader<Value>) {
     reader.look()
     var count = 0
     repeat {
