@@ -156,6 +156,20 @@ struct CancellationTests {
     #expect(try await site.hole.message(.number) == 1)
   }
 
+  /// Without a timeout they wait for ten seconds.
+  @Test(arguments: TransitKind.coordinated)
+  func aLongTimeoutIsWaitedFor(_ kind: TransitKind) async throws {
+    let (site, holder) = try await lock(kind)
+    async let (number, other) = (
+      site.hole.pass(2, to: .number, timeout: .seconds(60)),
+      site.hole.pass(3, to: .number, timeout: .seconds(60))
+    )
+    try await Task.sleep(for: .seconds(11))
+    kill(holder.processIdentifier, SIGKILL)
+    _ = await holder.end()
+    #expect(try await Set([number, other]) == [2, 3])
+  }
+
   @Test(arguments: TransitKind.coordinated)
   func aCancelledTaskPassesNothing(_ kind: TransitKind) async throws {
     let (site, holder) = try await lock(kind)

@@ -7,8 +7,8 @@ internal import Glibc
 /// The pauses are short, so that long waiters get their turn as often as newcomers, and random, so
 /// that nobody polls in step with another's commits.
 struct Backoff {
-  /// How long to wait by default. Work under a lock takes milliseconds; a process that holds one
-  /// for longer has been stopped, and must not stop the others forever.
+  /// How long to wait if nobody says. Work under a lock takes milliseconds; a process that holds
+  /// one for longer has been stopped, and must not stop the others forever.
   static let timeout = Duration.seconds(10)
 
   /// The same for Dispatch, which does not know `Duration`.
@@ -21,8 +21,11 @@ struct Backoff {
   private let deadline: ContinuousClock.Instant
   private var pause: UInt32 = 2 * shortestPause
 
-  init(timeout: Duration = Self.timeout) {
-    deadline = .now + timeout
+  /// Without a timeout, attempts are made as long as the work on this thread may take, or for the
+  /// default time.
+  init(timeout: Duration? = nil) {
+    let limit = timeout == nil ? WorkLimit.current?.deadline : nil
+    deadline = limit ?? .now + (timeout ?? Self.timeout)
   }
 
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.

@@ -17,8 +17,10 @@ final class WorkLimit: Sendable {
     var interrupt: (@Sendable () -> Void)?
   }
 
+  /// When the time is up, if the caller has set a limit.
+  let deadline: ContinuousClock.Instant?
+
   private let subject: String
-  private let deadline: ContinuousClock.Instant?
   private let state = Locked(State())
 
   /// Limits work on something, a message or a file, which is named when the time is up.
@@ -26,9 +28,6 @@ final class WorkLimit: Sendable {
     self.subject = subject
     deadline = timeout.map { .now + $0 }
   }
-
-  /// Whether the work can end by itself, without being cancelled.
-  var hasDeadline: Bool { deadline != nil }
 
   /// Why the work is to end, or `nil` if it may go on.
   var failure: WormholeError? {

@@ -125,7 +125,7 @@ private final class Work<Value: Sendable>: Sendable {
 
   /// Looks now and then whether the time is up, while the job waits for its turn.
   private func watch() {
-    guard limit.hasDeadline, job.withLock({ $0 != nil }) else { return }
+    guard limit.deadline != nil, job.withLock({ $0 != nil }) else { return }
     Retry.later { [weak self] in
       self?.dropIfOver()
       self?.watch()

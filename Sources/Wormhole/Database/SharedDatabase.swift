@@ -78,12 +78,12 @@ public final class SharedDatabase: Sendable {
   /// statement that is running ends with an error, and so does every other.
   ///
   /// - Parameters:
-  ///   - timeout: how long to wait; `nil` for no limit.
+  ///   - timeout: how long it may take; `nil` waits ten seconds for other writers.
   ///   - body: what to do. It runs on a thread where it may block, but all who write wait for it;
   ///     so must it not wait for another `write`, which would come after it.
   /// - Returns: what `body` returns. The changes are then committed and visible to all.
   /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/cancelled``,
-  ///   ``WormholeError/timedOut(_:)``; ``WormholeError/busy(path:)`` if
+  ///   ``WormholeError/timedOut(_:)``; without a timeout ``WormholeError/busy(path:)`` if
   ///   another process writes for too long, ``WormholeError/damaged(path:)``,
   ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``;
   ///   ``WormholeError/notification(_:)`` if the changes are committed but nobody could be

@@ -24,12 +24,13 @@ struct FileLock: ~Copyable {
     case exclusive
   }
 
-  /// Locks a file, waiting for others up to a time limit. An exclusive lock creates the file.
+  /// Locks a file, waiting for others as long as a ``Backoff`` does. An exclusive lock creates the
+  /// file.
   ///
   /// A keeper belongs to one file and to exclusive locks.
   init(
     _ kind: Kind, _ path: String, keeper: DescriptorKeeper? = nil,
-    timeout: Duration = Backoff.timeout
+    timeout: Duration? = nil
   ) throws(WormholeError) {
     self.keeper = keeper
     var backoff = Backoff(timeout: timeout)

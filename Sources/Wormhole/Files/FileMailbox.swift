@@ -222,9 +222,7 @@ struct FileMailbox: Wormhole.Mailbox {
   }
 
   /// Waits for writers. If nobody has ever written there is no lock.
-  private func lockForReading(
-    timeout: Duration = Backoff.timeout
-  ) throws(WormholeError) -> FileLock? {
+  private func lockForReading(timeout: Duration? = nil) throws(WormholeError) -> FileLock? {
     do throws(WormholeError) {
       return try FileLock(.shared, statePath, timeout: timeout)
     } catch .system(code: ENOENT, path: statePath) {

@@ -73,7 +73,7 @@ extension Wormhole {
   /// - Parameters:
   ///   - name: the name that they were passed to.
   ///   - sequence: the number after which to begin.
-  ///   - timeout: how long to wait; `nil` for no limit.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
   /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
   ///   ``WormholeError``. A message that cannot be read is in the list, with its error.

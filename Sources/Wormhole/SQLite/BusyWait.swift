@@ -7,8 +7,8 @@ internal import CSQLite
 /// SQLite's own handler sleeps longer each time, up to 100 ms, so that among processes with small
 /// transactions those that have waited long never get the lock.
 struct BusyWait {
-  /// How long to wait.
-  var timeout = Backoff.timeout
+  /// How long to wait, if not for the default time.
+  var timeout: Duration?
 
   private var backoff = Backoff()
 

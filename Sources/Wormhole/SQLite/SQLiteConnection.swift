@@ -97,7 +97,7 @@ final class SQLiteConnection: @unchecked Sendable {
     atMost timeout: Duration, _ body: () throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
     busyWait.pointee.timeout = timeout
-    defer { busyWait.pointee.timeout = Backoff.timeout }
+    defer { busyWait.pointee.timeout = nil }
     return try body()
   }
 

@@ -133,7 +133,9 @@ extension SQLiteConnection {
         return try execute("PRAGMA journal_mode = WAL")
       } catch {
         // Nobody may use the file while the mode changes. SQLite does not wait for that by itself.
-        guard case .busy = error, backoff.wait() else { throw error }
+        guard case .busy = error, backoff.wait() else {
+          throw WorkLimit.current?.failure ?? error
+        }
       }
     }
   }

@@ -79,7 +79,9 @@ final class SQLitePool: Sendable {
       case .refused: throw .busy(path: path)
       case .later: break
       }
-      let end = deadline ?? .now() + Backoff.timeoutSeconds
+      // What has a time limit looks at it above.
+      let hasLimit = WorkLimit.current?.deadline != nil
+      let end = deadline ?? (hasLimit ? .distantFuture : .now() + Backoff.timeoutSeconds)
       deadline = end
       // What can be cancelled looks now and then whether it was.
       let pause = WorkLimit.current == nil ? end : min(end, .now() + Self.secondsBetweenLooks)
