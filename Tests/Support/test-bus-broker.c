@@ -74,7 +74,7 @@ static void add_listener(int controller_fd, int listen_fd)
              "AddListener");
         must(sd_bus_message_append(m, "oh", "/org/bus1/DBus/Listener/0", listen_fd), "AddListener");
         append_policy(m);
-        int r = sd_bus_call(controller, m, 10000000 * (uint64_t)test_slowness(), &error, NULL);
+        int r = sd_bus_call(controller, m, TEST_DEADLINE_US, &error, NULL);
         if (r < 0)
                 test_broken("AddListener: %s", error.message);
         sd_bus_message_unref(m);

@@ -183,7 +183,7 @@ void test_peer_call(test_peer *peer, const char *interface, const char *member,
         if (signature[0])
                 test_peer_must(sd_bus_message_appendv(m, signature, values), member);
         va_end(values);
-        uint64_t timeout_us = 10000000 * (uint64_t)test_slowness();
+        uint64_t timeout_us = TEST_DEADLINE_US;
         test_peer_must(sd_bus_call(peer->bus, m, timeout_us, NULL, ret_reply), member);
         sd_bus_message_unref(m);
 }

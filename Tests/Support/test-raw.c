@@ -141,7 +141,7 @@ static bool read_bytes(int fd, void *ret, size_t n_bytes)
         struct pollfd wait = {.fd = fd, .events = POLLIN};
 
         for (size_t done = 0; done < n_bytes;) {
-                if (poll(&wait, 1, (int)(10000 * test_slowness())) != 1)
+                if (poll(&wait, 1, TEST_DEADLINE_US / 1000) != 1)
                         test_fail(__FILE__, __LINE__, "the bus does not answer");
                 ssize_t n = read(fd, (char *)ret + done, n_bytes - done);
                 if (n <= 0)

@@ -92,7 +92,7 @@ TEST(cancelledThreadsLeaveTheLibraryIntact)
                 cancel_one_of_each(i);
         post_ok(dn_center_darwin(), "after");
         WAIT_UNTIL_EQ(seen.n_calls, 1);
-        CHECK_EQ(dn_flush(10000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         tally_drop(observer);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         WAIT_UNTIL(test_n_fds() <= n_fds + 1); /* one to watch the table, if it came late */

@@ -27,7 +27,7 @@ ROLE(post)
                 if (post_number(dn_center_distributed(), args[0], object, i) < 0)
                         return 1;
         if (strcmp(args[3], "_exit") == 0)
-                _exit(dn_flush(10000000) < 0);
+                _exit(dn_flush(TEST_DEADLINE_US) < 0);
         return 0;
 }
 

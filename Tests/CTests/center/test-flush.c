@@ -50,7 +50,7 @@ TEST_ON_BUS(flushOnAStalledBusTimesOut)
         uint64_t waited_us = test_now_us() - before_us;
         CHECK(waited_us >= 190000 && waited_us < TEST_STUCK_US);
         test_bus_resume(bus);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_stop(bus);
 }
 
@@ -59,7 +59,7 @@ TEST_ON_BUS(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
         test_bus *bus = test_bus_begin();
 
         post_ok(dn_center_darwin(), "N");
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_pause(bus);
         post_ok(dn_center_darwin(), "N");
         CHECK_EQ(dn_flush(0), 0); /* it has at least left the process */
@@ -69,7 +69,7 @@ TEST_ON_BUS(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
         CHECK(waited_us >= 190000 && waited_us < TEST_STUCK_US);
         CHECK_EQ(dn_flush(0), 0);
         test_bus_resume(bus);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_stop(bus);
 }
 
@@ -83,10 +83,9 @@ TEST_NO_BUS(flushWithoutABusReportsIt)
 TEST_ON_BUS(postsThatALostBusHasNotReadAreReportedOnce)
 {
         test_bus *bus = test_bus_begin();
-        uint64_t timeout_us = 10000000 * (uint64_t)test_slowness();
 
         post_ok(dn_center_darwin(), "N");
-        CHECK_EQ(dn_flush(timeout_us), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         for (int i = 0; i < 2; i++) { /* before and after the library has noticed */
                 WAIT_UNTIL_EQ(dn_center_is_on_bus(dn_center_darwin()), 1);
                 test_bus_pause(bus);
@@ -94,9 +93,9 @@ TEST_ON_BUS(postsThatALostBusHasNotReadAreReportedOnce)
                 test_bus_kill(bus);
                 if (i)
                         WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
-                CHECK_EQ(dn_flush(timeout_us), -ENOTCONN);
+                CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOTCONN);
                 test_bus_start_again(bus);
-                CHECK_EQ(dn_flush(timeout_us), 0);
+                CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         }
         test_bus_stop(bus);
 }
@@ -144,8 +143,8 @@ TEST_ON_BUS(postsThatOneCenterLostAreReportedWhenNoOtherWaitsAnyMore)
         CHECK_EQ(dn_center_post(without, "N", NULL, NULL, 0), 0);
         CHECK_EQ(dn_flush(0), -ETIMEDOUT);
         test_bus_resume(bus);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), -ENOTCONN);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOTCONN);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         dn_center_unref(without);
         test_bus_stop(bus);
 }
@@ -175,7 +174,7 @@ TEST_ON_BUS(flushCoversEveryCenter)
         post_ok(other, "N");
         CHECK_EQ(dn_flush(50000), -ETIMEDOUT);
         test_bus_resume(bus);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         dn_center_unref(other);
         test_bus_stop(other_bus);
         test_bus_stop(bus);
@@ -244,7 +243,7 @@ TEST(flushReturnsWhileAnotherThreadKeepsPosting)
         post_ok(dn_center_darwin(), "first");
         CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, NULL), 0);
         for (int i = 0; i < 5; i++)
-                CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+                CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         is_over = true;
         CHECK_EQ(pthread_join(thread, NULL), 0);
         test_bus_stop(bus);

@@ -238,7 +238,7 @@ TEST_NO_BUS(hostsForkHandlerMayCallTheLibrary)
 {
         CHECK_EQ(pthread_atfork(flush_before_fork, NULL, NULL), 0);
         CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), 0);
-        alarm(10 * test_slowness()); /* fails the case on a deadlock */
+        alarm(TEST_DEADLINE_US / 1000000); /* fails the case on a deadlock */
         pid_t pid = test_fork();
         if (pid == 0)
                 _exit(0);

@@ -94,7 +94,7 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
                 observer = next;
         }
         pthread_join(thread, NULL);
-        CHECK_EQ(dn_flush(5000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         fence_bus(peer);
         for (int i = 0; i < N_HANDLERS; i++)
                 sum += tallies[i].n_posts;

@@ -133,7 +133,7 @@ TEST(watchStoppedInItsCallbackCallsNoMore)
         self.stops = watch;
         for (int i = 0; i < 3; i++)
                 post_n();
-        (void)dn_flush(10000000); /* what a bus has, it has sent on */
+        (void)dn_flush(TEST_DEADLINE_US); /* what a bus has, it has sent on */
         WAIT_UNTIL(turn(watch) == 1);
         CHECK_EQ(self.n_calls, 1);
         CHECK_EQ(dn_watch_process(watch), 1);

@@ -173,7 +173,7 @@ ROLE(daemon)
         post_soon(dn_center_darwin(), "ready");
         WAIT_UNTIL_EQ(heard.n_posts, 1);
         post_soon(dn_center_darwin(), "answer");
-        (void)dn_flush(10000000);
+        (void)dn_flush(TEST_DEADLINE_US);
         _exit(0);
 }
 

@@ -130,7 +130,7 @@ ROLE(leaveWithSomethingUnread)
         CHECK_EQ(dn_notify_register_callback(args[0], handler, &executor, &token),
                  NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check(args[1], &token), NOTIFY_STATUS_OK);
-        CHECK_EQ(dn_flush(10000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         printf("ready\n");
         CHECK(fgets(line, sizeof line, stdin));
         for (int i = 0; i < N_LAST_POSTS; i++)

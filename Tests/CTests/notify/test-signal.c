@@ -129,7 +129,7 @@ TEST(suspendedTokenSignalsOnceAfterwards)
 TEST(signalThatAThreadWaitsForArrives)
 {
         test_bus *bus = test_bus_begin();
-        struct timespec limit = {10 * test_slowness(), 0};
+        struct timespec limit = {TEST_DEADLINE_US / 1000000, 0};
         sigset_t set;
         siginfo_t info;
 
@@ -151,7 +151,7 @@ TEST(signalThatAThreadWaitsForArrives)
 TEST(libraryThreadsDoNotConsumeSignals)
 {
         test_bus *bus = test_bus_begin();
-        struct timespec limit = {10 * test_slowness(), 0};
+        struct timespec limit = {TEST_DEADLINE_US / 1000000, 0};
         const int numbers[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGALRM, SIGRTMIN};
         static tally seen = {0};
         sigset_t set;

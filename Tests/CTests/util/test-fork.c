@@ -23,7 +23,7 @@ static void use_library_in_child(void)
 {
         if (!is_armed)
                 return;
-        alarm(10 * test_slowness()); /* kills the child on a deadlock */
+        alarm(TEST_DEADLINE_US / 1000000); /* kills the child on a deadlock */
         observed = dn_center_observe(dn_center_darwin(), "handler", tally_handler(&in_child), NULL,
                                      NULL);
         posted = dn_center_post(dn_center_darwin(), "parent", NULL, NULL, 0);

@@ -147,13 +147,15 @@ void test_check_same_text(const char *file, int line, const char *seen_text, con
 
 /* CLOCK_MONOTONIC. */
 uint64_t test_now_us(void);
-/* Returns the deadline for something that begins now: 10 seconds, times test_slowness(). */
+/* How long to wait for what is certain to come: machines may stand still for many seconds. */
+#define TEST_DEADLINE_US (60000000 * (uint64_t)test_slowness())
+/* Returns the deadline for something that begins now. */
 uint64_t test_deadline_us(void);
 /* The factor from DN_TEST_SLOW, 1 or more, for sanitizers, valgrind and busy machines. */
 unsigned test_slowness(void);
 /* A call that takes longer waits for something that does not come: the library gives up after a
  * second, and the rest allows for a machine that stands still. */
-#define TEST_STUCK_US (5000000 * (uint64_t)test_slowness())
+#define TEST_STUCK_US (20000000 * (uint64_t)test_slowness())
 /* Pauses between two checks of a condition. */
 void test_breathe(void);
 /* Lets time pass during a measurement; never use it to wait for something. */

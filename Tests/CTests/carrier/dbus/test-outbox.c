@@ -76,7 +76,7 @@ TEST_ON_BUS(postsOfAFloodShareSystemCalls)
         for (unsigned i = 0; i < n_posts; i++) {
                 post_number(i);
                 if ((i + 1) % N_GATHERED == 0)
-                        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+                        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         }
         check_numbers(n_posts);
         /* Where each post takes long there is no flood. */
@@ -123,7 +123,7 @@ TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
         WAIT_UNTIL_EQ(child_posts(child, 0), 2);
         test_bus_resume(bus);
         check_numbers(N_GATHERED);
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         end();
 }
 

@@ -74,7 +74,7 @@ TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
         test_signal seen;
 
         post_ok(dn_center_darwin(), "before");
-        CHECK_EQ(dn_flush(10000000 * (uint64_t)test_slowness()), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_kill(bus);
         WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
         dn_center_post(dn_center_darwin(), "pending", NULL, NULL, 0);
