@@ -241,7 +241,7 @@ struct WormholeProcessTests {
     try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
-    let waiting = Task.detached { try await site.hole.message(.number) }
+    let waiting = Task.detached { try await site.hole.message(.number, timeout: .seconds(600)) }
     #expect(try await site.hole.pass(1, to: .other) == 1)
     kill(writer.processIdentifier, SIGKILL)
     #expect(try await waiting.value == 7)
@@ -253,11 +253,42 @@ struct WormholeProcessTests {
     try await site.hole.pass(7, to: .number)
     let writer = try site.start("hold", name)
     await writer.waitUntilStopped()
-    let passing = Task.detached { try await site.hole.pass(100, to: .number) }
+    let passing = Task.detached {
+      try await site.hole.pass(100, to: .number, timeout: .seconds(600))
+    }
     kill(writer.processIdentifier, SIGCONT)
     await writer.waitForSuccess()
     #expect(try await passing.value == 3)
     #expect(try await site.hole.message(.number) == 100)
+  }
+
+  @Test func aMachineThatStoodStillCostsNoMessage() async throws {
+    let site = try Site(.coordinatedFile)
+    try await site.hole.pass(7, to: .number)
+    let holder = try site.start("hold", name)
+    await holder.waitUntilStopped()
+    let writer = try site.start("pass", name, [100, 1])
+    try await Task.sleep(for: .milliseconds(500))
+    kill(writer.processIdentifier, SIGSTOP)
+    try await Task.sleep(for: .seconds(11))
+    kill(writer.processIdentifier, SIGCONT)
+    try await Task.sleep(for: .milliseconds(20))
+    kill(holder.processIdentifier, SIGCONT)
+    await holder.waitForSuccess()
+    await writer.waitForSuccess()
+    #expect(try await site.hole.message(.number) == 100)
+  }
+
+  @Test func aListenerThatBeginsWaitsForAStoppedWriter() async throws {
+    let site = try Site(.coordinatedFile)
+    try await site.hole.pass(7, to: .number)
+    let writer = try site.start("hold", name)
+    await writer.waitUntilStopped()
+    try edit(site.messageFile()) { $0 = Data("text".utf8) }
+    let beginning = Task.detached { _ = try site.hole.messages(.number, starting: .new) }
+    try await Task.sleep(for: .milliseconds(300))
+    kill(writer.processIdentifier, SIGKILL)
+    try await beginning.value
   }
 
   // MARK: - Cursors

@@ -18,7 +18,12 @@ struct Backoff {
   private static let shortestPause: UInt32 = 20
   private static let longestPause: UInt32 = 2_000
 
+  /// The attempts of half the default time. After a machine has stood still, those that hold a
+  /// lock have not been slow, and get the time to let go of it.
+  private static let fewestAttempts = 5_000
+
   private let deadline: ContinuousClock.Instant
+  private var attemptsLeft: Int
   private var pause: UInt32 = 2 * shortestPause
 
   /// Without a timeout, attempts are made as long as the work on this thread may take, or for the
@@ -26,11 +31,14 @@ struct Backoff {
   init(timeout: Duration? = nil) {
     let limit = timeout == nil ? WorkLimit.current?.deadline : nil
     deadline = limit ?? .now + (timeout ?? Self.timeout)
+    attemptsLeft = timeout == nil ? Self.fewestAttempts : 0
   }
 
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
-    guard ContinuousClock.now < deadline, WorkLimit.current?.failure == nil else { return false }
+    guard WorkLimit.current?.failure == nil else { return false }
+    guard attemptsLeft > 0 || ContinuousClock.now < deadline else { return false }
+    attemptsLeft -= 1
     usleep(UInt32.random(in: Self.shortestPause...pause))
     pause = min(pause * 2, Self.longestPause)
     return true

@@ -124,7 +124,8 @@ struct FileMailbox: Wormhole.Mailbox {
     do throws(WormholeError) {
       return try recordsInPassing(after: number, limit: limit)
     } catch {
-      return try whileNobodyWrites { (state) throws(WormholeError) in
+      // Readers look again later.
+      return try whileNobodyWrites(timeout: .milliseconds(100)) { (state) throws(WormholeError) in
         let newest = try newestMessage(after: number, state)
         return batch(of: newest, state, after: number, limit: limit)
       }
@@ -203,13 +204,13 @@ struct FileMailbox: Wormhole.Mailbox {
   /// Reads while no writer is active. A damaged message does not tell its number, which is then the
   /// last one given out, unless that belongs to a message that is about to replace it.
   ///
-  /// A writer that takes long makes the reader fail as busy; it looks again later.
+  /// If a writer takes longer than the timeout, the reader fails as busy.
   private func whileNobodyWrites<Result>(
-    _ body: (MailboxState?) throws(WormholeError) -> Result
+    timeout: Duration? = nil, _ body: (MailboxState?) throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
     let lock: FileLock?
     do throws(WormholeError) {
-      lock = try lockForReading(timeout: .milliseconds(100))
+      lock = try lockForReading(timeout: timeout)
     } catch .foreign {
       // Nobody can write it.
       return try body(try readState())
