@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct IOSPortTests {
   private let group = "group.org.example.port"
   private let folder = FileManager.default.temporaryDirectory

@@ -9,7 +9,7 @@ private func writing(_ text: String, to log: Log<String>) -> CFNotificationCallb
   { _, _, _, _, _ in log.append(text) }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CFObservingTests {
   private let log = Log<String>()
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CFPostingTests {
   private let log = Log<String>()
 
@@ -134,7 +134,7 @@ struct CFPostingTests {
 }
 
 /// What goes wrong is told to one handler for the whole process.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CFErrorTests {
   /// The errors of one call. Other tests make none.
   private func errors(of body: () -> Void) -> [String] {

@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ListenerTests {
   private let name: NotificationName = "com.example.changed"
 

@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotificationNameTests {
   private static let composed: NotificationName = "com.example.caf\u{E9}"
   private static let decomposed: NotificationName = "com.example.cafe\u{301}"

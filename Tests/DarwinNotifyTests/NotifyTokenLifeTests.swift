@@ -7,7 +7,7 @@ import Testing
 
 private let name: NotificationName = "com.example.changed"
 
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyTokenLifeTests {
   @Test(arguments: BusKind.installed)
   func endsWithItsValue(on kind: BusKind) async {

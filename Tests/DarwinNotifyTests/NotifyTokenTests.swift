@@ -6,7 +6,7 @@ import Testing
 
 private let name: NotificationName = "com.example.changed"
 
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyTokenTests {
   @Test(arguments: BusKind.grounds)
   func checksTrueOnceThenOnceForAnyNumberOfPosts(on kind: BusKind) async {

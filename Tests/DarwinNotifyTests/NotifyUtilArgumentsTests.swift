@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilArgumentsTests {
   /// A command line and its result. `USAGE` stands for the usage text.
   struct Golden: Sendable, CustomTestStringConvertible {

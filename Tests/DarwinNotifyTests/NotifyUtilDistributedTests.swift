@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilDistributedTests {
   private let userInfo = #"""
     { "title" : "Na\u00efma \ud83d\ude00 \"\\\n", "minutes": 4.5, "rating": -5, "on": true,

@@ -3,7 +3,7 @@ import DarwinNotify
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilFailureTests {
   /// Arguments of `env`.
   private static let cleared = [

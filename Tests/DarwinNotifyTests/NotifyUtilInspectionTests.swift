@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilInspectionTests {
   private static let oddName: NotificationName = "com.example.\"\\\n\t\u{1}\u{E9}\u{1F600}"
 

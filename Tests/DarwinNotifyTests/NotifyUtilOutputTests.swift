@@ -3,7 +3,7 @@ import DarwinNotify
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilOutputTests {
   /// Each prints a line for an event, and would continue forever.
   private static let registrations = ["-dispatch", "-file", "-check", "-plain", "-signal"].map {

@@ -3,7 +3,7 @@ import DarwinNotify
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilScriptTests {
   private static let types = ["dispatch", "file", "signal", "check", "plain"]
 

@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifyUtilTests {
   private static let types = ["dispatch", "file", "signal", "check", "plain"]
 

@@ -3,7 +3,7 @@ import DarwinNotify
 import Dispatch
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ObservationTests {
   private let name: NotificationName = "com.example.changed"
 

@@ -2,7 +2,7 @@
 import DarwinNotify
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PrefixTests {
   @Test(arguments: BusKind.installed)
   func theEventSaysWhichNameWasPosted(on kind: BusKind) async throws {

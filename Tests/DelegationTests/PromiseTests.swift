@@ -2,7 +2,7 @@
 import DarwinNotifySupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PromiseTests {
   @Test func onlyTheFirstValueCounts() async {
     let promise = Promise<Int?>()

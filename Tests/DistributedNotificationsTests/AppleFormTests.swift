@@ -3,7 +3,7 @@ import DistributedNotifications
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct AppleFormTests {
   private let queue = OperationQueue()
 

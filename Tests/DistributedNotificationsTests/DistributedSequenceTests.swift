@@ -3,7 +3,7 @@ import DistributedNotifications
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DistributedSequenceTests {
   @Test(arguments: BusKind.installed)
   func tellsOfTheBusAndOfEachChange(on kind: BusKind) async throws {

@@ -1,7 +1,7 @@
 // Specifies that programs for macOS work as they are.
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct MacOSSourceTests {
   @Test(arguments: BusKind.installed)
   func aProgramForMacOSHearsAnother(on kind: BusKind) async throws {

@@ -3,7 +3,7 @@ import DistributedNotifications
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UserInfoTests {
   /// Posts a user info, and returns what has come.
   private func send(

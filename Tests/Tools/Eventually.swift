@@ -16,7 +16,7 @@ package func eventually(
   sourceLocation: SourceLocation = #_sourceLocation,
   _ condition: @Sendable () async -> Bool
 ) async {
-  let deadline = ContinuousClock.now + .seconds(20 * slowness)
+  let deadline = ContinuousClock.now + .seconds(60 * slowness)
   var looks = 0
   while await !condition() {
     looks += 1

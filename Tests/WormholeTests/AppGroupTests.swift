@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AppGroupTests {
   @Test func isADirectoryOfTheUserAlone() throws {
     let temporary = try TemporaryGroup()

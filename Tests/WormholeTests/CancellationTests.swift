@@ -15,7 +15,7 @@ private final class Flag: Sendable {
   func raise() { value.store(true, ordering: .releasing) }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CancellationTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
 
@@ -161,8 +161,8 @@ struct CancellationTests {
   func aLongTimeoutIsWaitedFor(_ kind: TransitKind) async throws {
     let (site, holder) = try await lock(kind)
     async let (number, other) = (
-      site.hole.pass(2, to: .number, timeout: .seconds(60)),
-      site.hole.pass(3, to: .number, timeout: .seconds(60))
+      site.hole.pass(2, to: .number, timeout: .seconds(600)),
+      site.hole.pass(3, to: .number, timeout: .seconds(600))
     )
     try await Task.sleep(for: .seconds(11))
     kill(holder.processIdentifier, SIGKILL)
@@ -174,7 +174,7 @@ struct CancellationTests {
   func aCancelledTaskPassesNothing(_ kind: TransitKind) async throws {
     let (site, holder) = try await lock(kind)
     let tasks = (1...4).map { number in
-      Task { _ = try await site.hole.pass(number, to: .number) }
+      Task { _ = try await site.hole.pass(number, to: .number, timeout: .seconds(600)) }
     }
     for task in tasks { task.cancel() }
     for task in tasks {
@@ -187,7 +187,7 @@ struct CancellationTests {
 
   @Test func readingWaitsNoLongerThanItsTask() async throws {
     let (site, holder) = try await lock(.coordinatedFile)
-    let reading = Task { try await site.hole.message(.number) }
+    let reading = Task { try await site.hole.message(.number, timeout: .seconds(600)) }
     reading.cancel()
     await #expect(throws: WormholeError.cancelled) { try await reading.value }
     withExtendedLifetime(holder) {}

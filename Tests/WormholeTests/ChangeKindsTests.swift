@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChangeKindsTests {
   typealias Kinds = [String: [Int64: SharedDatabase.Change.Kind]]
 

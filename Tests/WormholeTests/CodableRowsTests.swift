@@ -27,7 +27,7 @@ private struct Item: Codable, Equatable, Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CodableRowsTests {
   private let schema = [
     """

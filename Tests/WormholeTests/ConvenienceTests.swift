@@ -8,7 +8,7 @@ private enum Color: String, SQLiteValue {
   case red, green
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConvenienceTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
 

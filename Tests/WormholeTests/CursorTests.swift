@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CursorTests {
   @Test func areListedWithTheirLag() async throws {
     let site = try Site(.log)

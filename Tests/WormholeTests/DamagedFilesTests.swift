@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamagedFilesTests {
   private let name = MessageName<Int>("name")
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]

@@ -11,7 +11,7 @@ extension DefaultsKey where Value == Int {
   fileprivate static var count: Self { DefaultsKey("count", default: 0) }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DefaultsHandlerTests {
   @Test(arguments: [Delivery.thread, .direct, .main, .queue(.global())])
   func aHandlerBeginsWithTheCurrentValue(on delivery: Delivery) async throws {

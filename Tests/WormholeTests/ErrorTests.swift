@@ -5,7 +5,7 @@ import Testing
 import Wormhole
 import WormholeFoundation
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ErrorTests {
   /// One error of each case.
   static let errors: [WormholeError] = [

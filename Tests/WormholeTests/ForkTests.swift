@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ForkTests {
   /// Kills a program that has forked, but not its child. Returns the number of the child.
   private func killParent(_ program: Program) async throws -> Int32 {

@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct IsolationTests {
   /// Counts its calls, in its isolation.
   private actor Counter {

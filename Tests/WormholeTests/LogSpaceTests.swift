@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LogSpaceTests {
   private let bytes = Data(repeating: 7, count: 10_000)
 

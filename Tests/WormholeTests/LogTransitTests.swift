@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LogTransitTests {
   private func open(
     _ group: TemporaryGroup, _ transit: LogTransit = .log, name: String = "name"

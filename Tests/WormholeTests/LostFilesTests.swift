@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LostFilesTests {
   private typealias Mail = Log<Wormhole.Message<Int>>
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessageFileTests {
   /// Something that can happen to a file, and the error it causes.
   struct Damage: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Testing
 import Wormhole
 import WormholeFoundation
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessageForwardingTests {
   private let numbers = MessageName<Int>("org.example.value")
   private let texts = MessageName<String>("org.example.value")

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessageObservationTests {
   /// How a registration can be ended.
   enum End: CaseIterable, Sendable {

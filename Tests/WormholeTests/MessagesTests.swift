@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessagesTests {
   @Test(arguments: BusKind.installed, TransitKind.kinds)
   func isRegisteredBeforeItIsReturned(on bus: BusKind, over kind: TransitKind) async throws {

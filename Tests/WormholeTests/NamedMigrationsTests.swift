@@ -6,7 +6,7 @@ import Wormhole
 
 private typealias Migration = SharedDatabase.Migration
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct NamedMigrationsTests {
   private let first = Migration("items") {
     try $0.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")

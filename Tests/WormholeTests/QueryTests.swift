@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueryTests {
   private let schema = [
     "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",

@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReadOnlyTests {
   /// Runs the program that reads all of a group, where the directory of groups cannot be written.
   private func read(_ group: TemporaryGroup) async throws -> [String] {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RebindingTests {
   private typealias Mail = Log<Wormhole.Message<Int>>
 

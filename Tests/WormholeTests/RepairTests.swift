@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RepairTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
   private let key = DefaultsKey("number", default: 0)

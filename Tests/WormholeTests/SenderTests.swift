@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SenderTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 

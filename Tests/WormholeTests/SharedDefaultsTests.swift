@@ -12,7 +12,7 @@ extension DefaultsKey where Value == Int {
   fileprivate static var count: Self { DefaultsKey("count", default: 0) }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedDefaultsTests {
   @Test func whatIsNotSetIsTheDefault() throws {
     let defaults = try TemporaryGroup().group.defaults

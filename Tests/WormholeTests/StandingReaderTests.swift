@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StandingReaderTests {
   private func logBytes(_ group: TemporaryGroup) -> Int {
     let attributes = try? FileManager.default.attributesOfItem(atPath: "\(group.path)/items-wal")

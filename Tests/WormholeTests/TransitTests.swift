@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransitTests {
   private let names: [MessageName<Int>] = [.number, .other, "org.example.third"]
 

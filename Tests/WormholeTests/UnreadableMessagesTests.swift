@@ -7,7 +7,7 @@ import Testing
 
 @testable import Wormhole
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnreadableMessagesTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 
