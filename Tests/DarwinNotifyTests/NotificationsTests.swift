@@ -63,8 +63,9 @@ struct NotificationsTests {
 
   @Test(arguments: BusKind.installed)
   func unregistersWhenTheLoopIsLeft(on kind: BusKind) async throws {
-    try await expectRegistrationEnds(on: kind) { center, peer in
+    try await expectRegistrationEnds(on: kind) { center, peer, awaitRule in
       let notifications = try center.notifications(named: name)
+      await awaitRule()
       peer.post(name)
       for await _ in notifications { break }
       withExtendedLifetime(notifications) {}
@@ -73,8 +74,10 @@ struct NotificationsTests {
 
   @Test(arguments: BusKind.installed)
   func unregistersWhenItIsDroppedWithoutAnIteration(on kind: BusKind) async throws {
-    try await expectRegistrationEnds(on: kind) { center, _ in
-      _ = try center.notifications(named: name)
+    try await expectRegistrationEnds(on: kind) { center, _, awaitRule in
+      let notifications = try center.notifications(named: name)
+      await awaitRule()
+      withExtendedLifetime(notifications) {}
     }
   }
 
@@ -126,14 +129,18 @@ struct NotificationsTests {
 
   /// The bus has a rule for the sequence while it is used, and none afterwards.
   private func expectRegistrationEnds(
-    on kind: BusKind, use: (DarwinNotificationCenter, Peer) async throws -> Void
+    on kind: BusKind,
+    use: (DarwinNotificationCenter, Peer, _ awaitRule: () async -> Void) async throws -> Void
   ) async throws {
     let bus = try PrivateBus(kind)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let connection = try peer.connection(of: center)
     let rulesBefore = peer.countRules(of: connection)
-    try await use(center, peer)
-    #expect(rulesBefore == nil || peer.countRules(of: connection) == rulesBefore.map { $0 + 1 })
+    try await use(center, peer) {
+      await eventually("there is no rule") {
+        rulesBefore == nil || peer.countRules(of: connection) == rulesBefore.map { $0 + 1 }
+      }
+    }
     await eventually("the rule is still there") { peer.countRules(of: connection) == rulesBefore }
   }
 }

@@ -64,7 +64,7 @@ struct NotifyUtilScriptTests {
   @Test func succeedsWithinTheTimeout() async throws {
     let counted = ["--timeout", "100", "-1", "self.a", "-p", "self.a"]
     #expect(try await runNotifyUtil(counted, on: nil) == Outcome(output: "self.a\n"))
-    let endless = ["--timeout", "\(2 * slowness)", "-w", "self.a", "-p", "self.a"]
+    let endless = ["--timeout", "\(5 * slowness)", "-w", "self.a", "-p", "self.a"]
     #expect(try await runNotifyUtil(endless, on: nil) == Outcome(output: "self.a\n"))
   }
 

@@ -121,8 +121,8 @@ struct ObservationTests {
     let (observation, captured) = try observeWithCanary(center, census)
     #expect(captured.isAlive)
     observation.cancel()
-    await eventually("the capture was not released") { !captured.isAlive }
-    #expect(census.deaths == 1)
+    await eventually("the capture was not released") { census.deaths == 1 }
+    #expect(!captured.isAlive)
   }
 
   @Test(arguments: BusKind.grounds)

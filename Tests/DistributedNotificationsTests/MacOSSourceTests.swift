@@ -29,7 +29,7 @@ struct MacOSSourceTests {
   func postsOfAProcessThatEndsArriveCompleteAndInOrder(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let name = "com.example.numbers"
-    let count = 20_000
+    let count = 2_000
     let observer = try Program("macos-source", ["observe", name], on: bus)
     await observer.waitForLine("ready")
     let poster = try await Program.run("macos-source", ["post", name, "x", "\(count)"], on: bus)

@@ -100,6 +100,7 @@ struct LostFilesTests {
     // The numbers given out again are lower than those that the listener knows.
     for _ in 1...5 { try await hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
+    try await site.settle(queue)
     try #require(unlink(numbersFile(in: site)) == 0)
     for number in 10...13 {
       try await hole.pass(number, to: .number)

@@ -94,6 +94,7 @@ struct RebindingTests {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.bind(Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
+    await turn(queue)
     queue.suspend()
     try await site.hole.pass(1, to: .number)
     try site.hole.bind(

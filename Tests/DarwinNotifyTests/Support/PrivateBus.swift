@@ -23,8 +23,13 @@ final class PrivateBus: @unchecked Sendable {
   var address: String { String(cString: test_bus_address(bus)) }
 
   /// A center with its own connection, as another program would have.
+  ///
+  /// A bus that is slow to answer is waited for: the library would go on without it.
   func makeCenter() throws -> DarwinNotificationCenter {
-    try DarwinNotificationCenter(bus: .address(address))
+    let center = try DarwinNotificationCenter(bus: .address(address))
+    let deadline = ContinuousClock.now + .seconds(60)
+    while kind != .none, !center.isOnBus, .now < deadline { usleep(1_000) }
+    return center
   }
 
   /// A program that speaks D-Bus without the library.

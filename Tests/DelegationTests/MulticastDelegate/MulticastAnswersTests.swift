@@ -126,6 +126,7 @@ import Testing
     let task = Task { await events.all((any PlayerEvents).position, 1) }
     let first = Task { await events.firstAsync((any PlayerEvents).position, 1) }
     await eventually { log.entries == ["b asked"] }
+    await turn(other)
     task.cancel()
     first.cancel()
     #expect(await task.value.values == [2])
