@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 
 #include "shm/claim.h"
 #include "shm/file.h"
+#include "util/clock.h"
 #include "util/wake.h"
 
 /* A process counts as alive once it has locked its second byte too: by then it has cleared what the
@@ -26,8 +26,10 @@
 /* How many of the tables that were left stay readable. */
 #define N_LEFT 8
 
-/* A table may be removed by its last user while we open it: then open another. */
-#define N_ATTEMPTS 100
+/* A table may be removed by its last user while we open it: then open another. That user may have
+ * lost its processor in the middle. */
+#define N_ATTEMPTS 500
+#define PAUSE_US 2000
 
 bool dn__region_process_is_alive(const dn__region *region, unsigned process)
 {
@@ -216,7 +218,7 @@ static int open_and_enter(dn__region *region, char ret_path[PATH_MAX])
 
         for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
                 if (i > 0)
-                        (void)sched_yield();
+                        dn__clock_sleep_until(dn__clock_after_us(PAUSE_US));
                 region->fd = dn__file_open(region->key, ret_path);
                 if (region->fd < 0)
                         return region->fd;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shm/claim.h"
 #include "shm/slot.h"
 #include "shm.h"
 #include "test-child.h"
@@ -69,6 +71,26 @@ TEST_NO_BUS(openingMayRaceWithRemoving)
                 CHECK_EQ(pthread_create(&threads[i], NULL, open_and_close, NULL), 0);
         for (size_t i = 0; i < 4; i++)
                 pthread_join(threads[i], NULL);
+}
+
+static void *remove_late(void *fd)
+{
+        test_let_pass_ms(200);
+        CHECK_EQ(unlink(path_of_table("key")), 0);
+        (void)close((int)(intptr_t)fd);
+        return NULL;
+}
+
+TEST_NO_BUS(openingWaitsForARemoverThatHasLostItsProcessor)
+{
+        pthread_t thread;
+
+        dn__region_close(open_region("key"));
+        int fd = open(path_of_table("key"), O_RDWR | O_CLOEXEC);
+        CHECK_EQ(dn__claim_take(fd, 0, DN__SHM_N_PROCESSES), 0);
+        CHECK_EQ(pthread_create(&thread, NULL, remove_late, (void *)(intptr_t)fd), 0);
+        dn__region_close(open_region("key"));
+        pthread_join(thread, NULL);
 }
 
 static int result_of_open(void)
