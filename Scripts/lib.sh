@@ -89,6 +89,7 @@ readme_programs() {
 # ---- processes and temporary files, which end with the script ------------------------------------
 
 scratch=
+timeout_s=60 # of everything that is waited for: a loaded machine may take long
 
 clean_up() {
   local status=$? pid
@@ -123,18 +124,18 @@ start() {
 # Prints how many lines of a process match: seen NAME EXTENDED-REGEXP
 seen() { grep -cE -- "$2" "$scratch/$1.log" || true; }
 
-# Waits until a process has written that many matching lines: await NAME REGEXP COUNT SECONDS
+# Waits until a process has written that many matching lines: await NAME REGEXP COUNT
 await() {
-  local deadline=$((SECONDS + $4))
+  local deadline=$((SECONDS + timeout_s))
   until [ "$(seen "$1" "$2")" -ge "$3" ]; do
     [ "$SECONDS" -lt "$deadline" ] || return 1
     sleep 0.02
   done
 }
 
-# Waits until a process started by start() ends, and returns its status: await_end PID SECONDS
+# Waits until a process started by start() ends, and returns its status: await_end PID
 await_end() {
-  local deadline=$((SECONDS + $2))
+  local deadline=$((SECONDS + timeout_s))
   while kill -0 "$1" 2>/dev/null; do
     [ "$SECONDS" -lt "$deadline" ] || return 124
     sleep 0.02
@@ -149,7 +150,7 @@ start_bus() {
   export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus
   start bus dbus-daemon --session --nofork --nopidfile --nosyslog --print-address \
     --address="$DBUS_SESSION_BUS_ADDRESS"
-  await bus '^unix:path=' 1 10 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
+  await bus '^unix:path=' 1 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
 }
 
 # ---- the installed C library ---------------------------------------------------------------------
