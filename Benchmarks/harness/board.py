@@ -27,10 +27,10 @@ class Board:
         """Returns posts heard, ns of the last one, calls."""
         return SLOT.unpack_from(self.memory, slot * SLOT.size)
 
-    def await_posts(self, n_posts, silence=1.0):
-        """Waits until that many are heard or none for a while; returns what read() does."""
+    def await_posts(self, n_posts, silence=1.0, first=60.0):
+        """Waits until that many are heard or, for a while, none; returns what read() does."""
         seen, changed = self.read(), time.monotonic()
-        while seen[0] < n_posts and time.monotonic() - changed < silence:
+        while seen[0] < n_posts and time.monotonic() < changed + (silence if seen[0] else first):
             time.sleep(0.002)
             now = self.read()
             if now != seen:

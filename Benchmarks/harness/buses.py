@@ -110,7 +110,7 @@ class Bus:
         self._await(lambda: os.path.exists(path))
 
     def _await(self, is_there):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not is_there():
             if time.monotonic() > deadline or not self.is_alive():
                 raise Failure(f"{KINDS[self.kind]} does not start")

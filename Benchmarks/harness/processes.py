@@ -4,6 +4,7 @@ import os
 import select
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 CLOCK_OF_PROCESS = 2  # scheduler time, of all threads, those that have ended included
@@ -52,7 +53,7 @@ class Child:
         while self.read_line(timeout) != "ready":
             pass
 
-    def run(self, timeout=30.0):
+    def run(self, timeout=120.0):
         """Starts what it is ready for, and returns the lines it prints."""
         self.process.stdin.write(b"go\n")
         self.process.stdin.flush()
@@ -76,7 +77,7 @@ class Child:
         return self.process.poll() is not None
 
     def why_it_ended(self):
-        status = self.process.wait(10)
+        status = self.process.wait(60)
         last = ""
         if self.errors is not subprocess.DEVNULL:
             self.errors.seek(0)
@@ -140,5 +141,6 @@ def count_switches(pid):
     """How often each thread of a process has begun to wait."""
     counts = {}
     for status in Path(f"/proc/{pid}/task").glob("*/status"):
-        counts[status.parent.name] = read_fields(status)["voluntary_ctxt_switches"]
+        with suppress(OSError):  # a thread that has ended
+            counts[status.parent.name] = read_fields(status)["voluntary_ctxt_switches"]
     return counts

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from board import Board
 from processes import Child, Failure, read_cpu_ns
 
-READY_TIMEOUT_S = 30
+READY_TIMEOUT_S = 60
 counter = itertools.count()
 
 
@@ -57,7 +57,7 @@ class Run:
         """Posts at rest; returns the times until everyone has heard, in ns."""
         poster = self.start_poster(n_posts, n_each)
         try:
-            return [int(line) for line in poster.run(60)]
+            return [int(line) for line in poster.run()]
         except Failure as failure:
             raise self.find_cause(failure) from failure
 
@@ -79,7 +79,7 @@ class Run:
         pids = {"poster": poster.pid, **({"bus": self.bus.pid} if self.bus.pid else {}),
                 **{"receiver": receiver.pid for receiver in self.receivers}}
         before = {who: read_cpu_ns(pid) for who, pid in pids.items()}
-        n_posts, start_ns, end_ns = map(int, poster.run(60 + duration_ms / 1000)[0].split())
+        n_posts, start_ns, end_ns = map(int, poster.run()[0].split())
         n_heard, last_ns, n_calls = self.board.await_posts(n_posts) if self.receivers else (0, 0, 0)
         cpu_ns = {who: read_cpu_ns(pid) - before[who] for who, pid in pids.items()}
         return Flood(n_posts, end_ns - start_ns, n_heard, last_ns - start_ns, n_calls, cpu_ns)
@@ -88,15 +88,15 @@ class Run:
         """Posts while the broker is stopped; returns posts, ns, bytes before and after, outcome."""
         poster = self.start("stalled", duration_ms, self.prefix)
         self.bus.pause()
-        line = poster.run(60 + duration_ms / 1000)[0]
+        line = poster.run()[0]
         *numbers, outcome = line.split()
         return [*map(int, numbers), outcome]
 
-    def time_first(self, timeout_s=10):
+    def time_first(self, timeout_s=60):
         """The time from starting a process until its first post is heard, in ns."""
         start_ns = time.monotonic_ns()
         self.spawn("first", self.prefix)
-        n_posts, last_ns, _ = self.board.await_posts(1, silence=timeout_s)
+        n_posts, last_ns, _ = self.board.await_posts(1, first=timeout_s)
         return last_ns - start_ns if n_posts else None
 
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_NS 50000
-#define GIVE_UP_NS 10000000000
+#define GIVE_UP_NS 60000000000
 
 _Static_assert(sizeof(board_slot) == 64, "a slot is one cache line");
 

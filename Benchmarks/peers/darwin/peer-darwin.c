@@ -65,7 +65,7 @@ static int process(int timeout_ms)
 
 static int flush(void)
 {
-        return dn_flush(10000000);
+        return dn_flush(60000000);
 }
 
 /* If too many posts are waiting for the bus, they are merged by name, so this polls until none is

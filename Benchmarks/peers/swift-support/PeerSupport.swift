@@ -59,6 +59,6 @@ package func pace() -> Int32 {
 package func run(_ peer: bench_peer) -> Never {
   var peer = peer
   peer.open = { 0 }
-  peer.flush = { guarded { try DarwinNotificationCenter.shared.flush(timeout: .seconds(10)) } }
+  peer.flush = { guarded { try DarwinNotificationCenter.shared.flush(timeout: .seconds(60)) } }
   exit(bench_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1, &peer))
 }
