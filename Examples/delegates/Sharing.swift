@@ -105,7 +105,7 @@ func showSharing() async throws {
   // The first request is held until there is a token, then continues.
   bus.intercept(Share.self) { [unowned bus] share, next in
     var share = share
-    share.token = try await bus.send(SignIn(), to: .chat, timeout: .seconds(10)).token
+    share.token = try await bus.send(SignIn(), to: .chat, timeout: .seconds(60)).token
     return try await next(share)
   }
   let hello = Share(message: .text("hello"))

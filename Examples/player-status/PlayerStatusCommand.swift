@@ -8,9 +8,13 @@ import PlayerKit
 
 @main
 struct PlayerStatusCommand {
-  static func main() throws {
+  static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let center = DistributedNotificationCenter.default()
+    for await isOnBus in try center.busStates() {
+      if isOnBus { break }
+      say("there is no bus yet")
+    }
     switch arguments.dropFirst().first {
     case "play" where arguments.count == 4:
       // A value: other programs see it as a dictionary.
