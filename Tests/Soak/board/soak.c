@@ -38,7 +38,7 @@ typedef struct soak_worker {
 
 typedef struct soak_board {
         _Atomic uint64_t rest;
-        _Atomic uint64_t is_disk_full;
+        _Atomic uint64_t n_disk_changes;
         soak_worker workers[SOAK_N_WORKERS];
 } soak_board;
 
@@ -192,9 +192,9 @@ void soak_set_last(unsigned transit, uint64_t number)
         atomic_store(&me->last[transit], number);
 }
 
-bool soak_is_disk_full(void)
+uint64_t soak_count_disk_changes(void)
 {
-        return atomic_load(&board->is_disk_full);
+        return atomic_load(&board->n_disk_changes);
 }
 
 /* --- Violations ---------------------------------------------------------------------------- */

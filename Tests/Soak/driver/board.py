@@ -3,7 +3,7 @@
 import mmap
 
 N_WORKERS, N_NAMES, N_TRANSITS = 32, 4, 3
-BOARD = ("rest", "is_disk_full")
+BOARD = ("rest", "n_disk_changes")
 WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations",
           *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")

@@ -18,7 +18,8 @@ class Chaos:
             self.harm.update(restart=self.restart, pause=self.pause)
         if ground.has_disk:
             self.harm["disk"] = self.fill_disk
-        self.is_bus_well = self.is_disk_well = True
+        self.is_bus_well = True
+        self.n_disk_changes = 0  # the disk is full while it is odd
 
     def run(self, seconds):
         """Does harm for a time; all is well when it returns."""
@@ -72,14 +73,16 @@ class Chaos:
         self.undo_later(1.5, mend)
 
     def fill_disk(self):
-        if not self.is_disk_well:
+        if self.n_disk_changes % 2:
             return
-        self.is_disk_well = False
-        self.crew.board.set_for_all("is_disk_full", True)
+        self.count_disk_change()
         self.ground.fill_disk()
 
         def mend():
             self.ground.free_disk()
-            self.crew.board.set_for_all("is_disk_full", False)
-            self.is_disk_well = True
+            self.count_disk_change()
         self.undo_later(1, mend)
+
+    def count_disk_change(self):
+        self.n_disk_changes += 1
+        self.crew.board.set_for_all("n_disk_changes", self.n_disk_changes)

@@ -123,14 +123,18 @@ class Crew:
 
     def compare(self):
         """All that were there at the last rest have heard the same number of posts since."""
-        heard = {worker.process.pid: self.board.counts(worker.slot, "heard")
-                 for worker in self.of("count")}
-        deltas = {pid: [now - before for now, before in zip(heard[pid], self.heard[pid])]
-                  for pid in heard if pid in self.heard}
+        heard, deltas = {}, {}
+
+        def agree():
+            for worker in self.of("count"):
+                pid = worker.process.pid
+                heard[pid] = self.board.counts(worker.slot, "heard")
+                if pid in self.heard:
+                    deltas[pid] = [now - before for now, before in zip(heard[pid], self.heard[pid])]
+            return len(set(map(tuple, deltas.values()))) <= 1
+        self.await_true(agree, lambda: "observers disagree on what was posted:\n  " + "\n  ".join(
+            f"{worker}: {deltas.get(worker.process.pid)}" for worker in self.of("count")))
         self.heard = heard
-        if len(set(map(tuple, deltas.values()))) > 1:
-            texts = [f"{worker}: {deltas.get(worker.process.pid)}" for worker in self.of("count")]
-            raise Failure("observers disagree on what was posted:\n  " + "\n  ".join(texts))
 
     # ---- growth --------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@
 #ifndef DN_SOAK_H
 #define DN_SOAK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define SOAK_N_WORKERS 32
@@ -42,8 +41,9 @@ void soak_noticed(unsigned name);
 uint64_t soak_get_last(unsigned transit);
 void soak_set_last(unsigned transit, uint64_t number);
 
-/* While the disk is full, messages may not be stored, nor read. */
-bool soak_is_disk_full(void);
+/* How often the disk was filled or freed: it is full while this is odd. Then messages may not be
+ * stored, nor read. */
+uint64_t soak_count_disk_changes(void);
 
 /* Reports what must not happen. */
 __attribute__((format(printf, 1, 2))) void soak_violation(const char *format, ...);
