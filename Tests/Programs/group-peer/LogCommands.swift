@@ -73,8 +73,8 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
 /// Waits together with a forked child until both are killed.
 private func forkAndWait() {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-  let process = fork()
-  if process != 0 { say("\(process)") }
+  // The child says it, once it has closed what it must not keep.
+  if fork() == 0 { say("\(getpid())") }
   while true { pause() }
 }
 
