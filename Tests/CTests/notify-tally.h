@@ -33,9 +33,11 @@ static inline dn_token_handler counting(tally *self)
 static inline int add_callback_on(const char *name, tally *self, const dn_executor *executor)
 {
         int token = NOTIFY_TOKEN_INVALID;
+        uint64_t began_us = test_now_us();
 
         CHECK_EQ(dn_notify_register_callback(name, counting(self), executor, &token),
                  NOTIFY_STATUS_OK);
+        (void)settle_name(dn_center_darwin(), name, 0, began_us);
         return token;
 }
 
@@ -47,8 +49,10 @@ static inline int add_callback(const char *name, tally *self)
 static inline int add_check(const char *name)
 {
         int token = NOTIFY_TOKEN_INVALID;
+        uint64_t began_us = test_now_us();
 
         CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
+        (void)settle_name(dn_center_darwin(), name, 0, began_us);
         return token;
 }
 
@@ -71,7 +75,10 @@ static inline uint64_t get_state(int token)
 
 static inline void post(const char *name)
 {
+        uint64_t began_us = test_now_us();
+
         CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+        (void)settle(dn_center_darwin(), 0, began_us);
 }
 
 static inline void cancel(int token)
@@ -141,8 +148,10 @@ static inline uint32_t try_kind(int kind, const char *name, int *ret_token)
 static inline int add_kind(int kind, const char *name)
 {
         int token = NOTIFY_TOKEN_INVALID;
+        uint64_t began_us = test_now_us();
 
         CHECK_EQ(try_kind(kind, name, &token), NOTIFY_STATUS_OK);
+        (void)settle_name(dn_center_darwin(), name, 0, began_us);
         return token;
 }
 

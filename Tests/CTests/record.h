@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "late.h"
 #include "test.h"
 
 /* One line for each call: NAME, then " @OBJECT", " JSON", " xPOSTS" and " -DROPPED" if there are
@@ -119,9 +120,11 @@ static inline dn_observer *record_observe(dn_center *center, const dn_filter *fi
 {
         dn_observer *observer = NULL;
 
+        uint64_t began_us = test_now_us();
+
         record_init(self);
-        CHECK_EQ(dn_center_observe_filtered(center, filter, record_handler(self), NULL, &observer),
-                 0);
+        int r = dn_center_observe_filtered(center, filter, record_handler(self), NULL, &observer);
+        CHECK_EQ(settle_observer(center, filter, r, began_us), 0);
         return observer;
 }
 
@@ -133,8 +136,8 @@ static inline dn_observer *record_drop(dn_observer *observer, record *self)
 }
 
 /* Posts with {"i": number}. */
-static inline int post_number(dn_center *center, const char *name, const char *object,
-                              int64_t number)
+static inline int try_post_number(dn_center *center, const char *name, const char *object,
+                                  int64_t number)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
         dn_dict *user_info = NULL;
@@ -145,6 +148,14 @@ static inline int post_number(dn_center *center, const char *name, const char *o
         r = dn_center_post(center, name, object, user_info, 0);
         dn_dict_unref(user_info);
         return r;
+}
+
+static inline int post_number(dn_center *center, const char *name, const char *object,
+                              int64_t number)
+{
+        uint64_t began_us = test_now_us();
+
+        return settle(center, try_post_number(center, name, object, number), began_us);
 }
 
 #endif

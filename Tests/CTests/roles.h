@@ -49,7 +49,7 @@ ROLE(post)
                         return 1;
         }
         if (strcmp(args[2], "_exit") == 0) {
-                int r = dn_flush(5000000);
+                int r = dn_flush(TEST_DEADLINE_US);
                 _exit(r < 0 ? 1 : 0);
         }
         if (strcmp(args[2], "exit") == 0)
@@ -117,7 +117,7 @@ static inline test_peer *begin_to_fork(test_bus **ret_bus)
 static inline void check_one_connection(test_peer *peer, pid_t pid)
 {
         if (test_peer_is_on_bus(peer))
-                CHECK_EQ(test_peer_n_connections(peer, pid), 1);
+                WAIT_UNTIL_EQ(test_peer_n_connections(peer, pid), 1);
 }
 
 /* Makes this process's bus one that accepts connections but never answers. Returns its socket,

@@ -120,7 +120,7 @@ TEST_ON_BUS(openedCenterDisconnectsWithItsLastReference)
 
         CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
         post_ok(center, "hello");
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
         dn_center_unref(center);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
         test_peer_close(peer);
@@ -139,7 +139,7 @@ TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
         dn_center_unref(center);
         test_peer_post(peer, "hello");
         WAIT_UNTIL_EQ(seen.n_calls, 1);
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
 
         tally_drop(observer);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
@@ -177,7 +177,7 @@ TEST_ON_BUS(darwinCenterHasOneConnectionForEverything)
                 post_ok(dn_center_darwin(), name);
         }
         WAIT_UNTIL_EQ(seen.n_calls, 100);
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
         test_peer_close(peer);
         test_bus_stop(bus);
 }
@@ -208,6 +208,7 @@ TEST_ON_BUS(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
         dn_handler handler = {.invoke = post_and_part};
 
         CHECK_EQ(dn_center_open("session", &center), 0);
+        await_bus(center);
         CHECK_EQ(dn_center_observe(center, "go", handler, NULL, &last_observer), 0);
         dn_center_unref(center);
         test_peer_post(peer, "go");

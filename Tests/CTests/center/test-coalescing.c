@@ -37,7 +37,7 @@ TEST(sixteenWaitingPostsAreDeliveredOneByOne)
                 post_ok(dn_center_darwin(), "slow");
         seen.holds = false;
         WAIT_UNTIL_EQ(seen.n_calls, 1 + N_QUEUED);
-        CHECK_EQ(seen.n_posts, 1 + N_QUEUED);
+        WAIT_UNTIL_EQ(seen.n_posts, 1 + N_QUEUED); /* counted after the call */
         test_bus_stop(bus);
 }
 
@@ -86,7 +86,7 @@ TEST(slowObserverDoesNotMergeForOthersOfTheName)
                 post_ok(dn_center_darwin(), "slow");
                 WAIT_UNTIL_EQ(quick.n_calls, i);
         }
-        CHECK_EQ(quick.n_posts, 100);
+        WAIT_UNTIL_EQ(quick.n_posts, 100);
         CHECK_EQ(seen.n_calls, 1);
         seen.holds = false;
         WAIT_UNTIL_EQ(seen.n_posts, 101);

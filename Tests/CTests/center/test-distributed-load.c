@@ -86,6 +86,18 @@ static void *storm(void *argument)
         return NULL;
 }
 
+/* Returns when what this process has posted has come back and has been delivered. */
+static void fence(void)
+{
+        dn_center *center = dn_center_distributed();
+        record seen;
+        dn_observer *observer = record_observe(center, &(dn_filter){ .name = "fence" }, &seen);
+
+        WAIT_UNTIL_EQ(post_number(center, "fence", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        record_drop(observer, &seen);
+}
+
 TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
 {
         test_bus *bus = test_bus_begin();
@@ -94,24 +106,24 @@ TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
         pthread_t threads[N_THREADS];
         uint64_t n_before;
 
-        CHECK_EQ(dn_center_is_on_bus(center), 1);
+        await_bus(center);
         for (unsigned i = 0; i < N_THREADS; i++) {
                 numbers[i] = i;
                 CHECK_EQ(pthread_create(&threads[i], NULL, storm, &numbers[i]), 0);
         }
         test_let_pass_ms(STORM_MS);
+        WAIT_UNTIL(n_calls > 0);
         stop = true;
         for (unsigned i = 0; i < N_THREADS; i++)
                 pthread_join(threads[i], NULL);
         WAIT_UNTIL_EQ(n_destroyed, n_made);
-        CHECK(n_calls > 0);
         CHECK_EQ(dn_center_set_suspended(center, false), 0);
         /* A call that a callback's removal found running has come to its end. */
-        test_let_pass_ms(50);
+        fence();
         n_before = n_calls;
         for (unsigned i = 0; i < 5; i++)
                 post_or_be_refused("storm.0", "x", i);
-        test_let_pass_ms(50);
+        fence();
         CHECK_EQ(n_calls, n_before);
         test_bus_stop(bus);
 }
@@ -122,7 +134,7 @@ ROLE(post)
         for (long i = 0, n = atol(args[1]); i < n; i++)
                 if (post_number(dn_center_distributed(), args[0], NULL, i) < 0)
                         return 1;
-        return 0;
+        return dn_flush(TEST_DEADLINE_US) < 0;
 }
 
 static uint64_t read_statistic(int statistic)
@@ -153,6 +165,7 @@ TEST_ON_BUS(aHandlerThatBlocksLosesNothing)
         test_bus *bus = test_bus_begin();
         dn_observer *observer = NULL;
 
+        await_bus(dn_center_distributed());
         CHECK_EQ(dn_center_observe(dn_center_distributed(), NAME, (dn_handler){ .invoke = block },
                                    NULL, &observer),
                  0);

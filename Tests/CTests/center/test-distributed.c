@@ -139,6 +139,7 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
         static _Atomic int order[N + 1], n_calls;
         static turn turns[N];
 
+        await_bus(center);
         for (int i = 0; i < N; i++) {
                 turns[i] = (turn){ i, order, &n_calls };
                 CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3],
@@ -165,7 +166,7 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
 
         observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
         snprintf(count, sizeof(count), "%d", N);
-        child = test_spawn_role("post", NAME, "x", count, "return", NULL);
+        child = test_spawn_role("post", NAME, "x", count, "_exit", NULL);
         CHECK_EQ(test_child_wait(child), 0);
         WAIT_UNTIL_EQ(seen.n_calls, N);
         CHECK_EQ(seen.n_dropped, 0);
@@ -347,6 +348,7 @@ TEST_ON_BUS(removalGoesByNameAndObjectAndTakesDuplicates)
 
         record_init(&seen);
         record_init(&other);
+        await_bus(center);
         CHECK_EQ(dn_center_add_observer(center, &other, record_callback, "a", NULL, 0), 0);
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(dn_center_add_observer(center, &seen, record_callback, "a", "x", 0), 0);
@@ -392,6 +394,7 @@ TEST_ON_BUS(anObserverWithoutAPointerStays)
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
 
+        await_bus(center);
         CHECK_EQ(dn_center_add_observer(center, NULL, count_permanent, NAME, NULL, 0), 0);
         CHECK_EQ(dn_center_remove_observer(center, NULL, NAME, NULL), -EINVAL);
         CHECK_EQ(dn_center_remove_every_observer(center, NULL), -EINVAL);
@@ -417,6 +420,7 @@ TEST_ON_BUS(anObserverThatIsRemovedBeforeItsTurnIsNotCalled)
         dn_observer *observer = NULL;
 
         record_init(&first);
+        await_bus(center);
         CHECK_EQ(dn_center_observe(center, NAME, (dn_handler){ remove_another, &first, NULL }, NULL,
                                    &observer),
                  0);

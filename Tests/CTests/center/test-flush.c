@@ -30,7 +30,7 @@ TEST_ON_BUS(flushReturnsWhenTheBusHasReadEverything)
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "N");
-        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         CHECK_EQ(dn_flush(0), 0);
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "N");
@@ -168,7 +168,7 @@ TEST_ON_BUS(flushCoversEveryCenter)
         CHECK_EQ(dn_center_open(test_bus_address(other_bus), &other), 0);
         post_ok(dn_center_darwin(), "N");
         post_ok(other, "N");
-        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_pause(bus);
         post_until_pending();
         post_ok(other, "N");

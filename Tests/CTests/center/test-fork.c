@@ -58,7 +58,7 @@ TEST_ON_BUS(childObservesOnItsOwnConnection)
                 _exit(0);
         }
         WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-        CHECK_EQ(test_peer_n_connections(peer, pid), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, pid), 1);
         post_ok(dn_center_darwin(), "child");
         CHECK_EQ(test_wait_for(pid), 0);
         check_parent(1);
@@ -175,7 +175,7 @@ TEST(forkWithBusyThreadsDoesNotDeadlock)
                 pid_t pid = fork(); /* the other threads are never idle */
                 if (pid == 0) {
                         post_soon(dn_center_darwin(), "parent");
-                        WAIT_UNTIL(dn_flush(5000000) == 0);
+                        WAIT_UNTIL(dn_flush(TEST_DEADLINE_US) == 0);
                         if (i % 2)
                                 exit(0);
                         _exit(0);

@@ -21,11 +21,19 @@ ROLE(postUnobserved)
                         snprintf(name, sizeof name, "unobserved.%d", i);
                         int r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
                         if (r == -ENOBUFS)
-                                dn_flush(5000000);
+                                dn_flush(TEST_DEADLINE_US);
                 }
                 dn_center_post(dn_center_darwin(), "last", NULL, NULL, 0);
         }
         return 0;
+}
+
+static uint64_t n_received(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_RECEIVED, &n), 0);
+        return n;
 }
 
 static void observe_all(void)
@@ -43,6 +51,8 @@ static void observe_all(void)
         }
         post_ok(dn_center_darwin(), "observed.7");
         WAIT_UNTIL_EQ(seen[7].n_calls, 1);
+        if (test_peer_is_on_bus(peer))
+                WAIT_UNTIL_EQ(n_received(), 1); /* the echo */
 }
 
 /* Lets the effects of the preparations end before the measurement begins. */
@@ -60,10 +70,16 @@ static uint64_t wait_until_quiet(void)
 
 TEST(idleProcessNeverWakesUp)
 {
+        uint64_t n_before, n_after;
+        int n_windows = 0;
+
         observe_all();
-        uint64_t n_before = wait_until_quiet();
-        test_let_pass_ms(WINDOW_MS);
-        CHECK_EQ(test_n_switches_of_others(), n_before);
+        do { /* on a busy machine the preparations may have a late effect */
+                n_before = wait_until_quiet();
+                test_let_pass_ms(WINDOW_MS);
+                n_after = test_n_switches_of_others();
+        } while (n_after != n_before && ++n_windows < 5);
+        CHECK_EQ(n_after, n_before);
         post_ok(dn_center_darwin(), "observed.7");
         WAIT_UNTIL_EQ(seen[7].n_calls, 2);
         CHECK(test_n_switches_of_others() > n_before); /* the measurement works */

@@ -12,6 +12,7 @@ static dn_observer *observe_prefix(const char *prefix, record *self)
         dn_observer *observer = NULL;
 
         record_init(self);
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, record_handler(self), NULL,
                                           &observer),
                  0);
@@ -24,11 +25,11 @@ TEST_ON_BUS(theEventSaysWhichNameWasPosted)
         record com, all;
         dn_observer *observers[] = { observe_prefix("com.x", &com), observe_prefix("", &all) };
 
-        post_elsewhere("com.x", 1, "return");
+        post_elsewhere("com.x", 1, "_exit");
         WAIT_UNTIL_EQ(all.n_calls, 1);
-        post_elsewhere("com.xy", 1, "return");
+        post_elsewhere("com.xy", 1, "_exit");
         WAIT_UNTIL_EQ(all.n_calls, 2);
-        post_elsewhere("org.x", 1, "return");
+        post_elsewhere("org.x", 1, "_exit");
         WAIT_UNTIL_EQ(all.n_calls, 3);
         post_ok(dn_center_darwin(), "com.x.own");
         post_ok(dn_center_darwin(), "self.own");
@@ -51,7 +52,7 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.x", tally_handler(&prefix), NULL,
                                           &observers[0]),
                  0);
-        post_elsewhere("com.x.y", N, "return");
+        post_elsewhere("com.x.y", N, "_exit");
         WAIT_UNTIL_EQ(exact.n_posts, N);
         WAIT_UNTIL_EQ(prefix.n_posts, N);
         for (int i = 0; i < N; i++)
@@ -74,6 +75,7 @@ TEST_ON_BUS(namesInTheTableAreCaughtUp)
         static tally seen = { 0 };
         dn_observer *observer = NULL;
 
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&seen), NULL,
                                           &observer),
                  0);

@@ -75,10 +75,10 @@ TEST(noCallFollowsTheLastCancellationOfManyThreads)
                 CHECK_EQ(pthread_create(&threads[i], NULL, storm, &numbers[i]), 0);
         }
         test_let_pass_ms(STORM_MS);
+        WAIT_UNTIL(n_rounds > N_THREADS);
         stop = true;
         for (int i = 0; i < N_THREADS; i++)
                 pthread_join(threads[i], NULL);
-        CHECK(n_rounds > N_THREADS);
         WAIT_UNTIL_EQ(n_destroyed, n_made);
         test_bus_stop(bus);
 }

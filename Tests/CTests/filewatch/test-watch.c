@@ -239,14 +239,18 @@ TEST_NO_BUS(aWatchMayBeFreedInItsCall)
 TEST_NO_BUS(aFreedWatchIsNotCalled)
 {
         dn__file_watch *watch;
+        unsigned n_before;
 
         put("f", 0, "");
         watch = watch_as(0, "f", 0);
         append();
         CHECK(dn__file_watch_free(watch) == NULL);
+        fence();
+        n_before = n_calls[0]; /* the first change may have been reported before the end */
+        CHECK(n_before <= 1);
         append();
         fence();
-        CHECK_EQ(n_calls[0], 0);
+        CHECK_EQ(n_calls[0], n_before);
         CHECK(dn__file_watch_free(NULL) == NULL);
 }
 

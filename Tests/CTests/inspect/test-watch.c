@@ -89,6 +89,7 @@ TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
         dn_dict *user_info = NULL;
 
         watch_start(&seen, NULL, NULL);
+        await_bus(dn_center_distributed());
         dn_dict_builder_set_string(builder, "title", "Naima");
         CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
         CHECK_EQ(dn_center_post(dn_center_distributed(), "N", "player", user_info, 0), 0);

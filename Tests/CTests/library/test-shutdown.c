@@ -106,7 +106,7 @@ TEST_ON_BUS(busHasNoConnectionOfTheProcessAnyMore)
         tally seen = {0};
 
         observe(dn_center_darwin(), "x", &seen);
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 1);
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
         shut_down();
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
         test_peer_close(peer);
@@ -121,6 +121,7 @@ TEST_ON_BUS(whatWasPostedBeforeIsSent)
         test_signal seen;
 
         test_peer_watch(peer, TEST_WIRE_RULE);
+        await_bus(dn_center_distributed());
         for (int i = 0; i < N_POSTS; i++)
                 CHECK_EQ(dn_center_post(dn_center_distributed(), "sent", NULL, NULL, 0), 0);
         post_ok(dn_center_darwin(), "last");

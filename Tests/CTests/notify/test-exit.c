@@ -27,6 +27,11 @@ ROLE(postOnce)
 /* How long a process waits for its connection, and at its exit for the bus. */
 #define PATIENCE_US 900000
 
+static bool is_in_time(uint64_t before_us)
+{
+        return test_now_us() - before_us < PATIENCE_US;
+}
+
 /* Each is seen by the library and, if the process had its connection in time, by a program without
  * access to the table. */
 static void check_each_post(const char *way_out, const char *registered)
@@ -44,9 +49,9 @@ static void check_each_post(const char *way_out, const char *registered)
                 uint64_t before_us = test_now_us();
                 test_child *child = test_spawn_role("postOnce", "N", way_out, registered, NULL);
                 CHECK_EQ(test_child_wait(child), 0);
-                bool is_in_time = test_now_us() - before_us < PATIENCE_US;
+                bool was_in_time = is_in_time(before_us);
                 CHECK(is_changed(checked));
-                if (test_peer_is_on_bus(peer) && is_in_time) {
+                if (test_peer_is_on_bus(peer) && was_in_time) {
                         test_peer_next(peer, &signal);
                         CHECK_STREQ(signal.name, "N");
                 }
@@ -95,16 +100,22 @@ TEST_ON_BUS(everyPostOfAListenerThatExitsIsDelivered)
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
         char name[32];
+        bool was_late = false; /* one whose signals may follow or not */
         test_signal signal;
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         for (int i = 0; i < N_LISTENERS; i++) {
+                uint64_t before_us = test_now_us();
                 snprintf(name, sizeof name, "N.of.%d", i);
                 CHECK_EQ(test_child_wait(test_spawn_role("listenPostTwice", name, NULL)), 0);
-                for (int j = 0; j < 2; j++) {
-                        test_peer_next(peer, &signal);
+                bool was_in_time = is_in_time(before_us);
+                for (int j = 0; j < 2 && was_in_time; j++) {
+                        do
+                                test_peer_next(peer, &signal);
+                        while (was_late && strcmp(signal.name, name) != 0);
                         CHECK_STREQ(signal.name, name);
                 }
+                was_late = was_late || !was_in_time;
         }
         test_peer_close(peer);
         test_bus_stop(bus);

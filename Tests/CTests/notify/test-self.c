@@ -236,7 +236,7 @@ TEST_ON_BUS(similarNamesLeaveTheProcess)
                 CHECK_EQ(notify_post(crossing[i]), NOTIFY_STATUS_OK);
                 test_peer_next(peer, &signal);
                 CHECK_STREQ(signal.name, crossing[i]);
-                post_elsewhere(crossing[i], 1, "return");
+                post_elsewhere(crossing[i], 1, "_exit");
                 WAIT_UNTIL_EQ(seen[i].n_posts, 2);
                 test_peer_next(peer, &signal);
         }

