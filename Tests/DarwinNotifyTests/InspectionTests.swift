@@ -69,7 +69,7 @@ struct InspectionTests {
   func watchesTheTableWhereThereIsNoBus(like kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     bus.kill()
-    let center = try bus.makeCenter()
+    let center = try DarwinNotificationCenter(bus: .address(bus.address))
     let observation = try center.observe(name, on: .thread) { _ in }
     let names = try DarwinNotificationCenter.names(on: .address(bus.address))
     #expect(names.map(\.name) == [name] && names.first?.holders == [getpid()])

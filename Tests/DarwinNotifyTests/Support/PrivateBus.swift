@@ -28,7 +28,10 @@ final class PrivateBus: @unchecked Sendable {
   func makeCenter() throws -> DarwinNotificationCenter {
     let center = try DarwinNotificationCenter(bus: .address(address))
     let deadline = ContinuousClock.now + .seconds(60)
-    while kind != .none, !center.isOnBus, .now < deadline { usleep(1_000) }
+    while kind != .none, !center.isOnBus {
+      try #require(.now < deadline, "there is no bus")
+      usleep(1_000)
+    }
     return center
   }
 
