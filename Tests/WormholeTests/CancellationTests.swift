@@ -137,9 +137,7 @@ struct CancellationTests {
   private func lock(_ kind: TransitKind) async throws -> (site: Site, holder: Program) {
     let site = try Site(kind)
     try await site.hole.pass(1, to: .number)
-    let holder = try site.start("hold", MessageName<Int>.number.rawValue)
-    await holder.waitUntilStopped()
-    return (site, holder)
+    return (site, try await site.startHolder())
   }
 
   @Test(arguments: TransitKind.coordinated)

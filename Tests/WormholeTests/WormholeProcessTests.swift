@@ -239,8 +239,7 @@ struct WormholeProcessTests {
   @Test func aStoppedWriterKeepsOthersOutUntilItIsKilled() async throws {
     let site = try Site(.coordinatedFile)
     try await site.hole.pass(7, to: .number)
-    let writer = try site.start("hold", name)
-    await writer.waitUntilStopped()
+    let writer = try await site.startHolder()
     let waiting = Task.detached { try await site.hole.message(.number, timeout: .seconds(600)) }
     #expect(try await site.hole.pass(1, to: .other) == 1)
     kill(writer.processIdentifier, SIGKILL)
@@ -251,8 +250,7 @@ struct WormholeProcessTests {
   @Test func aStoppedWriterGoesOn() async throws {
     let site = try Site(.coordinatedFile)
     try await site.hole.pass(7, to: .number)
-    let writer = try site.start("hold", name)
-    await writer.waitUntilStopped()
+    let writer = try await site.startHolder()
     let passing = Task.detached {
       try await site.hole.pass(100, to: .number, timeout: .seconds(600))
     }
@@ -265,8 +263,7 @@ struct WormholeProcessTests {
   @Test func aMachineThatStoodStillCostsNoMessage() async throws {
     let site = try Site(.coordinatedFile)
     try await site.hole.pass(7, to: .number)
-    let holder = try site.start("hold", name)
-    await holder.waitUntilStopped()
+    let holder = try await site.startHolder()
     let writer = try site.start("pass", name, [100, 1])
     try await Task.sleep(for: .milliseconds(500))
     kill(writer.processIdentifier, SIGSTOP)
@@ -282,8 +279,7 @@ struct WormholeProcessTests {
   @Test func aListenerThatBeginsWaitsForAStoppedWriter() async throws {
     let site = try Site(.coordinatedFile)
     try await site.hole.pass(7, to: .number)
-    let writer = try site.start("hold", name)
-    await writer.waitUntilStopped()
+    let writer = try await site.startHolder()
     try edit(site.messageFile()) { $0 = Data("text".utf8) }
     let beginning = Task.detached { _ = try site.hole.messages(.number, starting: .new) }
     try await Task.sleep(for: .milliseconds(300))

@@ -46,6 +46,13 @@ struct Site: Sendable {
       environment: environment)
   }
 
+  /// Starts a process that stops while it has a name locked.
+  func startHolder() async throws -> Program {
+    let holder = try start("hold", MessageName<Int>.number.rawValue)
+    await holder.waitUntilStopped()
+    return holder
+  }
+
   /// Runs a process that uses the group until it ends. Returns the lines it printed.
   func run(
     _ command: String, _ name: String, _ arguments: [any CustomStringConvertible] = [],
