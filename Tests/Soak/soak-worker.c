@@ -112,6 +112,8 @@ static void await_destruction(guest *it)
                 }
                 usleep(PAUSE_US);
         }
+        if (atomic_load(&it->n_destroyed) != 1)
+                soak_violation("a context is destroyed twice");
 }
 
 /* The contexts are kept for a time, so that a call that comes late is seen and no crash. */
