@@ -119,7 +119,6 @@ static inline void record_callback(dn_center *center, void *observer, const char
 static inline dn_observer *record_observe(dn_center *center, const dn_filter *filter, record *self)
 {
         dn_observer *observer = NULL;
-
         uint64_t began_us = test_now_us();
 
         record_init(self);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "late.h"
 #include "shm.h"
 #include "test-child.h"
 #include "util/hash.h"
@@ -284,13 +285,13 @@ typedef struct owning {
         uint64_t until_us;
 } owning;
 
-/* A call waits 0.9 s for the owner of a set. */
+/* A call waits for the owner of a set as long as for a bus. */
 static dn__shm_slot *hold_in_time(dn__region *region, const char *name)
 {
         uint64_t began_us = test_now_us();
         dn__shm_slot *slot = hold(region, name);
 
-        return slot || test_now_us() - began_us < 800000 ? slot : hold_in_time(region, name);
+        return slot || !is_late(began_us) ? slot : hold_in_time(region, name);
 }
 
 /* Releases a set after a while. */
