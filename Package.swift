@@ -31,6 +31,7 @@ func program(
 let examples = ["swift-listener", "swift-poster"]
 let lights = ["light-switch", "light-label"]
 let players = ["player-status", "status-panel"]
+let remotes = ["remote-player", "remote-control"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
 /// Their main program comes from libFuzzer, so only Scripts/fuzz builds them.
@@ -53,7 +54,9 @@ let package = Package(
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .library(name: "Delegation", targets: ["Delegation"]),
+    .library(name: "RemoteHandlers", targets: ["RemoteHandlers"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
+    .executable(name: "notifyrelay", targets: ["notifyrelay"]),
   ],
   targets: [
     .systemLibrary(
@@ -77,6 +80,9 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "Delegation", dependencies: ["DarwinNotifySupport"], swiftSettings: strictSwift),
+    .target(
+      name: "RemoteHandlers", dependencies: ["DarwinNotify", "DarwinNotifySupport", "Delegation"],
+      swiftSettings: strictSwift),
     .systemLibrary(
       name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
@@ -118,18 +124,20 @@ let package = Package(
     .testTarget(
       name: "DarwinNotifyTests",
       dependencies: [
-        "CFNotificationCenter", "DarwinNotify", "DistributedNotifications", "Wormhole",
-        "WormholeFoundation", "TestSupport", "TestTools", "group-peer", "ios-app", "ios-extension",
+        "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
+        "RemoteHandlers", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools",
+        "group-peer", "ios-app", "ios-extension",
         "macos-source", "wormhole-peer",
       ]
-        + (examples + mainThreadShapes + ["import-probe", "notifyutil"]).map { .target(name: $0) },
+        + (examples + remotes + mainThreadShapes + ["import-probe", "notifyrelay", "notifyutil"])
+        .map { .target(name: $0) },
       path: "Tests",
       exclude: [
         "Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Soak", "Support", "Tools",
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "WormholeTests",
+        "RelayTests", "RemoteHandlersTests", "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(
@@ -143,8 +151,19 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "PlayerKit", path: "Examples/player-kit", swiftSettings: strictSwift),
+    .target(
+      name: "PlayerRequests", dependencies: ["RemoteHandlers"],
+      path: "Examples/player-requests", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
+    // Only this program needs libmosquitto: who builds another product does not.
+    .systemLibrary(
+      name: "CMosquitto", path: "CShims/CMosquitto", pkgConfig: "libmosquitto",
+      providers: [.apt(["libmosquitto-dev"])]),
+    .executableTarget(
+      name: "notifyrelay",
+      dependencies: ["CMosquitto", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
+      swiftSettings: strictSwift + [.defaultIsolation(MainActor.self)]),
     program("import-probe", in: "Tests/Programs"),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(
@@ -166,6 +185,14 @@ let package = Package(
     }
     + players.map {
       program($0, in: "Examples", dependencies: ["DistributedNotifications", "PlayerKit"])
+    }
+    + remotes.map {
+      .executableTarget(
+        name: $0, dependencies: ["Delegation", "PlayerRequests", "RemoteHandlers"],
+        path: "Examples/\($0)",
+        exclude: $0 == "remote-player"
+          ? ["org.example.Player.conf", "org.example.Player.service"] : ["remote-control.py"],
+        swiftSettings: strictSwift)
     }
     + mainThreadShapes.map {
       program($0, in: "Tests/Programs", dependencies: ["DarwinNotify", "ShapeSupport"])

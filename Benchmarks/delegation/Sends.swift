@@ -25,8 +25,8 @@ private struct Registration: KindVisitor {
 func measureSends(calls: Int) async {
   let handler = makeHandler()
   let (bus, crowded) = (HandlerBus(), HandlerBus())
-  bus.handle(Increment.self, at: "org.example.endpoint", perform: handler)
-  crowded.handle(Increment.self, at: "org.example.endpoint", perform: handler)
+  bus.handle(Increment.self, at: ["org.example.endpoint"], perform: handler)
+  crowded.handle(Increment.self, at: ["org.example.endpoint"], perform: handler)
   var registration = Registration(bus: crowded)
   visitKinds(manyKinds, &registration)
 

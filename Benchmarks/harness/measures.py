@@ -219,6 +219,7 @@ MEASURES = [
       for group, suffix in (("files", ""), ("defaults", ""), ("log", ""), ("log", "_heard"),
                             ("durable", ""), ("durable", "_heard"))),
     Measure("calls", run_program, MODES, (1, 1, 15), "calls", is_program=True),
+    Measure("requests", run_program, MODES, (1, 3, 15), "requests", is_program=True),
     Measure("delegation", run_program, MODES, (1, 1, 5), "delegation", is_program=True,
             is_heard=False),
 ]

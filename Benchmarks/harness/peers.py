@@ -78,6 +78,7 @@ def list_ours(c, swift, suffix="", env=None):
     yield ours("pass Data, .log", "log", wormhole, "log", "direct", 100)
     yield ours("pass Data, .log", "durable", wormhole, "durable", "direct", 100)
     yield ours("<notify.h>", "calls", c / "notify-calls", kinds=DBUS)
+    yield ours("requests", "requests", c / "request-calls", kinds=DBUS)
     yield ours("Delegation", "delegation", swift / "delegation-figures", kinds=(NONE,),
                can_observe=False)
 

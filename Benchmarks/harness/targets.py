@@ -129,6 +129,9 @@ CALLS = [
     at_most("notify_set_state", 10, "calls", "notify_set_state", "an empty call"),
     at_most("register and cancel a check, name known", 1 / 50, "calls",
             "register and cancel a check", "a round trip to the bus"),
+    at_most("a request until its answer", 1.3, "request", "dn_call", "sd_bus_call"),
+    at_least("requests a second, 1 000 in flight", 0.8, "requests_flood", "dn_call",
+             "sd_bus_call"),
 ]
 
 DELEGATION = [

@@ -39,8 +39,8 @@ func showHTTP() async throws {
   print("façade: \(try await http.user(id: 100))")
   do {
     _ = try await http.comments(on: "2026-11-22")
-  } catch FacadeError.unregistered(let contract) {
-    print("façade: nothing for \(contract)")
+  } catch FacadeError.unregistered {
+    print("façade: no comments yet")
   }
   try http.register((any CommentService).self, HTTPComments())
   http.replace((any UserService).self, with: CachedUsers())

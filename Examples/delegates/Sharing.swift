@@ -46,12 +46,12 @@ struct Launch: BusRequest {
 /// Handlers that use the chat's web service.
 func makeOpenSourceHandlers() -> HandlerSet {
   let handlers = HandlerSet()
-  handlers.handle(Share.self, at: Endpoint.Chat.friend, Endpoint.Chat.timeline) { share in
+  handlers.handle(Share.self, at: [Endpoint.Chat.friend, Endpoint.Chat.timeline]) { share in
     guard case .text(let text) = share.message else { throw Decline("takes only texts") }
     return "open source, \(share.token): \(text)"
   }
-  handlers.handle(SignIn.self, at: .chat) { _ in .init(token: "web token") }
-  handlers.handle(Launch.self, at: .chat) { _ in print("launch: opens the web page") }
+  handlers.handle(SignIn.self, at: [.chat]) { _ in .init(token: "web token") }
+  handlers.handle(Launch.self, at: [.chat]) { _ in print("launch: opens the web page") }
   return handlers
 }
 
@@ -59,7 +59,7 @@ func makeOpenSourceHandlers() -> HandlerSet {
 func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
   let handlers = HandlerSet()
   handlers.handle(
-    Share.self, at: Endpoint.Chat.friend, available: { program.isInstalled }
+    Share.self, at: [Endpoint.Chat.friend], available: { program.isInstalled }
   ) { share in
     switch share.message {
     case .text(let text): "official, \(share.token): \(text)"
@@ -67,7 +67,7 @@ func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
     case .image, .file: throw Decline("takes only texts and links")
     }
   }
-  handlers.handle(SignIn.self, at: .chat) { _, reply in program.askForToken(reply) }
+  handlers.handle(replyingTo: SignIn.self, at: [.chat]) { _, reply in program.askForToken(reply) }
   handlers.route("example-app://chat/token/:value") { match in
     program.answer(match.parameters["value"] ?? "")
   }

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         sigprocmask(SIG_BLOCK, &stop, NULL);
 
         r = dn_center_add_observer(center, &n_left, changed, name, NULL, 0);
-        if (dn_is_offline(r)) {
+        if (r == DN_NOT_CONNECTED) {
                 fprintf(stderr, "no bus yet: registered, and looking for one\n");
         } else if (r < 0) {
                 fprintf(stderr, "%s: %s\n", name, strerror(-r));

@@ -42,9 +42,8 @@ static dn_observer *observe(const char *name, const dn_executor *executor, uint6
         dn_observer *observer = NULL;
         int r = dn_center_observe(dn_center_darwin(), name, handler, executor, &observer);
 
-        if (r < 0)
-                fprintf(stderr, "%s: %s\n", name,
-                        dn_is_offline(r) ? "no bus yet" : strerror(-r));
+        if (r != 0)
+                fprintf(stderr, "%s: %s\n", name, r < 0 ? strerror(-r) : "no bus yet");
         return observer;
 }
 

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
                         continue;
                 }
                 /* Without a bus the post waits for one, but this process does not. */
-                fprintf(stderr, "%s: %s\n", argv[i], dn_is_offline(r) ? "no bus" : strerror(-r));
+                fprintf(stderr, "%s: %s\n", argv[i], r < 0 ? strerror(-r) : "no bus");
                 status = EXIT_FAILURE;
         }
         dn_shutdown(); /* sends waiting posts, as exit() does, and frees all memory */

@@ -23,7 +23,7 @@ struct LightLabel {
     // Sequences: registered before they are returned. The levels come from a log, so all arrive.
     let levels = try hole.messages(.lightLevel)
     let colours = try group.defaults.changes(of: .lightColour)
-    let changes = try database.changes(in: "choice")
+    let changes = try database.changes(in: ["choice"])
 
     try await withThrowingTaskGroup { tasks in
       tasks.addTask {

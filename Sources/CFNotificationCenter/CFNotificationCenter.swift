@@ -58,7 +58,7 @@ public final class CFNotificationCenter: Sendable {
 }
 
 extension CFNotificationCenter: Hashable {
-  /// Tells whether two references are to the same center.
+  /// Returns whether two references are to the same center.
   public static func == (left: CFNotificationCenter, right: CFNotificationCenter) -> Bool {
     left === right
   }

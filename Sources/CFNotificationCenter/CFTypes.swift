@@ -70,7 +70,7 @@ public enum CFNotificationSuspensionBehavior: CFIndex, Sendable {
   case deliverImmediately = 4
 }
 
-/// Posts to all observers at once, those that are suspended as well.
+/// Posts to all observers at once, including suspended ones.
 public let kCFNotificationDeliverImmediately: CFOptionFlags = 1 << 0
 
 /// Posts to all sessions of the user.

@@ -13,9 +13,10 @@ enum ObjectKey: Hashable, @unchecked Sendable {
 
 /// One registration.
 final class Registration: @unchecked Sendable {
-  // Constants, but for what a lock or an atomic guards; the observer is handed on, never followed.
+  // Constants, except for what a lock or an atomic guards; the observer is passed on, never used.
   // The center says on which threads the callback is called, as Apple's does.
-  unowned let center: CFNotificationCenter
+  // A call that was queued before the last reference to the center went finds none, and is dropped.
+  private weak var center: CFNotificationCenter?
   let observer: UnsafeRawPointer?
   let name: ExactString?
   let object: ObjectKey?
@@ -54,7 +55,7 @@ final class Registration: @unchecked Sendable {
   }
 
   func call(_ name: String, object: UnsafeRawPointer? = nil, userInfo: CFDictionary? = nil) {
-    guard !isCancelled.load(ordering: .sequentiallyConsistent) else { return }
+    guard let center, !isCancelled.load(ordering: .sequentiallyConsistent) else { return }
     callback(
       center, UnsafeMutableRawPointer(mutating: observer), CFNotificationName(name), object,
       userInfo)

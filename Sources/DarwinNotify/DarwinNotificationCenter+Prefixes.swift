@@ -5,16 +5,13 @@ internal import CDarwinNotify
 extension DarwinNotificationCenter {
   /// Calls a handler for every post of a name with a prefix, until the observation ends.
   ///
-  /// Posts are queued, never merged; ``NotificationEvent/dropped`` says how many are missing. From
-  /// then on the bus delivers all of its posts to this process. Names of another user that could
-  /// not be observed individually are left out.
+  /// Names that a process of this user has registered are heard through the table that these
+  /// processes share, with or without a bus: posts of one name that are found there together are
+  /// one event. For all other posts, those of names that nobody has registered and those of other
+  /// D-Bus programs, the bus delivers every signal to this process; what it drops of these is lost.
+  /// Names of another user that could not be observed individually are left out.
   ///
-  /// What the bus drops is caught up, as for observers of one name, only if another process held
-  /// the name when this function was called, or if it was heard of since.
-  ///
-  /// Posts of other processes are heard only over the bus. Without one, or while it is gone, only
-  /// the posts of this process are heard. That is not an error; ``isOnBus`` tells whether there is
-  /// a bus. Once there is, posts are heard from then on.
+  /// Posts are queued, never merged; ``NotificationEvent/dropped`` says how many are missing.
   ///
   /// - Parameters:
   ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
@@ -29,20 +26,42 @@ extension DarwinNotificationCenter {
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
+    try check(register(prefix, delivery, handler, &observer))
+    return NotificationObservation(adoptingRegistered: observer)
+  }
+
+  /// Does the same, but throws ``DarwinNotifyError/notConnected`` if there is neither a bus nor a
+  /// table.
+  package func observeOthers(
+    withPrefix prefix: String, on delivery: Delivery,
+    _ handler: @escaping @Sendable (NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    var observer: OpaquePointer?
+    let result = try register(prefix, delivery, handler, &observer)
+    try check(result)
+    let observation = NotificationObservation(adoptingRegistered: observer)
+    guard result != DN_NOT_CONNECTED else { throw .notConnected }
+    return observation
+  }
+
+  private func register(
+    _ prefix: String, _ delivery: Delivery,
+    _ handler: @escaping @Sendable (NotificationEvent) -> Void, _ observer: inout OpaquePointer?
+  ) throws(DarwinNotifyError) -> CInt {
+    var result: CInt = 0
     try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
       let handler = dn_handler { handler(NotificationEvent($0)) }
-      try checkRegistration(
-        delivery.withExecutor {
-          dn_center_observe_prefix(center, prefix, handler, $0, &observer)
-        })
+      result = delivery.withExecutor {
+        dn_center_observe_prefix(center, prefix, handler, $0, &observer)
+      }
     }
-    return NotificationObservation(adoptingRegistered: observer)
+    return result
   }
 
   /// Returns the notifications of all names with a prefix as a sequence.
   ///
   /// It is registered when this returns. What is not guaranteed for prefixes stands with
-  /// ``observe(withPrefix:on:_:)``.
+  /// ``observe(withPrefix:on:_:)-(_,Delivery,_)``.
   ///
   /// - Parameter prefix: what the names begin with, compared by its bytes; empty for all names.
   /// - Returns: the sequence, which ends with the task that iterates over it.

@@ -1,6 +1,9 @@
 // Gives access to the Darwin notifications of a bus.
 
 internal import CDarwinNotify
+// Modules that need no bus also use `Delivery`. The attribute is underscored, but there is no
+// alternative: an alias would hide the enumeration's cases from files that import only this module.
+@_exported public import DarwinNotifySupport
 
 /// A notification center whose notifications are names, heard by every process on the same bus.
 ///
@@ -54,26 +57,14 @@ public final class DarwinNotificationCenter: Sendable {
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ name: NotificationName) throws(DarwinNotifyError) {
-    try post(name, options: 0)
-  }
-
-  /// Posts a notification that only means "look again": in a flood, several may reach the bus as
-  /// one, up to a millisecond late.
-  package func postMerging(_ name: NotificationName) throws(DarwinNotifyError) {
-    try post(name, options: UInt32(DN_POST_MERGE))
-  }
-
-  private func post(
-    _ name: NotificationName, options: UInt32
-  ) throws(DarwinNotifyError) {
     try withCString(name.rawValue) { (name) throws(DarwinNotifyError) in
-      try check(dn_center_post(center, name, nil, nil, options))
+      try checkPost(dn_center_post(center, name, nil, nil, 0))
     }
   }
 
   /// Calls a handler for every post of a name, until the observation ends.
   ///
-  /// Once it returns, a post by any process reaches the handler. It succeeds without a bus, too:
+  /// Once it returns, a post by any process reaches the handler. It also succeeds without a bus:
   /// the library keeps looking for one.
   ///
   /// - Parameters:
@@ -94,7 +85,7 @@ public final class DarwinNotificationCenter: Sendable {
     var observer: OpaquePointer?
     try withCString(name.rawValue) { (cName) throws(DarwinNotifyError) in
       let handler = dn_handler(for: name, handler)
-      try checkRegistration(
+      try check(
         delivery.withExecutor { dn_center_observe(center, cName, handler, $0, &observer) })
     }
     return NotificationObservation(adoptingRegistered: observer)
@@ -145,4 +136,82 @@ public final class DarwinNotificationCenter: Sendable {
   public func flush(timeout: Duration) throws(DarwinNotifyError) {
     try check(dn_flush(timeout.wholeMicroseconds))
   }
+}
+
+extension DarwinNotificationCenter {
+  /// Calls a handler on the main actor for every post of a name, until the observation ends.
+  ///
+  /// - Parameters:
+  ///   - name: the name to listen for.
+  ///   - handler: the handler. It is released once the observation has ended.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe`.
+  public func observe(
+    _ name: NotificationName,
+    _ handler: @escaping @MainActor @Sendable (NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(name, on: .main, onMainActor(handler))
+  }
+
+  /// Calls a handler, isolated to an actor, for every post of a name, until the observation ends.
+  ///
+  /// - Parameters:
+  ///   - name: the name to listen for.
+  ///   - actor: the actor. It lives as long as the observation.
+  ///   - handler: the handler, which is passed the actor and the event.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe`.
+  public func observe<Isolation: Actor>(
+    _ name: NotificationName,
+    on actor: Isolation,
+    _ handler: @escaping @Sendable (isolated Isolation, NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(name, on: .actor(actor), onActor(actor, handler))
+  }
+
+  /// Calls a handler on the main actor for every post of a name with a prefix, until the
+  /// observation ends.
+  ///
+  /// - Parameters:
+  ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
+  ///   - handler: the handler. It is released once the observation has ended.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe_prefix`.
+  public func observe(
+    withPrefix prefix: String,
+    _ handler: @escaping @MainActor @Sendable (NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(withPrefix: prefix, on: .main, onMainActor(handler))
+  }
+
+  /// Calls a handler, isolated to an actor, for every post of a name with a prefix, until the
+  /// observation ends.
+  ///
+  /// - Parameters:
+  ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.
+  ///   - actor: the actor. It lives as long as the observation.
+  ///   - handler: the handler, which is passed the actor and the event.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``observe(_:on:_:)-(_,Delivery,_)`` throws.
+  ///
+  /// The corresponding C function is `dn_center_observe_prefix`.
+  public func observe<Isolation: Actor>(
+    withPrefix prefix: String, on actor: Isolation,
+    _ handler: @escaping @Sendable (isolated Isolation, NotificationEvent) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    try observe(withPrefix: prefix, on: .actor(actor), onActor(actor, handler))
+  }
+}
+
+extension DarwinNotificationCenter {
+  /// The version of the library, such as `1.0.0`.
+  ///
+  /// The corresponding C function is `dn_version`.
+  public static let libraryVersion = String(cString: dn_version())
 }

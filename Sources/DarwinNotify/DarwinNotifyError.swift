@@ -43,7 +43,7 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
 
   /// There is currently no bus. The call has taken effect and need not be repeated.
   ///
-  /// The corresponding C result is `-ENOTCONN`, which `dn_is_offline` recognizes.
+  /// The corresponding C results are `DN_NOT_CONNECTED` of a post, and `-ENOTCONN`.
   public static let notConnected = Self(rawValue: ENOTCONN)
 
   /// The name belongs to another user; nothing was changed.
@@ -56,9 +56,24 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-E2BIG`.
   public static let tooLarge = Self(rawValue: E2BIG)
 
+  /// A call was cancelled.
+  package static let cancelled = Self(rawValue: ECANCELED)
+
+  /// Nobody owns the name of a service.
+  package static let noService = Self(rawValue: ENXIO)
+
+  /// A service has left the bus before it answered.
+  package static let peerGone = Self(rawValue: ECONNRESET)
+
+  /// A service has answered with an error.
+  package static let refused = Self(rawValue: EREMOTEIO)
+
+  /// Somebody has the name of a service.
+  package static let nameTaken = Self(rawValue: EEXIST)
+
   // Disfavored, so that `case .notAuthorized` is not ambiguous between this type and another error
   // type.
-  /// Lets a `catch` clause name one of these errors where other errors may occur, too.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
   @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     error as? Self == pattern

@@ -1,4 +1,5 @@
 // Names notifications.
+internal import CDarwinNotify
 
 /// The name of a notification.
 ///
@@ -58,4 +59,10 @@ extension NotificationName: ExpressibleByStringLiteral {
 extension NotificationName: CustomStringConvertible {
   /// The text of the name.
   public var description: String { rawValue }
+}
+
+extension NotificationName {
+  /// Whether this user may post the name and set its state: `dn_may_post`. Posts of a malformed
+  /// name fail by themselves.
+  package var mayBePosted: Bool { dn_may_post(rawValue) != 0 }
 }

@@ -1,4 +1,7 @@
-// Ends a registration.
+// Ends registrations, and promises that nobody keeps.
+
+// An alias would hide the cases of `Delivery` from files that import only this module.
+@_exported public import DarwinNotifySupport
 
 /// A registration, which lasts until it is cancelled.
 ///
@@ -16,5 +19,25 @@ public struct Registration: Sendable {
   /// calls.
   public func cancel() {
     end()
+  }
+}
+
+/// The duty to keep a promise: if it is dropped without a value, the promise gets a default.
+final class Duty<Value: Sendable>: Sendable {
+  private let promise: Promise<Value>
+  private let fallback: Value
+
+  init(to promise: Promise<Value>, orElse fallback: Value) {
+    self.promise = promise
+    self.fallback = fallback
+  }
+
+  deinit {
+    promise.provide(fallback)
+  }
+
+  /// Provides the value. Returns false if there was one already.
+  @discardableResult func fulfil(_ value: Value) -> Bool {
+    promise.provide(value)
   }
 }

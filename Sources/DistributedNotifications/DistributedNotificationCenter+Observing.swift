@@ -7,7 +7,7 @@ public import Foundation
 extension DistributedNotificationCenter {
   /// Calls a handler for every matching post, until the observation ends.
   ///
-  /// Once it returns, a post by any process reaches the handler. It succeeds without a bus, too:
+  /// Once it returns, a post by any process reaches the handler. It also succeeds without a bus:
   /// the library keeps looking for one.
   ///
   /// - Parameters:
@@ -75,7 +75,7 @@ extension DistributedNotificationCenter {
   ) throws(DarwinNotifyError) -> NotificationObservation {
     try observe(
       name, object: object, suspensionBehavior: suspensionBehavior, on: .actor(actor),
-      isolated(to: actor, handler))
+      onActor(actor, handler))
   }
 
   /// Calls a handler for every post of a name with a prefix, until the observation ends.

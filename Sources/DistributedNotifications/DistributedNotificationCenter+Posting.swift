@@ -12,7 +12,7 @@ extension DistributedNotificationCenter {
   ///     get the post.
   ///   - userInfo: the user info, a property list.
   ///   - options: how to post it.
-  /// - Throws: ``DistributedNotificationError/notAPropertyList(path:type:)``, or
+  /// - Throws: ``DistributedNotificationError/notAPropertyList``, or
   ///   ``DistributedNotificationError/failed(_:)`` with
   ///   `DarwinNotifyError.invalidArgument`,
   ///   `DarwinNotifyError.nameTooLong`,
@@ -78,7 +78,7 @@ extension DistributedNotificationCenter {
     }
   }
 
-  /// Posts a notification, optionally to suspended observers, too. Errors go to ``onError``.
+  /// Posts a notification, optionally also to suspended observers. Errors go to ``onError``.
   ///
   /// The corresponding C function is `dn_center_post`.
   public func postNotificationName(

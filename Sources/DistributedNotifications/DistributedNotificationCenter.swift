@@ -1,8 +1,9 @@
 // Gives access to the distributed notifications of a bus.
 
+// `Delivery` and `NotificationObservation` belong to its functions.
+@_exported public import DarwinNotify
 internal import DarwinNotifySupport
-public import DarwinNotify
-internal import Foundation
+public import Foundation
 
 /// A notification center whose notifications carry an object and a user info to every process on
 /// the same bus.
@@ -119,6 +120,82 @@ public final class DistributedNotificationCenter: Sendable {
   }
 }
 
+extension DistributedNotificationCenter {
+  /// Opens a center that reaches nobody else, for tests: it has no bus, and shares its memory
+  /// with no other center, not even with one of this process.
+  ///
+  /// - Returns: the center. Its posts reach its own observers; those that throw say
+  ///   ``DistributedNotificationError/failed(_:)`` with `.notConnected`.
+  /// - Throws: `DarwinNotifyError.outOfMemory`.
+  public static func isolated() throws(DarwinNotifyError) -> DistributedNotificationCenter {
+    try DistributedNotificationCenter(bus: .isolated())
+  }
+}
+
 private func printError(_ error: DistributedNotificationError) {
   FileHandle.standardError.write(Data("DistributedNotificationCenter: \(error)\n".utf8))
+}
+
+/// Why a distributed notification was not posted, or an observer not added.
+///
+/// A `catch` clause or a `switch` names it, as in `catch .notAPropertyList`.
+public struct DistributedNotificationError: Error, Hashable, Sendable {
+  /// What the library below has said; `nil` for a value that is not part of a property list.
+  public let underlying: DarwinNotifyError?
+
+  /// Where the value stands that is refused, such as `userInfo["songs"][2]`.
+  public let path: String?
+
+  /// The type of the value that is refused, such as `URL`.
+  public let type: String?
+
+  /// A value is not part of a property list: it has another type than `String`, `Bool`, an integer
+  /// or floating-point number, `Data`, `Date`, an array or a dictionary of these with keys that are
+  /// strings, or the classes of Foundation for them. Nothing was sent.
+  public static let notAPropertyList = Self(underlying: nil, path: nil, type: nil)
+
+  package static func notAPropertyList(path: String, type: String) -> Self {
+    Self(underlying: nil, path: path, type: type)
+  }
+
+  /// What the library below has said.
+  ///
+  /// - Parameter error: the error, such as `.notConnected`.
+  /// - Returns: the error, for a pattern: `catch .failed(.notConnected)`.
+  public static func failed(_ error: DarwinNotifyError) -> Self {
+    Self(underlying: error, path: nil, type: nil)
+  }
+
+  /// Returns whether two errors are of the same kind, whatever value was refused.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool {
+    pattern.underlying == error.underlying
+  }
+
+  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  @_disfavoredOverload
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    (error as? Self).map { pattern ~= $0 } ?? false
+  }
+}
+
+extension DistributedNotificationError: CustomStringConvertible, LocalizedError {
+  /// What happened, in words.
+  public var description: String {
+    if let underlying { return "\(underlying)" }
+    return "\(path ?? "a value") cannot be in a property list: it is a \(type ?? "another type")"
+  }
+
+  /// The sentence, so that it is also the `localizedDescription`.
+  public var errorDescription: String? { description }
 }

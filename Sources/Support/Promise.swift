@@ -30,7 +30,7 @@
     }
   }
 
-  /// Waits for the value, once. Whoever cancels the task must provide a value.
+  /// Waits for the value, once. The code that cancels the task must provide a value.
   @inlinable package func value() async -> Value {
     while true {
       await state.wait { !$0.isEmpty }

@@ -3,13 +3,14 @@ import Glibc
 
 Output.reserveStandardStreams()
 let arguments: Arguments
+let bus: BusChoice
 do throws(Ending) {
   arguments = try Arguments(parsing: try CommandLine.words)
+  bus = try BusChoice(arguments.settings.bus)
 } catch {
   error.tell()
 }
 let settings = arguments.settings
-let bus = BusChoice(settings.bus)
 let failures = Failures(bus: bus)
 settings.apply()
 

@@ -1,11 +1,7 @@
 // Makes centers with Apple's interface for tests.
 import CFNotificationCenter
-import DarwinNotify
 import DistributedNotifications
-import Foundation
 import Synchronization
-import TestTools
-import Testing
 
 /// Which of the three centers.
 enum CenterChoice: String, CaseIterable, Sendable, CustomTestStringConvertible {
@@ -67,7 +63,7 @@ func post(
     center, CFNotificationName(name as CFString), object?.pointer, userInfo, false)
 }
 
-/// Returns when the observers of a center have been told of everything that another one has posted.
+/// Returns when the observers of a center have received everything that another one has posted.
 func drain(_ here: CFNotificationCenter, behind there: CFNotificationCenter) async {
   let (fence, log) = (Observer(), Log<String>())
   CFNotificationCenterAddObserver(

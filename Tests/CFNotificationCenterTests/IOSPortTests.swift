@@ -1,20 +1,15 @@
 // Specifies that source for iOS works as it is.
-import DarwinNotify
-import Foundation
-import TestTools
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct IOSPortTests {
   private let group = "group.org.example.port"
   private let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("ios-port-\(UUID().uuidString)")
 
-  @Test(arguments: BusKind.installed)
-  func anAppHearsItsExtensionAndEverybodyElse(on kind: BusKind) async throws {
+  @Test func anAppHearsItsExtensionAndEverybodyElse() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let bus = try PrivateBus(kind)
+    let bus = try PrivateBus(.usual)
     let app = try Program("ios-app", [group, folder.path, "4"], on: bus)
     await app.waitForLine("ready")
     for status in ["charging", "full"] {
@@ -30,11 +25,10 @@ struct IOSPortTests {
     #expect(app.lines.count == 5)
   }
 
-  @Test(arguments: BusKind.installed)
-  func everybodyHearsAnExtension(on kind: BusKind) async throws {
+  @Test func everybodyHearsAnExtension() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let bus = try PrivateBus(kind)
+    let bus = try PrivateBus(.usual)
     let (center, seen) = (try bus.makeCenter(), Recorder())
     let observation = try center.observe(NotificationName("\(group).status"), on: .thread) {
       seen.record($0)

@@ -1,13 +1,9 @@
-// Specifies what a callback is told, where it runs, and what is refused.
+// Specifies what a callback receives, where it runs, and what is refused.
 import CFNotificationCenter
-import Dispatch
 import DistributedNotifications
-import Foundation
 import Synchronization
-import TestTools
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct CFPostingTests {
   private let log = Log<String>()
 
@@ -60,9 +56,8 @@ struct CFPostingTests {
     #expect(player.changes == 2)
   }
 
-  @Test(arguments: BusKind.installed)
-  func userInfosComeBackAsTheyWere(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func userInfosComeBackAsTheyWere() async throws {
+    let bus = try PrivateBus(.usual)
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, object) = (Observer(), Object("sender"))
     let sent: NSDictionary = [
@@ -84,9 +79,8 @@ struct CFPostingTests {
     CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
-  @Test(arguments: BusKind.installed)
-  func optionsReachObserversThatAreSuspended(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func optionsReachObserversThatAreSuspended() async throws {
+    let bus = try PrivateBus(.usual)
     let own = try DistributedNotificationCenter(bus: .address(bus.address))
     let here = CFNotificationCenter(own)
     let (_, there) = try CenterChoice.distributed.makeEnds(on: bus)
@@ -133,8 +127,8 @@ struct CFPostingTests {
   }
 }
 
-/// What goes wrong is told to one handler for the whole process.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+/// One handler for the whole process receives the errors.
+@Suite(.serialized, .bounded)
 struct CFErrorTests {
   /// The errors of one call. Other tests make none.
   private func errors(of body: () -> Void) -> [String] {
@@ -147,7 +141,7 @@ struct CFErrorTests {
 
   @Test(arguments: CenterChoice.allCases)
   func missingArgumentsDoNothing(of choice: CenterChoice) async throws {
-    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let bus = try PrivateBus(.usual)
     let (here, _) = try choice.makeEnds(on: bus)
     let observer = Observer()
     let missing = errors {
@@ -170,7 +164,7 @@ struct CFErrorTests {
   }
 
   @Test func theDarwinCenterRefusesEveryName() throws {
-    let bus = try PrivateBus(#require(BusKind.installed.first))
+    let bus = try PrivateBus(.usual)
     let (here, _) = try CenterChoice.darwin.makeEnds(on: bus)
     let (census, observer) = (Census(), Observer())
     let refused = errors {
@@ -184,7 +178,7 @@ struct CFErrorTests {
   }
 
   @Test func beingWithoutABusIsNoError() throws {
-    let here = CFNotificationCenter(try DistributedNotificationCenter(bus: .none))
+    let here = CFNotificationCenter(try DistributedNotificationCenter(bus: .noBus))
     let observer = Observer()
     let reported = errors {
       CFNotificationCenterAddObserver(
@@ -195,9 +189,8 @@ struct CFErrorTests {
     #expect(reported == [])
   }
 
-  @Test(arguments: BusKind.installed)
-  func whatIsNoPropertyListIsRefused(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func whatIsNoPropertyListIsRefused() async throws {
+    let bus = try PrivateBus(.usual)
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, log) = (Observer(), Log<String>())
     CFNotificationCenterAddObserver(

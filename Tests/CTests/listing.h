@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "shm.h"
-#include "shm/slot.h"
+#include "table/slot.h"
 #include "util/hash.h"
 
 #define NOWHERE "unix:path=/nonexistent/bus" /* a table needs only an address */

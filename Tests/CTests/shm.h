@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "shm/slot.h"
+#include "table/slot.h"
 #include "test.h"
 #include "util/fork.h"
 #include "util/hash.h"

@@ -6,34 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "test-bus.h"
 #include "test-child.h"
 #include "test.h"
 
-/* Other programs may leave the user too few inotify instances to notice that the file is gone. */
-static inline void need_watches(void)
-{
-        enum { N_NEEDED = 8 };
-        int fds[N_NEEDED];
-        bool are_left = true;
-
-        for (int i = 0; i < N_NEEDED; i++) {
-                fds[i] = inotify_init1(IN_CLOEXEC);
-                are_left = are_left && fds[i] >= 0;
-        }
-        for (int i = 0; i < N_NEEDED; i++)
-                if (fds[i] >= 0)
-                        close(fds[i]);
-        if (!are_left)
-                SKIP("the user has too few instances of inotify left");
-}
-
 static inline void begin_without_bus(void)
 {
-        need_watches();
         test_bus_use_none();
 }
 

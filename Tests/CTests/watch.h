@@ -25,7 +25,6 @@ typedef struct record {
         char object[64];     /* empty: NULL */
         char user_info[128]; /* as JSON; empty: NULL */
         uint64_t number;
-        uint64_t n_posts;
 } record;
 
 /* The records belong to the thread until it has counted them. */
@@ -57,8 +56,7 @@ static inline int on_post(const dn_post_record *post, void *context)
         *copy = (record){.time_us = post->time_us,
                          .pid = post->pid,
                          .generation = post->generation,
-                         .region = post->region,
-                         .n_posts = post->n_posts};
+                         .region = post->region};
         snprintf(copy->center, sizeof copy->center, "%s", post->center);
         snprintf(copy->name, sizeof copy->name, "%s", post->name);
         snprintf(copy->sender, sizeof copy->sender, "%s", post->sender);
@@ -105,17 +103,6 @@ static inline int watch_join(watch *self)
 static inline const char *own_program(void)
 {
         return program_invocation_short_name;
-}
-
-/* The posts of a name that the records stand for. */
-static inline uint64_t watch_count(const watch *self, const char *name)
-{
-        uint64_t n_posts = 0;
-
-        for (size_t i = 0; i < self->n_records; i++)
-                if (strcmp(self->records[i].name, name) == 0)
-                        n_posts += self->records[i].n_posts;
-        return n_posts;
 }
 
 /* Checks a post by a process that runs this program. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filewatch/watch.h"
+#include "notify/file-watch.h"
 #include "test.h"
 
 /* Tokens are used as indices. */

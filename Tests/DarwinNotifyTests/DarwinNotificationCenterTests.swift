@@ -1,8 +1,6 @@
 // Specifies the center.
-import DarwinNotify
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct DarwinNotificationCenterTests {
   private let name: NotificationName = "com.example.changed"
 
@@ -14,90 +12,18 @@ struct DarwinNotificationCenterTests {
   func aPostReachesAnotherConnection(on kind: BusKind) async throws {
     let bus = try PrivateBus(kind)
     let (listening, posting) = (try bus.makeCenter(), try bus.makeCenter())
-    let seen = Recorder()
-    let observation = try listening.observe(name, on: .thread) { seen.record($0) }
+    let seen = try Recorder(listening, name)
     try posting.post(name)
     await eventually { seen.posts == 1 }
     try await drain(listening, behind: posting, on: .thread)
     #expect(seen.posts == 1)
-    withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
-  func aPostReachesItsOwnCenterOnce(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
-    let seen = Recorder()
-    let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    for _ in 1...5 {
-      try center.post(name)
-      #expect(peer.nextPostedName() == name)
-    }
-    try await drain(center, behind: peer, on: .thread)
-    #expect(seen.posts == 5)
-    withExtendedLifetime(observation) {}
-  }
-
-  @Test(arguments: BusKind.installed)
-  func otherProgramsHearItsPosts(on kind: BusKind) throws {
-    let bus = try PrivateBus(kind)
+  @Test func otherProgramsHearItsPosts() throws {
+    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     try bus.makeCenter().post(name)
     #expect(peer.nextPostedName() == name)
-  }
-
-  @Test(arguments: BusKind.grounds)
-  func itHearsThePostsOfOtherPrograms(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let center = try bus.makeCenter()
-    let seen = Recorder()
-    let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    try bus.makePoster().post(name)
-    await eventually { seen.posts == 1 }
-    withExtendedLifetime(observation) {}
-  }
-
-  @Test(arguments: BusKind.installed)
-  func handlersHealWhenTheBusIsRestarted(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let center = try bus.makeCenter()
-    let seen = Recorder()
-    let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    try bus.makePeer().post(name)
-    await eventually { seen.posts == 1 }
-    bus.kill()
-    bus.startAgain()
-    let peer = try bus.makePeer()
-    await eventually("no post after the restart arrived") {
-      peer.post("com.example.changed")
-      return seen.posts > 1
-    }
-    withExtendedLifetime(observation) {}
-  }
-
-  @Test func worksWithoutABus() async throws {
-    let bus = DarwinNotificationCenter.Bus.address("unix:path=/nonexistent/bus")
-    let center = try DarwinNotificationCenter(bus: bus)
-    let other = try DarwinNotificationCenter(bus: bus)
-    let seen = Recorder()
-    let observation = try center.observe(name, on: .thread) { seen.record($0) }
-    try center.post(name)
-    await eventually { seen.posts == 1 }
-    try other.post(name)
-    await eventually { seen.posts == 2 }
-    #expect(!center.isOnBus)
-    withExtendedLifetime(observation) {}
-  }
-
-  @Test(arguments: BusKind.installed)
-  func saysWhetherThereIsABus(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let center = try bus.makeCenter()
-    #expect(center.isOnBus)
-    bus.kill()
-    await eventually { !center.isOnBus }
-    bus.startAgain()
-    await eventually { center.isOnBus }
   }
 
   @Test(arguments: ["", "unix:path=/tmp/a\0b"])
@@ -107,9 +33,8 @@ struct DarwinNotificationCenterTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func flushingWaitsUntilThePostsAreSent(on kind: BusKind) throws {
-    let bus = try PrivateBus(kind)
+  @Test func flushingWaitsUntilThePostsAreSent() throws {
+    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     let center = try bus.makeCenter()
     try center.post(name)
@@ -122,9 +47,16 @@ struct DarwinNotificationCenterTests {
     #expect(peer.nextPostedName() == name)
   }
 
-  @Test(arguments: BusKind.installed)
-  func itsConnectionEndsWithIt(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func isolatedOnesNeverHearEachOther() async throws {
+    let centers = [try DarwinNotificationCenter.isolated(), try .isolated()]
+    let seen = try centers.map { try Recorder($0, name, on: .direct) }
+    try? centers[0].post(name)
+    await eventually { seen[0].posts == 1 }
+    #expect(seen[1].posts == 0 && !centers[0].isOnBus)
+  }
+
+  @Test func itsConnectionEndsWithIt() async throws {
+    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     var center: DarwinNotificationCenter? = try bus.makeCenter()
     try center?.bind(Listener("a", on: .thread) { _ in }, to: name)
@@ -133,19 +65,8 @@ struct DarwinNotificationCenterTests {
     await eventually("the connection is still there") { peer.countConnections() == 0 }
   }
 
-  @Test(arguments: BusKind.grounds)
-  func anObservationKeepsItsConnection(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let seen = Recorder()
-    let observation = try bus.makeCenter().observe(name, on: .thread) { seen.record($0) }
-    try bus.makePoster().post(name)
-    await eventually { seen.posts == 1 }
-    withExtendedLifetime(observation) {}
-  }
-
-  @Test(arguments: BusKind.installed)
-  func itMayEndWithAHandlerOnItsOwnThread(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func itMayEndWithAHandlerOnItsOwnThread() async throws {
+    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     try bindListenerThatKeepsItsCenter(on: bus)
     peer.post(name)
@@ -159,5 +80,44 @@ struct DarwinNotificationCenterTests {
       center.unbind("last", from: $0.name)
     }
     try center.bind(listener, to: name)
+  }
+}
+
+/// What a center tells about its bus.
+@Suite(.bounded)
+struct BusStatesTests {
+  @Test func beginsWithTheStateAndTellsEachChange() async throws {
+    let bus = try PrivateBus(.usual)
+    let center = try bus.makeCenter()
+    await eventually("there is no bus") { center.isOnBus }
+    let states = try center.busStates()
+    var iterator = states.makeAsyncIterator()
+    #expect(await iterator.next() == true)
+    for _ in 1...2 {
+      bus.kill()
+      #expect(await iterator.next() == false && !center.isOnBus)
+      bus.startAgain()
+      #expect(await iterator.next() == true && center.isOnBus)
+    }
+    var later = states.makeAsyncIterator()
+    #expect(await later.next() == true)
+  }
+
+  @Test func saysThatThereIsNoBus() async throws {
+    var iterator = try DarwinNotificationCenter(bus: .noBus).busStates().makeAsyncIterator()
+    #expect(await iterator.next() == false)
+  }
+
+  @Test func endsWithItsTask() async throws {
+    let states = try DarwinNotificationCenter(bus: .noBus).busStates()
+    let task = Task {
+      var all: [Bool] = []
+      for await state in states {
+        all.append(state)
+        withUnsafeCurrentTask { $0?.cancel() }
+      }
+      return all
+    }
+    #expect(await task.value == [false])
   }
 }

@@ -1,7 +1,4 @@
-// Specifies errors.
-import DarwinNotify
-import Glibc
-import Testing
+// Specifies the errors of centers and tokens.
 
 @Suite struct DarwinNotifyErrorTests {
   private static let all: [(DarwinNotifyError, Int32)] = [
@@ -36,13 +33,59 @@ import Testing
   }
 
   @Test func isTypedWhereItIsThrown() throws {
-    let center = try DarwinNotificationCenter(bus: .none)
+    let center = try DarwinNotificationCenter(bus: .noBus)
     do {
       try center.post("")
       Issue.record("an empty name was posted")
     } catch {
       let thrown: DarwinNotifyError = error
       #expect(thrown == .invalidArgument)
+    }
+  }
+}
+
+@Suite struct NotifyErrorTests {
+  private static let all: [(NotifyError, UInt32)] = [
+    (.invalidName, 1), (.invalidToken, 2), (.invalidPort, 3), (.invalidFile, 4),
+    (.invalidSignal, 5), (.invalidRequest, 6), (.notAuthorized, 7), (.disabled, 8),
+    (.serverNotFound, 9), (.nullInput, 10), (.failed, 1_000_000),
+  ]
+
+  @Test(arguments: all)
+  func isAStatus(error: NotifyError, status: UInt32) {
+    #expect(error.rawValue == status)
+    #expect(error == NotifyError(rawValue: status))
+  }
+
+  @Test func saysWhatHappened() {
+    #expect(Set(Self.all.map { "\($0.0)" }).count == Self.all.count)
+    #expect("\(NotifyError.notAuthorized)" == "not authorized")
+    #expect("\(NotifyError(rawValue: 35))" == "status 35")
+  }
+
+  @Test func isCaughtByNameAmongOtherErrors() {
+    func fail() throws { throw NotifyError.notAuthorized }
+    do {
+      try fail()
+    } catch DarwinNotifyError.notAuthorized {
+      Issue.record("caught by the name of another error")
+    } catch NotifyError.invalidName {
+      Issue.record("caught by the wrong name")
+    } catch NotifyError.notAuthorized {
+      return
+    } catch {
+      Issue.record("not caught by its name")
+    }
+  }
+
+  @Test func isMatchedWithoutItsType() {
+    func fail() throws(NotifyError) { throw .notAuthorized }
+    do throws(NotifyError) {
+      try fail()
+    } catch .notAuthorized {
+      return
+    } catch {
+      Issue.record("not caught by its name")
     }
   }
 }

@@ -1,11 +1,6 @@
 // Specifies where handlers run.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Glibc
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct DeliveryTests {
   private let name: NotificationName = "com.example.changed"
 
@@ -109,14 +104,12 @@ struct DeliveryTests {
     let bus = try PrivateBus(kind)
     let center = try bus.makeCenter()
     let loop = Log<@Sendable () -> Void>()
-    let seen = Recorder()
-    let observation = try center.observe(name, on: .loop { loop.append($0) }) { seen.record($0) }
+    let seen = try Recorder(center, name, on: .loop { loop.append($0) })
     try bus.makePoster().post(name)
     await eventually { loop.entries.count == 1 }
     #expect(seen.posts == 0)
     loop.entries.forEach { $0() }
     #expect(seen.posts == 1)
-    withExtendedLifetime(observation) {}
   }
 
   @Test(arguments: BusKind.grounds)

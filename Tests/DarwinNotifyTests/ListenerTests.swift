@@ -1,8 +1,6 @@
 // Specifies named listeners.
-import DarwinNotify
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ListenerTests {
   private let name: NotificationName = "com.example.changed"
 

@@ -1,8 +1,6 @@
 // Specifies names.
-import DarwinNotify
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct NotificationNameTests {
   private static let composed: NotificationName = "com.example.caf\u{E9}"
   private static let decomposed: NotificationName = "com.example.cafe\u{301}"
@@ -22,9 +20,8 @@ struct NotificationNameTests {
     #expect([Self.composed: 1][Self.decomposed] == nil)
   }
 
-  @Test(arguments: BusKind.installed)
-  func distinguishesTwoSpellings(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func distinguishesTwoSpellings() async throws {
+    let bus = try PrivateBus(.usual)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let seen = Recorder()
     let first = try center.observe(Self.composed, on: .thread) { seen.record($0) }
@@ -38,7 +35,7 @@ struct NotificationNameTests {
 
   @Test(arguments: ["", "com.example\0.changed", "com.example.changed\0", "\0"])
   func isRefusedWhenEmptyOrWithANul(text: String) throws {
-    let center = try DarwinNotificationCenter(bus: .none)
+    let center = try DarwinNotificationCenter(bus: .noBus)
     let name = NotificationName(text)
     let census = Census()
     let canary = census.makeCanary()
@@ -56,18 +53,31 @@ struct NotificationNameTests {
     center.unbindAll(from: name)
   }
 
-  @Test(arguments: BusKind.installed)
-  func has511BytesAtMost(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func has511BytesAtMost() async throws {
+    let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     let longest = NotificationName(String(repeating: "n", count: 511))
     let tooLong = NotificationName(String(repeating: "n", count: 512))
-    let seen = Recorder()
-    let observation = try center.observe(longest, on: .thread) { seen.record($0) }
+    let seen = try Recorder(center, longest)
     try center.post(longest)
     await eventually { seen.posts == 1 }
     #expect(throws: DarwinNotifyError.nameTooLong) { try center.post(tooLong) }
     #expect(throws: DarwinNotifyError.nameTooLong) { _ = try center.observe(tooLong) { _ in } }
-    withExtendedLifetime(observation) {}
+  }
+
+  @Test func ofApplesSystemsAreThoseOfTheHeader() {
+    #expect(NotificationName.timeZoneChange == "com.apple.system.timezone")
+    #expect(NotificationName.clockSet == "com.apple.system.clock_set")
+    #expect(NotificationName.networkChange == "com.apple.system.config.network_change")
+    let all: [NotificationName] = [
+      .directoryServiceCacheInvalidation, .directoryServiceGroupCacheInvalidation,
+      .directoryServiceHostCacheInvalidation, .directoryServiceServiceCacheInvalidation,
+      .directoryServiceUserCacheInvalidation, .fileSystemMount, .fileSystemUnmount,
+      .fileSystemUpdate, .lowDiskSpace, .lowDiskSpaceOnRootFileSystem,
+      .lowDiskSpaceOnOtherFileSystem, .hostNameChange, .networkChange, .logUpdate,
+      .timeZoneChange, .clockSet,
+    ]
+    #expect(Set(all).count == 16)
+    #expect(all.allSatisfy { $0.rawValue.hasPrefix("com.apple.system.") })
   }
 }

@@ -1,8 +1,6 @@
 // Specifies the sequence.
-import DarwinNotify
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct NotificationsTests {
   private let name: NotificationName = "com.example.changed"
 
@@ -81,9 +79,8 @@ struct NotificationsTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func unregistersWhenTheTaskIsCancelled(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func unregistersWhenTheTaskIsCancelled() async throws {
+    let bus = try PrivateBus(.usual)
     let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
     let connection = try peer.connection(of: center)
     let rulesBefore = peer.countRules(of: connection)
@@ -104,9 +101,8 @@ struct NotificationsTests {
     await task.value
   }
 
-  @Test(arguments: BusKind.installed)
-  func endsForATaskThatWasCancelledBefore(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func endsForATaskThatWasCancelledBefore() async throws {
+    let bus = try PrivateBus(.usual)
     let notifications = try bus.makeCenter().notifications(named: name)
     try bus.makePeer().post(name)
     let task = Task {
@@ -116,6 +112,12 @@ struct NotificationsTests {
       return first == nil && second == nil
     }
     #expect(await task.value)
+  }
+
+  @Test func standsForOnePostUnlessTold() {
+    let event = NotificationEvent(name: "com.example.changed")
+    #expect(event.coalesced == 1)
+    #expect(NotificationEvent(name: event.name, coalesced: 3).coalesced == 3)
   }
 
   /// Takes events until they stand for a number of posts. Returns the number reached.

@@ -1,18 +1,14 @@
 // Specifies how tokens end, and how they fail.
-import DarwinNotify
-import Dispatch
-import Foundation
 import TestSupport
-import Testing
 
 private let name: NotificationName = "com.example.changed"
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct NotifyTokenLifeTests {
   @Test(arguments: BusKind.installed)
   func endsWithItsValue(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let census = Census()
       func register() throws -> CInt {
         let canary = census.makeCanary()
@@ -25,14 +21,13 @@ struct NotifyTokenLifeTests {
       #expect(number > 0)
       let names = try DarwinNotificationCenter.names()
       #expect(!names.contains { $0.name == name })
-      withExtendedLifetime(bus) {}
     }
   }
 
   @Test(arguments: BusKind.installed)
   func isOverOnceCancelled(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let token = try NotifyToken(name)
       #expect(token.isValid)
       token.state = 5
@@ -50,14 +45,13 @@ struct NotifyTokenLifeTests {
       #expect(throws: NotifyError.invalidToken) { try token.monitorFile("/etc/passwd") }
       let next = try NotifyToken(name)
       #expect(next.rawValue > token.rawValue)
-      withExtendedLifetime(bus) {}
     }
   }
 
   @Test(arguments: BusKind.installed)
   func mayBeCancelledByItsOwnHandler(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let queue = DispatchQueue(label: "com.example.queue")
       let log = Log<Bool>()
       let tokens = try (1...10).map { _ in
@@ -73,14 +67,14 @@ struct NotifyTokenLifeTests {
         await eventually { after.entries.count == count }
       }
       #expect(log.entries == Array(repeating: false, count: 10))
-      withExtendedLifetime((bus, tokens, last)) {}
+      withExtendedLifetime((tokens, last)) {}
     }
   }
 
   @Test(arguments: BusKind.installed)
   func survivesHandlersThatRunWhileItsLastReferenceGoes(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let census = Census()
       let cycles = 1000 / slowness
       for _ in 1...cycles {
@@ -93,7 +87,6 @@ struct NotifyTokenLifeTests {
         #expect(token.isValid)
       }
       await eventually("handlers were not released") { census.deaths == cycles }
-      withExtendedLifetime(bus) {}
     }
   }
 
@@ -113,9 +106,10 @@ struct NotifyTokenLifeTests {
 
   @Test func needsABusOrATable() async {
     await #expect(processExitsWith: .success) {
-      setenv("DARWIN_NOTIFY_BUS", "none", 1)
-      // A directory without a table, and too little space to make one.
-      setenv("XDG_RUNTIME_DIR", test_directory(), 1)
+      // Nobody has a table for this address, and there is too little space to make one.
+      let directory = try #require(test_directory().map { String(cString: $0) })
+      setenv("DARWIN_NOTIFY_BUS", "unix:path=\(directory)/nobody", 1)
+      setenv("XDG_RUNTIME_DIR", directory, 1)
       var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
       setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       #expect(throws: NotifyError.serverNotFound) { try NotifyToken(name) }
@@ -131,7 +125,7 @@ struct NotifyTokenLifeTests {
   @Test(arguments: BusKind.installed)
   func mayBeDisabledWithTheLibrary(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let token = try NotifyToken(name)
       token.state = 5
       NotifyToken.setOptions(.disable)
@@ -142,7 +136,6 @@ struct NotifyTokenLifeTests {
       NotifyToken.setOptions([.enable, .dispatch, .regenerate])
       #expect(try token.readState() == 5)
       try NotifyToken.post(name)
-      withExtendedLifetime(bus) {}
     }
   }
 
@@ -162,7 +155,7 @@ struct NotifyTokenLifeTests {
   @Test(arguments: BusKind.installed)
   func deliversWhenAFileChanges(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let calls = Log<CInt>()
       let token = try NotifyToken(name, on: .thread) { calls.append($0.rawValue) }
       let directory = try #require(getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
@@ -176,14 +169,13 @@ struct NotifyTokenLifeTests {
       await eventually { calls.entries.count == 1 }
       unlink(path)
       await eventually { calls.entries.count == 2 }
-      withExtendedLifetime(bus) {}
     }
   }
 
   @Test(arguments: BusKind.installed)
   func dumpsWhatIsRegistered(on kind: BusKind) async {
     await #expect(processExitsWith: .success) { [kind] in
-      let bus = try PrivateBus.forThisProcess(kind)
+      try PrivateBus.forThisProcess(kind)
       let token = try NotifyToken(name)
       let directory = try #require(getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
       try NotifyToken.dumpStatus(to: directory + "/status")
@@ -193,7 +185,7 @@ struct NotifyTokenLifeTests {
         try NotifyToken.dumpStatus(to: directory + "/missing/status")
       }
       #expect(throws: NotifyError.invalidFile) { try NotifyToken.dumpStatus(to: "\0") }
-      withExtendedLifetime((bus, token)) {}
+      withExtendedLifetime(token) {}
     }
   }
 

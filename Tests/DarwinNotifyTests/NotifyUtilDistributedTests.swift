@@ -1,8 +1,6 @@
 // Specifies what notifyutil does with distributed notifications.
-import Foundation
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct NotifyUtilDistributedTests {
   private let userInfo = #"""
     { "title" : "Na\u00efma \ud83d\ude00 \"\\\n", "minutes": 4.5, "rating": -5, "on": true,
@@ -13,9 +11,8 @@ struct NotifyUtilDistributedTests {
     "on": true, "rating": -5, "rtl\u202e": "", "title": "Naïma 😀 \"\\\u000a"}
     """#
 
-  @Test(arguments: BusKind.installed)
-  func whatIsPostedIsMonitored(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func whatIsPostedIsMonitored() async throws {
+    let bus = try PrivateBus(.usual)
     let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
     let line = [
       "--post-distributed", "com.example.a", "--object", "the player", "--user-info", userInfo,
@@ -32,9 +29,8 @@ struct NotifyUtilDistributedTests {
       ])
   }
 
-  @Test(arguments: BusKind.installed)
-  func itIsMonitoredAsJSON(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func itIsMonitoredAsJSON() async throws {
+    let bus = try PrivateBus(.usual)
     let monitor = try await startNotifyUtil(["--json", "--monitor", "com.example."], on: bus)
     let line = [
       "--post-distributed", "com.example.a", "--object", "x", "--user-info", userInfo,
@@ -58,7 +54,7 @@ struct NotifyUtilDistributedTests {
     let tooDeep = try await runNotifyUtil(
       ["--post-distributed", "a", "--user-info", "{\"a\":" + deep], on: nil)
     #expect(tooDeep.status == 1)
-    #expect(tooDeep.errors.contains("too many levels, at byte 25"))
+    #expect(tooDeep.errors.contains("nested too deeply, at byte 25"))
     let tooLong = try await runNotifyUtil(
       ["--post-distributed", String(repeating: "n", count: 512)], on: nil,
       environment: ["DARWIN_NOTIFY_BUS": "none"])

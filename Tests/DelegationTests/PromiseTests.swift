@@ -1,8 +1,6 @@
 // Specifies how a task gets a value from another thread.
-import DarwinNotifySupport
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct PromiseTests {
   @Test func onlyTheFirstValueCounts() async {
     let promise = Promise<Int?>()

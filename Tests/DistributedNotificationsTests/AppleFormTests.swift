@@ -1,9 +1,7 @@
 // Specifies the functions with Apple's signatures.
 import DistributedNotifications
-import Foundation
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct AppleFormTests {
   private let queue = OperationQueue()
 
@@ -28,9 +26,8 @@ struct AppleFormTests {
       .changed, object: object, userInfo: ["number": number], options: options)
   }
 
-  @Test(arguments: BusKind.installed)
-  func anObjectSelects(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func anObjectSelects() async throws {
+    let stage = try await DistributedStage(.usual)
     let (x, any, everyName) = (Log<String>(), Log<String>(), Log<String>())
     let built = ["send", "er"].joined()
     let observers = [
@@ -48,9 +45,8 @@ struct AppleFormTests {
     observers.forEach { stage.center.removeObserver($0) }
   }
 
-  @Test(arguments: BusKind.installed)
-  func anObserverIsRemovedByItsTokenNameAndObject(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func anObserverIsRemovedByItsTokenNameAndObject() async throws {
+    let stage = try await DistributedStage(.usual)
     let (named, all, dropped) = (Log<String>(), Log<String>(), Log<String>())
     let token = add(to: stage, object: "x", named)
     let everyName = add(to: stage, name: nil, all)
@@ -70,9 +66,8 @@ struct AppleFormTests {
   }
 
   // A post of the center itself has arrived when it returns.
-  @Test(arguments: BusKind.installed)
-  func resumingDeliversWhatWasKeptInOrder(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func resumingDeliversWhatWasKeptInOrder() async throws {
+    let stage = try await DistributedStage(.usual)
     let (hold, coalesce, drop, removed) =
       (Log<String>(), Log<String>(), Log<String>(), Log<String>())
     _ = add(to: stage, hold)
@@ -99,9 +94,8 @@ struct AppleFormTests {
     #expect(drop.entries == ["- 4"] && removed.entries == [])
   }
 
-  @Test(arguments: BusKind.installed)
-  func anImmediatePostComesAfterWhatWasKept(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func anImmediatePostComesAfterWhatWasKept() async throws {
+    let stage = try await DistributedStage(.usual)
     let (hold, drop) = (Log<String>(), Log<String>())
     _ = add(to: stage, hold)
     _ = add(to: stage, behavior: .drop, drop)
@@ -118,9 +112,8 @@ struct AppleFormTests {
     await eventually { hold.entries.last == "- 4" }
   }
 
-  @Test(arguments: BusKind.installed)
-  func aBlockWithoutAQueueRunsOnTheMainActor(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func aBlockWithoutAQueueRunsOnTheMainActor() async throws {
+    let stage = try await DistributedStage(.usual)
     let seen = Log<Bool>()
     let tokens = [nil, OperationQueue.main].map { queue in
       stage.center.addObserver(forName: .changed, object: nil, queue: queue) { _ in
@@ -132,9 +125,8 @@ struct AppleFormTests {
     tokens.forEach(stage.center.removeObserver)
   }
 
-  @Test(arguments: BusKind.installed)
-  func errorsGoWhereTheProgramSays(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func errorsGoWhereTheProgramSays() async throws {
+    let stage = try await DistributedStage(.usual)
     let errors = Log<DistributedNotificationError>()
     for center in [stage.center, stage.poster] { center.onError = { errors.append($0) } }
     let seen = Log<String>()
@@ -156,11 +148,11 @@ struct AppleFormTests {
         .failed(.invalidArgument), .failed(.nameTooLong), .failed(.tooLarge), refused, refused,
         .notAPropertyList(path: "object", type: "Int"), .failed(.invalidArgument),
       ])
-    #expect(refused.description == #"userInfo["url"] is no property list, but URL"#)
+    #expect(refused.description == #"userInfo["url"] cannot be in a property list: it is a URL"#)
   }
 
   @Test func removalComparesTheBytesOfNames() async throws {
-    let center = try DistributedNotificationCenter(bus: .none)
+    let center = try DistributedNotificationCenter(bus: .noBus)
     let (name, seen) = (Notification.Name("caf\u{E9}"), Log<String>())
     let token = center.addObserver(forName: name, object: nil, queue: queue) { _ in
       seen.append("seen")
@@ -172,7 +164,11 @@ struct AppleFormTests {
   }
 
   @Test func withoutABusThePostReachesTheProcessAndIsNoError() async throws {
-    let center = try DistributedNotificationCenter(bus: .none)
+    let (center, other) = (try DistributedNotificationCenter.isolated(), Log<Bool>())
+    let another = try DistributedNotificationCenter.isolated()
+    _ = another.addObserver(forName: .changed, object: nil, queue: queue) { _ in
+      other.append(true)
+    }
     let (errors, seen) = (Log<DistributedNotificationError>(), Log<Int>())
     center.onError = { errors.append($0) }
     _ = center.addObserver(forName: .changed, object: nil, queue: queue) {
@@ -180,7 +176,7 @@ struct AppleFormTests {
     }
     center.post(name: .changed, object: nil, userInfo: ["number": 1])
     await eventually { seen.entries == [1] }
-    #expect(errors.entries == [])
+    #expect(errors.entries == [] && other.entries == [])
     #expect(throws: DistributedNotificationError.failed(.notConnected)) {
       try center.post(.changed, userInfo: nil)
     }

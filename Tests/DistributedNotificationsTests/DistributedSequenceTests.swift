@@ -1,13 +1,10 @@
 // Specifies the sequences of the distributed center.
 import DistributedNotifications
-import Foundation
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct DistributedSequenceTests {
-  @Test(arguments: BusKind.installed)
-  func tellsOfTheBusAndOfEachChange(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func tellsOfTheBusAndOfEachChange() async throws {
+    let bus = try PrivateBus(.usual)
     let center = try DistributedNotificationCenter(bus: .address(bus.address))
     await eventually("there is no bus") { center.isOnBus }
     var states = try center.busStates().makeAsyncIterator()
@@ -18,9 +15,8 @@ struct DistributedSequenceTests {
     #expect(await states.next() == true)
   }
 
-  @Test(arguments: BusKind.installed)
-  func aSlowConsumerGetsEveryPostInOrder(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func aSlowConsumerGetsEveryPostInOrder() async throws {
+    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(named: .changed)
     for number in 0..<1000 { try stage.poster.post(.changed, userInfo: ["number": number]) }
     var expected = 0
@@ -33,9 +29,8 @@ struct DistributedSequenceTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func theOldestAreDroppedAndTheNextReportsHowMany(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func theOldestAreDroppedAndTheNextReportsHowMany() async throws {
+    let stage = try await DistributedStage(.usual)
     let (limit, count) = (65_536, 70_000)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     // Its own posts wait for the iteration as soon as they are made, and not on the bus.
@@ -51,9 +46,8 @@ struct DistributedSequenceTests {
     #expect(await iterator.next()?.number == 7)
   }
 
-  @Test(arguments: BusKind.installed)
-  func everyIterationGetsEveryPost(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func everyIterationGetsEveryPost() async throws {
+    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(named: .changed, object: "x")
     var (first, second) = (notifications.makeAsyncIterator(), notifications.makeAsyncIterator())
     for number in 0..<10 {
@@ -66,9 +60,8 @@ struct DistributedSequenceTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func aPrefixSelectsNames(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func aPrefixSelectsNames() async throws {
+    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(withPrefix: "com.x")
     for name in ["com.x", "com.y", "com.x.y", "com.xy"] {
       try stage.poster.post(Notification.Name(name), object: name, userInfo: nil)
@@ -82,9 +75,8 @@ struct DistributedSequenceTests {
     #expect(names == ["com.x", "com.x.y", "com.xy"])
   }
 
-  @Test(arguments: BusKind.installed)
-  func theRegistrationEndsWithTheIteration(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func theRegistrationEndsWithTheIteration() async throws {
+    let stage = try await DistributedStage(.usual)
     let census = Census()
     let waiting = Log<Bool>()
     let task = Task {
@@ -107,9 +99,8 @@ struct DistributedSequenceTests {
     await eventually { census.deaths == 3 }
   }
 
-  @Test(arguments: BusKind.installed)
-  func whatWasNotTakenIsFreed(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func whatWasNotTakenIsFreed() async throws {
+    let stage = try await DistributedStage(.usual)
     let census = Census()
     var sequence: QueuedNotifications<DistributedNotification>? = try watched(
       by: census, on: stage)

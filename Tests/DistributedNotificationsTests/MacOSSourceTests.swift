@@ -1,11 +1,9 @@
 // Specifies that programs for macOS work as they are.
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct MacOSSourceTests {
-  @Test(arguments: BusKind.installed)
-  func aProgramForMacOSHearsAnother(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func aProgramForMacOSHearsAnother() async throws {
+    let bus = try PrivateBus(.usual)
     let name = "com.example.changed"
     let observer = try Program("macos-source", ["observe", name], on: bus)
     await observer.waitForLine("ready")
@@ -25,9 +23,8 @@ struct MacOSSourceTests {
     #expect(outcome.errors == "")
   }
 
-  @Test(arguments: BusKind.installed)
-  func postsOfAProcessThatEndsArriveCompleteAndInOrder(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func postsOfAProcessThatEndsArriveCompleteAndInOrder() async throws {
+    let bus = try PrivateBus(.usual)
     let name = "com.example.numbers"
     let count = 2_000
     let observer = try Program("macos-source", ["observe", name], on: bus)

@@ -1,9 +1,7 @@
 // Specifies what a user info may carry.
 import DistributedNotifications
-import Foundation
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct UserInfoTests {
   /// Posts a user info, and returns what has come.
   private func send(
@@ -14,9 +12,8 @@ struct UserInfoTests {
     return try #require(await iterator.next()).userInfo
   }
 
-  @Test(arguments: BusKind.installed)
-  func valuesKeepTheirTypes(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func valuesKeepTheirTypes() async throws {
+    let stage = try await DistributedStage(.usual)
     let date = Date(timeIntervalSince1970: 1_234_567_890.123456)
     let seen = try #require(
       await send(
@@ -50,9 +47,8 @@ struct UserInfoTests {
     #expect(seen["Schlüssel 😀"] as? Int == 1)
   }
 
-  @Test(arguments: BusKind.installed)
-  func classesOfFoundationAreValues(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func classesOfFoundationAreValues() async throws {
+    let stage = try await DistributedStage(.usual)
     let seen = try #require(
       await send(
         [
@@ -77,9 +73,8 @@ struct UserInfoTests {
     #expect(seen["key"] as? Int == 1)
   }
 
-  @Test(arguments: BusKind.installed)
-  func datesKeepTheirMicroseconds(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func datesKeepTheirMicroseconds() async throws {
+    let stage = try await DistributedStage(.usual)
     let dates = (1...200).map {
       // Foundation counts from 2001, so that seconds since 1970 are not exact near 1970.
       Date(timeIntervalSince1970: Double(1_000_003 * $0) / 1_000_000)
@@ -87,26 +82,23 @@ struct UserInfoTests {
     #expect(try await send(["dates": dates], on: stage)?["dates"] as? [Date] == dates)
   }
 
-  @Test(arguments: BusKind.installed)
-  func noUserInfoAndAnEmptyOneDiffer(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func noUserInfoAndAnEmptyOneDiffer() async throws {
+    let stage = try await DistributedStage(.usual)
     #expect(try await send(nil, on: stage) == nil)
     #expect(try await send([:], on: stage)?.isEmpty == true)
     #expect((try await send(["nan": Double.nan], on: stage)?["nan"] as? Double)?.isNaN == true)
   }
 
-  @Test(arguments: BusKind.installed)
-  func manyKeysAndDeepValuesArrive(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func manyKeysAndDeepValuesArrive() async throws {
+    let stage = try await DistributedStage(.usual)
     let many = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) })
     #expect(try await send(many, on: stage) as? [String: Int] == many)
     let seen = try #require(try await send(nested(20), on: stage))
     #expect(NSDictionary(dictionary: seen) == NSDictionary(dictionary: nested(20)))
   }
 
-  @Test(arguments: BusKind.installed)
-  func valuesOutsideAPropertyListAreRefusedWithTheirPath(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func valuesOutsideAPropertyListAreRefusedWithTheirPath() async throws {
+    let stage = try await DistributedStage(.usual)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let url = URL(fileURLWithPath: "/tmp")
     let refusals: [([AnyHashable: Any], String, String)] = [
@@ -128,9 +120,8 @@ struct UserInfoTests {
     #expect(await iterator.next()?.userInfo as? [String: Bool] == ["fine": true])
   }
 
-  @Test(arguments: BusKind.installed)
-  func whatIsTooLargeIsRefusedAndTheConnectionLivesOn(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func whatIsTooLargeIsRefusedAndTheConnectionLivesOn() async throws {
+    let stage = try await DistributedStage(.usual)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let tooLarge: [[AnyHashable: Any]] = [
       ["data": Data(count: 65 << 20)], nested(21), nested(1000),

@@ -1,9 +1,7 @@
 // Specifies values of Swift types.
 import DistributedNotifications
-import Foundation
-import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ValueTests {
   struct Song: Codable, Equatable, Sendable {
     var title: String
@@ -16,9 +14,8 @@ struct ValueTests {
     var nested: [String: [Bool]] = [:]
   }
 
-  @Test(arguments: BusKind.installed)
-  func aValueArrivesAsItWasPosted(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func aValueArrivesAsItWasPosted() async throws {
+    let stage = try await DistributedStage(.usual)
     let songs = try stage.center.values(of: Song.self, named: .changed, object: "player")
     let naima = Song(
       title: "Naima", minutes: 4, cover: Data([1]), tags: ["a", "b"], nested: ["k": [true]])
@@ -32,9 +29,8 @@ struct ValueTests {
     #expect(await iterator.next() == resolution)
   }
 
-  @Test(arguments: BusKind.installed)
-  func otherObserversSeeADictionary(on kind: BusKind) async throws {
-    let stage = try await DistributedStage(kind)
+  @Test func otherObserversSeeADictionary() async throws {
+    let stage = try await DistributedStage(.usual)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     try stage.poster.post(.changed, Song(title: "Naima", minutes: 4))
     let userInfo = try #require(await iterator.next()?.userInfo)
@@ -52,7 +48,7 @@ struct ValueTests {
   }
 
   @Test func aValueOtherThanADictionaryIsRefused() throws {
-    let center = try DistributedNotificationCenter(bus: .none)
+    let center = try DistributedNotificationCenter(bus: .noBus)
     #expect(throws: DistributedNotificationError.notAPropertyList(path: "value", type: "Int")) {
       try center.post(.changed, 5)
     }

@@ -1,5 +1,7 @@
-/* Reads messages of arbitrary bytes as posts. */
-#include "carrier/dbus/wire.h"
+/* Reads messages of arbitrary bytes as posts, requests, replies and errors. */
+#include "bus/wire.h"
+#include "calls/message.h"
+#include "darwinnotify/call.h"
 #include "fuzz-bus.h"
 
 #define N_ROOM 8192
@@ -73,6 +75,22 @@ static void check_post(const dn__wire *wire, sd_bus_message *message)
         EXPECT(sd_bus_message_is_signal(message, interface, DN__WIRE_MEMBER) > 0);
 }
 
+/* Whatever is accepted as arguments or as a reply is a dictionary, a reply with one key at most. */
+static void check_request(sd_bus_message *message)
+{
+        const sd_bus_error *error = sd_bus_message_get_error(message);
+        dn_dict *dict = NULL;
+
+        EXPECT(!error || dn__call_read_error(error) < 0);
+        EXPECT(sd_bus_message_rewind(message, true) >= 0);
+        EXPECT((dn__call_read_arguments(message, &dict) == 0) == (dict != NULL));
+        dict = dn_dict_unref(dict);
+        EXPECT(sd_bus_message_rewind(message, true) >= 0);
+        EXPECT((dn__call_read_reply(message, &dict) == 0) == (dict != NULL));
+        EXPECT(dn_dict_get_count(dict) == (size_t)dn_dict_get(dict, DN_REPLY_VALUE, NULL));
+        dn_dict_unref(dict);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
         fuzz_input input = { bytes, n_bytes };
@@ -90,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
         while ((message = fuzz_bus_next(bus))) {
                 check_post(&dn__wire_darwin, message);
                 check_post(&dn__wire_distributed, message);
+                check_request(message);
                 (void)sd_bus_message_unref(message);
         }
         fuzz_bus_close(bus);

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shm/census.h"
-#include "shm/slot.h"
+#include "table/census.h"
+#include "table/slot.h"
 #include "util/fork.h"
 #include "util/hash.h"
 
@@ -156,7 +156,7 @@ static void step(state *state, fuzz_input *input)
                 release(state, who, name);
                 break;
         case 4:
-                (void)dn__region_is_in_place(region);
+                dn__region_unmark((dn__region *)region, dn__region_get_mark(region));
                 (void)dn__region_process_is_alive(region, (unsigned)name);
                 break;
         case 5:
@@ -178,8 +178,8 @@ static void empty(const dn__region *region)
 {
         size_t first = offsetof(dn__shm_table, owners);
 
-        EXPECT(fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
-                         (off_t)(sizeof(dn__shm_table) - first)) == 0);
+        EXPECT(madvise((unsigned char *)region->table + first, sizeof(dn__shm_table) - first,
+                       MADV_REMOVE) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)

@@ -47,8 +47,8 @@ static void observe(unsigned name, const dn_executor *executor)
         int r;
 
         soak_will_observe(name);
-        while (dn_is_offline(r = dn_center_observe(dn_center_darwin(), soak_name(name), handler,
-                                                   executor, &observer))) {
+        while ((r = dn_center_observe(dn_center_darwin(), soak_name(name), handler, executor,
+                                      &observer)) == DN_NOT_CONNECTED) {
                 /* Without a bus, it needs the table, whose owner may be stopped. */
                 dn_observer_cancel_wait(observer);
                 observer = dn_observer_unref(observer);
@@ -95,7 +95,7 @@ static void visit(guest *it, const char *name, const dn_executor *executor)
         atomic_store(&it->is_cancelled, false);
         atomic_store(&it->n_destroyed, 0);
         r = dn_center_observe(dn_center_darwin(), name, handler, executor, &it->observer);
-        must(dn_is_offline(r) ? 0 : r, "dn_center_observe");
+        must(r < 0 ? r : 0, "dn_center_observe");
         usleep(PAUSE_US);
         dn_observer_cancel_wait(it->observer);
         atomic_store(&it->is_cancelled, true);

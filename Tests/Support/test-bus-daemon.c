@@ -22,6 +22,8 @@ static const char configuration[] =
         "<limit name=\"max_message_size\">1000000000</limit>\n"
         "<limit name=\"max_completed_connections\">100000</limit>\n"
         "<limit name=\"max_connections_per_user\">100000</limit>\n"
+        "<limit name=\"max_replies_per_connection\">50000</limit>\n"
+        "<servicedir>%s/services</servicedir>\n"
         "</busconfig>\n";
 
 static void write_configuration(const test_bus *bus, const char *path)
@@ -31,7 +33,7 @@ static void write_configuration(const test_bus *bus, const char *path)
         if (!f)
                 test_broken("%s: %s", path, strerror(errno));
         fprintf(f, configuration, bus->address, bus->limits.max_match_rules,
-                bus->limits.max_outgoing_bytes);
+                bus->limits.max_outgoing_bytes, bus->directory);
         fclose(f);
 }
 

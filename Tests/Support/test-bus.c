@@ -41,6 +41,7 @@ test_bus *test_bus_prepare(const char *kind)
 
         if (!bus)
                 test_broken("out of memory");
+        test_leave_to_exit(bus);
         bus->ops = find_ops(kind);
         bus->limits = generous;
         bus->controller_fd = -1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "test-private.h"
 #include "test-spawn.h"
 
 #define MAX_ARGUMENTS 32
@@ -33,6 +34,7 @@ test_child *test_spawn_program(const char *const argv[])
 
         if (!child || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
                 test_broken("pipe: %s", strerror(errno));
+        test_leave_to_exit(child);
         test_spawn_plan plan = {.argv = argv, .fds = {in[0], out[1], STDERR_FILENO}, .n_fds = 3};
         child->pid = test_spawn(&plan);
         close(in[0]);

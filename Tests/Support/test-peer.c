@@ -11,6 +11,7 @@
 #include "test-child.h"
 #include "test.h"
 #include "test-peer-private.h"
+#include "test-private.h"
 
 void test_peer_must(int r, const char *what)
 {
@@ -37,6 +38,7 @@ test_peer *test_peer_open(const char *address)
 
         if (!peer)
                 test_broken("out of memory");
+        test_leave_to_exit(peer);
         if (is_without_bus())
                 return peer;
         test_peer_must(sd_bus_new(&peer->bus), "new");

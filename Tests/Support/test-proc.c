@@ -102,12 +102,6 @@ pid_t test_fork(void)
         return fork();
 }
 
-pid_t test_bare_fork(void)
-{
-        WAIT_UNTIL(others_rest());
-        return _Fork();
-}
-
 uint64_t test_cpu_us(void)
 {
         struct rusage usage;

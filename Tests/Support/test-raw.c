@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "test-private.h"
 
 #define MAX_FDS 16
 
@@ -230,6 +231,7 @@ test_raw *test_raw_open(const char *address)
         const char *path = strchr(address, '=') + 1;
 
         snprintf(to.sun_path, sizeof to.sun_path, "%.*s", (int)strcspn(path, ","), path);
+        test_leave_to_exit(raw);
         raw->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (connect(raw->fd, (struct sockaddr *)&to, sizeof to) < 0)
                 test_broken("connect to %s: %s", to.sun_path, strerror(errno));

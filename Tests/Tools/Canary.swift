@@ -31,14 +31,3 @@ package final class Canary: Sendable {
   /// Does nothing, but a closure that calls it captures the canary.
   package func sing() {}
 }
-
-/// Does not keep a canary alive.
-package final class WeakCanary: Sendable {
-  private weak let canary: Canary?
-
-  package init(_ canary: Canary) {
-    self.canary = canary
-  }
-
-  package var isAlive: Bool { canary != nil }
-}

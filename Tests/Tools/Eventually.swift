@@ -6,6 +6,11 @@ package import Testing
 /// The factor by which this run is slower than usual.
 package let slowness = max(1, getenv("DN_TEST_SLOW").flatMap { Int(String(cString: $0)) } ?? 1)
 
+extension Trait where Self == TimeLimitTrait {
+  /// Ends a test that hangs, such as one whose sequence yields too little.
+  package static var bounded: Self { .timeLimit(.minutes(2 * slowness)) }
+}
+
 /// Waits until a condition holds. Records an issue if that takes too long.
 ///
 /// All tests share as many threads as there are processors: if many run at once, a task that sleeps

@@ -1,10 +1,7 @@
 // Specifies the directories of groups.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct AppGroupTests {
   @Test func isADirectoryOfTheUserAlone() throws {
     let temporary = try TemporaryGroup()
@@ -15,12 +12,43 @@ struct AppGroupTests {
     #expect(try mode(temporary.parent) == 0o700)
   }
 
-  @Test func revokesTheReadPermissionOfOthers() throws {
+  @Test func leavesThePermissionsOfADirectoryThatExists() throws {
     let temporary = try TemporaryGroup()
-    for rights in [0o755, 0o750, 0o701, 0o500, 0o1700] as [mode_t] {
+    for rights in [0o755, 0o750, 0o701, 0o1700] as [mode_t] {
       try #require(chmod(temporary.path, rights) == 0)
-      _ = try temporary.make()
-      #expect(try mode(temporary.path) == 0o700)
+      _ = try Wormhole(group: temporary.make()).pass(1, to: .number)
+      #expect(try mode(temporary.path) == rights)
+    }
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
+  func whatCannotBeWrittenFailsWhenItIsWritten() throws {
+    let temporary = try TemporaryGroup()
+    let hole = try Wormhole(group: temporary.group)
+    try hole.pass(1, to: .number)
+    try #require(chmod(temporary.path, 0o500) == 0 && chmod(hole.directory.path, 0o500) == 0)
+    let other = try Wormhole(group: temporary.make())
+    #expect(try other.message(.number) == 1)
+    #expect(throws: WormholeError.self) { try other.pass(2, to: .other) }
+    try #require(chmod(temporary.path, 0o700) == 0 && chmod(hole.directory.path, 0o700) == 0)
+  }
+
+  @Test func aTemporaryOneIsAloneAndGoesWithItsObject() async throws {
+    var groups: [AppGroup] = try (1...2).map { _ in try .temporary("org.example.same") }
+    let directories = groups.map(\.directory.path)
+    #expect(Set(directories).count == 2)
+    let (first, second) = (try Wormhole(group: groups[0]), try Wormhole(group: groups[1]))
+    let (own, foreign) = (Log<Int?>(), Log<Int?>())
+    try first.bind(Listener("own", on: .direct) { own.append($0.value) }, to: .number)
+    try second.bind(Listener("foreign", on: .direct) { foreign.append($0.value) }, to: .number)
+    try await first.pass(7, to: .number)
+    await eventually { own.entries == [7] }
+    #expect(foreign.entries == [])
+    for hole in [first, second] { hole.unbindAll(from: .number as MessageName<Int>) }
+    _ = (consume first, consume second)
+    groups = []
+    await eventually("the directories are still there") {
+      directories.allSatisfy { !FileManager.default.fileExists(atPath: $0) }
     }
   }
 
@@ -132,7 +160,7 @@ struct AppGroupTests {
 
   private func open(_ identifier: String, _ parent: String) throws -> AppGroup {
     try AppGroup(
-      identifier, in: URL(fileURLWithPath: parent), center: DarwinNotificationCenter(bus: .none))
+      identifier, in: URL(fileURLWithPath: parent), center: DarwinNotificationCenter(bus: .noBus))
   }
 }
 

@@ -1,9 +1,5 @@
 // Specifies what becomes of work that nobody waits for any more.
-import DarwinNotify
-import Dispatch
-import Foundation
 import Synchronization
-import Testing
 import Wormhole
 
 /// Something that has happened, or not yet.
@@ -15,7 +11,7 @@ private final class Flag: Sendable {
   func raise() { value.store(true, ordering: .releasing) }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct CancellationTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
 
@@ -88,11 +84,7 @@ struct CancellationTests {
       let error = await #expect(throws: WormholeError.self) {
         try await database.read(timeout: .milliseconds(20)) { try $0.run(sql) }
       }
-      guard case .timedOut(let path)? = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
-      #expect(path.hasSuffix("/items"))
+      #expect(error?.name?.hasSuffix("/items") == true)
     }
     await #expect(throws: WormholeError.self) {
       try await database.write(timeout: .milliseconds(20)) { connection in
@@ -123,14 +115,6 @@ struct CancellationTests {
     #expect(try await count(database) == 1)
   }
 
-  @Test func aSequenceOfChangesEndsWithItsTask() async throws {
-    let database = try makeDatabase()
-    let changes = try database.changes()
-    let task = Task { for try await _ in changes {} }
-    task.cancel()
-    try await task.value
-  }
-
   // MARK: - Messages
 
   /// A name that another process has locked, until the program ends.
@@ -152,20 +136,6 @@ struct CancellationTests {
     kill(holder.processIdentifier, SIGKILL)
     _ = await holder.end()
     #expect(try await site.hole.message(.number) == 1)
-  }
-
-  /// Without a timeout they wait for ten seconds.
-  @Test(arguments: TransitKind.coordinated)
-  func aLongTimeoutIsWaitedFor(_ kind: TransitKind) async throws {
-    let (site, holder) = try await lock(kind)
-    async let (number, other) = (
-      site.hole.pass(2, to: .number, timeout: .seconds(600)),
-      site.hole.pass(3, to: .number, timeout: .seconds(600))
-    )
-    try await Task.sleep(for: .seconds(11))
-    kill(holder.processIdentifier, SIGKILL)
-    _ = await holder.end()
-    #expect(try await Set([number, other]) == [2, 3])
   }
 
   @Test(arguments: TransitKind.coordinated)

@@ -1,10 +1,7 @@
 // Specifies what the changes of a database say about rows.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ChangeKindsTests {
   typealias Kinds = [String: [Int64: SharedDatabase.Change.Kind]]
 
@@ -142,8 +139,8 @@ struct ChangeKindsTests {
     let database = try group.group.database("items", migrations: steps)
     let error = WormholeError.unknownTable(
       name: name, known: ["item", "other"], path: "\(group.path)/items")
-    #expect(throws: error) { try database.changes(in: "item", name) }
-    #expect(throws: error) { try database.changes(in: name, since: 1) }
-    #expect("\(error)".contains("no table \(name) ") && "\(error)".hasSuffix("item, other"))
+    #expect(throws: error) { try database.changes(in: ["item", name]) }
+    #expect(throws: error) { try database.changes(in: [name], since: 1) }
+    #expect("\(error)".contains("of a table \(name);") && "\(error)".hasSuffix("item, other"))
   }
 }

@@ -1,14 +1,11 @@
 // Specifies what users of other stores expect.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
 private enum Color: String, SQLiteValue {
   case red, green
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ConvenienceTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
 

@@ -1,9 +1,7 @@
 // Specifies how databases that others have damaged are handled.
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct DamagedFilesTests {
   private let name = MessageName<Int>("name")
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]

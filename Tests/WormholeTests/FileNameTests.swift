@@ -1,5 +1,4 @@
 // Specifies the file names that stand for texts.
-import Testing
 
 @testable import Wormhole
 

@@ -1,10 +1,7 @@
 // Specifies what a forked child keeps of its parent.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ForkTests {
   /// Kills a program that has forked, but not its child. Returns the number of the child.
   private func killParent(_ program: Program) async throws -> Int32 {

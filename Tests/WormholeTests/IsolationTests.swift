@@ -1,10 +1,7 @@
 // Specifies handlers of notifications and messages that are isolated to actors.
-import DarwinNotify
-import Dispatch
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct IsolationTests {
   /// Counts its calls, in its isolation.
   private actor Counter {
@@ -52,19 +49,24 @@ struct IsolationTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
-  func notificationsReachTheMainActorAndAnActor(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test func notificationsReachTheMainActorAndAnActor() async throws {
+    let bus = try PrivateBus(.usual)
     let (center, name) = (try bus.makeCenter(), NotificationName("com.example.changed"))
     let (label, counter) = (Label(), Counter())
     let observations = [
       try center.observe(name) { label.show("observed \($0.name)") },
       try center.observe(name, on: counter) { counter, event in counter.note(event.coalesced) },
+      try center.observe(withPrefix: "com.example.ch") { label.show("prefix \($0.name)") },
+      try center.observe(withPrefix: "com.example.ch", on: counter) { counter, event in
+        counter.note(event.coalesced)
+      },
     ]
     try center.bind(Listener("label") { label.show("bound \($0.name)") }, to: name)
     try center.post(name)
-    await eventually { await label.texts.sorted() == ["bound \(name)", "observed \(name)"] }
-    await eventually { await counter.values == [1] }
+    await eventually {
+      await label.texts.sorted() == ["bound \(name)", "observed \(name)", "prefix \(name)"]
+    }
+    await eventually { await counter.values == [1, 1] }
     withExtendedLifetime(observations) {}
   }
 }

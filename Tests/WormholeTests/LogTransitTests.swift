@@ -1,9 +1,7 @@
 // Specifies logs of messages.
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct LogTransitTests {
   private func open(
     _ group: TemporaryGroup, _ transit: LogTransit = .log, name: String = "name"
@@ -26,34 +24,6 @@ struct LogTransitTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: group.path).isEmpty)
     #expect(try open(group).append(Wormhole.Record(.ping)) == 1)
     #expect(try mailbox.lastNumber() == 1)
-  }
-
-  @Test func recordsComeBackInTheirOrder() throws {
-    let mailbox = try open(try TemporaryGroup())
-    let date = Date(timeIntervalSince1970: 1_700_000_000)
-    for index in 1...5 {
-      #expect(try mailbox.append(message("\(index)", date: date)) == UInt64(index))
-    }
-    let records = try mailbox.records(after: 2, limit: 2).records
-    #expect(records.map(\.number) == [3, 4])
-    #expect(records.map(\.text) == ["3", "4"])
-    #expect(records.first?.record.sender == .current)
-    #expect(records.first?.record.date == date)
-    #expect(try mailbox.records(after: .max, limit: 2).records.isEmpty)
-  }
-
-  @Test func aPingLeavesTheMessageAndAClearingRemovesIt() throws {
-    let mailbox = try open(try TemporaryGroup())
-    _ = try mailbox.append(message("a"))
-    for _ in 1...3 { _ = try mailbox.append(Wormhole.Record(.ping)) }
-    #expect(try mailbox.lastMessage()?.text == "a")
-    #expect(try mailbox.append(Wormhole.Record(.cleared)) == 5)
-    #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.append(Wormhole.Record(.ping)) == 6)
-    #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.records(after: 0, limit: 10).records.map(\.number) == [5, 6])
-    #expect(try mailbox.append(message("b")) == 7)
-    #expect(try mailbox.lastMessage()?.text == "b")
   }
 
   @Test func onlyTheLastRecordsAreKept() throws {
@@ -127,17 +97,6 @@ struct LogTransitTests {
     #expect(try mailbox.records(after: 2, limit: 10).records.map(\.text) == [text])
   }
 
-  @Test func anUpdateThatThrowsAppendsNothing() throws {
-    let mailbox = try open(try TemporaryGroup())
-    #expect(throws: CancellationError.self) {
-      try mailbox.update { _ in throw CancellationError() }.get()
-    }
-    #expect(try mailbox.update { _ in nil }.get() == nil)
-    #expect(try mailbox.update { _ in message("1") }.get() == 1)
-    #expect(try mailbox.update { found in message((found?.text ?? "") + "2") }.get() == 2)
-    #expect(try mailbox.lastMessage()?.text == "12")
-  }
-
   @Test func anUpdateInsideAnUpdateIsRefused() throws {
     let mailbox = try open(try TemporaryGroup())
     #expect(throws: WormholeError.self) {
@@ -147,31 +106,6 @@ struct LogTransitTests {
       }.get()
     }
     #expect(try mailbox.lastNumber() == 0)
-  }
-
-  @Test func processesThatAppendAtTheSameTimeShareTheNumbers() async throws {
-    let group = try TemporaryGroup()
-    let programs = try (0..<4).map { _ in try group.peer("log-append", "name", "500") }
-    for program in programs { await program.waitForSuccess() }
-    let records = try open(group).records(after: 0, limit: 10_000).records
-    #expect(records.map(\.number) == Array(1...2000))
-    for program in programs {
-      let own = records.filter { $0.record.sender.pid == program.processIdentifier }
-      #expect(own.map(\.text) == (0..<500).map { "\(program.processIdentifier) \($0)" })
-    }
-  }
-
-  @Test(arguments: 0..<4)
-  func aWriterThatIsKilledLeavesWholeRecords(round: Int) async throws {
-    let group = try TemporaryGroup()
-    let program = try group.peer("log-fill", "name")
-    let mailbox = try open(group)
-    await eventually { (try? mailbox.lastNumber()) ?? 0 > UInt64(round * 100) }
-    kill(program.processIdentifier, SIGKILL)
-    _ = await program.end()
-    let last = try mailbox.lastNumber()
-    #expect(try mailbox.append(message("after")) == last + 1)
-    #expect(try mailbox.lastMessage()?.text == "after")
   }
 
   @Test func aForkedChildCannotUseALog() async throws {
@@ -228,38 +162,6 @@ struct LogTransitTests {
       Issue.record("\(records[1])")
       return
     }
-  }
-
-  // MARK: - Cursors
-
-  @Test func aCursorStaysWhenItsReaderEnds() throws {
-    let group = try TemporaryGroup()
-    do {
-      let cursor = try open(group).openCursor("reader")
-      #expect(try cursor.position() == 0)
-      try cursor.advance(to: 4)
-    }
-    #expect(try open(group).openCursor("reader").position() == 4)
-    #expect(try open(group).openCursor("other").position() == 0)
-  }
-
-  @Test func twoReadersCannotShareACursor() throws {
-    let group = try TemporaryGroup()
-    let mailbox = try open(group)
-    let cursor = try mailbox.openCursor("reader")
-    #expect(throws: WormholeError.cursorInUse("reader")) { try mailbox.openCursor("reader") }
-    #expect(throws: Never.self) { try open(group, name: "other").openCursor("reader") }
-    withExtendedLifetime(cursor) {}
-  }
-
-  @Test func aReaderThatIsKilledFreesItsCursor() async throws {
-    let group = try TemporaryGroup()
-    let program = try group.peer("log-cursor", "name", "reader")
-    await program.waitForLine("ready")
-    #expect(throws: WormholeError.cursorInUse("reader")) { try open(group).openCursor("reader") }
-    kill(program.processIdentifier, SIGKILL)
-    _ = await program.end()
-    #expect(try open(group).openCursor("reader").position() == 7)
   }
 }
 

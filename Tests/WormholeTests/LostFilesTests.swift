@@ -1,11 +1,7 @@
 // Specifies how messages continue when their files are moved, removed or exchanged.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct LostFilesTests {
   private typealias Mail = Log<Wormhole.Message<Int>>
 
@@ -93,11 +89,11 @@ struct LostFilesTests {
   @Test(arguments: [TransitKind.file, .coordinatedFile])
   func laterMessagesAreHeardOnceWhenTheNumbersAreLost(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Mail())
-    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
+    let hole = site.hole
+    let log = try site.hear(.number, on: .queue(queue))
     try await hole.pass(1, to: .number)
     await eventually { log.values == [1] }
-    // The numbers given out again are lower than those that the listener knows.
+    // The numbers given out again are lower than the ones that the listener knows.
     for _ in 1...5 { try await hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
     try await site.settle(queue)
@@ -108,16 +104,15 @@ struct LostFilesTests {
     }
     try await site.settle(queue)
     #expect(log.values == [1, 10, 11, 12, 13])
-    withExtendedLifetime(observation) {}
   }
 
   @Test(arguments: [TransitKind.file, .coordinatedFile])
   func aMessageOfAnotherNameInItsPlaceDisturbsNoListener(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Mail())
+    let hole = site.hole
     for number in 1...50 { try await hole.pass(number, to: .other) }
     try await hole.pass(1, to: .number)
-    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
+    let log = try site.hear(.number, on: .queue(queue))
     let place = "\(site.path)/org.example.number.message"
     try #require(unlink(place) == 0)
     try FileManager.default.copyItem(
@@ -132,7 +127,6 @@ struct LostFilesTests {
     }
     #expect(log.values == Array(2...20))
     #expect(try await hole.message(.other) == 50)
-    withExtendedLifetime(observation) {}
   }
 
   // MARK: - Writers that were killed halfway
@@ -140,9 +134,9 @@ struct LostFilesTests {
   @Test(arguments: TransitKind.files)
   func allSeeNoMessageAfterHalfAClearing(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Mail())
+    let hole = site.hole
     try await hole.pass(1, to: .number)
-    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
+    let log = try site.hear(.number, on: .queue(queue))
     // The message is removed first, then the clearing gets its number.
     try #require(unlink(try site.messageFile()) == 0)
     for hole in [hole, try site.makeOther()] {
@@ -153,13 +147,12 @@ struct LostFilesTests {
     await eventually { log.texts == ["cleared"] }
     #expect(try await hole.pass(2, to: .number) == 3)
     await eventually { log.values == [2] }
-    withExtendedLifetime(observation) {}
   }
 
   @Test(arguments: TransitKind.files)
   func allSeeTheOldMessageAfterHalfAPass(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Mail())
+    let hole = site.hole
     try await hole.pass(1, to: .number)
     let path = try site.messageFile()
     let saved = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -168,10 +161,9 @@ struct LostFilesTests {
     try saved.write(to: URL(fileURLWithPath: path))
     #expect(try await hole.message(.number) == 1)
     #expect(try await hole.history(.number).map(\.sequence) == [1])
-    let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { log.append($0) }
+    let log = try site.hear(.number, on: .queue(queue))
     #expect(try await hole.pass(3, to: .number) == 3)
     await eventually { log.values == [3] }
     #expect(log.entries.map(\.missed) == [1])
-    withExtendedLifetime(observation) {}
   }
 }

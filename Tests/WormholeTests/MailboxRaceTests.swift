@@ -1,13 +1,9 @@
 // Specifies what happens when several threads use the messages of a name at once.
-import DarwinNotify
-import Dispatch
-import Foundation
 import Synchronization
-import Testing
 
 @testable import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct MailboxRaceTests {
   @Test func aMessageWithAPingRightAfterItIsDelivered() throws {
     let site = try Site(.file)

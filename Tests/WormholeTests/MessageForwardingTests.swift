@@ -1,11 +1,8 @@
 // Specifies messages that are posted again inside the process.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 import WormholeFoundation
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct MessageForwardingTests {
   private let numbers = MessageName<Int>("org.example.value")
   private let texts = MessageName<String>("org.example.value")

@@ -1,11 +1,8 @@
 // Specifies what is released when a registration ends.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Testing
+import Observation
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct MessageObservationTests {
   /// How a registration can be ended.
   enum End: CaseIterable, Sendable {
@@ -141,5 +138,26 @@ struct MessageObservationTests {
     site.hole.unbind("label", from: .number)
     await eventually("the handler was not released") { census.deaths == 1 }
     queue.resume()
+  }
+
+  @Test @MainActor func anObservedMessageFollowsWhatIsPassed() async throws {
+    let site = try Site(.log)
+    try await site.hole.pass(1, to: .number)
+    let number = try ObservedMessage(.number, in: site.hole)
+    #expect(number.value == 1)
+    let changes = Log<Bool>()
+    withObservationTracking {
+      _ = number.value
+    } onChange: {
+      changes.append(true)
+    }
+    try await number.pass(2)
+    await eventually { await number.value == 2 }
+    #expect(changes.entries == [true])
+    try await site.hole.pass("x", to: MessageName<String>("org.example.number"))
+    await eventually { await number.error != nil }
+    #expect(number.value == 2)
+    try await site.hole.clear(.number)
+    await eventually { await MainActor.run { number.value == nil && number.error == nil } }
   }
 }

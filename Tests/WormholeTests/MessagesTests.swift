@@ -1,10 +1,7 @@
 // Specifies the sequence of messages.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct MessagesTests {
   @Test(arguments: BusKind.installed, TransitKind.kinds)
   func isRegisteredBeforeItIsReturned(on bus: BusKind, over kind: TransitKind) async throws {
@@ -178,18 +175,5 @@ struct MessagesTests {
     var (first, second) = (messages.makeAsyncIterator(), messages.makeAsyncIterator())
     #expect(await second.next() == nil)
     #expect(await first.next()?.value == 1)
-  }
-
-  @Test(arguments: TransitKind.files)
-  func refusesACursorWhereNoneIsKept(_ kind: TransitKind) throws {
-    let site = try Site(kind)
-    let error = WormholeError.noCursors(
-      name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
-    #expect(throws: error) {
-      try site.hole.messages(.number, starting: .cursor("place"))
-    }
-    #expect(throws: error) {
-      try site.hole.listen(.number, starting: .cursor("place")) { _ in }
-    }
   }
 }

@@ -1,12 +1,9 @@
 // Specifies migrations with names.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
 private typealias Migration = SharedDatabase.Migration
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct NamedMigrationsTests {
   private let first = Migration("items") {
     try $0.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")

@@ -1,11 +1,7 @@
 // Specifies what can be done where nothing can be written.
-import DarwinNotify
-import Foundation
-import TestTools
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct ReadOnlyTests {
   /// Runs the program that reads all of a group, where the directory of groups cannot be written.
   private func read(_ group: TemporaryGroup) async throws -> [String] {

@@ -1,12 +1,8 @@
 // Specifies what happens when a listener replaces another.
-import DarwinNotify
-import Dispatch
-import Foundation
 import Synchronization
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct RebindingTests {
   private typealias Mail = Log<Wormhole.Message<Int>>
 

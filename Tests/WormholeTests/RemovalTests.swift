@@ -1,11 +1,7 @@
 // Specifies how a name is removed.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct RemovalTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 
@@ -36,14 +32,12 @@ struct RemovalTests {
   @Test(arguments: TransitKind.kinds)
   func listenersGetWhatIsPassedLater(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Wormhole.Message<Int>>()
-    let observation = try site.hole.listen(.number, on: .queue(queue)) { log.append($0) }
+    let log = try site.hear(.number, starting: .last, on: .queue(queue))
     for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
     try site.hole.remove(.number)
     try await site.hole.pass(4, to: .number)
     await eventually { log.values.last == 4 }
-    withExtendedLifetime(observation) {}
   }
 
   @Test func aNameMayTakeAnotherTransitAfterwards() throws {

@@ -1,10 +1,7 @@
 // Specifies how what is damaged is repaired.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct RepairTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
   private let key = DefaultsKey("number", default: 0)

@@ -1,9 +1,7 @@
 // Specifies how values pass through a database, and what its files are.
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct SQLiteTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
 
@@ -88,12 +86,13 @@ struct SQLiteTests {
 
   @Test func aStatementHasNoNUL() async throws {
     let group = try TemporaryGroup()
-    let error = WormholeError.database(code: 21, message: "a NUL in a statement")
+    let error = WormholeError.database(
+      code: 21, message: "a NUL in a statement, in SELECT 1;\\0DELETE FROM item")
     let database = try group.group.database("items", migrations: schema)
     await #expect(throws: error) {
       try await database.write { try $0.run("SELECT 1;\u{0}DELETE FROM item") }
     }
-    let migration = "migration 1: a NUL in a statement"
+    let migration = "migration 1: a NUL in a statement, in SELECT 1;\\0DELETE FROM item"
     #expect(throws: WormholeError.database(code: 21, message: migration)) {
       try group.group.database("others", migrations: ["SELECT 1;\u{0}DELETE FROM item"])
     }

@@ -1,20 +1,14 @@
 // Specifies how the processes behind messages are distinguished.
-import DarwinNotify
-import Dispatch
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct SenderTests {
   private let queue = DispatchQueue(label: "com.example.queue")
 
   @Test(arguments: TransitKind.kinds)
   func aProcessOfAnotherNamespaceWithTheSamePidIsAnother(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = Log<Wormhole.Message<Int>>()
-    let observation = try site.hole.listen(
-      .number, from: .others, starting: .new, on: .queue(queue)
-    ) { log.append($0) }
+    let log = try site.hear(.number, from: .others, on: .queue(queue))
     // Stores what such a process would, where it would.
     let own = Wormhole.Sender.current
     let other = Wormhole.Sender(pid: own.pid, uid: own.uid, process: own.process ^ 1)
@@ -24,7 +18,6 @@ struct SenderTests {
     try? site.hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
     await eventually { log.entries.contains { $0.sender == other } }
     #expect(log.entries.map(\.sender) == [other])
-    withExtendedLifetime(observation) {}
   }
 
   @Test func aProcessKeepsItsNumber() {

@@ -1,10 +1,7 @@
 // Specifies what every transit keeps.
-import DarwinNotify
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct TransitTests {
   private let names: [MessageName<Int>] = [.number, .other, "org.example.third"]
 
@@ -45,17 +42,6 @@ struct TransitTests {
     }
     #expect(throws: WormholeError.invalidIdentifier) { try site.hole.messages(name) }
     #expect(site.files.isEmpty)
-  }
-
-  @Test(arguments: TransitKind.allCases)
-  func keepsWhatIsPassed(_ kind: TransitKind) throws {
-    let site = try Site(kind)
-    #expect(try site.hole.message(.number) == nil)
-    try site.hole.pass(1, to: .number)
-    #expect(try site.hole.message(.number) == 1)
-    try site.hole.pass(2, to: .number)
-    #expect(try site.hole.message(.number) == 2)
-    #expect(try site.makeOther().message(.number) == 2)
   }
 
   @Test(arguments: TransitKind.allCases)

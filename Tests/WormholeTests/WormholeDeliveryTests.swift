@@ -1,11 +1,7 @@
 // Specifies where the handlers of messages run.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct WormholeDeliveryTests {
   @Test(arguments: BusKind.installed)
   func onMainIsTheMainQueueAndTheMainActor(on bus: BusKind) async throws {
@@ -25,46 +21,6 @@ struct WormholeDeliveryTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func onAnExecutorIsInTheIsolationOfItsActors(on bus: BusKind) async throws {
-    let (log, executor) = (Log<Wormhole.Message<Int>>(), QueueExecutor())
-    let resident = Resident(executor)
-    try await check(on: bus, delivery: .executor(executor), log) { message in
-      dispatchPrecondition(condition: .onQueue(executor.queue))
-      resident.assumeIsolated { $0.visit() }
-      log.append(message)
-    }
-    #expect(await resident.visits == log.entries.count)
-  }
-
-  @Test(arguments: BusKind.installed)
-  func onTheThreadsOfTheLibraryItIsOffMain(on bus: BusKind) async throws {
-    for (delivery, thread) in [(Delivery.thread, "dn-delivery"), (.direct, "dn-direct")] {
-      let (log, threads) = (Log<Wormhole.Message<Int>>(), Log<String>())
-      try await check(on: bus, delivery: delivery, log) { message in
-        if !message.isInitial { threads.append(threadName()) }
-        log.append(message)
-      }
-      #expect(Set(threads.entries) == [thread])
-    }
-  }
-
-  @Test(arguments: BusKind.installed)
-  func inALoopTheHostRunsTheWork(on bus: BusKind) async throws {
-    let log = Log<Wormhole.Message<Int>>()
-    let loop = DispatchQueue(label: "com.example.loop")
-    let works = Log<Int>()
-    let delivery = Delivery.loop { work in
-      works.append(1)
-      loop.async { work() }
-    }
-    try await check(on: bus, delivery: delivery, log) { message in
-      dispatchPrecondition(condition: .onQueue(loop))
-      log.append(message)
-    }
-    #expect(!works.entries.isEmpty)
-  }
-
   /// A handler that checks where it runs hears what is stored, then everything passed, in order.
   private func check(
     on bus: BusKind, delivery: Delivery, _ log: Log<Wormhole.Message<Int>>,
@@ -81,9 +37,8 @@ struct WormholeDeliveryTests {
     #expect(log.entries.map(\.isInitial) == [true] + repeatElement(false, count: 99))
   }
 
-  @Test(arguments: BusKind.installed)
-  func onAConcurrentQueueCallsDoNotOverlap(on bus: BusKind) async throws {
-    let site = try Site(.log, on: bus)
+  @Test func onAConcurrentQueueCallsDoNotOverlap() async throws {
+    let site = try Site(.log, on: .usual)
     let (other, log) = (try site.makeOther(), Log<String>())
     let queue = DispatchQueue(label: "com.example.queue", attributes: .concurrent)
     let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
@@ -97,9 +52,8 @@ struct WormholeDeliveryTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed)
-  func aSlowHandlerDoesNotDelayOthers(on bus: BusKind) async throws {
-    let site = try Site(on: bus)
+  @Test func aSlowHandlerDoesNotDelayOthers() async throws {
+    let site = try Site(on: .usual)
     let (blocked, goOn, log) = (
       Log<Int>(), DispatchSemaphore(value: 0), Log<Wormhole.Message<Int>>()
     )
@@ -137,9 +91,4 @@ struct WormholeDeliveryTests {
       withExtendedLifetime(observation) {}
     }
   }
-}
-
-private func threadName() -> String {
-  let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-  return name?.trimmingCharacters(in: .newlines) ?? ""
 }

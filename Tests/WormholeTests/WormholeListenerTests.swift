@@ -1,12 +1,8 @@
 // Specifies the named listeners of messages.
-import DarwinNotify
-import Dispatch
-import Foundation
 import Synchronization
-import Testing
 import Wormhole
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded)
 struct WormholeListenerTests {
   private typealias Mail = Log<Wormhole.Message<Int>>
 
@@ -41,9 +37,8 @@ struct WormholeListenerTests {
     await eventually("the last closure was not released") { census.deaths == 100 }
   }
 
-  @Test(arguments: BusKind.installed)
-  func losesNoMessageWhileItIsReplaced(on bus: BusKind) async throws {
-    let site = try Site(.log, on: bus)
+  @Test func losesNoMessageWhileItIsReplaced() async throws {
+    let site = try Site(.log, on: .usual)
     let (other, log) = (try site.makeOther(), Mail())
     for number in 1...200 {
       try site.hole.bind(
@@ -55,24 +50,11 @@ struct WormholeListenerTests {
     #expect(log.values == Array(1...200))
   }
 
-  @Test func getsWhatItsPredecessorDidNotWhateverItStartsWith() async throws {
-    let site = try Site(.log)
-    let (old, new) = (Mail(), Mail())
-    try site.hole.bind(listener("label", old, on: .queue(queue)), to: .number, starting: .new)
-    queue.suspend()
-    for number in 1...3 { try await site.hole.pass(number, to: .number) }
-    try site.hole.bind(
-      listener("label", new, on: .queue(queue)), to: .number, starting: .last)
-    queue.resume()
-    try await site.settle(queue)
-    #expect(Set(old.values + new.values) == [1, 2, 3])
-  }
-
   @Test(arguments: TransitKind.kinds)
   func knowsTheLastValueHoweverItIsReplaced(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let logs = Locked<[Mail]>([])
-    let rounds = 300
+    let rounds = 100
     let binder = Task.detached {
       for _ in 1...rounds {
         let log = Mail()
@@ -85,7 +67,9 @@ struct WormholeListenerTests {
     try await binder.value
     let last = logs.withLock { $0.last }
     // The notifying thread may be handing it over at the moment.
-    await eventually("the last one is not told") { last?.values.last == rounds }
+    await eventually("the last listener did not get the last message") {
+      last?.values.last == rounds
+    }
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -113,20 +97,6 @@ struct WormholeListenerTests {
     await eventually { log.entries.count == 8 }
     #expect(log.entries.dropFirst(7) == ["o"])
     withExtendedLifetime(observation) {}
-  }
-
-  @Test func hearsOnlyTheNamesThatItIsBoundTo() async throws {
-    let site = try Site()
-    let log = Mail()
-    for name in [.number, .other] as [MessageName<Int>] {
-      try site.hole.bind(listener("label", log, on: .queue(queue)), to: name, starting: .new)
-    }
-    try await site.hole.pass(1, to: .number)
-    try await site.hole.pass(2, to: "org.example.third")
-    await eventually { log.values == [1] }
-    try await site.hole.pass(3, to: .other)
-    await eventually { log.values.count == 2 }
-    #expect(log.entries.map(\.name) == ["org.example.number", "org.example.other"])
   }
 
   @Test(arguments: BusKind.installed, TransitKind.kinds)
@@ -202,7 +172,7 @@ struct WormholeListenerTests {
   @Test(arguments: TransitKind.kinds)
   func hearsAMessageThatRacesWithItsBindingOnce(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    for round in 1...200 {
+    for round in 1...60 {
       let name = MessageName<Int>("org.example.\(round)")
       let log = Mail()
       let passing = Task.detached { try site.hole.pass(round, to: name) }
@@ -287,21 +257,6 @@ struct WormholeListenerTests {
     #expect(log.entries == ["begin", "end", "waited"])
   }
 
-  @Test func doesNotWaitForItself() async throws {
-    let site = try Site()
-    let (log, held) = (Mail(), Locked<MessageObservation?>(nil))
-    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
-      held.withLock { $0 }?.cancelAndWait()
-      log.append(message)
-    }
-    held.withLock { $0 = observation }
-    for number in 1...3 { try await site.hole.pass(number, to: .number) }
-    await eventually { log.values.count == 1 }
-    try await site.settle(queue)
-    #expect(log.values.count == 1)
-    held.withLock { $0 = nil }
-  }
-
   @Test func endsWithItsValue() async throws {
     let site = try Site()
     let (log, census) = (Mail(), Census())
@@ -323,16 +278,11 @@ struct WormholeListenerTests {
     #expect(log.values == [1])
   }
 
-  @Test(arguments: BusKind.installed)
-  func endsWithItsWormhole(on bus: BusKind) async throws {
-    let site = try Site(on: bus)
+  @Test func endsWithItsWormhole() async throws {
+    let site = try Site(on: .usual)
     let writer = Writer(site.hole, to: .number)
     try await freeOwners(1000 / slowness, in: site)
     await writer.stop()
-  }
-
-  @Test func endsWithItsWormholeAHundredThousandTimes() async throws {
-    try await freeOwners(100_000 / slowness, in: Site())
   }
 
   /// Frees wormholes that have a listener, which is called occasionally.

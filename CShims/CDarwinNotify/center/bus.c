@@ -1,14 +1,21 @@
-/* Shared parts of the centers that use a bus: opening and closing a hub's loop and carriers. */
+/* Shared parts of the centers that use a bus. */
 #include "center/bus.h"
 
-#include "center/carriers.h"
-#include "center/flush.h"
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/calls.h"
+#include "center/observe.h"
 #include "center/table.h"
-#include "center/topic.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/topic.h"
+#include "direct/direct.h"
+#include "util/call.h"
 #include "util/clock.h"
 #include "util/debug.h"
 
-/* --- The timer: topics that have lingered long enough --------------------------------------- */
+/* --- The timer: idle topics ----------------------------------------------------------------- */
 
 static bool prepare_timer(dn__source *source, dn__wait *wait)
 {
@@ -29,11 +36,13 @@ static void loop_closed(void *context)
 {
         dn__hub *hub = context;
 
-        dn__carriers_free(hub);
+        dn__direct_free(hub->direct);
+        dn__dbus_free(hub->bus);
+        dn__calls_free(hub->calls);
         dn__hub_unref(hub);
 }
 
-static void tell_address(const dn__address *address)
+static void report_address(const dn__address *address)
 {
         if (address->address)
                 dn__debug_say(0, "looks for the bus %s", address->address);
@@ -56,31 +65,37 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
         r = dn__address_resolve(hub->center->bus, &address);
         if (r < 0)
                 return r;
-        tell_address(&address);
+        report_address(&address);
         hub->lacks_bus = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0) {
                 dn__address_deinit(&address);
                 return r;
         }
-        dn__flush_at_exit();
         r = add_carriers(hub, address);
         if (r < 0) {
                 dn__hub_ref(hub); /* released by `closed` */
                 hub->loop = dn__loop_close(hub->loop);
                 return r;
         }
-        atomic_init(&hub->n_open_carriers, hub->n_carriers);
+        atomic_init(&hub->n_open_carriers, (hub->direct != NULL) + (hub->bus != NULL));
         hub->timer.ops = &timer_ops;
         dn__loop_add(hub->loop, &hub->timer);
         return 0;
 }
 
+/* The last carrier to call `closed` may destroy the hub. */
 void dn__bus_close(dn__hub *hub)
 {
+        dn__direct *direct = hub->direct;
+        dn__dbus *bus = hub->bus;
+
         dn__table_end(hub);
         dn__topic_sweep(hub, DN__NEVER);
-        dn__carriers_close(hub);
+        dn__fanout_forget(hub);
+        if (direct)
+                dn__direct_close(direct);
+        dn__dbus_close(bus);
 }
 
 void dn__bus_carrier_closed(void *context)
@@ -89,4 +104,118 @@ void dn__bus_carrier_closed(void *context)
 
         if (atomic_fetch_sub(&hub->n_open_carriers, 1) == 1)
                 (void)dn__loop_close(hub->loop);
+}
+
+/* --- Posts ---------------------------------------------------------------------------------- */
+
+int dn__bus_send(dn__hub *hub, const dn__post *post)
+{
+        uint64_t deadline_us = 0;
+        int r;
+
+        if (hub->lacks_bus)
+                atomic_store_explicit(&hub->has_lost, true, memory_order_relaxed);
+        r = dn__dbus_start(hub->bus, &deadline_us);
+        return r < 0 ? r : dn__dbus_send(hub->bus, post);
+}
+
+bool dn__bus_was_found(dn__hub *hub)
+{
+        return dn__dbus_get_counts(hub->bus).n_connects > 0;
+}
+
+/* --- Observers of the bus ------------------------------------------------------------------- */
+
+/* They observe a name that nobody can post. A call by itself says nothing about the bus: each
+ * compares how many changes it has reported with how many there were; the parity of that number is
+ * the state of the bus. So it reports each change once, in order, from its first call on. */
+typedef struct bus_observer {
+        dn__hub *hub; /* borrowed: it outlives its observers */
+        dn_bus_handler handler;
+        uint64_t n_reported; /* changes, the first being the first connection */
+        bool is_begun;
+} bus_observer;
+
+void dn__bus_connection_changed(void *context)
+{
+        dn__hub *hub = context;
+        dn__topic *topic;
+
+        dn__hub_lock(hub);
+        topic = dn__topic_find(hub, &dn__name_bus);
+        if (topic)
+                (void)dn__fanout_uncounted(topic);
+        dn__hub_unlock_and_run(hub);
+}
+
+static void report(const dn_event *event, void *context)
+{
+        bus_observer *observer = context;
+        dn__dbus_counts counts = dn__dbus_get_counts(observer->hub->bus);
+        uint64_t n_changes = counts.n_connects + counts.n_losses;
+        uint64_t n_new = n_changes - observer->n_reported;
+
+        if (observer->is_begun && n_new == 0)
+                return;
+        if (!observer->is_begun)
+                observer->n_reported = n_changes;
+        else
+                observer->n_reported += event->n_posts < n_new ? event->n_posts : n_new;
+        observer->is_begun = true;
+        observer->handler.invoke(event->center, observer->n_reported % 2,
+                                 observer->handler.context);
+}
+
+static void end(dn_bus_handler handler)
+{
+        if (handler.destroy)
+                handler.destroy(handler.context);
+}
+
+static void bus_observer_free(void *context)
+{
+        end(((bus_observer *)context)->handler);
+        free(context);
+}
+
+/* The other observers see that nothing has changed. */
+static int observe_bus(dn__hub *hub, dn_observer *observer, const dn_executor *executor,
+                       dn_observer **ret_observer)
+{
+        uint64_t deadline_us = 0;
+        int r;
+
+        r = dn__dbus_start(hub->bus, &deadline_us);
+        if (r == 0)
+                r = dn__observe_name(hub, &dn__name_bus, observer, executor, ret_observer);
+        if (r == 0)
+                dn__bus_connection_changed(hub);
+        return r;
+}
+
+int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_executor *executor,
+                          dn_observer **ret_observer)
+{
+        DN__CALL();
+        static const dn__observer_options options = { 0 };
+        bus_observer *context = calloc(1, sizeof(*context));
+        dn__hub *hub;
+        int r;
+
+        if (!context) {
+                end(handler);
+                return -ENOMEM;
+        }
+        context->handler = handler;
+        dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(
+                (dn_handler){ report, context, bus_observer_free }, &options);
+        if (!center || !center->ops->has_executors || !handler.invoke)
+                return -EINVAL;
+        r = observer ? dn__hub_get(center, &hub) : -ENOMEM;
+        if (r < 0)
+                return r;
+        context->hub = hub;
+        r = observe_bus(hub, observer, executor, ret_observer);
+        dn__hub_unref(hub);
+        return r;
 }

@@ -1,20 +1,89 @@
-/* Closes all centers of a process, so that nothing of them remains. */
+/* Ends all centers of a process: before it exits, or so that nothing of them remains. */
 #include "center/close.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
-#include "center/carriers.h"
-#include "center/counter.h"
-#include "center/delivery-thread.h"
-#include "center/hub.h"
-#include "center/observer.h"
+#include "bus/flush.h"
+#include "calls/calls.h"
+#include "center/bus.h"
+#include "delivery/delivery.h"
+#include "delivery/executor.h"
+#include "delivery/hub.h"
+#include "delivery/queue.h"
+#include "util/call.h"
+#include "util/clock.h"
+
+/* --- Before the process exits: its posts are sent ------------------------------------------- */
+
+/* Maximum time at exit for running handlers, and then for the bus. */
+#define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
+
+static int flush(dn__hub *hub, void *deadline_us)
+{
+        return dn__dbus_flush(hub->bus, *(uint64_t *)deadline_us);
+}
+
+/* Posts are also lost if there was no bus to connect to. */
+static int take_loss(dn__hub *hub, void *context)
+{
+        int r = dn__dbus_take_loss(hub->bus);
+
+        (void)context;
+        return atomic_exchange(&hub->has_lost, false) && r == 0 ? -ENOTCONN : r;
+}
+
+/* What one center has lost is not reported, nor forgotten, while another one has to wait. */
+int dn_flush(uint64_t timeout_us)
+{
+        DN__CALL();
+        uint64_t deadline_us = dn__clock_after_us(timeout_us);
+        int r = dn__hubs_each(flush, &deadline_us);
+
+        return r < 0 ? r : dn__hubs_each(take_loss, NULL);
+}
+
+static int end_deliveries(dn__hub *hub, void *deadline_us)
+{
+        dn__delivery_end(hub, *(uint64_t *)deadline_us);
+        return 0;
+}
+
+static int end_hub(dn__hub *hub, void *context)
+{
+        (void)context;
+        dn__dbus_remain_known(hub->bus);
+        return 0;
+}
+
+static void at_exit(void)
+{
+        uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
+
+        (void)dn__hubs_each(end_deliveries, &deadline_us);
+        (void)dn_flush(EXIT_TIMEOUT_US);
+        (void)dn__hubs_each(end_hub, NULL);
+}
+
+static void register_at_exit(void)
+{
+        /* If this fails, there is no memory for the host's own handlers either. */
+        (void)atexit(at_exit);
+}
+
+void dn__flush_at_exit(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        (void)pthread_once(&once, register_at_exit);
+}
 
 /* --- Observers ------------------------------------------------------------------------------ */
 
-static dn_observer *find_in_inbox(dn__inbox *inbox) DN__HUB_LOCKED
+static dn_observer *find_in_queue(dn__post_queue *queue) DN__HUB_LOCKED
 {
-        for (dn__link *link = inbox->observers.next; link != &inbox->observers; link = link->next) {
+        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
                 dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
 
                 if (!observer->is_cancelled)
@@ -27,9 +96,9 @@ static dn_observer *find_in_topic(dn__topic *topic) DN__HUB_LOCKED
 {
         dn_observer *found = NULL;
 
-        for (dn__link *link = topic->inboxes.next; !found && link != &topic->inboxes;
+        for (dn__link *link = topic->queues.next; !found && link != &topic->queues;
              link = link->next)
-                found = find_in_inbox(DN__CONTAINER(link, dn__inbox, link));
+                found = find_in_queue(DN__CONTAINER(link, dn__post_queue, link));
         return found;
 }
 
@@ -62,6 +131,7 @@ static int cancel_all(dn__hub *hub, void *context)
         (void)context;
         while (cancel_one(hub))
                 continue;
+        dn__calls_cancel(hub->calls);
         return 0;
 }
 
@@ -75,7 +145,9 @@ static int check_idle(dn__hub *hub, void *context)
         DN__HUB_HOLD(hub);
 
         (void)context;
-        return hub->n_observers == 0 && hub->n_works == 0 ? 0 : -EBUSY;
+        return hub->n_observers == 0 && hub->n_runs == 0 && dn__calls_are_idle(hub->calls)
+                       ? 0
+                       : -EBUSY;
 }
 
 bool dn__centers_are_idle(void)
@@ -96,8 +168,8 @@ static int close_hub(dn__hub *hub, void *context)
         closing *closing = context;
         dn_center *center = hub->center;
 
-        (void)dn__carriers_flush(hub, closing->deadline_us);
-        dn__carriers_linger(hub);
+        (void)dn__dbus_flush(hub->bus, closing->deadline_us);
+        dn__dbus_remain_known(hub->bus);
         dn__hub_ref(hub); /* until dn__centers_free() */
         dn__hub_detach(hub);
         dn__list_append(closing->hubs, &hub->link);

@@ -1,4 +1,4 @@
-/* Closes all centers of a process, so that nothing of them remains. */
+/* Ends all centers of a process: before it exits, or so that nothing of them remains. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,10 +6,13 @@
 
 #include "util/list.h"
 
-/* Cancels all observers. */
+/* Schedules the cleanup for exit(). Idempotent. */
+void dn__flush_at_exit(void);
+
+/* Cancels all observers, and calls in progress. */
 void dn__centers_cancel_observers(void);
 
-/* Returns whether there are neither observers nor deliveries. */
+/* Returns whether there are neither observers nor deliveries, calls nor services. */
 bool dn__centers_are_idle(void);
 
 /* Sends what waits for the bus, until a deadline, and closes the centers, whose threads then end.

@@ -1,28 +1,21 @@
 /* The Darwin center: delivers names without a payload to every process on the same bus. */
-#include "center/darwin.h"
-
 #include <errno.h>
 #include <unistd.h>
 
-#include "carrier/dbus/dbus.h"
-#include "carrier/direct/direct.h"
+#include "bus/dbus.h"
+#include "calls/calls.h"
 #include "center/bus.h"
-#include "center/carriers.h"
-#include "center/delivery.h"
-#include "center/fanout.h"
-#include "center/hub.h"
-#include "center/news.h"
-#include "center/prefix.h"
+#include "center/center.h"
+#include "center/close.h"
 #include "center/table.h"
-#include "center/topic.h"
-#include "center/works.h"
-
-dn_center *dn_center_darwin(void)
-{
-        static dn_center center = { .ops = &dn__darwin_ops, .n_refs = 1 };
-
-        return &center;
-}
+#include "darwinnotify/error.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/hub.h"
+#include "delivery/prefix.h"
+#include "delivery/topic.h"
+#include "direct/direct.h"
+#include "direct/ring.h"
 
 /* --- Carrier callbacks ---------------------------------------------------------------------- */
 
@@ -30,86 +23,115 @@ dn_center *dn_center_darwin(void)
  * our own posts included: one that began before an observer was added reaches it this way, and one
  * that arrives by two carriers is delivered once. Any other post is delivered once per signal,
  * except our own, which were delivered immediately. */
+static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
+{
+        dn__topic *topic = dn__topic_find(hub, &post->name);
+        bool is_counted = topic && topic->slot && post->generation;
+
+        if (is_counted && post->region == hub->region->id)
+                return dn__fanout_counted(topic, post->generation);
+        if (is_counted && dn__region_was_once(hub->region, post->region))
+                dn__fanout_missed(topic); /* counted when we left, or again */
+        else if (topic && post->origin.sender && !post->origin.is_own)
+                return dn__fanout_uncounted(topic);
+        return 0;
+}
+
+/* Returns whether observers of prefixes may get the post, and its copy: what is in the table need
+ * not be a name. */
+static bool is_for_prefixes(dn__hub *hub, const dn__post *post, dn__post *ret_post)
+{
+        if (atomic_load(&hub->n_prefixes) == 0)
+                return false;
+        *ret_post = *post;
+        return post->origin.sender ||
+               dn__name_init(&ret_post->name, post->name.text, DN__REACH_BEYOND) == 0;
+}
+
 static uint64_t received(void *context, const dn__post *post)
 {
         dn__hub *hub = context;
-        dn__batch batch = { 0 };
-        dn__crowd works = { 0 };
-        dn__topic *topic;
-        uint64_t n_posts = 0;
+        dn__payload *payload = NULL;
+        uint64_t n_posts, n_by_prefix = 0;
+        bool has_prefixes;
+        dn__post valid;
 
+        has_prefixes = is_for_prefixes(hub, post, &valid);
+        if (has_prefixes)
+                payload = dn__payload_new(&valid);
         dn__table_check_foreign(hub, post->region);
         dn__hub_lock(hub);
-        topic = dn__topic_find(hub, &post->name);
-        if (topic && topic->slot && post->generation && post->region == hub->region->id)
-                n_posts = dn__fanout_counted(topic, post->generation, &batch);
-        else if (topic && topic->slot && post->generation &&
-                 dn__region_was_once(hub->region, post->region))
-                dn__fanout_missed(topic, &batch); /* it was carried, or counted again */
-        else if (topic && post->origin.sender && !post->origin.is_own)
-                n_posts = dn__fanout_uncounted(topic, &batch);
-        /* Observers of a prefix hold no slots, so they hear of names by the bus. */
-        if (post->origin.sender && (post->generation || !post->origin.is_own))
-                dn__prefix_hand(hub, post, &works);
-        dn__hub_unlock(hub);
-        dn__batch_run(&batch);
-        dn__works_run(&works);
-        return n_posts;
+        n_posts = deliver(hub, post);
+        if (has_prefixes)
+                n_by_prefix = dn__prefix_hand(hub, &valid, payload);
+        dn__hub_unlock_and_run(hub);
+        dn__payload_unref(payload);
+        return n_posts ? n_posts : n_by_prefix;
 }
 
+/* Observers of prefixes miss nothing: what the table counts is marked for them. */
 static void may_have_missed(void *context)
 {
         dn__hub *hub = context;
-        dn__batch batch = { 0 };
-        dn__crowd works = { 0 };
 
         dn__table_check(hub);
         dn__hub_lock(hub);
         for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
              entry = dn__map_next(&hub->topics, entry))
-                dn__fanout_missed(DN__CONTAINER(entry, dn__topic, entry), &batch);
-        dn__prefix_missed(hub, &works);
-        dn__hub_unlock(hub);
-        dn__batch_run(&batch);
-        dn__works_run(&works);
+                dn__fanout_missed(DN__CONTAINER(entry, dn__topic, entry));
+        dn__hub_unlock_and_run(hub);
 }
 
 static const dn__sink sink = {
         .received = received,
         .may_have_missed = may_have_missed,
-        .connection_changed = dn__news_bus_changed,
+        .connection_changed = dn__bus_connection_changed,
         .closed = dn__bus_carrier_closed,
 };
 
 /* --- Opening -------------------------------------------------------------------------------- */
+
+static void keep_center(void *center)
+{
+        dn__center_retain(center);
+}
+
+static void let_center_go(void *center)
+{
+        dn__center_release(center);
+}
+
+static int add_calls(dn__hub *hub)
+{
+        const dn__keeper keeper = { keep_center, let_center_go, hub->center };
+
+        return dn__calls_new(hub->bus, hub->loop, &keeper, &hub->calls);
+}
 
 static int add_carriers(dn__hub *hub, dn__address address)
 {
         dn__dbus_options options = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
-        r = dn__direct_new(&sink, hub, &hub->carriers[0]);
-        if (r == 0)
-                hub->n_carriers = 1;
+        r = dn__direct_new(&sink, hub, &hub->direct);
         if (r == 0)
                 r = dn__table_begin(hub, address.scope);
         if (r < 0) {
                 dn__address_deinit(&address);
                 return r;
         }
-        hub->inline_loop = dn__direct_get_loop(hub->carriers[0]);
+        hub->inline_loop = dn__direct_get_loop(hub->direct);
         if (!address.address) {
                 dn__address_deinit(&address);
                 return 0;
         }
-        r = dn__dbus_new(&options, &hub->carriers[1]);
-        if (r == 0)
-                hub->n_carriers = 2;
-        return r;
+        r = dn__dbus_new(&options, &hub->bus);
+        return r < 0 ? r : add_calls(hub);
 }
 
 static int open_darwin(dn__hub *hub)
 {
+        dn__flush_at_exit();
         return dn__bus_open(hub, add_carriers);
 }
 
@@ -119,7 +141,6 @@ static int open_darwin(dn__hub *hub)
  * observes the name, there is nothing to count. */
 static void post_inside(dn__hub *hub, dn__post *post)
 {
-        dn__batch batch = { 0 };
         dn__topic *topic;
 
         dn__hub_lock(hub);
@@ -128,12 +149,11 @@ static void post_inside(dn__hub *hub, dn__post *post)
                 post->slot = topic->slot;
                 post->table = hub->region;
                 post->generation = dn__slot_count_post(topic->slot);
-                (void)dn__fanout_counted(topic, post->generation, &batch);
+                (void)dn__fanout_counted(topic, post->generation);
         } else if (topic) {
-                (void)dn__fanout_uncounted(topic, &batch);
+                (void)dn__fanout_uncounted(topic);
         }
-        dn__hub_unlock(hub);
-        dn__batch_run(&batch);
+        dn__hub_unlock_and_run(hub);
 }
 
 static void count_for_others(dn__post *post, dn__region *region)
@@ -143,35 +163,21 @@ static void count_for_others(dn__post *post, dn__region *region)
         dn__slot_count_for_others(region, post);
 }
 
-/* Most posts find that there is nothing to do. */
-static void look_for_table(dn__hub *hub)
+/* Those that have moved do not see what is counted in the table that they have left. Our observers
+ * have heard of the post. */
+static void count_again(dn__hub *hub, dn__post *post)
 {
-        const dn__region *region = hub->region;
+        dn__region *region = hub->region;
+        dn__topic *topic;
 
-        if (!region || dn__region_was_left(region))
-                dn__table_check(hub);
-}
-
-/* Those who have left the table that counted the post do not see that. If it cannot be counted in
- * the next one, too, they hear of it by the bus. */
-static void follow(dn__hub *hub, dn__post *post)
-{
-        dn__region *left = post->table, *next = dn__table_follow(hub, left);
-
-        if (!next) {
-                post->generation = 0;
-                post->region = 0;
-                return;
-        }
-        post->table = next;
-        post->region = next->id;
-        if (!post->slot || !dn__slot_carry_post(next, left, post)) {
-                post->generation = 0;
-                post->slot = NULL;
-                dn__slot_count_for_others(next, post);
-        }
-        if (dn__region_was_left(next))
-                follow(hub, post);
+        post->slot = NULL;
+        post->generation = 0;
+        count_for_others(post, region);
+        dn__hub_lock(hub);
+        topic = dn__topic_find(hub, &post->name);
+        if (topic && topic->slot == post->slot && topic->generation + 1 == post->generation)
+                topic->generation = post->generation;
+        dn__hub_unlock(hub);
 }
 
 static void count_beyond(dn__hub *hub, dn__post *post)
@@ -184,42 +190,48 @@ static void count_beyond(dn__hub *hub, dn__post *post)
                 post->region = region->id;
         else
                 count_for_others(post, region);
-        if (dn__region_was_left(region))
-                follow(hub, post);
+        if (!dn__region_was_left(region))
+                return;
+        dn__table_check(hub);
+        if (hub->region != region)
+                count_again(hub, post);
 }
 
 /* Once it is counted. */
 static void tell_prefixes(dn__hub *hub, const dn__post *post)
 {
-        dn__crowd works = { 0 };
+        dn__payload *payload;
 
         if (atomic_load(&hub->n_prefixes) == 0)
                 return;
+        payload = dn__payload_new(post);
         dn__hub_lock(hub);
-        dn__prefix_hand(hub, post, &works);
-        dn__hub_unlock(hub);
-        dn__works_run(&works);
+        (void)dn__prefix_hand(hub, post, payload);
+        dn__hub_unlock_and_run(hub);
+        dn__payload_unref(payload);
 }
 
 static int post_darwin(dn__hub *hub, dn__post *post)
 {
-        uint64_t deadline_us = 0;
+        int r;
 
-        if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
-                return 0;
         if (post->name.reach == DN__REACH_PROCESS) {
                 post_inside(hub, post);
                 tell_prefixes(hub, post);
                 return 0;
         }
-        look_for_table(hub);
+        dn__table_check_before_post(hub);
         post_inside(hub, post);
         count_beyond(hub, post);
         tell_prefixes(hub, post);
-        return dn__carriers_send(hub, post, &deadline_us);
+        /* First: a bus that does not answer delays only programs beyond the table. */
+        if (post->slot)
+                dn__ring_holders(post->table, post->slot);
+        r = dn__bus_send(hub, post);
+        return r == DN_NOT_CONNECTED && atomic_load(&hub->has_table) ? 0 : r;
 }
 
-const dn__center_ops dn__darwin_ops = {
+static const dn__center_ops darwin_ops = {
         .reach = DN__REACH_BEYOND,
         .has_executors = true,
         .has_prefixes = true,
@@ -227,3 +239,15 @@ const dn__center_ops dn__darwin_ops = {
         .close = dn__bus_close,
         .post = post_darwin,
 };
+
+dn_center *dn_center_darwin(void)
+{
+        static dn_center center = { .ops = &darwin_ops, .n_refs = 1 };
+
+        return &center;
+}
+
+int dn_center_open(const char *bus, dn_center **ret_center)
+{
+        return dn__center_open(&darwin_ops, bus, ret_center);
+}

@@ -1,35 +1,28 @@
 /* The distributed center: delivers objects and user infos to every process on the same bus. */
-#include "center/distributed.h"
-
 #include <errno.h>
 #include <unistd.h>
 
-#include "carrier/dbus/dbus.h"
+#include "bus/dbus.h"
 #include "center/bus.h"
-#include "center/carriers.h"
-#include "center/dispatch.h"
-#include "center/held.h"
-#include "center/hub.h"
-#include "center/news.h"
-#include "center/works.h"
+#include "center/center.h"
+#include "center/close.h"
 #include "darwinnotify/distributed.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/hub.h"
 #include "util/call.h"
-
-dn_center *dn_center_distributed(void)
-{
-        static dn_center center = { .ops = &dn__distributed_ops, .n_refs = 1 };
-
-        return &center;
-}
 
 static void dispatch(dn__hub *hub, const dn__post *post)
 {
-        dn__crowd works = { 0 };
+        dn__payload *payload;
 
+        if (atomic_load(&hub->n_observers) == 0)
+                return;
+        payload = dn__payload_new(post);
         dn__hub_lock(hub);
-        dn__dispatch_post(hub, post, &works);
-        dn__hub_unlock(hub);
-        dn__works_run(&works);
+        dn__fanout_post(hub, post, payload);
+        dn__hub_unlock_and_run(hub);
+        dn__payload_unref(payload);
 }
 
 /* --- What the carrier brings ---------------------------------------------------------------- */
@@ -52,7 +45,7 @@ static void missed_distributed(void *context)
 static const dn__sink distributed_sink = {
         .received = received_distributed,
         .may_have_missed = missed_distributed,
-        .connection_changed = dn__news_bus_changed,
+        .connection_changed = dn__bus_connection_changed,
         .closed = dn__bus_carrier_closed,
 };
 
@@ -65,19 +58,15 @@ static int add_distributed_carrier(dn__hub *hub, dn__address address)
                 .sink = &distributed_sink,
                 .context = hub,
         };
-        int r;
 
-        r = dn__dbus_new(&options, &hub->carriers[0]);
-        if (r < 0)
-                return r;
-        hub->n_carriers = 1;
         /* Nobody wakes this center but its bus. */
         hub->inline_loop = hub->loop;
-        return 0;
+        return dn__dbus_new(&options, &hub->bus);
 }
 
 static int open_distributed(dn__hub *hub)
 {
+        dn__flush_at_exit();
         return dn__bus_open(hub, add_distributed_carrier);
 }
 
@@ -88,19 +77,16 @@ static int post_distributed(dn__hub *hub, dn__post *post)
         uint64_t deadline_us = 0;
         int r;
 
-        if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
-                return 0;
         if (post->name.reach != DN__REACH_PROCESS) {
-                r = dn__carriers_start(hub, &deadline_us);
+                r = dn__dbus_start(hub->bus, &deadline_us);
                 if (r < 0)
                         return r;
         }
         dispatch(hub, post);
-        return post->name.reach == DN__REACH_PROCESS ? 0
-                                                     : dn__carriers_send(hub, post, &deadline_us);
+        return post->name.reach == DN__REACH_PROCESS ? 0 : dn__bus_send(hub, post);
 }
 
-const dn__center_ops dn__distributed_ops = {
+static const dn__center_ops distributed_ops = {
         .reach = DN__REACH_BEYOND,
         .objects = DN_OBJECTS_TEXTS,
         .has_executors = true,
@@ -111,25 +97,35 @@ const dn__center_ops dn__distributed_ops = {
         .post = post_distributed,
 };
 
+dn_center *dn_center_distributed(void)
+{
+        static dn_center center = { .ops = &distributed_ops, .n_refs = 1 };
+
+        return &center;
+}
+
+int dn_center_open_distributed(const char *bus, dn_center **ret_center)
+{
+        return dn__center_open(&distributed_ops, bus, ret_center);
+}
+
 /* --- Suspension ----------------------------------------------------------------------------- */
 
 int dn_center_set_suspended(dn_center *center, bool is_suspended)
 {
         DN__CALL();
-        dn__crowd works = { 0 };
         dn__hub *hub;
+        int r;
 
         if (!center || !center->ops->is_queued)
                 return -EINVAL;
-        hub = dn__hub_get(center);
-        if (!hub)
-                return -ENOMEM;
-        dn__hub_lock(hub);
-        hub->is_suspended = is_suspended;
-        if (!is_suspended)
-                dn__held_deliver(hub, &works);
-        dn__hub_unlock(hub);
-        dn__works_run(&works);
+        r = dn__hub_get(center, &hub);
+        if (r < 0)
+                return r;
+        if (is_suspended)
+                dn__fanout_suspend(hub);
+        else
+                dn__fanout_resume(hub);
         dn__hub_unref(hub);
         return 0;
 }

@@ -5,54 +5,103 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "center/delivery.h"
-#include "center/fanout.h"
+#include "bus/dbus.h"
 #include "center/table.h"
+#include "darwinnotify/error.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/prefix.h"
+#include "direct/direct.h"
 #include "util/debug.h"
 
-static void publish(dn__topic *topic, dn__shm_slot *slot, const dn__watches *watches)
+/* How often to take a slot again when the hub has moved to another table meanwhile. */
+#define N_ATTEMPTS 4
+
+/* Returns false if the hub has moved: then the slot is in a table that it has left. */
+static bool set_slot(dn__topic *topic, dn__shm_slot *slot, const dn__region *region)
 {
         dn__hub *hub = topic->hub;
-        dn__batch batch = { 0 };
+        bool has_moved;
 
         dn__hub_lock(hub);
-        if (slot != topic->slot) {
+        has_moved = hub->region != region;
+        if (!has_moved && slot != topic->slot) {
                 topic->generation = dn__slot_get_generation(slot);
                 /* Posts counted before now whose signals have not yet arrived cannot be told apart
                  * from those that have arrived, so existing observers are notified once more. */
-                dn__fanout_uncounted(topic, &batch);
+                dn__fanout_uncounted(topic);
                 dn__topic_set_slot(topic, slot);
         }
-        if (watches) {
-                topic->watches = *watches;
-                topic->is_watched = true;
-        }
-        topic->is_preparing = false;
-        hub->n_preparing--;
-        dn__condition_broadcast(&hub->changed);
-        dn__hub_unlock(hub);
-        dn__batch_run(&batch);
+        dn__hub_unlock_and_run(hub);
+        return !has_moved;
 }
 
-/* The slot comes before the watch: once the bus delivers, posts must be counted. Retries what
- * failed the last time. */
-static int prepare_topic(dn__topic *topic, dn__shm_slot *slot, bool is_watched)
+/* Returns whether the topic has got one. */
+static bool take_slot(dn__topic *topic)
 {
-        dn__hub *hub = topic->hub;
+        uint64_t deadline_us = dn__clock_after_us(DN__SLOT_TIMEOUT_US);
         const dn__name *name = &topic->name;
-        dn__watches watches;
-        int r = 0;
 
-        if (!slot && hub->region && !name->is_prefix)
-                slot = dn__slot_hold(hub->region, name->hash, name->text, name->n_bytes);
-        if (!is_watched)
-                r = dn__carriers_watch(hub, name, &watches);
-        if (!slot && hub->region && !name->is_prefix)
-                dn__debug_say(0, "the table has no room for %s: it goes over the bus alone",
-                              name->text);
-        publish(topic, slot, is_watched || r < 0 ? NULL : &watches);
-        if (!name->is_prefix)
-                dn__table_attend(hub, slot != NULL);
+        for (int i = 0; i < N_ATTEMPTS; i++) {
+                dn__region *region = topic->hub->region;
+                dn__shm_slot *slot;
+
+                if (!dn__region_has_entry(region))
+                        return false;
+                slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
+                                           deadline_us);
+                if (slot && set_slot(topic, slot, region))
+                        return true;
+                if (!slot && topic->hub->region == region)
+                        break;
+        }
+        dn__debug_say(0, "the table has no room for %s: it goes over the bus alone", name->text);
+        return false;
+}
+
+static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
+{
+        DN__HUB_HOLD(topic->hub);
+        if (is_watched) {
+                topic->rule = rule;
+                topic->is_watched = true;
+        }
+        /* The hub may have moved meanwhile. */
+        dn__dbus_set_counted(topic->hub->bus, topic->rule, topic->slot != NULL);
+        topic->is_preparing = false;
+        dn__condition_broadcast(&topic->hub->changed);
+}
+
+static int watch(dn__hub *hub, const dn__name *name, bool is_counted, dn__rule **ret_rule)
+{
+        int r = hub->direct ? dn__direct_start(hub->direct, dn__delivery_thread_get()) : 0;
+
+        return r < 0 ? r : dn__dbus_add_rule(hub->bus, name, is_counted, ret_rule);
+}
+
+/* Gets the name its slot, or follows all names for a prefix. Returns 0 or -ENOMEM. */
+static int take_in_table(dn__topic *topic, bool *is_counted)
+{
+        if (topic->name.is_prefix)
+                return dn__prefix_begin(topic->hub);
+        *is_counted = *is_counted || take_slot(topic);
+        return 0;
+}
+
+/* The table comes before the rule: once the bus delivers, posts must be counted. Retries what
+ * failed the last time. */
+static int prepare_topic(dn__topic *topic, bool is_counted, bool is_watched)
+{
+        const dn__name *name = &topic->name;
+        dn__rule *rule = topic->rule;
+        dn__hub *hub = topic->hub;
+        int r;
+
+        r = take_in_table(topic, &is_counted);
+        if (r == 0 && !is_watched)
+                r = watch(hub, name, is_counted, &rule);
+        end_preparing(topic, r == 0, rule);
+        dn__table_attend(hub, name->is_prefix ? dn__region_has_entry(hub->region) : is_counted);
         return r;
 }
 
@@ -61,18 +110,17 @@ static bool begin_preparing(dn__topic *topic) DN__HUB_LOCKED
 {
         dn__hub *hub = topic->hub;
 
-        while (topic->is_preparing || hub->is_moving)
+        while (topic->is_preparing)
                 dn__hub_wait(hub);
-        topic->is_preparing = !topic->is_watched || (!topic->slot && hub->region);
-        hub->n_preparing += topic->is_preparing;
+        topic->is_preparing = !topic->is_watched ||
+                              (!topic->slot && dn__region_has_entry(hub->region));
         return topic->is_preparing;
 }
 
 /* Returns 0 or -ENOMEM. */
 static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
-        bool is_to_prepare = false, is_watched = false;
-        dn__shm_slot *slot = NULL;
+        bool is_to_prepare = false, is_watched = false, is_counted = false;
         dn__topic *topic;
         int r = 0;
 
@@ -81,13 +129,13 @@ static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (topic && name->reach != DN__REACH_PROCESS) {
                 is_to_prepare = begin_preparing(topic);
                 is_watched = topic->is_watched;
-                slot = topic->slot;
+                is_counted = topic->slot != NULL;
         }
         dn__hub_unlock(hub);
         if (!topic)
                 return -ENOMEM;
         if (is_to_prepare)
-                r = prepare_topic(topic, slot, is_watched);
+                r = prepare_topic(topic, is_counted, is_watched);
         if (r < 0)
                 dn__topic_give_back(topic);
         else
@@ -104,14 +152,12 @@ static void release_refused(dn__topic *topic)
         dn__topic_give_back(topic);
 }
 
-static bool has_slot(dn__topic *topic)
+/* Returns whether those who share the table are heard. */
+static bool is_in_table(const dn__topic *topic)
 {
-        bool has_slot;
+        DN__HUB_HOLD(topic->hub);
 
-        dn__hub_lock(topic->hub);
-        has_slot = topic->slot != NULL;
-        dn__hub_unlock(topic->hub);
-        return has_slot;
+        return topic->slot || (topic->name.is_prefix && topic->hub->progress);
 }
 
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
@@ -125,16 +171,19 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 return -EACCES;
         if (name->reach == DN__REACH_PROCESS)
                 return hold_topic(hub, name, ret_topic);
-        r = dn__carriers_start(hub, &deadline_us);
-        dn__table_check(hub);
+        /* The table first: the connection asks for its name. */
+        dn__table_enter(hub);
+        r = dn__dbus_start(hub->bus, &deadline_us);
         if (r == 0)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        r = dn__carriers_await(hub, &topic->watches, &deadline_us);
-        if (r == -ENOTCONN && has_slot(topic))
-                r = 0; /* those who share the table are heard */
-        if (r == 0 || r == -ENOTCONN)
+        if (dn__region_has_entry(hub->region))
+                dn__region_await_age(hub->region);
+        r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
+        if (r == DN_NOT_CONNECTED && is_in_table(topic))
+                r = 0;
+        if (r >= 0)
                 *ret_topic = topic;
         else
                 release_refused(topic);

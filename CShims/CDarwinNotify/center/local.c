@@ -1,9 +1,9 @@
 /* The local center: delivers inside the process, on the poster's thread, before the post
  * returns. */
-#include "center/delivery.h"
-#include "center/hub.h"
-#include "center/inbox.h"
-#include "center/topic.h"
+#include "delivery/delivery.h"
+#include "delivery/hub.h"
+#include "delivery/queue.h"
+#include "delivery/topic.h"
 
 static const dn__center_ops local_ops;
 
@@ -26,12 +26,12 @@ typedef struct walk {
 static void walk_init(dn__hub *hub, dn__cursor *cursor, const dn__name *name) DN__HUB_LOCKED
 {
         dn__topic *topic = dn__topic_find(hub, name);
-        dn__inbox *inbox = topic ? dn__inbox_find(topic, NULL) : NULL;
+        dn__post_queue *queue = topic ? dn__post_queue_find(topic, NULL) : NULL;
 
-        if (!inbox)
+        if (!queue)
                 return;
-        dn__inbox_ref(inbox);
-        dn__cursor_init(cursor, inbox);
+        dn__post_queue_ref(queue);
+        dn__cursor_init(cursor, queue);
 }
 
 static dn__cursor *walk_next(walk *walk)
@@ -45,10 +45,10 @@ static dn__cursor *walk_next(walk *walk)
 
 static void walk_deinit(walk *walk)
 {
-        if (walk->by_name.inbox)
-                dn__inbox_unref(walk->by_name.inbox);
-        if (walk->by_all.inbox)
-                dn__inbox_unref(walk->by_all.inbox);
+        if (walk->by_name.queue)
+                dn__post_queue_unref(walk->by_name.queue);
+        if (walk->by_all.queue)
+                dn__post_queue_unref(walk->by_all.queue);
 }
 
 /* Skips an observer added after the post began, or one that replaced an observer already called. */

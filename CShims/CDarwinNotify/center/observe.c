@@ -1,182 +1,309 @@
-/* Registers observers. */
+/* Registers observers, replaces and controls them. */
 #include "center/observe.h"
 
 #include <assert.h>
 #include <errno.h>
 
-#include "center/delivery.h"
-#include "center/fanout.h"
+#include "center/center.h"
 #include "center/hold.h"
-#include "center/prefix.h"
-#include "center/works.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/prefix.h"
 #include "util/call.h"
 
-/* Finds or creates the inbox of an executor. The caller gets a reference. */
-static int get_inbox(dn__topic *topic, dn__executor *executor, dn__inbox **ret_inbox)
-        DN__HUB_LOCKED
+/* Finds or creates the queue for a new observer. One that replaces `old` on another executor gets a
+ * queue of its own, with what `old` has not received. The caller gets a reference. */
+static int get_queue(dn__topic *topic, dn__executor *executor, dn_observer *old,
+                     dn__post_queue **ret_queue) DN__HUB_LOCKED
 {
-        dn__inbox *inbox = dn__inbox_find(topic, executor);
+        dn__post_queue *queue;
+        int r;
 
-        if (!inbox)
-                return dn__inbox_new(topic, executor, ret_inbox);
-        dn__inbox_ref(inbox);
-        *ret_inbox = inbox;
-        return 0;
+        if (!old)
+                queue = dn__post_queue_find(topic, executor);
+        else
+                queue = dn__executor_is_same(old->queue->executor, executor) ? old->queue : NULL;
+        if (queue) {
+                dn__post_queue_ref(queue);
+                *ret_queue = queue;
+                return 0;
+        }
+        r = dn__post_queue_new(topic, executor, &queue);
+        if (r < 0)
+                return r;
+        if (old)
+                r = dn__post_queue_copy(old->queue, old->seen, queue);
+        if (r < 0)
+                dn__post_queue_unref(queue);
+        else
+                *ret_queue = queue;
+        return r;
 }
 
-/* Links a new observer into the inbox of its executor: in place of `old` if that is in the same
- * inbox, otherwise last. The caller gets a reference. */
-static int link_observer(dn__topic *topic, const dn__observer_spec *spec, dn_observer *old,
-                         dn_observer **ret_observer) DN__HUB_LOCKED
+/* How much of a topic a new observer does not receive. */
+static uint64_t begin_at(const dn__topic *topic) DN__HUB_LOCKED
 {
-        dn_observer *observer;
-        dn__inbox *inbox;
+        return topic->policy->has_payloads ? topic->hub->n_arrivals : topic->sequence;
+}
+
+/* Links an observer into the queue of its executor: in place of `old` if that is in the same queue,
+ * otherwise last. */
+static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *executor,
+                         dn_observer *old) DN__HUB_LOCKED
+{
+        dn__post_queue *queue;
         bool is_in_place;
         int r;
 
-        r = get_inbox(topic, spec->executor, &inbox);
+        if (old && old->is_cancelled)
+                return -EINVAL;
+        r = get_queue(topic, executor, old, &queue);
         if (r < 0)
                 return r;
-        r = dn__observer_new(inbox, spec->object, spec->handler, &observer);
-        if (r == 0) {
-                is_in_place = old && old->inbox == inbox;
-                observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
-                observer->seen = old ? old->seen : topic->sequence;
-                observer->n_suspends = spec->is_suspended;
-                observer->backlog = spec->backlog;
-                dn__observer_link(observer,
-                                  is_in_place ? &old->link : inbox->observers.previous);
-                *ret_observer = observer;
-        }
-        dn__inbox_unref(inbox);
-        return r;
+        is_in_place = old && old->queue == queue;
+        observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
+        observer->seen = old ? old->seen : begin_at(topic);
+        observer->n_dropped = old ? old->n_dropped : 0;
+        dn__observer_link(observer, queue, is_in_place ? &old->link : queue->observers.previous);
+        dn__post_queue_unref(queue);
+        return 0;
 }
 
-int dn__observe_topic(dn__topic *topic, const dn__observer_spec *spec, dn_observer **ret_observer)
+/* Adds an observer to a topic, in place of `old` unless that is NULL. */
+static int add(dn__topic *topic, dn_observer *observer, const dn_executor *value, dn_observer *old,
+               dn_observer **ret_observer)
 {
-        dn_observer *observer = NULL;
-        dn__batch batch = { 0 };
+        dn__executor *executor;
+        dn__unlinked unlinked = { 0 };
         int r;
 
-        assert(spec->handler.invoke);
+        assert(observer->handler.invoke);
+        r = dn__hub_make_executor(topic->hub, value, &executor);
+        if (r < 0)
+                return r;
         dn__hub_lock(topic->hub);
-        assert(topic->n_holds > 0);
         /* Earlier posts go only to the existing observers. */
-        dn__fanout_missed(topic, &batch);
-        r = link_observer(topic, spec, NULL, &observer);
+        dn__fanout_missed(topic);
+        r = link_observer(topic, observer, executor, old);
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
-        dn__hub_unlock(topic->hub);
-        dn__batch_run(&batch);
-        (void)dn_observer_unref(observer);
+        if (r == 0 && old)
+                dn__observer_mark_cancelled(old, &unlinked);
+        dn__hub_unlock_and_run(topic->hub);
+        dn__unlinked_dispose(&unlinked);
+        (void)dn__executor_unref(executor);
         return r;
 }
 
-int dn__observe_name(dn__hub *hub, const dn__name *name, const dn__observer_spec *spec,
-                     dn_observer **ret_observer)
+int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *executor,
+                      dn_observer **ret_observer)
+{
+        return add(topic, observer, executor, NULL, ret_observer);
+}
+
+int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
+                     const dn_executor *executor, dn_observer **ret_observer)
 {
         dn__topic *topic;
-        int r, added = 0;
+        int r, added;
 
-        r = dn__hold_name(hub, name, &topic);
-        if ((r == 0 || r == -ENOTCONN) && name->is_prefix)
-                dn__prefix_begin(hub, name);
-        if (r == 0 || r == -ENOTCONN) {
-                added = dn__observe_topic(topic, spec, ret_observer);
-                dn__topic_give_back(topic);
-        }
-        if (added < 0)
-                r = added;
-        if (r < 0 && r != -ENOTCONN)
-                dn__handler_destroy(spec->handler);
-        (void)dn__executor_unref(spec->executor);
+        r = dn__hub_use_executor(hub, executor);
+        if (r == 0)
+                r = dn__hold_name(hub, name, &topic);
+        if (r < 0)
+                return r;
+        if (name->is_prefix)
+                dn__prefix_missed(hub, NULL); /* earlier posts go only to the existing observers */
+        added = dn__observe_topic(topic, observer, executor, ret_observer);
+        dn__topic_give_back(topic);
+        return added < 0 ? added : r;
+}
+
+/* --- Observing ------------------------------------------------------------------------------ */
+
+/* Makes the name that a filter selects. */
+static int read_name(const dn__center_ops *ops, const dn_filter *filter, dn__name *ret_name)
+{
+        if (filter->name)
+                return filter->prefix ? -EINVAL
+                                      : dn__name_init(ret_name, filter->name, ops->reach);
+        if (ops->has_prefixes)
+                return dn__name_init_prefix(ret_name, filter->prefix, ops->reach);
+        *ret_name = dn__name_any;
+        return filter->prefix ? -EINVAL : 0;
+}
+
+static int observe(dn_center *center, const dn_filter *filter, dn_observer *observer,
+                   const dn_executor *executor, dn_observer **ret_observer)
+{
+        dn__name name;
+        dn__hub *hub;
+        int r;
+
+        r = read_name(center->ops, filter, &name);
+        if (r == 0)
+                r = dn__center_check_object(center, filter->object);
+        if (r == 0)
+                r = dn__hub_get(center, &hub);
+        if (r < 0)
+                return r;
+        r = dn__observe_name(hub, &name, observer, executor, ret_observer);
+        dn__hub_unref(hub);
         return r;
 }
 
-/* --- Replacing ------------------------------------------------------------------------------ */
-
-/* Posts the old observer has not seen are passed to the new one, unless they already wait in the
- * same inbox. */
-static void hand_over(dn_observer *old, dn_observer *new, dn__batch *batch) DN__HUB_LOCKED
+/* `filter` is NULL if the center does not support what was asked for. */
+static int observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
+                            const dn_executor *executor, dn_observer **ret_observer)
 {
-        uint64_t sequence = old->inbox->topic->sequence;
+        dn_objects objects = center ? center->ops->objects : DN_OBJECTS_NONE;
+        dn__observer_options options = {
+                .object = filter && objects != DN_OBJECTS_NONE ? filter->object : NULL,
+                .has_text = objects == DN_OBJECTS_TEXTS,
+                .behavior = filter ? filter->behavior : 0,
+        };
+        dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(handler, &options);
 
-        if (new->backlog)
-                dn__backlog_move(old->backlog, new->backlog);
-        else if (new->inbox != old->inbox)
-                dn__inbox_push(new->inbox, old->seen, sequence - old->seen, batch);
+        if (!center || !filter || !handler.invoke)
+                return -EINVAL;
+        return observer ? observe(center, filter, observer, executor, ret_observer) : -ENOMEM;
 }
 
-static int replace(dn_observer *old, const dn__observer_spec *spec, dn_observer **ret_observer)
+int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
+                               const dn_executor *executor, dn_observer **ret_observer)
 {
-        dn__topic *topic = old->inbox->topic;
-        dn_observer *observer = NULL;
-        dn__unlinked unlinked = { 0 };
-        dn__batch batch = { 0 };
-        dn__crowd works = { 0 };
-        int r = -EINVAL;
+        DN__CALL();
 
-        dn__hub_lock(topic->hub);
-        if (!old->is_cancelled)
-                r = link_observer(topic, spec, old, &observer);
-        if (r == 0) {
-                hand_over(old, observer, &batch);
-                if (observer->backlog)
-                        dn__works_add(&works, observer);
-                if (ret_observer)
-                        *ret_observer = dn_observer_ref(observer);
-                dn__observer_mark_cancelled(old, &unlinked);
-        }
-        dn__hub_unlock(topic->hub);
-        dn__batch_run(&batch);
-        dn__works_run(&works);
-        dn__unlinked_dispose(&unlinked);
-        (void)dn_observer_unref(observer);
-        return r;
+        return observe_filtered(center, filter, handler, executor, ret_observer);
 }
 
-/* Gives the new observer an empty backlog with the same selection. */
-static int copy_backlog(const dn__backlog *backlog, dn__observer_spec *spec)
+int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
+                      const dn_executor *executor, dn_observer **ret_observer)
 {
-        if (!backlog)
-                return 0;
-        spec->backlog = dn__backlog_new(backlog->behavior, spec->object);
-        if (!spec->backlog)
-                return -ENOMEM;
-        if (spec->object)
-                spec->object = spec->backlog->object;
-        return 0;
+        DN__CALL();
+        dn_filter filter = { .name = name };
+
+        return observe_filtered(center, name ? &filter : NULL, handler, executor, ret_observer);
+}
+
+int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
+                             const dn_executor *executor, dn_observer **ret_observer)
+{
+        DN__CALL();
+        dn_filter filter = { .prefix = prefix };
+
+        return observe_filtered(center, prefix ? &filter : NULL, handler, executor, ret_observer);
+}
+
+int dn_center_observe_object(dn_center *center, const char *name, const void *object,
+                             dn_handler handler, dn_observer **ret_observer)
+{
+        DN__CALL();
+        dn_filter filter = { .name = name, .object = object };
+        bool has_objects = center && center->ops->objects != DN_OBJECTS_NONE;
+
+        return observe_filtered(center, has_objects ? &filter : NULL, handler, NULL, ret_observer);
+}
+
+/* --- Replacing, suspending and cancelling --------------------------------------------------- */
+
+/* Returns NULL for an observer of the parent process, which is already silent here. */
+static dn__hub *hub_of(const dn_observer *observer)
+{
+        dn__hub *hub = observer ? observer->queue->topic->hub : NULL;
+
+        return hub && dn__hub_is_current(hub) ? hub : NULL;
 }
 
 /* The center of an observer that outlived it may be closed. */
 static bool is_live(dn_observer *observer)
 {
-        DN__HUB_HOLD(observer->inbox->topic->hub);
+        DN__HUB_HOLD(observer->queue->topic->hub);
 
         return !observer->is_cancelled;
 }
 
-int dn_observer_replace(dn_observer *observer, dn_handler handler, const dn_executor *executor,
+/* Posts that the old observer has not received wait in the queue of the new one. */
+int dn_observer_replace(dn_observer *old, dn_handler handler, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
         DN__CALL();
-        dn__hub *hub = observer ? observer->inbox->topic->hub : NULL;
-        dn__observer_spec spec = { .handler = handler };
-        int r = -EINVAL;
+        dn__observer_options options = {
+                .object = hub_of(old) ? old->object : NULL,
+                .has_text = hub_of(old) && old->object == old->bytes,
+                .behavior = hub_of(old) ? old->behavior : 0,
+        };
+        dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(handler, &options);
 
-        if (hub && dn__hub_is_current(hub) && handler.invoke && is_live(observer) &&
-            !dn__name_is_bus(&observer->inbox->topic->name))
-                r = dn__hub_make_executor(hub, executor, &spec.executor);
-        if (r == 0) {
-                spec.object = observer->object;
-                r = copy_backlog(observer->backlog, &spec);
-        }
-        if (r == 0)
-                r = replace(observer, &spec, ret_observer);
-        if (r < 0)
-                dn__backlog_free(spec.backlog);
-        if (r < 0)
-                dn__handler_destroy(handler);
-        (void)dn__executor_unref(spec.executor);
-        return r;
+        if (!hub_of(old) || !handler.invoke || !is_live(old) ||
+            dn__name_is_bus(&old->queue->topic->name))
+                return -EINVAL;
+        return observer ? add(old->queue->topic, observer, executor, old, ret_observer) : -ENOMEM;
+}
+
+/* Delivers everything it has not seen, or else the last post again, as one delivery. */
+static void deliver_once(dn_observer *observer) DN__HUB_LOCKED
+{
+        dn__post_queue *queue = observer->queue;
+
+        observer->seen = queue->topic->sequence - 1;
+        if (!observer->n_suspends)
+                dn__post_queue_count(queue, observer->seen, 1);
+}
+
+void dn__observer_suspend(dn_observer *observer)
+{
+        DN__HUB_HOLD(observer->queue->topic->hub);
+
+        observer->n_suspends++;
+}
+
+void dn__observer_resume(dn_observer *observer)
+{
+        dn__hub *hub = observer->queue->topic->hub;
+
+        dn__hub_lock(hub);
+        if (observer->n_suspends && --observer->n_suspends == 0 && !observer->is_cancelled &&
+            observer->seen < observer->queue->topic->sequence)
+                deliver_once(observer);
+        dn__hub_unlock_and_run(hub);
+}
+
+void dn__observer_tell(dn_observer *observer)
+{
+        dn__hub *hub = observer->queue->topic->hub;
+
+        dn__hub_lock(hub);
+        /* If something is waiting for it, that is delivered after this call anyway. */
+        if (!observer->is_cancelled && observer->seen == observer->queue->topic->sequence)
+                deliver_once(observer);
+        dn__hub_unlock_and_run(hub);
+}
+
+void dn_observer_cancel(dn_observer *observer)
+{
+        DN__CALL();
+        dn__hub *hub = hub_of(observer);
+        dn__unlinked unlinked = { 0 };
+
+        if (!hub)
+                return;
+        dn__hub_lock(hub);
+        dn__observer_mark_cancelled(observer, &unlinked);
+        dn__hub_unlock(hub);
+        dn__unlinked_dispose(&unlinked);
+}
+
+void dn_observer_cancel_wait(dn_observer *observer)
+{
+        DN__CALL();
+        dn__hub *hub = hub_of(observer);
+
+        if (!hub)
+                return;
+        dn_observer_cancel(observer);
+        dn__hub_lock(hub);
+        while (observer->n_running > dn__delivery_count_own(observer))
+                dn__hub_wait(hub);
+        dn__hub_unlock(hub);
 }

@@ -1,28 +1,24 @@
-/* Registers observers. */
+/* Registers observers, replaces and controls them. */
 #pragma once
 
-#include <stdbool.h>
+#include "delivery/hub.h"
+#include "delivery/queue.h"
+#include "delivery/topic.h"
 
-#include "center/executor.h"
-#include "center/hub.h"
-#include "center/observer.h"
-#include "center/topic.h"
+/* Links a new observer into a held topic. `executor` is as for dn_center_observe(). `ret_observer`
+ * may be NULL and is set before the first invocation. Returns 0; -EINVAL or -EAGAIN as
+ * dn__hub_make_executor(); or -ENOMEM. */
+int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *executor,
+                      dn_observer **ret_observer);
 
-/* The properties of a new observer. */
-typedef struct dn__observer_spec {
-        const void *object; /* NULL: all */
-        dn_handler handler;
-        dn__executor *executor; /* NULL: posters call it */
-        dn__backlog *backlog;   /* NULL: it receives the posts of its inbox */
-        bool is_suspended;      /* initially */
-} dn__observer_spec;
+/* Registers a new observer of a name, as dn__observe_topic(). Returns as dn_center_observe(). */
+int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
+                     const dn_executor *executor, dn_observer **ret_observer);
 
-/* Adds an observer to a held topic, with its own reference to the executor. On failure neither the
- * handler nor the backlog is consumed. `ret_observer` may be NULL and is set before the first
- * invocation. Returns 0 or -ENOMEM. */
-int dn__observe_topic(dn__topic *topic, const dn__observer_spec *spec, dn_observer **ret_observer);
+/* Holds deliveries back until dn__observer_resume() has been called as many times; the last call
+ * delivers everything posted meanwhile as one. */
+void dn__observer_suspend(dn_observer *observer);
+void dn__observer_resume(dn_observer *observer);
 
-/* Registers an observer of a name. Consumes the handler and the executor reference, also on
- * failure, and the backlog on success. Returns as dn_center_observe(). */
-int dn__observe_name(dn__hub *hub, const dn__name *name, const dn__observer_spec *spec,
-                     dn_observer **ret_observer);
+/* Makes one delivery to this observer only. */
+void dn__observer_tell(dn_observer *observer);

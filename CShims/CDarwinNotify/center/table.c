@@ -1,47 +1,83 @@
-/* Keeps a hub in the table that the other processes of its scope find.
+/* Keeps a hub in the table that the user's other processes find.
  *
- * The file of the table may be removed or replaced, and there may be no memory or descriptor for
- * it. A few processes keep an eye on the file (shm/place.h); the first that leaves the table rings
- * the others. Besides, everybody looks at the file when it registers a name, after a reconnect, and
- * when a signal tells of another table. How no post is lost on the way is told in
- * carrier/direct/carry.c.
+ * A process that only posts uses the table if there is one. One that holds names makes the table if
+ * there is none, and has an entry in it. The file may be removed or replaced at any time, so
+ * everybody looks at its path:
  *
- * One thread at a time moves the hub; those that want to prepare a topic wait for it. */
+ *   - before each post of a process without a table;
+ *   - before a post of a process with a table, if the last look was 10 ms ago or longer. No
+ *     registration returns before its table is 20 ms old: a post that begins afterwards finds it;
+ *   - when a name is registered, a bus is found, a signal tells of another table, the table is
+ *     marked as left, and every 5 seconds while there is an entry and no bus.
+ *
+ * A process that finds another table marks the old one and rings all its processes. It takes its
+ * names in the new table, reads the old counts a last time, then notifies each of its observers
+ * once more; those of a prefix, of each name that the new table has counted.
+ *
+ *   poster                        a process that moves
+ *     P1  count in the old table    L1  mark the old table
+ *     P2  is it marked? then look,  L2  take the names in the new table
+ *         move, count again         L3  read the old counts
+ *                                   L4  notify once more
+ *
+ * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. If it does,
+ * the poster finds the new table and counts there, which L2 precedes or L4 follows; or it finds no
+ * table, so that the moving process must move again, with another L4. If it finds no slot there,
+ * no holder of the name has moved: the first that does counts one post for the observers of
+ * prefixes. A mark may be wrong: a process that finds its table in place takes it back.
+ * Tests/CTests/center/test-table-model.c tries every order of the steps of the table above.
+ *
+ * One thread at a time moves the hub. A post may have to wait for it, so nothing that others do
+ * keeps it for long. */
 #include "center/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "carrier/direct/carry.h"
-#include "carrier/direct/direct.h"
-#include "carrier/direct/ring.h"
-#include "center/delivery.h"
-#include "center/fanout.h"
-#include "center/topic.h"
-#include "shm/place.h"
+#include "bus/dbus.h"
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/prefix.h"
+#include "delivery/topic.h"
+#include "direct/direct.h"
+#include "direct/ring.h"
 #include "util/clock.h"
 #include "util/debug.h"
 
-/* When to try again what has failed: soon, since a process without its table is deaf without a bus,
- * and always within a second. */
+/* When to look again before a post: at most half as long as a table must exist before a
+ * registration returns, since the clock may be that coarse. */
+#define LOOK_MS 10
+
+/* When to look without any reason, while there is no bus. */
+#define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
+
+/* When to try again to make or enter a table, or to find room for a name: soon, since a process
+ * without it is deaf without a bus; after a while seldom, unless something is posted or
+ * registered. */
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
-#define RETRY_MAX_US (800 * DN__US_PER_MS)
+#define RETRY_MAX_US (60 * DN__US_PER_SECOND)
+#define PROMPTED_US (1 * DN__US_PER_SECOND)
 
-typedef struct moving_name {
-        dn__topic *topic; /* owned */
-        dn__shm_slot *slot;
-} moving_name;
+/* How often to look again when the table that was found is removed. */
+#define N_ATTEMPTS 4
 
-/* If both regions are the same, only the names without a slot get one. */
+/* How long to wait for processes that change the sets of names, since a post may wait for the move.
+ * A name that gets no slot by then gets it later. */
+#define SLOTS_TIMEOUT_US (10 * DN__US_PER_MS)
+
+/* A look for the right table. If both regions are the same, only the names without a slot get
+ * one. */
 typedef struct move {
         dn__hub *hub;
         dn__region *from; /* NULL: there was none */
         dn__region *to;
-        bool is_continued; /* the counts of the one continue those of the other */
-        moving_name *names;
-        size_t n_names;
-        dn__batch batch; /* what was missed */
+        bool wants_entry;
+        bool is_trying; /* what failed before */
+        bool has_moved;
+        dn__progress *left; /* of prefixes, in the table that was left; or NULL */
 } move;
 
 /* --- Moving names --------------------------------------------------------------------------- */
@@ -52,184 +88,167 @@ static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
                topic->n_holds > 0 && (move->from != move->to || !topic->slot);
 }
 
-static int collect_names(move *move)
+/* The counts of the two tables have nothing to do with each other. A state that was set in the new
+ * table remains. */
+static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
 {
-        dn__hub *hub = move->hub;
+        uint64_t none = 0;
 
-        DN__HUB_HOLD(hub);
-        move->names = malloc((hub->topics.n_entries + 1) * sizeof(*move->names));
-        if (!move->names)
-                return -ENOMEM;
-        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
-             entry = dn__map_next(&hub->topics, entry)) {
-                dn__topic *topic = DN__CONTAINER(entry, dn__topic, entry);
+        dn__fanout_missed(topic);
+        if (topic->slot && slot)
+                (void)atomic_compare_exchange_strong(&slot->state, &none,
+                                                     atomic_load(&topic->slot->state));
+        topic->generation = slot ? dn__slot_get_generation(slot) : 0;
+        dn__topic_change_slot(topic, slot);
+        (void)dn__fanout_uncounted(topic);
+        dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
+}
 
-                if (!is_to_move(move, topic))
-                        continue;
-                dn__topic_ref(topic);
-                move->names[move->n_names++] = (moving_name){ topic, NULL };
-        }
-        return 0;
+/* Observers of prefixes there may not have heard of a post that found no slot to be counted in. */
+static void tell_watchers(const move *move, dn__shm_slot *slot)
+{
+        if (!slot || !move->from || move->from == move->to ||
+            dn__slot_get_generation(slot) != atomic_load(&slot->named))
+                return;
+        (void)dn__slot_count_post(slot);
+        dn__ring_holders(move->to, slot);
 }
 
 /* Returns whether each name has a slot. */
-static bool hold_names(move *move)
+static bool move_names(move *move) DN__HUB_LOCKED
 {
-        bool is_kept = move->from && move->from != move->to, have_all = true;
+        uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
+        const dn__map *topics = &move->hub->topics;
+        bool has_entry = dn__region_has_entry(move->to), have_all = true;
 
-        for (size_t i = 0; i < move->n_names; i++) {
-                const dn__name *name = &move->names[i].topic->name;
+        for (dn__map_entry *entry = dn__map_next(topics, NULL); entry;
+             entry = dn__map_next(topics, entry)) {
+                dn__topic *topic = DN__CONTAINER(entry, dn__topic, entry);
+                const dn__name *name = &topic->name;
+                dn__shm_slot *slot = NULL;
 
-                move->names[i].slot =
-                        (is_kept ? dn__slot_keep : dn__slot_hold)(move->to, name->hash, name->text,
-                                                                  name->n_bytes);
-                have_all = have_all && move->names[i].slot;
+                if (!is_to_move(move, topic))
+                        continue;
+                if (has_entry)
+                        slot = dn__slot_hold_until(move->to, name->hash, name->text, name->n_bytes,
+                                                   deadline_us);
+                tell_watchers(move, slot);
+                have_all = have_all && slot;
+                if (slot || move->from != move->to)
+                        adopt(topic, slot);
         }
         return have_all;
 }
 
-/* The count of the new slot continues that of the old one, or it says nothing about it: then posts
- * counted there before now cannot be told apart from those that were heard of, so existing
- * observers are notified once more. */
-static void adopt(const move *move, dn__topic *topic, dn__shm_slot *slot, dn__batch *batch)
-        DN__HUB_LOCKED
+/* Returns whether each name has a slot. */
+static bool switch_tables(move *move)
 {
-        dn__shm_slot *left = topic->slot;
-        bool is_continued = move->is_continued && left && slot &&
-                            atomic_load(&slot->carried) == move->from->id;
-
-        if (!is_continued) {
-                dn__fanout_missed(topic, batch);
-                dn__fanout_uncounted(topic, batch);
-                topic->generation = slot ? dn__slot_get_generation(slot) : 0;
-        }
-        dn__topic_change_slot(topic, slot, is_continued);
-        dn__fanout_missed(topic, batch);
-}
-
-static void adopt_names(move *move, dn__batch *batch) DN__HUB_LOCKED
-{
-        for (size_t i = 0; i < move->n_names; i++) {
-                dn__topic *topic = move->names[i].topic;
-                dn__shm_slot *slot = move->names[i].slot;
-
-                if (topic->n_holds == 0)
-                        dn__slot_release(move->to, slot);
-                else if (slot || move->from != move->to)
-                        adopt(move, topic, slot, batch);
-        }
-}
-
-static void enter(move *move)
-{
+        dn__region *from = move->from, *to = move->to;
         dn__hub *hub = move->hub;
+        bool have_all;
 
-        dn__hub_lock(hub);
-        adopt_names(move, &move->batch);
-        if (move->to != move->from) {
-                move->to->previous = move->from;
-                atomic_store(&hub->region, move->to);
-                dn__direct_set_region(hub->carriers[0], move->to);
+        if (from && to != from) {
+                dn__region_mark(from);
+                dn__ring_all(from);
         }
+        dn__hub_lock(hub);
+        if (to != from)
+                dn__dbus_set_region(hub->bus, to->id);
+        have_all = move_names(move);
+        have_all = dn__prefix_move(hub, to, &move->left) && have_all;
+        move->has_moved = true;
+        if (to != from) {
+                to->previous = from;
+                atomic_store(&hub->region, to);
+        }
+        if (dn__region_has_entry(to))
+                dn__direct_set_region(hub->direct, to);
         dn__hub_unlock(hub);
         /* If there is no memory for the thread, the next registration tries again. */
-        if (move->n_names > 0)
-                (void)dn__loop_start(hub->inline_loop);
-        if (move->from && move->to != move->from) {
-                dn__ring_all(move->from);
-                dn__region_leave(move->from);
-        }
-}
-
-static void move_end(move *move)
-{
-        dn__batch_run(&move->batch);
-        for (size_t i = 0; i < move->n_names; i++)
-                dn__topic_unref(move->names[i].topic);
-        free(move->names);
+        if (dn__region_has_entry(to))
+                (void)dn__direct_start(hub->direct, dn__delivery_thread_get());
+        if (from && to != from)
+                dn__region_leave(from);
+        return have_all;
 }
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
 
-/* Reports an outcome once, however often it is tried. */
-static void tell_table(dn__hub *hub, const dn__region *region, int r)
-{
-        if (r < 0 && r == hub->table_error)
-                return;
-        hub->table_error = r;
-        if (r == 0)
-                dn__debug_say(0, "shares the table %s", region->path);
-        else
-                dn__debug_say(r, "has no table for %s, only the bus is left, tries again",
-                              hub->scope);
-}
-
-/* Finds the table to be in: sets `to`, or returns a negative errno. */
+/* Finds the table to be in, and sets `to`. Returns 0 or a negative errno; then `to` may be a table
+ * without an entry that is wanted. */
 static int find_table(move *move)
 {
-        int r = dn__region_find_next(move->from, move->hub->scope, &move->to);
+        uint64_t mark = move->from ? dn__region_get_mark(move->from) : 0;
+        bool may_make = move->wants_entry && move->is_trying;
+        int r = -ENOENT;
 
-        if (r < 0 || move->to != move->from)
-                tell_table(move->hub, move->to, r);
+        for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
+                if (move->to != move->from)
+                        (void)dn__region_close(move->to);
+                move->to = NULL;
+                r = dn__region_find(move->hub->scope, move->from, may_make, &move->to);
+                if (r == -EALREADY) {
+                        move->to = move->from;
+                        dn__region_unmark(move->from, mark);
+                        r = 0;
+                }
+                if (r == 0 && (may_make || (move->wants_entry && move->to != move->from)))
+                        r = dn__region_enter(move->to);
+                else if (!may_make)
+                        break;
+        }
+        if (r == -ENOENT && move->to != move->from)
+                move->to = dn__region_close(move->to);
         return r;
 }
 
 /* Returns whether nothing is missing now. */
 static bool move_hub(move *move)
 {
-        bool have_all;
+        bool had_entry = dn__region_has_entry(move->from);
+        bool was_complete = atomic_load(&move->hub->table_retry_us) == DN__NEVER;
+        int r = find_table(move);
 
-        if (find_table(move) < 0)
-                return false;
-        if (collect_names(move) < 0) {
-                if (move->to != move->from)
-                        (void)dn__region_close(move->to);
-                return false;
-        }
-        if (move->from && move->to != move->from)
-                move->is_continued = dn__carry(move->from, move->to,
-                                               atomic_exchange(&move->hub->is_behind, false));
-        have_all = hold_names(move);
-        enter(move);
-        return have_all;
+        if (r < 0 && move->wants_entry && was_complete)
+                dn__debug_say(r, "cannot open the shared table for %s; using D-Bus only, "
+                                 "will retry", move->hub->scope);
+        else if (r == 0 && move->to != move->from)
+                dn__debug_say(0, "shares the table %s", move->to->file.path);
+        atomic_store(&move->hub->has_table, move->to || move->from || !move->wants_entry);
+        if (!move->to)
+                return !move->wants_entry;
+        if (move->to == move->from && dn__region_has_entry(move->to) == had_entry &&
+            (was_complete || !move->is_trying))
+                return was_complete && r == 0;
+        return switch_tables(move) && r == 0;
 }
 
-/* Returns false after waiting for another thread that does it, or if the hub is being closed. */
+/* Returns false if the hub is being closed. */
 static bool begin_moving(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
-        if (hub->is_staying)
-                return false;
-        if (hub->is_moving) {
-                while (hub->is_moving)
-                        dn__hub_wait(hub);
-                return false;
-        }
-        hub->is_moving = true;
-        while (hub->n_preparing > 0)
+        while (hub->is_moving)
                 dn__hub_wait(hub);
-        return true;
+        hub->is_moving = !hub->is_staying;
+        return hub->is_moving;
 }
 
 static void end_moving(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        dn__hub_lock(hub);
         hub->is_moving = false;
         dn__condition_broadcast(&hub->changed);
+        dn__hub_unlock_and_run(hub);
 }
 
 /* --- When to look --------------------------------------------------------------------------- */
 
-/* That others may post: those that stay in the process need no table. */
-static bool has_names(dn__hub *hub)
+static uint64_t coarse_now_ms(void)
 {
-        DN__HUB_HOLD(hub);
+        struct timespec now;
 
-        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
-             entry = dn__map_next(&hub->topics, entry))
-                if (DN__CONTAINER(entry, dn__topic, entry)->name.reach == DN__REACH_BEYOND)
-                        return true;
-        return false;
+        (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* The service thread has something to wait for. */
@@ -241,68 +260,83 @@ static void alert(dn__hub *hub)
 
 static void retry_later(dn__hub *hub)
 {
-        uint64_t span_us;
-
         dn__hub_lock(hub);
-        if (atomic_load(&hub->table_retry_us) == DN__NEVER) {
-                span_us = hub->table_backoff_us ? hub->table_backoff_us : RETRY_MIN_US;
-                hub->table_backoff_us = 2 * span_us < RETRY_MAX_US ? 2 * span_us : RETRY_MAX_US;
-                atomic_store(&hub->table_retry_us, dn__clock_after_us(span_us));
-        }
+        if (hub->table_backoff_us < RETRY_MIN_US)
+                hub->table_backoff_us = RETRY_MIN_US;
+        atomic_store(&hub->table_retry_us, dn__clock_after_us(hub->table_backoff_us));
+        hub->table_backoff_us = 2 * hub->table_backoff_us < RETRY_MAX_US
+                                        ? 2 * hub->table_backoff_us
+                                        : RETRY_MAX_US;
         dn__hub_unlock(hub);
-        if (!has_names(hub))
-                return;
-        atomic_store(&hub->table_alarm_us, atomic_load(&hub->table_retry_us));
         alert(hub);
 }
 
-static void note_outcome(dn__hub *hub, bool have_all)
+static void note_outcome(const move *move, bool have_all)
 {
-        atomic_store(&hub->table_retry_us, DN__NEVER);
-        atomic_store(&hub->table_alarm_us, DN__NEVER);
-        if (!have_all) {
+        dn__hub *hub = move->hub;
+
+        if (!have_all && move->is_trying)
                 retry_later(hub);
+        if (!have_all)
                 return;
-        }
         dn__hub_lock(hub);
         hub->table_backoff_us = 0;
+        atomic_store(&hub->table_retry_us, DN__NEVER);
         dn__hub_unlock(hub);
 }
 
-static void watch_over_file(dn__hub *hub)
+static void begin_trying(move *move, bool is_prompted)
 {
-        dn__region *region = hub->region;
+        uint64_t now_us = dn__clock_now_us(), retry_us = atomic_load(&move->hub->table_retry_us);
+        uint64_t *tried_us = &move->hub->table_tried_us;
 
-        if (region && !atomic_load(&region->is_keeper) && has_names(hub) &&
-            dn__region_become_keeper(region))
-                alert(hub);
+        move->wants_entry = move->wants_entry || dn__region_has_entry(move->from) ||
+                            retry_us != DN__NEVER;
+        move->is_trying = retry_us == DN__NEVER || now_us >= retry_us ||
+                          (is_prompted && now_us >= *tried_us + PROMPTED_US);
+        if (move->is_trying)
+                *tried_us = now_us;
+        atomic_store(&move->hub->table_look_us, now_us);
 }
 
-/* Returns whether there is nothing to do, for now. */
-static bool is_settled(dn__hub *hub)
+/* `is_prompted`: something is posted or registered. */
+static void look(dn__hub *hub, bool wants_entry, bool is_prompted)
 {
-        uint64_t retry_us = atomic_load(&hub->table_retry_us);
-        const dn__region *region = hub->region;
+        move move = { .hub = hub, .wants_entry = wants_entry };
+        uint64_t begin_ms;
 
-        if (!hub->scope)
-                return true;
-        if (retry_us != DN__NEVER)
-                return dn__clock_now_us() < retry_us;
-        return region && dn__region_is_in_place(region);
+        if (!hub->scope || geteuid() != hub->table_user || !begin_moving(hub))
+                return;
+        begin_ms = coarse_now_ms();
+        move.from = hub->region;
+        begin_trying(&move, is_prompted);
+        note_outcome(&move, move_hub(&move));
+        /* Once the outcome is known: until then others that are about to post look, too. */
+        atomic_store(&hub->table_look_ms, begin_ms);
+        end_moving(hub);
+        if (move.left)
+                dn__prefix_missed(hub, move.left);
+        free(move.left);
+        if (move.has_moved)
+                dn__prefix_missed(hub, NULL);
 }
 
 void dn__table_check(dn__hub *hub)
 {
-        move move = { .hub = hub };
+        look(hub, false, false);
+}
 
-        if (is_settled(hub) || !begin_moving(hub))
-                return;
-        move.from = hub->region;
-        if (!is_settled(hub))
-                note_outcome(hub, move_hub(&move));
-        watch_over_file(hub);
-        end_moving(hub);
-        move_end(&move);
+void dn__table_enter(dn__hub *hub)
+{
+        look(hub, true, true);
+}
+
+void dn__table_check_before_post(dn__hub *hub)
+{
+        uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
+
+        if (!hub->region || coarse_now_ms() - last_ms >= LOOK_MS)
+                look(hub, false, true);
 }
 
 void dn__table_end(dn__hub *hub)
@@ -325,89 +359,52 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
 {
         if (!hub->scope)
                 return;
-        if (!has_slot)
+        if (!has_slot && atomic_load(&hub->table_retry_us) == DN__NEVER)
                 retry_later(hub);
-        watch_over_file(hub);
-}
-
-dn__region *dn__table_follow(dn__hub *hub, const dn__region *left)
-{
-        dn__region *region;
-
-        dn__table_check(hub);
-        region = hub->region;
-        if (region != left)
-                return region;
-        atomic_store(&hub->is_behind, true);
-        return NULL;
+        else if (!dn__dbus_is_connected(hub->bus))
+                alert(hub);
 }
 
 /* --- The source of the service thread -------------------------------------------------------- */
 
-static dn__hub *table_hub(dn__source *source)
-{
-        return DN__CONTAINER(source, dn__hub, table_source);
-}
-
-static bool is_to_watch(const dn__hub *hub)
-{
-        const dn__region *region = hub->region;
-
-        return region && region != hub->watched && atomic_load(&region->is_keeper);
-}
-
+/* With a bus, an idle process never wakes up. */
 static bool prepare_table(dn__source *source, dn__wait *wait)
 {
-        dn__hub *hub = table_hub(source);
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
 
-        if (hub->place && !dn__place_is_intact(hub->place)) {
-                hub->place = dn__place_free(hub->place);
-                hub->watched = NULL;
-        }
-        if (hub->place) {
-                wait->fd = dn__place_get_fd(hub->place);
-                wait->events = POLLIN;
-        }
-        wait->until_us = atomic_load(&hub->table_alarm_us);
-        return !is_to_watch(hub);
+        uint64_t retry_us = atomic_load(&hub->table_retry_us);
+        uint64_t idle_us = atomic_load(&hub->table_look_us) + IDLE_LOOK_US;
+        bool is_waiting = dn__region_has_entry(hub->region) || retry_us != DN__NEVER;
+
+        wait->until_us = retry_us;
+        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < retry_us)
+                wait->until_us = idle_us;
+        return true;
 }
 
 static void dispatch_table(dn__source *source)
 {
-        dn__hub *hub = table_hub(source);
-        bool has_changed = hub->place && dn__place_read(hub->place);
-        uint64_t alarm_us = atomic_load(&hub->table_alarm_us);
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
+        dn__wait wait;
 
-        if (is_to_watch(hub)) {
-                hub->watched = hub->region;
-                (void)dn__place_free(hub->place);
-                hub->place = dn__place_new(hub->watched);
-                has_changed = true; /* perhaps before it was watched */
-        }
-        if (alarm_us != DN__NEVER && alarm_us <= dn__clock_now_us())
-                has_changed |= atomic_compare_exchange_strong(&hub->table_alarm_us, &alarm_us,
-                                                              DN__NEVER);
-        if (has_changed)
+        (void)prepare_table(source, &wait);
+        if (wait.until_us <= dn__clock_now_us())
                 dn__table_check(hub);
 }
 
 int dn__table_begin(dn__hub *hub, const char *scope)
 {
         static const dn__source_ops ops = { prepare_table, dispatch_table };
-        dn__region *region;
-        int r;
 
+        if (!dn__direct_is_allowed()) {
+                dn__debug_say(0, "shared futexes are refused; using D-Bus only");
+                return 0;
+        }
         hub->scope = strdup(scope);
         if (!hub->scope)
                 return -ENOMEM;
+        hub->table_user = geteuid();
         hub->table_source.ops = &ops;
         dn__loop_add(hub->loop, &hub->table_source);
-        r = dn__region_open(scope, &region);
-        tell_table(hub, region, r);
-        note_outcome(hub, r == 0);
-        if (r < 0)
-                return 0;
-        atomic_store(&hub->region, region);
-        dn__direct_set_region(hub->carriers[0], region);
         return 0;
 }

@@ -10,31 +10,25 @@
 #include "darwinnotify/center.h"
 #include "darwinnotify/observer.h"
 #include "util/call.h"
+#include "util/cleanup.h"
 #include "util/fork.h"
 #include "util/hash.h"
-#include "util/list.h"
-#include "util/lock.h"
-#include "util/map.h"
 
-/* The registrations of this process. */
-typedef struct table {
-        dn__per_process process;
-        dn__lock lock;
-        dn__map bundles DN__GUARDED_BY(&lock);
-} table;
-
-/* The lookup key of registrations. */
+/* What observers are removed by. */
 typedef struct key {
         const dn_center *center;
         const void *observer;
 } key;
 
-/* The registrations of one observer pointer. */
-typedef struct bundle {
-        dn__map_entry entry;
-        key key;
-        dn__link registrations;
-} bundle;
+/* Enough that one with many registrations does not slow down the others. */
+#define N_LISTS 256
+
+/* The registrations of this process, in a list that their key chooses. */
+typedef struct table {
+        dn__per_process process;
+        dn__lock lock;
+        dn__link lists[N_LISTS] DN__GUARDED_BY(&lock);
+} table;
 
 /* The context of one observer. */
 typedef struct registration {
@@ -46,102 +40,37 @@ typedef struct registration {
         _Atomic bool is_removed; /* may happen before the call that adds it returns */
 
         unsigned n_refs;     /* held by the observer and the call that adds it; guarded */
-        bundle *bundle;      /* while in the table; guarded, like the fields below */
-        dn__link link;
+        dn__link link;       /* while in the table; guarded, like the field below */
         dn_observer *handle; /* borrowed, valid while in the table; NULL: not known yet */
         char name[];         /* constant; empty: all names */
 } registration;
 
 /* --- The table ------------------------------------------------------------------------------ */
 
-static dn__per_process *make_table(void *context)
-{
-        table *table = calloc(1, sizeof(*table));
-
-        (void)context;
-        if (!table)
-                return NULL;
-        dn__lock_init(&table->lock);
-        return &table->process;
-}
-
-static void discard_table(dn__per_process *made)
-{
-        table *table = DN__CONTAINER(made, struct table, process);
-
-        dn__lock_acquire(&table->lock);
-        dn__map_deinit(&table->bundles);
-        dn__lock_release(&table->lock);
-        dn__lock_deinit(&table->lock);
-        free(table);
-}
-
 static _Atomic(dn__per_process *) shared;
+
+static void init_table(void *state)
+{
+        table *table = state;
+
+        dn__lock_init(&table->lock);
+        for (size_t i = 0; i < N_LISTS; i++)
+                dn__list_init(&table->lists[i]);
+}
 
 static table *get_table(void)
 {
-        dn__per_process *found = dn__per_process_get(&shared, make_table, discard_table, NULL);
-
-        return found ? DN__CONTAINER(found, table, process) : NULL;
+        return dn__process_state_get(&shared, sizeof(table), init_table);
 }
 
 void dn__cf_free(void)
 {
-        dn__per_process *found = dn__per_process_take(&shared);
-
-        if (found)
-                discard_table(found);
+        dn__process_state_free(&shared);
 }
 
-static bundle *find_bundle(table *table, const key *key) DN__REQUIRES(&table->lock)
+static dn__link *list_of(table *table, const key *key) DN__REQUIRES(&table->lock)
 {
-        dn__map_entry *entry = dn__map_find(&table->bundles, dn__hash64(key, sizeof(*key)), key,
-                                            sizeof(*key));
-
-        return entry ? DN__CONTAINER(entry, bundle, entry) : NULL;
-}
-
-static bundle *add_bundle(table *table, const key *key) DN__REQUIRES(&table->lock)
-{
-        bundle *bundle = calloc(1, sizeof(*bundle));
-
-        if (!bundle)
-                return NULL;
-        bundle->key = *key;
-        bundle->entry = (dn__map_entry){ NULL, dn__hash64(key, sizeof(*key)), &bundle->key,
-                                         sizeof(*key) };
-        dn__list_init(&bundle->registrations);
-        if (dn__map_add(&table->bundles, &bundle->entry) == 0)
-                return bundle;
-        free(bundle);
-        return NULL;
-}
-
-static bool insert(table *table, registration *registration) DN__REQUIRES(&table->lock)
-{
-        bundle *bundle = find_bundle(table, &registration->key);
-
-        if (!bundle)
-                bundle = add_bundle(table, &registration->key);
-        if (!bundle)
-                return false;
-        registration->bundle = bundle;
-        dn__list_append(&bundle->registrations, &registration->link);
-        return true;
-}
-
-static void remove_entry(table *table, registration *registration) DN__REQUIRES(&table->lock)
-{
-        bundle *bundle = registration->bundle;
-
-        if (!bundle)
-                return;
-        dn__list_remove(&registration->link);
-        registration->bundle = NULL;
-        if (!dn__list_is_empty(&bundle->registrations))
-                return;
-        dn__map_remove(&table->bundles, &bundle->entry);
-        free(bundle);
+        return &table->lists[dn__hash64(key, sizeof(*key)) % N_LISTS];
 }
 
 /* --- The handler ---------------------------------------------------------------------------- */
@@ -174,7 +103,7 @@ static void destroy(void *context)
         table *table = registration->table;
 
         dn__lock_acquire(&table->lock);
-        remove_entry(table, registration);
+        dn__list_remove(&registration->link);
         dn__lock_release(&table->lock);
         registration_unref(registration);
 }
@@ -209,15 +138,12 @@ static registration *registration_new(const dn_center *center, const char *name,
         return registration;
 }
 
-static bool enter(registration *registration)
+static void enter(registration *registration)
 {
         table *table = registration->table;
-        bool is_in;
 
-        dn__lock_acquire(&table->lock);
-        is_in = insert(table, registration);
-        dn__lock_release(&table->lock);
-        return is_in;
+        DN__HOLD(&table->lock);
+        dn__list_append(list_of(table, &registration->key), &registration->link);
 }
 
 /* Consumes one of the references. */
@@ -276,10 +202,7 @@ int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_
         registration->callback = callback;
         registration->key = (key){ center, observer };
         registration->behavior = behavior;
-        if (!enter(registration)) {
-                free(registration);
-                return -ENOMEM;
-        }
+        enter(registration);
         r = observe(center, name, registration, &handle);
         if (handle)
                 set_handle(registration, handle);
@@ -297,9 +220,12 @@ static bool is_same_object(const registration *registration, const void *object)
         return registration->object == object;
 }
 
-static bool matches(const registration *registration, const char *name, const void *object)
+static bool matches(const registration *registration, const key *key, const char *name,
+                    const void *object)
 {
-        return (!name || strcmp(registration->name, name) == 0) &&
+        return registration->key.center == key->center &&
+               registration->key.observer == key->observer &&
+               (!name || strcmp(registration->name, name) == 0) &&
                (!object || is_same_object(registration, object));
 }
 
@@ -309,26 +235,23 @@ static bool take_match(const key *key, const char *name, const void *object,
                        dn_observer **ret_handle)
 {
         table *table = get_table();
-        registration *found = NULL;
-        bundle *bundle;
+        dn__link *list;
 
         if (!table)
                 return false; /* nothing can be registered in that case either */
-        dn__lock_acquire(&table->lock);
-        bundle = find_bundle(table, key);
-        for (dn__link *link = bundle ? bundle->registrations.next : NULL;
-             link && link != &bundle->registrations && !found; link = link->next) {
-                found = DN__CONTAINER(link, registration, link);
-                if (!matches(found, name, object))
-                        found = NULL;
-        }
-        if (found) {
+        DN__HOLD(&table->lock);
+        list = list_of(table, key);
+        for (dn__link *link = list->next; link != list; link = link->next) {
+                registration *found = DN__CONTAINER(link, registration, link);
+
+                if (!matches(found, key, name, object))
+                        continue;
                 atomic_store(&found->is_removed, true);
                 *ret_handle = dn_observer_ref(found->handle);
-                remove_entry(table, found);
+                dn__list_remove(link);
+                return true;
         }
-        dn__lock_release(&table->lock);
-        return found;
+        return false;
 }
 
 int dn_center_remove_observer(dn_center *center, const void *observer, const char *name,

@@ -55,7 +55,11 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  *
  * The path need not exist: files and links that appear or disappear anywhere along it are noticed,
  * mounts are not. Changes within 100 ms are one. The process itself watches with inotify, as its
- * own user.
+ * own user. If directories appear later and the user's watches are used up, changes below them are
+ * seen with the next change elsewhere on the path.
+ *
+ * A name `com.apple.system.notify.service.path:[FLAGS:]PATH` monitors the file for each of its
+ * tokens from its registration on.
  *
  * @param token  not one for a `self.` name; each may monitor one file.
  * @param path   absolute; copied.
@@ -115,8 +119,8 @@ DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
  *
  * Children of fork() do so automatically. Call this in children of _Fork() and clone(), which run
  * no fork handlers; it does nothing in other processes. Without it, the parent's connection and its
- * entry in the table stay until such a child first uses the library, calls exec or ends. What
- * another thread was opening at that moment stays open in any case.
+ * entry in the table stay until such a child calls exec or ends. What another thread was opening at
+ * that moment stays open in any case.
  *
  * Threads:  any; async-signal-safe.
  * Apple:    called by fork() itself; disables the library in the child.

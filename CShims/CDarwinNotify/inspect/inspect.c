@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "carrier/address.h"
-#include "shm/census.h"
-#include "shm/region.h"
+#include "bus/address.h"
+#include "table/census.h"
+#include "table/region.h"
 #include "util/call.h"
 #include "util/cleanup.h"
 
@@ -19,18 +19,18 @@ static int find_bus(const char *bus, dn__address *ret_address)
         return bus && !*bus ? -EINVAL : dn__address_resolve(bus, ret_address);
 }
 
-/* Opens the table only while in use. A table that did not exist before does not exist
- * afterwards. */
+/* Uses the table only if there is one. */
 static int take_census(const char *key, dn__census *ret_census)
 {
         dn__region *region;
         int r;
 
-        r = dn__region_open(key, &region);
+        r = dn__region_find(key, NULL, false, &region);
+        if (r == -ENOENT)
+                return 0;
         if (r < 0)
                 return r == -ENOMEM ? r : -EACCES;
         r = dn__census_take(region, ret_census);
-        dn__region_remove_if_last(region);
         (void)dn__region_close(region);
         return r;
 }

@@ -1,68 +1,190 @@
-/* Delivery into a pipe: the token as 4 bytes in network byte order for each post. */
+/* Delivery into a pipe: the token as 4 bytes in network byte order for each post.
+ *
+ * The read end of a pipe closes with its last token, in the call that cancels it. The write end
+ * stays open until running deliveries have ended, so its number cannot become another file's. */
+#include "notify/descriptor.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <notify.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "notify/pipe.h"
 #include "notify/token.h"
 #include "util/call.h"
+#include "util/cleanup.h"
+#include "util/fork.h"
+
+/* The pipes of this process. */
+static _Atomic(dn__per_process *) pipes;
+
+typedef struct shared_pipe {
+        dn__process_list *list;
+        dn__link link;     /* while there are tokens */
+        unsigned n_tokens; /* guarded by the lock of the list */
+        unsigned n_refs;   /* likewise: one for each delivery */
+        int read_fd;
+        int write_fd;
+        struct stat status; /* identifies both ends */
+} shared_pipe;
 
 typedef struct descriptor {
         dn__delivery delivery;
-        dn__pipe *pipe;
+        shared_pipe *pipe;
         _Atomic bool is_cancelled;
 } descriptor;
 
+/* --- Pipes ----------------------------------------------------------------------------------- */
+
+/* A reader may wait for the next token, as on Darwin; the library never blocks writing one. */
+static int open_ends(shared_pipe *pipe)
+{
+        int read_fd DN__CLOSES = -1, write_fd DN__CLOSES = -1;
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        read_fd = fds[0];
+        write_fd = fds[1];
+        if (fcntl(write_fd, F_SETFL, O_NONBLOCK) < 0 || fstat(read_fd, &pipe->status) < 0)
+                return -errno;
+        pipe->read_fd = DN__TAKE_FD(read_fd);
+        pipe->write_fd = DN__TAKE_FD(write_fd);
+        return 0;
+}
+
+static int pipe_new(shared_pipe **ret_pipe)
+{
+        dn__process_list *list = dn__process_list_get(&pipes);
+        shared_pipe *pipe DN__FREES = list ? calloc(1, sizeof(*pipe)) : NULL;
+        int r = pipe ? open_ends(pipe) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        pipe->list = list;
+        pipe->n_tokens = 1;
+        pipe->n_refs = 1;
+        DN__HOLD(&list->lock);
+        dn__list_append(&list->head, &pipe->link);
+        *ret_pipe = DN__TAKE(pipe);
+        return 0;
+}
+
+/* The host may have closed the descriptor, so another file may have its number. */
+static bool is_end(const shared_pipe *pipe, int fd)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && status.st_dev == pipe->status.st_dev &&
+               status.st_ino == pipe->status.st_ino;
+}
+
+/* Finds the pipe with a read end and adds a token to it; NULL if it is not ours. */
+static shared_pipe *pipe_find(int read_fd)
+{
+        dn__process_list *list = dn__process_list_get(&pipes);
+
+        if (!list)
+                return NULL;
+        DN__HOLD(&list->lock);
+        for (dn__link *link = list->head.next; link != &list->head; link = link->next) {
+                shared_pipe *pipe = DN__CONTAINER(link, shared_pipe, link);
+
+                if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
+                        continue;
+                pipe->n_tokens++;
+                pipe->n_refs++;
+                return pipe;
+        }
+        return NULL;
+}
+
+/* Removes a token. */
+static void pipe_leave(shared_pipe *pipe)
+{
+        DN__HOLD(&pipe->list->lock);
+        if (--pipe->n_tokens > 0)
+                return;
+        dn__list_remove(&pipe->link);
+        if (is_end(pipe, pipe->read_fd))
+                (void)close(pipe->read_fd);
+}
+
+static void pipe_unref(shared_pipe *pipe)
+{
+        dn__process_list *list = pipe->list;
+        bool is_last;
+
+        dn__lock_acquire(&list->lock);
+        is_last = --pipe->n_refs == 0;
+        dn__lock_release(&list->lock);
+        if (!is_last)
+                return;
+        if (is_end(pipe, pipe->write_fd))
+                (void)close(pipe->write_fd);
+        free(pipe);
+}
+
+void dn__pipes_free(void)
+{
+        dn__process_state_free(&pipes);
+}
+
+/* --- Deliveries ------------------------------------------------------------------------------ */
+
+/* If the host has closed the read end, SIGPIPE stays pending in the calling thread, which blocks
+ * it. */
 static bool descriptor_deliver(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
+        const shared_pipe *pipe = descriptor->pipe;
+        uint32_t bytes = htonl((uint32_t)delivery->token);
 
-        return !atomic_load(&descriptor->is_cancelled) &&
-               dn__pipe_write(descriptor->pipe, delivery->token);
+        return !atomic_load(&descriptor->is_cancelled) && is_end(pipe, pipe->write_fd) &&
+               write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
 static void descriptor_cancelled(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
-        atomic_store(&descriptor->is_cancelled, true);
-        dn__pipe_leave(descriptor->pipe);
+        if (!atomic_exchange(&descriptor->is_cancelled, true))
+                pipe_leave(descriptor->pipe);
 }
 
 static void descriptor_destroy(dn__delivery *delivery)
 {
-        descriptor *descriptor = (struct descriptor *)delivery;
-
-        if (!atomic_load(&descriptor->is_cancelled))
-                dn__pipe_leave(descriptor->pipe);
-        dn__pipe_unref(descriptor->pipe);
-        free(descriptor);
+        descriptor_cancelled(delivery);
+        pipe_unref(((descriptor *)delivery)->pipe);
+        free(delivery);
 }
 
-static const dn__delivery_ops ops = {
-        .kind = "file",
-        .deliver = descriptor_deliver,
-        .is_counted = true,
-        .cancelled = descriptor_cancelled,
-        .destroy = descriptor_destroy,
-};
-
-static uint32_t get_pipe(const int *notify_fd, int flags, dn__pipe **ret_pipe)
+static uint32_t get_pipe(const int *notify_fd, int flags, shared_pipe **ret_pipe)
 {
         if (!(flags & NOTIFY_REUSE))
-                return dn__status_of(dn__pipe_new(ret_pipe));
-        *ret_pipe = dn__pipe_find(*notify_fd);
+                return dn__status_of(pipe_new(ret_pipe));
+        *ret_pipe = pipe_find(*notify_fd);
         return *ret_pipe ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_FILE;
 }
 
 uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                          int *out_token)
 {
+        static const dn__delivery_ops ops = {
+                .kind = "file",
+                .deliver = descriptor_deliver,
+                .is_counted = true,
+                .cancelled = descriptor_cancelled,
+                .destroy = descriptor_destroy,
+        };
         DN__CALL();
         dn_executor executor = dn_executor_inline();
         descriptor *descriptor;
         uint32_t status;
-        int token, fd;
+        int fd;
 
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
@@ -79,12 +201,9 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                 free(descriptor);
                 return status;
         }
-        fd = dn__pipe_get_fd(descriptor->pipe);
-        status = dn__token_register(name, &descriptor->delivery, &executor, &token);
-        if (status == NOTIFY_STATUS_OK) {
+        fd = descriptor->pipe->read_fd;
+        status = dn__token_register(name, &descriptor->delivery, &executor, out_token);
+        if (status == NOTIFY_STATUS_OK)
                 *notify_fd = fd;
-                *out_token = token;
-                dn__token_start(token);
-        }
         return status;
 }

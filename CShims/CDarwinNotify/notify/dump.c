@@ -1,4 +1,4 @@
-/* notify_dump_status(), and functions that concern Apple's daemon. */
+/* notify_dump_status(). */
 #include <fcntl.h>
 #include <notify_private.h>
 #include <stdio.h>
@@ -49,27 +49,4 @@ uint32_t notify_dump_status(const char *filepath)
         if (!text)
                 return NOTIFY_STATUS_FAILED;
         return write_file(filepath, text, n_bytes) ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_FILE;
-}
-
-uint32_t notify_get_event(int token, int *ev, char *buf, int *len)
-{
-        (void)token;
-        (void)buf;
-        if (ev)
-                *ev = 0;
-        if (len)
-                *len = 0;
-        return NOTIFY_STATUS_OK;
-}
-
-uint32_t notify_suspend_pid(pid_t pid)
-{
-        (void)pid;
-        return NOTIFY_STATUS_INVALID_REQUEST;
-}
-
-uint32_t notify_resume_pid(pid_t pid)
-{
-        (void)pid;
-        return NOTIFY_STATUS_INVALID_REQUEST;
 }

@@ -1,19 +1,20 @@
-/* notify_post(). */
+/* notify_post(), and what on Darwin is said to its daemon. */
 #include <errno.h>
+#include <darwinnotify/error.h>
 #include <notify_private.h>
 
-#include "center/carriers.h"
+#include "center/bus.h"
 #include "center/center.h"
-#include "center/hub.h"
-#include "notify/options.h"
+#include "delivery/hub.h"
 #include "notify/token.h"
 #include "util/call.h"
+#include "util/fork.h"
 
 static bool was_connected(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());
 
-        return hub && dn__carriers_get_counts(hub).n_connects > 0;
+        return hub && dn__bus_was_found(hub);
 }
 
 uint32_t notify_post(const char *name)
@@ -26,15 +27,47 @@ uint32_t notify_post(const char *name)
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
         r = dn__name_init(&post.name, name, DN__REACH_BEYOND);
-        status = dn__options_check(r == 0 ? post.name.reach : DN__REACH_BEYOND);
+        status = dn__token_check_options(r == 0 ? post.name.reach : DN__REACH_BEYOND);
         if (status != NOTIFY_STATUS_OK)
                 return status;
-        if (r == 0)
-                r = dn__center_post(dn_center_darwin(), &post);
-        return r == -ENOTCONN && was_connected() ? NOTIFY_STATUS_OK : dn__status_of(r);
+        if (r < 0)
+                return dn__status_of(r);
+        r = dn__center_post(dn_center_darwin(), &post);
+        /* A reserved name is not posted, silently, as on Darwin. */
+        if (r == -EACCES || (r == DN_NOT_CONNECTED && was_connected()))
+                return NOTIFY_STATUS_OK;
+        return r == -EINVAL ? NOTIFY_STATUS_FAILED : dn__status_of(r); /* the bus is mistyped */
 }
 
 uint32_t notify_simple_post(const char *name)
 {
         return notify_post(name);
+}
+
+void _notify_fork_child(void)
+{
+        dn__fork_leave_parent();
+}
+
+uint32_t notify_get_event(int token, int *ev, char *buf, int *len)
+{
+        (void)token;
+        (void)buf;
+        if (ev)
+                *ev = 0;
+        if (len)
+                *len = 0;
+        return NOTIFY_STATUS_OK;
+}
+
+uint32_t notify_suspend_pid(pid_t pid)
+{
+        (void)pid;
+        return NOTIFY_STATUS_INVALID_REQUEST;
+}
+
+uint32_t notify_resume_pid(pid_t pid)
+{
+        (void)pid;
+        return NOTIFY_STATUS_INVALID_REQUEST;
 }

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "center/topic.h"
 #include "darwinnotify/observer.h"
-#include "filewatch/watch.h"
+#include "delivery/topic.h"
 #include "notify/delivery.h"
+#include "notify/file-watch.h"
 
 /* What a token owns. */
 typedef struct dn__registration {
@@ -43,39 +43,19 @@ static inline uint64_t dn__word_make(int number, uint32_t n_posts)
         return (uint64_t)number << 32 | n_posts;
 }
 
+static inline int dn__token_get_number(const dn__token *token)
+{
+        return dn__word_get_number(atomic_load(&token->word));
+}
+
 /* Returns whether the memory still belongs to the token. */
 static inline bool dn__token_is(const dn__token *token, int number)
 {
-        return dn__word_get_number(atomic_load(&token->word)) == number;
-}
-
-/* Maps the low bits of token numbers to tokens. */
-typedef struct dn__token_table {
-        struct dn__token_table *before; /* smaller, kept for its readers */
-        uint64_t fork_id;
-        uint32_t mask;
-        _Atomic(dn__token *) tokens[];
-} dn__token_table;
-
-/* Belongs to this process or to its parent. */
-extern _Atomic(dn__token_table *) dn__registry_table;
-
-static inline _Atomic(dn__token *) *dn__token_table_at(dn__token_table *table, int number)
-{
-        return &table->tokens[(uint32_t)number & table->mask];
+        return dn__token_get_number(token) == number;
 }
 
 /* Returns the memory of a token of this process, or NULL. Async-signal-safe. */
-static inline dn__token *dn__registry_find(int number)
-{
-        dn__token_table *table = atomic_load(&dn__registry_table);
-        dn__token *token;
-
-        if (!table || table->fork_id != dn__fork_id())
-                return NULL;
-        token = atomic_load(dn__token_table_at(table, number));
-        return token && dn__token_is(token, number) ? token : NULL;
-}
+dn__token *dn__registry_find(int number);
 
 /* Returns the number of posts that a token compares. */
 static inline uint32_t dn__token_count_posts(const dn__token *token)
@@ -91,15 +71,13 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
  * such token. */
 bool dn__registry_remove(int number, dn__registration *ret_registration);
 
-/* Returns whether the token exists, and a reference to its observer or NULL. */
-bool dn__registry_get_observer(int number, dn_observer **ret_observer);
+/* Counts posts to this token only, then calls a function for its observer, if it has one. Returns
+ * whether the token exists. */
+bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer));
 
 /* Attaches a file watch to a token. Returns false if the token does not exist or already has one:
  * the caller keeps the watch. */
 bool dn__registry_set_watch(int number, dn__file_watch *watch);
-
-/* Counts a post to one token only; returns as dn__registry_get_observer(). */
-bool dn__registry_count_alone(int number, dn_observer **ret_observer);
 
 /* Returns whether this user may set the state of the token's name. */
 bool dn__registry_may_set_state(int number);

@@ -1,14 +1,14 @@
-/* Registration of tokens for names. */
+/* Tokens: registrations of names. */
 #include "notify/token.h"
 
 #include <errno.h>
-#include <notify.h>
+#include <darwinnotify/error.h>
+#include <notify_private.h>
 
-#include "center/carriers.h"
-#include "center/control.h"
+#include "center/bus.h"
 #include "center/hold.h"
 #include "center/observe.h"
-#include "notify/options.h"
+#include "notify/monitor.h"
 #include "notify/registry.h"
 #include "util/call.h"
 
@@ -22,18 +22,36 @@ uint32_t dn__status_of(int error)
                 return NOTIFY_STATUS_INVALID_NAME;
         case -EACCES:
                 return NOTIFY_STATUS_NOT_AUTHORIZED;
-        case -ENOTCONN:
+        case DN_NOT_CONNECTED:
                 return NOTIFY_STATUS_SERVER_NOT_FOUND;
         default:
                 return NOTIFY_STATUS_FAILED;
         }
 }
 
+/* --- Options ------------------------------------------------------------------------------ */
+
+static _Atomic bool is_disabled;
+
+void notify_set_options(uint32_t opts)
+{
+        if (opts & (NOTIFY_OPT_DISABLE | NOTIFY_OPT_ENABLE))
+                atomic_store(&is_disabled, opts & NOTIFY_OPT_DISABLE);
+}
+
+uint32_t dn__token_check_options(dn__reach reach)
+{
+        bool is_refused = reach != DN__REACH_PROCESS &&
+                          atomic_load_explicit(&is_disabled, memory_order_relaxed);
+
+        return is_refused ? NOTIFY_STATUS_OPT_DISABLE : NOTIFY_STATUS_OK;
+}
+
+/* --- Delivering --------------------------------------------------------------------------- */
+
 /* The capacity of a pipe. A larger count can only come from tampered shared memory and must not
  * keep the thread busy. */
 #define MAX_TIMES 16384
-
-/* --- Delivering --------------------------------------------------------------------------- */
 
 static void invoke(const dn_event *event, void *context)
 {
@@ -62,30 +80,24 @@ static int hold(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         int r;
 
         r = dn__hold_name(hub, name, ret_topic);
-        if (r != -ENOTCONN)
+        if (r != DN_NOT_CONNECTED)
                 return r;
-        if (dn__carriers_get_counts(hub).n_connects > 0)
+        if (dn__bus_was_found(hub))
                 return 0;
         dn__topic_give_back(*ret_topic);
         return r;
 }
 
-/* Starts suspended, so nothing is delivered for a token that cannot be found yet. */
+/* Consumes the delivery. Starts suspended, so nothing is delivered for a token that cannot be found
+ * yet. */
 static int observe(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
                    dn_observer **ret_observer)
 {
-        dn__observer_spec spec = {
-                .handler = { invoke, delivery, consume },
-                .is_suspended = true,
-        };
-        int r;
+        static const dn__observer_options options = { .is_suspended = true };
+        dn_observer *observer DN__UNREFS_OBSERVER =
+                dn__observer_new((dn_handler){ invoke, delivery, consume }, &options);
 
-        r = dn__hub_make_executor(topic->hub, executor, &spec.executor);
-        if (r < 0)
-                return r;
-        r = dn__observe_topic(topic, &spec, ret_observer);
-        (void)dn__executor_unref(spec.executor);
-        return r;
+        return observer ? dn__observe_topic(topic, observer, executor, ret_observer) : -ENOMEM;
 }
 
 /* Consumes the hold on the topic and the delivery. */
@@ -96,11 +108,11 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
         dn__counter *counter = dn__topic_get_counter(topic);
         int r = counter ? 0 : -ENOMEM;
 
-        if (r == 0 && delivery)
-                r = observe(topic, delivery, executor, &registration.observer);
         if (r < 0)
                 consume(delivery);
-        else
+        else if (delivery)
+                r = observe(topic, delivery, executor, &registration.observer);
+        if (r == 0)
                 r = dn__registry_add(registration, counter, ret_number);
         if (r == 0)
                 return 0;
@@ -110,28 +122,32 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
         return r;
 }
 
-static int hold_by_name(const dn__name *name, dn__topic **ret_topic)
+static int hold_by_name(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
 {
-        dn__hub *hub = dn__hub_get(dn_center_darwin());
+        dn__hub *hub;
         int r;
 
-        if (!hub)
-                return -ENOMEM;
-        r = hold(hub, name, ret_topic);
+        r = dn__hub_get(dn_center_darwin(), &hub);
+        if (r < 0)
+                return r == -EINVAL ? -ENODEV : r; /* not the name, the bus is mistyped */
+        r = dn__hub_use_executor(hub, executor);
+        if (r == 0)
+                r = hold(hub, name, ret_topic);
         dn__hub_unref(hub);
         return r;
 }
 
-uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
-                            int *ret_number)
+/* Nothing is delivered yet. Consumes the delivery. */
+static uint32_t make_token(const char *name, dn__delivery *delivery, const dn_executor *executor,
+                           int *ret_number)
 {
         dn__name checked = { .reach = DN__REACH_BEYOND };
         int r = dn__name_init(&checked, name, DN__REACH_BEYOND);
-        uint32_t status = dn__options_check(checked.reach);
+        uint32_t status = dn__token_check_options(checked.reach);
         dn__topic *topic;
 
         if (status == NOTIFY_STATUS_OK)
-                status = dn__status_of(r < 0 ? r : hold_by_name(&checked, &topic));
+                status = dn__status_of(r < 0 ? r : hold_by_name(&checked, executor, &topic));
         if (status != NOTIFY_STATUS_OK) {
                 consume(delivery);
                 return status;
@@ -139,9 +155,23 @@ uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_e
         return dn__status_of(add(topic, delivery, executor, ret_number));
 }
 
-void dn__token_start(int number)
+uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
+                            int *out_token)
 {
+        int number;
+        uint32_t status = make_token(name, delivery, executor, &number);
+
+        if (status != NOTIFY_STATUS_OK)
+                return status;
+        status = dn__monitor_named_file(number, name);
+        if (status != NOTIFY_STATUS_OK) {
+                (void)notify_cancel(number);
+                return status;
+        }
+        *out_token = number;
+        /* Delivers what was posted since the registration. */
         (void)notify_resume(number);
+        return NOTIFY_STATUS_OK;
 }
 
 /* --- The life of a token ------------------------------------------------------------------ */
@@ -170,25 +200,36 @@ uint32_t notify_cancel(int token)
 uint32_t notify_suspend(int token)
 {
         DN__CALL();
-        dn_observer *observer;
-
-        if (!dn__registry_get_observer(token, &observer))
-                return NOTIFY_STATUS_INVALID_TOKEN;
-        if (observer)
-                dn__observer_suspend(observer);
-        (void)dn_observer_unref(observer);
-        return NOTIFY_STATUS_OK;
+        return dn__registry_call_observer(token, 0, dn__observer_suspend)
+                       ? NOTIFY_STATUS_OK
+                       : NOTIFY_STATUS_INVALID_TOKEN;
 }
 
 uint32_t notify_resume(int token)
 {
         DN__CALL();
-        dn_observer *observer;
+        return dn__registry_call_observer(token, 0, dn__observer_resume)
+                       ? NOTIFY_STATUS_OK
+                       : NOTIFY_STATUS_INVALID_TOKEN;
+}
 
-        if (!dn__registry_get_observer(token, &observer))
-                return NOTIFY_STATUS_INVALID_TOKEN;
-        if (observer)
-                dn__observer_resume(observer);
-        (void)dn_observer_unref(observer);
-        return NOTIFY_STATUS_OK;
+void dn__tokens_cancel(void)
+{
+        uint32_t place = 0;
+        int token;
+
+        while ((token = dn__registry_get_any(&place)))
+                (void)notify_cancel(token);
+}
+
+bool dn__tokens_are_none(void)
+{
+        uint32_t place = 0;
+
+        return dn__registry_get_any(&place) == 0;
+}
+
+void dn__tokens_free(void)
+{
+        dn__registry_free();
 }

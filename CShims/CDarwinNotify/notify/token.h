@@ -1,20 +1,31 @@
-/* Registration of tokens for names. */
+/* Tokens: registrations of names. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "darwinnotify/executor.h"
 #include "notify/delivery.h"
+#include "post/name.h"
 
 /* Maps an error number to a status. */
 uint32_t dn__status_of(int error);
 
-/* Registers a name. Nothing is delivered before dn__token_start().
- *
- * `delivery` is consumed, also on failure; NULL: the token is only checked. `executor` is borrowed;
- * NULL is the delivery thread. Returns a status of notify.h. */
-uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
-                            int *ret_number);
+/* Returns NOTIFY_STATUS_OPT_DISABLE if names with this reach are currently disabled, otherwise
+ * NOTIFY_STATUS_OK. */
+uint32_t dn__token_check_options(dn__reach reach);
 
-/* Starts delivery, including anything posted since registration. */
-void dn__token_start(int number);
+/* Registers a name. `delivery` is consumed, also on failure; NULL: the token is only checked.
+ * `executor` is borrowed; NULL is the delivery thread. Returns a status of notify.h; the first
+ * delivery comes after the token was written. */
+uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
+                            int *out_token);
+
+/* Cancels all tokens. */
+void dn__tokens_cancel(void);
+
+/* Returns whether there are none. */
+bool dn__tokens_are_none(void);
+
+/* Frees the memory of tokens. Call when there are none and nobody reads one. */
+void dn__tokens_free(void);

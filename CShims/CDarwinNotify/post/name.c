@@ -8,7 +8,6 @@
 #include "darwinnotify/base.h"
 #include "util/hash.h"
 #include "util/text.h"
-#include "util/utf8.h"
 
 #define PROCESS_PREFIX "self."
 #define USER_PREFIX "user.uid."

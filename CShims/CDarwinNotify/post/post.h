@@ -35,7 +35,6 @@ typedef struct dn__post {
         dn__name name;
         dn__origin origin;
         dn__body body;
-        bool may_merge; /* may be merged with other waiting posts of its name */
         bool is_queued; /* never merged with another post, wherever it waits */
 
         /* Set by the code that counts the post. */

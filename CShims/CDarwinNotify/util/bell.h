@@ -16,10 +16,9 @@ typedef struct dn__bell {
         int read_fd;             /* -1: there is none */
         dn__fork_guard *read_guard;
         dn__fork_guard *write_guard;
-        unsigned n_looks;
 } dn__bell;
 
-/* Returns 0 or -ENOMEM. */
+/* Returns 0 or a negative errno. */
 int dn__bell_init(dn__bell *bell);
 void dn__bell_deinit(dn__bell *bell);
 
@@ -29,11 +28,6 @@ void dn__bell_ring(dn__bell *bell);
 /* Returns the descriptor to poll for POLLIN, opening another pipe if it was closed; -1 if there is
  * none to be had. Call before looking for work. The sleeping thread. */
 int dn__bell_prepare(dn__bell *bell);
-
-/* Returns until when to sleep: the deadline, or sooner for a number of calls after the pipe was
- * closed. The host may still be closing descriptors then, some of which give no sign. The sleeping
- * thread. */
-uint64_t dn__bell_limit(dn__bell *bell, uint64_t until_us);
 
 /* Takes what poll() reported: silences the descriptor, or gives it up. The sleeping thread. */
 void dn__bell_take(dn__bell *bell, short events);

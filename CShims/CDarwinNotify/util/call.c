@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "util/clock.h"
-#include "util/fork.h"
 #include "util/thread.h"
 
 /* How long a closed gate waits for running calls. Nearly all take less; one that waits for the call
@@ -15,19 +14,24 @@
 #define CLOSE_TIMEOUT_US (5 * DN__US_PER_MS)
 #define POLL_US 100
 
-/* The number of running calls, whether the gate is closed and, in the upper half, the process: a
- * forked child does not have the calls of its parent's other threads. */
-#define COUNT UINT64_C(0x7fffffff)
-#define CLOSED UINT64_C(0x80000000)
+/* The number of running calls, and whether the gate is closed. */
+#define CLOSED UINT32_C(0x80000000)
 
-static _Atomic uint64_t gate;
+static _Atomic uint32_t gate;
 
 /* This thread's calls, one inside the other. */
 static _Thread_local unsigned depth;
 
-static uint32_t process_of(uint64_t found)
+/* A forked child does not have the calls of its parent's other threads. */
+static void start_child(void)
 {
-        return (uint32_t)(found >> 32);
+        atomic_store(&gate, depth > 0);
+}
+
+/* If this fails, a child cannot be shut down while a thread of its parent was in a call. */
+static void register_fork_handler(void)
+{
+        (void)pthread_atfork(NULL, NULL, start_child);
 }
 
 static void rest(void)
@@ -37,53 +41,34 @@ static void rest(void)
         (void)nanosleep(&span, NULL);
 }
 
-/* Replaces what the parent counted. The caller's count was part of that. */
-static void count_afresh(uint32_t process)
-{
-        uint64_t found = atomic_load(&gate);
-
-        while (process_of(found) != process)
-                if (atomic_compare_exchange_weak(&gate, &found, (uint64_t)process << 32 | 1))
-                        return;
-        (void)atomic_fetch_add(&gate, 1);
-}
-
 /* Returns whether the call is counted. */
-static bool pass_gate(uint32_t process)
+static bool pass_gate(void)
 {
-        uint64_t found = atomic_fetch_add(&gate, 1);
-
-        if (process_of(found) != process)
-                count_afresh(process);
-        else if (found & CLOSED)
-                (void)atomic_fetch_sub(&gate, 1);
-        return process_of(found) != process || !(found & CLOSED);
+        if (!(atomic_fetch_add(&gate, 1) & CLOSED))
+                return true;
+        (void)atomic_fetch_sub(&gate, 1);
+        return false;
 }
 
 dn__call dn__call_begin(void)
 {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
         dn__call call = { 0 };
-        uint32_t process;
 
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call.cancel_state);
         if (depth++ > 0)
                 return call;
-        process = (uint32_t)dn__fork_id();
-        while (!pass_gate(process)) {
-                if (dn__thread_is_ours())
-                        return call;
+        (void)pthread_once(&once, register_fork_handler);
+        while (!(call.is_counted = pass_gate()) && !dn__thread_is_ours())
                 while (atomic_load(&gate) & CLOSED)
                         rest();
-        }
-        call.counted_in = process;
         return call;
 }
 
 void dn__call_end(const dn__call *call)
 {
         depth--;
-        /* A child that was forked inside the call has counted nothing yet, or afresh. */
-        if (call->counted_in && call->counted_in == (uint32_t)dn__fork_id())
+        if (call->is_counted)
                 (void)atomic_fetch_sub(&gate, 1);
         (void)pthread_setcancelstate(call->cancel_state, NULL);
 }
@@ -98,7 +83,7 @@ bool dn__call_close_gate(void)
         uint64_t until_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
 
         (void)atomic_fetch_or(&gate, CLOSED);
-        while ((atomic_load(&gate) & COUNT) > 1) {
+        while ((atomic_load(&gate) & ~CLOSED) > 1) {
                 if (dn__clock_now_us() >= until_us) {
                         dn__call_open_gate();
                         return false;

@@ -8,13 +8,12 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "util/cleanup.h"
 
 typedef struct dn__call {
-        int cancel_state;    /* of the thread, before */
-        uint32_t counted_in; /* the process in which it was counted; 0: it was not */
+        int cancel_state; /* of the thread, before */
+        bool is_counted;
 } dn__call;
 
 #define DN__CALL() const dn__call call_ DN__CLEANUP(dn__call_end) = dn__call_begin()

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer lines are cut. A pipe takes this much at once. */
-#define LINE_BYTES 1024
+#include "util/cleanup.h"
 
 typedef enum answer { UNKNOWN, OFF, ON } answer;
 
@@ -34,46 +33,26 @@ void dn__debug_forget(void)
         atomic_store_explicit(&known, UNKNOWN, memory_order_relaxed);
 }
 
-typedef struct line {
-        char text[LINE_BYTES];
-        size_t n_bytes;
-} line;
-
-/* Leaves room for the newline. */
-__attribute__((format(printf, 2, 0))) static void add_text(line *line, const char *format,
-                                                           va_list arguments)
-{
-        size_t n_room = sizeof(line->text) - 1 - line->n_bytes;
-        int n = vsnprintf(line->text + line->n_bytes, n_room, format, arguments);
-
-        if (n > 0)
-                line->n_bytes += (size_t)n < n_room ? (size_t)n : n_room - 1;
-}
-
-__attribute__((format(printf, 2, 3))) static void add(line *line, const char *format, ...)
-{
-        va_list arguments;
-
-        va_start(arguments, format);
-        add_text(line, format, arguments);
-        va_end(arguments);
-}
-
 void dn__debug_say(int reason, const char *format, ...)
 {
-        int error = errno;
+        const char *why = reason < 0 ? strerrordesc_np(-reason) : NULL;
+        char *text DN__FREES = NULL, *line DN__FREES = NULL;
+        int error = errno, n_bytes = -1;
         va_list arguments;
-        line line = { 0 };
 
         if (!dn__debug_is_on())
                 return;
-        add(&line, "libdarwinnotify: %s[%d]: ", program_invocation_short_name, (int)getpid());
         va_start(arguments, format);
-        add_text(&line, format, arguments);
+        if (vasprintf(&text, format, arguments) < 0)
+                text = NULL;
         va_end(arguments);
-        if (reason < 0)
-                add(&line, ": %s", strerrordesc_np(-reason));
-        line.text[line.n_bytes++] = '\n';
-        (void)!write(STDERR_FILENO, line.text, line.n_bytes);
+        if (text)
+                n_bytes = asprintf(&line, "libdarwinnotify: %s[%d]: %s%s%s\n",
+                                   program_invocation_short_name, (int)getpid(), text,
+                                   why ? ": " : "", why ? why : "");
+        if (n_bytes < 0)
+                line = NULL;
+        else
+                (void)!write(STDERR_FILENO, line, (size_t)n_bytes);
         errno = error;
 }

@@ -2,9 +2,9 @@
  *
  * The kernel marks the child: the process's ID is stored in a page that the kernel clears in a
  * child. The page is part of the library, so that nothing of it remains when that is unloaded.
- * Nothing here takes a lock, and waiting for fork(), or making it wait, is limited in time. The
- * host's own fork handlers may therefore call the library, whether they run before ours or after
- * them. Atomic operations are sequentially consistent unless stated otherwise. */
+ * Nothing here takes a lock: the host's own fork handlers may call the library, whether they run
+ * before ours or after it. Atomic operations are sequentially consistent unless stated
+ * otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
@@ -13,10 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "util/clock.h"
 
 /* The largest pages that the architecture may have. */
 #if defined(__x86_64__) || defined(__i386__)
@@ -29,96 +26,8 @@
 
 _Alignas(PAGE_BYTES) _Atomic uint64_t dn__fork_own_id[PAGE_WORDS];
 
-/* Number of threads that are opening something, and of those that are forking. They are on the same
- * page because a child has none of these threads. */
-static _Atomic uint64_t *const n_opening = &dn__fork_own_id[PAGE_WORDS / 2];
-static _Atomic uint64_t *const n_forking = &dn__fork_own_id[PAGE_WORDS / 2 + 1];
-
 /* Not cleared: a child's IDs are greater than those of its parent at the time of the fork. */
 static _Atomic uint64_t last_id;
-
-/* Opening a descriptor and forking take less than a millisecond, but a thread may have to wait for
- * a processor. It takes longer only if one thread needs what the other one has, for example memory,
- * while a fork handler of the host has locked the allocator. */
-#define TIMEOUT_US (2 * DN__US_PER_SECOND)
-#define POLL_US 20
-
-/* This thread's share: a signal handler may fork, a fork handler may open. */
-static _Thread_local struct {
-        uint64_t fork_id; /* the first thread of a child finds its parent's */
-        unsigned n_opening, n_forking;
-} own;
-
-static void find_own(void)
-{
-        if (own.fork_id == dn__fork_id())
-                return;
-        own.fork_id = dn__fork_id();
-        own.n_opening = 0;
-        own.n_forking = 0;
-}
-
-static bool is_too_late(uint64_t until_us)
-{
-        const struct timespec look = dn__clock_timespec(POLL_US);
-
-        if (dn__clock_now_us() >= until_us)
-                return true;
-        (void)nanosleep(&look, NULL);
-        return false;
-}
-
-/* At least one of the two threads sees the other. */
-static bool begin_opening(void)
-{
-        atomic_fetch_add(n_opening, 1);
-        if (atomic_load(n_forking) <= own.n_forking)
-                return true;
-        atomic_fetch_sub(n_opening, 1);
-        return false;
-}
-
-/* A thread that has seen a fork does not try again until the fork is over: if many kept trying, one
- * of them would be counted at any moment. */
-void dn__fork_hold_off(void)
-{
-        uint64_t until_us;
-
-        (void)dn__fork_init();
-        find_own();
-        if (own.n_opening++ > 0 || begin_opening())
-                return;
-        until_us = dn__clock_after_us(TIMEOUT_US);
-        while (!is_too_late(until_us))
-                if (atomic_load(n_forking) <= own.n_forking && begin_opening())
-                        return;
-        atomic_fetch_add(n_opening, 1);
-}
-
-/* A child that was forked by a signal handler meanwhile has nothing to let go of. */
-void dn__fork_let_go(void)
-{
-        find_own();
-        if (own.n_opening > 0 && --own.n_opening == 0)
-                atomic_fetch_sub(n_opening, 1);
-}
-
-static void fork_begins(void)
-{
-        uint64_t until_us = dn__clock_after_us(TIMEOUT_US);
-
-        find_own();
-        own.n_forking++;
-        atomic_fetch_add(n_forking, 1);
-        while (atomic_load(n_opening) > (own.n_opening > 0) && !is_too_late(until_us))
-                continue;
-}
-
-static void fork_is_over(void)
-{
-        own.n_forking--;
-        atomic_fetch_sub(n_forking, 1);
-}
 
 static int init_result = -ENOMEM;
 
@@ -126,7 +35,7 @@ static void init_once(void)
 {
         if (sysconf(_SC_PAGESIZE) <= PAGE_BYTES &&
             madvise(dn__fork_own_id, sizeof(dn__fork_own_id), MADV_WIPEONFORK) == 0 &&
-            pthread_atfork(fork_begins, fork_is_over, dn__fork_leave_parent) == 0)
+            pthread_atfork(NULL, NULL, dn__fork_leave_parent) == 0)
                 init_result = 0;
 }
 
@@ -145,6 +54,139 @@ uint64_t dn__fork_draw_id(void)
         return atomic_compare_exchange_strong(dn__fork_own_id, &none, id) ? id : none;
 }
 
+/* --- Descriptors that a forked child closes --------------------------------------------------- */
+
+/* Guards are reused, not freed: a child may walk the list at any moment. */
+struct dn__fork_guard {
+        dn__fork_guard *next;     /* constant once in the list */
+        _Atomic int fd;           /* or one of the two constants below */
+        _Atomic uint64_t fork_id; /* of the process that opened it */
+        dev_t device;             /* identifies the open file: the host may have closed it */
+        ino_t inode;
+};
+
+enum { UNUSED = -1, CHANGING = -2 };
+
+static _Atomic(dn__fork_guard *) guards;
+
+/* Eventfd, epoll, timer and inotify descriptors share one inode. */
+static bool is_file(int fd, dev_t device, ino_t inode)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
+static void leave(dn__fork_guard *guard)
+{
+        int fd = atomic_load(&guard->fd);
+        dev_t device = guard->device;
+        ino_t inode = guard->inode;
+
+        if (fd >= 0 && guard->fork_id != dn__fork_id() &&
+            atomic_compare_exchange_strong(&guard->fd, &fd, UNUSED) && is_file(fd, device, inode))
+                (void)close(fd);
+}
+
+void dn__fork_leave_parent(void)
+{
+        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next)
+                leave(guard);
+}
+
+static dn__fork_guard *find_unused(void)
+{
+        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
+                int unused = UNUSED;
+
+                if (atomic_compare_exchange_strong(&guard->fd, &unused, CHANGING))
+                        return guard;
+        }
+        return NULL;
+}
+
+static dn__fork_guard *add_new(void)
+{
+        dn__fork_guard *guard = malloc(sizeof(*guard));
+
+        if (!guard)
+                return NULL;
+        atomic_init(&guard->fd, CHANGING);
+        guard->next = atomic_load(&guards);
+        while (!atomic_compare_exchange_weak(&guards, &guard->next, guard))
+                continue;
+        return guard;
+}
+
+dn__fork_guard *dn__fork_guard_new(int fd)
+{
+        dn__fork_guard *guard;
+
+        if (dn__fork_init() < 0)
+                return NULL;
+        guard = find_unused();
+        if (!guard)
+                guard = add_new();
+        dn__fork_guard_set(guard, fd);
+        return guard;
+}
+
+void dn__fork_guard_set(dn__fork_guard *guard, int fd)
+{
+        struct stat status;
+
+        if (!guard)
+                return;
+        atomic_store(&guard->fd, CHANGING);
+        if (fstat(fd, &status) < 0)
+                return;
+        guard->fork_id = dn__fork_id();
+        guard->device = status.st_dev;
+        guard->inode = status.st_ino;
+        atomic_store(&guard->fd, fd);
+}
+
+dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
+{
+        if (guard)
+                atomic_store(&guard->fd, UNUSED);
+        return NULL;
+}
+
+bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
+{
+        int fd = guard ? atomic_load(&guard->fd) : UNUSED;
+
+        return fd < 0 ? !guard : is_file(fd, guard->device, guard->inode);
+}
+
+/* A child that is forked in between keeps the descriptor: with the guard alone it would close what
+ * the host has opened with the number since. */
+dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
+{
+        bool is_ours = !guard || is_file(fd, guard->device, guard->inode);
+
+        (void)dn__fork_guard_free(guard);
+        if (is_ours)
+                (void)close(fd);
+        return NULL;
+}
+
+/* A child that is forked meanwhile sees all guards or none, all unused. */
+void dn__fork_guards_free(void)
+{
+        dn__fork_guard *guard = atomic_exchange(&guards, NULL);
+
+        while (guard) {
+                dn__fork_guard *next = guard->next;
+
+                free(guard);
+                guard = next;
+        }
+}
+
+/* --- State of which each process has its own -------------------------------------------------- */
+
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context)
@@ -154,9 +196,6 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
         while (!found || found->fork_id != dn__fork_id()) {
                 if (!found && dn__fork_init() < 0)
                         return NULL;
-                /* A child made without fork handlers starts here. */
-                if (found)
-                        dn__fork_leave_parent();
                 made = make(context);
                 if (!made)
                         return NULL;
@@ -183,4 +222,54 @@ dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place)
         if (found)
                 atomic_store(place, found->parents);
         return found;
+}
+
+typedef struct wanted {
+        size_t n_bytes;
+        void (*init)(void *state);
+} wanted;
+
+static dn__per_process *make(void *context)
+{
+        const wanted *wanted = context;
+        void *state = calloc(1, wanted->n_bytes);
+
+        if (state)
+                wanted->init(state);
+        return state;
+}
+
+/* A lock that was never used has nothing to be freed. */
+static void discard(dn__per_process *state)
+{
+        free(state);
+}
+
+void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
+                            void (*init)(void *state))
+{
+        return dn__per_process_get(place, make, discard, &(wanted){ n_bytes, init });
+}
+
+void *dn__process_state_find(_Atomic(dn__per_process *) *place)
+{
+        return dn__per_process_find(place);
+}
+
+void dn__process_state_free(_Atomic(dn__per_process *) *place)
+{
+        free(dn__per_process_take(place));
+}
+
+static void init_list(void *state)
+{
+        dn__process_list *list = state;
+
+        dn__lock_init(&list->lock);
+        dn__list_init(&list->head);
+}
+
+dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place)
+{
+        return dn__process_state_get(place, sizeof(dn__process_list), init_list);
 }

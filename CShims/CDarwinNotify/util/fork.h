@@ -3,7 +3,11 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "util/list.h"
+#include "util/lock.h"
 
 /* Starts fork detection; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
@@ -23,13 +27,9 @@ static inline uint64_t dn__fork_id(void)
         return id ? id : dn__fork_draw_id();
 }
 
-/* Bracket the opening of what a child must not inherit: fork() on another thread waits until the
- * end, but only for a limited time, so nothing can hang. Calls may be nested. */
-void dn__fork_hold_off(void);
-void dn__fork_let_go(void);
-
 /* A descriptor that a forked child must not keep open: it would keep a bus connection, or a lock on
- * an open file description, alive after the parent's death. The child closes it when it starts. */
+ * an open file description, alive after the parent's death. The child closes it when it starts. A
+ * fork between the opening and the guarding leaves it open; O_CLOEXEC closes it at an exec. */
 typedef struct dn__fork_guard dn__fork_guard;
 
 /* Returns NULL if out of memory: the descriptor is then unguarded. The other functions accept
@@ -39,16 +39,15 @@ dn__fork_guard *dn__fork_guard_new(int fd);
 /* Updates the guarded descriptor, which may have the same number as before. */
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
-/* Closes guarded descriptors that belong to the parent. A child made by fork() has done so on
- * starting, one made in another way does so when it first uses the library. Elsewhere it does
- * nothing. Async-signal-safe. */
+/* Closes guarded descriptors that belong to the parent. Does nothing elsewhere. A child made by
+ * fork() has done so on starting. Async-signal-safe. */
 void dn__fork_leave_parent(void);
 
-/* Returns whether the descriptor still is the guarded one: the host may close descriptors that it
- * does not know, and open others with their numbers. True if it is unguarded. */
+/* Returns whether the number still is that of the guarded file: the host may close descriptors that
+ * it does not know, and open others. True if it is unguarded. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard);
 
-/* Call after closing the descriptor, while forks are held off. Returns NULL. */
+/* Returns NULL. */
 dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard);
 
 /* As dn__fork_guard_free(), and closes the descriptor if it still is the guarded one. */
@@ -76,3 +75,28 @@ dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place);
 /* Removes this process's state so that the next call creates another, and returns it or NULL. Only
  * while nobody else uses it. */
 dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place);
+
+/* Returns this process's state, whose first member is a dn__per_process. If it is made now, it has
+ * `n_bytes` of zeros, and `init` was called. NULL if out of memory. */
+void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
+                            void (*init)(void *state));
+
+/* Returns this process's state, or NULL. Async-signal-safe. */
+void *dn__process_state_find(_Atomic(dn__per_process *) *place);
+
+/* Frees this process's state. */
+void dn__process_state_free(_Atomic(dn__per_process *) *place);
+
+/* State that is a locked list. */
+typedef struct dn__process_list {
+        dn__per_process process;
+        dn__lock lock;
+        dn__link head DN__GUARDED_BY(&lock);
+} dn__process_list;
+
+dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place);
+
+static inline dn__process_list *dn__process_list_find(_Atomic(dn__per_process *) *place)
+{
+        return dn__process_state_find(place);
+}

@@ -26,12 +26,12 @@ struct dn__loop {
         _Atomic(dn__wake_word *) word;
         dn__wake_word own_word;
         dn__bell bell; /* of a loop that polls */
+        _Atomic(dn__source *) guest;
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
-        bool has_worked; /* in this turn */
 
         dn__lock lock;
-        dn__queue works DN__GUARDED_BY(&lock);
+        dn__queue queue DN__GUARDED_BY(&lock);
         bool is_started DN__GUARDED_BY(&lock);
         bool is_closing DN__GUARDED_BY(&lock);
         waiter *waiter; /* set before it closes; or NULL */
@@ -56,12 +56,14 @@ bool dn__loop_is_current(const dn__loop *loop)
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 {
         dn__loop *loop = calloc(1, sizeof(*loop));
+        int r;
 
         if (!loop)
                 return -ENOMEM;
-        if (options->polls && dn__bell_init(&loop->bell) < 0) {
+        r = options->polls ? dn__bell_init(&loop->bell) : 0;
+        if (r < 0) {
                 free(loop);
-                return -ENOMEM;
+                return r;
         }
         loop->options = *options;
         atomic_init(&loop->word, &loop->own_word);
@@ -74,7 +76,7 @@ static void loop_free(dn__loop *loop)
 {
         if (loop->options.polls)
                 dn__bell_deinit(&loop->bell);
-        dn__queue_deinit(&loop->works);
+        dn__queue_deinit(&loop->queue);
         dn__lock_deinit(&loop->lock);
         free(loop);
 }
@@ -103,6 +105,28 @@ void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
         dn__wake_ring(previous, scope_of(loop, previous));
 }
 
+bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word)
+{
+        dn__source *none = NULL;
+
+        assert(loop->options.hosts);
+        if (!atomic_compare_exchange_strong(&loop->guest, &none, guest))
+                return false;
+        dn__loop_set_word(loop, word);
+        return true;
+}
+
+void dn__loop_take_word(dn__loop *loop)
+{
+        dn__loop_set_word(loop, &loop->own_word);
+}
+
+void dn__loop_dismiss(dn__loop *loop)
+{
+        assert(dn__loop_is_current(loop));
+        atomic_store(&loop->guest, NULL);
+}
+
 void dn__loop_wake(dn__loop *loop)
 {
         dn__wake_word *word = atomic_load(&loop->word), *rung = NULL;
@@ -125,11 +149,19 @@ void dn__loop_wake(dn__loop *loop)
 
 /* --- thread ----------------------------------------------------------------------------------- */
 
+static void receive_guest(dn__loop *loop)
+{
+        loop->sources[0] = atomic_load(&loop->guest);
+        loop->n_sources = loop->sources[0] != NULL;
+}
+
 /* Returns false when there is work to do immediately. */
 static bool prepare_sources(dn__loop *loop, turn *turn)
 {
         bool is_idle = true;
 
+        if (loop->options.hosts)
+                receive_guest(loop);
         turn->first_us = DN__NEVER;
         turn->n_sources = loop->n_sources;
         for (size_t i = 0; i < turn->n_sources; i++) {
@@ -149,23 +181,31 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
 static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
-        uint64_t until_us;
 
         *wake = (struct pollfd){ .fd = dn__bell_prepare(&loop->bell), .events = POLLIN };
-        until_us = dn__bell_limit(&loop->bell, turn->first_us);
         if (dn__wake_fall_asleep(atomic_load(&loop->word)))
-                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, until_us);
+                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         dn__bell_take(&loop->bell, wake->revents);
+}
+
+/* Once another loop may sleep on the word, this one does not. */
+static void sleep_on_word(dn__loop *loop, const turn *turn)
+{
+        dn__wake_word *word = atomic_load(&loop->word);
+        uint32_t asleep = dn__wake_fall_asleep(word);
+
+        if (asleep && atomic_load(&loop->word) == word)
+                (void)dn__wake_stay_asleep(word, asleep, scope_of(loop, word), turn->first_us);
+        else if (asleep)
+                dn__wake_ring(word, scope_of(loop, word));
 }
 
 static void sleep_until_event(dn__loop *loop, turn *turn)
 {
-        dn__wake_word *word = atomic_load(&loop->word);
-
         if (loop->options.polls)
                 sleep_on_descriptors(loop, turn);
         else
-                (void)dn__wake_sleep(word, scope_of(loop, word), turn->first_us);
+                sleep_on_word(loop, turn);
 }
 
 /* A turn that did not sleep does not know which descriptors are ready: reading them costs no more
@@ -182,54 +222,46 @@ static void dispatch_sources(dn__loop *loop, const turn *turn, bool has_slept)
         }
 }
 
-/* Work added by these works runs in the next turn: otherwise a callback that posts the name it
+/* Work added by this work runs in the next turn: otherwise a callback that posts the name it
  * observes would starve everything else. Returns whether there is any. */
-static bool run_works(dn__loop *loop, bool *ret_is_closing)
+static bool run_queued(dn__loop *loop, bool *ret_is_closing)
 {
-        bool has_works;
+        bool has_more;
         dn__work work;
         size_t n;
 
         dn__lock_acquire(&loop->lock);
-        loop->has_worked |= loop->works.n_works > 0;
-        for (n = loop->works.n_works; n > 0 && dn__queue_pop(&loop->works, &work); n--) {
+        for (n = loop->queue.n_items; n > 0 && dn__queue_pop(&loop->queue, &work); n--) {
                 dn__lock_release(&loop->lock);
                 work.run(work.argument);
                 dn__lock_acquire(&loop->lock);
         }
-        has_works = loop->works.n_works > 0;
+        has_more = loop->queue.n_items > 0;
         *ret_is_closing = loop->is_closing;
         dn__lock_release(&loop->lock);
-        return has_works;
+        return has_more;
 }
 
-bool dn__loop_has_worked(const dn__loop *loop)
-{
-        assert(dn__loop_is_current(loop));
-        return loop->has_worked;
-}
-
-void dn__loop_run_works(dn__loop *loop)
+void dn__loop_run_queued(dn__loop *loop)
 {
         bool is_closing;
 
         assert(dn__loop_is_current(loop));
-        (void)run_works(loop, &is_closing);
+        (void)run_queued(loop, &is_closing);
 }
 
 static void run_turns(dn__loop *loop)
 {
-        bool has_works, is_closing, has_slept = false;
+        bool has_more, is_closing, has_slept = false;
         turn turn = { 0 };
 
         for (;;) {
                 dn__wake_begin(atomic_load(&loop->word));
-                loop->has_worked = false;
                 dispatch_sources(loop, &turn, has_slept);
-                has_works = run_works(loop, &is_closing);
-                if (is_closing && !has_works)
+                has_more = run_queued(loop, &is_closing);
+                if (is_closing && !has_more && !atomic_load(&loop->guest))
                         return;
-                has_slept = prepare_sources(loop, &turn) && !has_works;
+                has_slept = prepare_sources(loop, &turn) && !has_more;
                 if (has_slept)
                         sleep_until_event(loop, &turn);
         }
@@ -289,10 +321,10 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
         int r;
 
         dn__lock_acquire(&loop->lock);
-        is_first = loop->works.n_works == 0;
+        is_first = loop->queue.n_items == 0;
         r = start(loop);
         if (r == 0)
-                r = dn__queue_push(&loop->works, (dn__work){ work, argument });
+                r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
         /* If other work is already waiting, whoever queued the first one rings. Under the lock,
          * since this work may be what the loop was kept for. */
         if (r == 0 && is_first)

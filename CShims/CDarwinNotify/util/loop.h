@@ -39,6 +39,7 @@ struct dn__source {
 typedef struct dn__loop_options {
         const char *thread_name; /* at most 15 bytes */
         bool polls;              /* sources may have descriptors; else sleeps on its word */
+        bool hosts;              /* has no source but a guest; does not poll */
         /* The final call, when the loop can no longer be used: on its thread or, if that never
          * started, on the thread that closes it. May be NULL. */
         void (*closed)(void *context);
@@ -47,7 +48,8 @@ typedef struct dn__loop_options {
 
 #define DN__LOOP_MAX_SOURCES 4
 
-/* Creates a loop; its thread starts when first needed. Returns 0 or -ENOMEM. */
+/* Creates a loop; its thread starts when first needed. Returns 0 or a negative
+ * errno. */
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop);
 
 /* Adds a source, which stays until the loop is closed. Call before the thread starts, or on it. */
@@ -58,12 +60,24 @@ void dn__loop_add(dn__loop *loop, dn__source *source);
  * the previous word are ignored, but its memory must stay. */
 void dn__loop_set_word(dn__loop *loop, dn__wake_word *word);
 
-/* Starts the thread if needed. Any thread. Returns 0 or -ENOMEM. */
+/* Gives a loop that hosts a source, and a word to sleep on, which is also rung for its own work.
+ * Any thread. Returns false if it has a guest already. */
+bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word);
+
+/* Makes a loop sleep on its own word again, so that another one may sleep on the guest's from now
+ * on. Rings of that word may have been taken for this loop's: the guest is asked once more before
+ * the loop sleeps, and rings it for its next sleeper. Any thread. */
+void dn__loop_take_word(dn__loop *loop);
+
+/* Ends the stay of the guest, which dispatches this. */
+void dn__loop_dismiss(dn__loop *loop);
+
+/* Starts the thread if needed. Any thread. Returns 0, -ENOMEM or -EAGAIN. */
 int dn__loop_start(dn__loop *loop);
 
 /* Runs work on the loop's thread in call order, starting the thread if needed. Any thread. This is
  * the `enqueue` of an executor whose context is the loop. The caller must keep the loop from being
- * closed, even by the work itself, until this returns. Returns 0 or -ENOMEM. */
+ * closed, even by the work itself, until this returns. Returns 0, -ENOMEM or -EAGAIN. */
 int dn__loop_enqueue(void *loop, dn_work_fn work, void *argument);
 
 /* Asks the sources again what they wait for. Any thread; does nothing on the loop's own, which asks
@@ -73,12 +87,9 @@ void dn__loop_wake(dn__loop *loop);
 /* Returns whether the caller is on the loop's thread. */
 bool dn__loop_is_current(const dn__loop *loop);
 
-/* Returns whether queued work was run in this turn. Only on the loop's thread. */
-bool dn__loop_has_worked(const dn__loop *loop);
-
 /* Runs the currently queued work, for a source whose work must directly follow what it dispatched.
  * Only on the loop's thread. */
-void dn__loop_run_works(dn__loop *loop);
+void dn__loop_run_queued(dn__loop *loop);
 
 /* Ends the loop once it has run all its work, calls `closed`, and frees it. Does not wait for that
  * unless the thread never started. Any thread, including the loop's own. NULL is allowed. Returns

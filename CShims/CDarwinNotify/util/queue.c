@@ -19,10 +19,10 @@ static int grow_ring(dn__queue *queue)
 
         if (!ring)
                 return -ENOMEM;
-        for (size_t i = 0; i < queue->n_works; i++)
+        for (size_t i = 0; i < queue->n_items; i++)
                 ring[i] = queue->ring[(queue->head + i) & (queue->n_slots - 1)];
         free(queue->ring);
-        *queue = (dn__queue){ ring, n_slots, 0, queue->n_works };
+        *queue = (dn__queue){ ring, n_slots, 0, queue->n_items };
         return 0;
 }
 
@@ -30,20 +30,20 @@ int dn__queue_push(dn__queue *queue, dn__work work)
 {
         int r;
 
-        if (queue->n_works == queue->n_slots) {
+        if (queue->n_items == queue->n_slots) {
                 r = grow_ring(queue);
                 if (r < 0)
                         return r;
         }
-        queue->ring[(queue->head + queue->n_works++) & (queue->n_slots - 1)] = work;
+        queue->ring[(queue->head + queue->n_items++) & (queue->n_slots - 1)] = work;
         return 0;
 }
 
 bool dn__queue_pop(dn__queue *queue, dn__work *ret_work)
 {
-        if (!queue->n_works)
+        if (!queue->n_items)
                 return false;
         *ret_work = queue->ring[queue->head++ & (queue->n_slots - 1)];
-        queue->n_works--;
+        queue->n_items--;
         return true;
 }

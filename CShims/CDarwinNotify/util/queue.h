@@ -16,7 +16,7 @@ typedef struct dn__queue {
         dn__work *ring;
         size_t n_slots; /* a power of two, or 0 */
         size_t head;    /* always increases; the slot is head % n_slots */
-        size_t n_works;
+        size_t n_items;
 } dn__queue;
 
 void dn__queue_deinit(dn__queue *queue);

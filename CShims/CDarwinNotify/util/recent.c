@@ -77,16 +77,3 @@ void dn__recent_forget(dn__recent *recent, const void *prefix, size_t n_prefix_b
                         entry_free(recent, entry);
         }
 }
-
-void dn__recent_walk(dn__recent *recent,
-                     void (*each)(const void *key, size_t n_key_bytes, uint64_t *number,
-                                  void *context),
-                     void *context)
-{
-        for (dn__link *link = recent->by_use.next; link && link != &recent->by_use;
-             link = link->next) {
-                entry *entry = DN__CONTAINER(link, struct entry, link);
-
-                each(entry->key, entry->entry.n_key_bytes, &entry->number, context);
-        }
-}

@@ -23,9 +23,3 @@ uint64_t *dn__recent_use(dn__recent *recent, const void *key, size_t n_key_bytes
 
 /* Removes the keys that begin with a byte string. Scans all keys. */
 void dn__recent_forget(dn__recent *recent, const void *prefix, size_t n_prefix_bytes);
-
-/* Calls a function for each key with its number, which it may change. */
-void dn__recent_walk(dn__recent *recent,
-                     void (*each)(const void *key, size_t n_key_bytes, uint64_t *number,
-                                  void *context),
-                     void *context);

@@ -1,8 +1,14 @@
-/* String helpers. */
+/* Text: UTF-8, and how it begins. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+/* Returns whether the bytes are UTF-8 that sd-bus accepts: no overlong forms, no surrogates,
+ * nothing above U+10FFFF, no noncharacters (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF). The brokers
+ * accept noncharacters, but libsystemd neither writes nor reads them. */
+bool dn__utf8_is_valid(const char *bytes, size_t n_bytes);
 
 static inline bool dn__text_begins_with(const char *text, const char *prefix)
 {

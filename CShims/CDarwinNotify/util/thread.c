@@ -12,15 +12,24 @@
 #include "util/list.h"
 #include "util/lock.h"
 
-/* The threads of this process. Each joins the one that ended before it, so that all but the last
- * one are gone, with their stacks. */
+/* One thread of the library. */
+typedef struct thread {
+        struct threads *threads;
+        struct thread *next; /* among those that have ended */
+        pthread_t id;        /* set when it has ended */
+        const char *name;
+        void (*run)(void *context);
+        void *context;
+} thread;
+
+/* The threads of this process. One that ends cannot free its own stack, and one that waits for
+ * another is itself in the way: so each start joins the threads that have ended since the last. */
 typedef struct threads {
         dn__per_process process;
         dn__lock lock;
         dn__condition changed;
         unsigned n_running DN__GUARDED_BY(&lock);
-        bool has_ended DN__GUARDED_BY(&lock);
-        pthread_t ended DN__GUARDED_BY(&lock); /* not joined yet */
+        thread *ended DN__GUARDED_BY(&lock); /* not joined yet */
         bool are_detached DN__GUARDED_BY(&lock);
 } threads;
 
@@ -35,116 +44,102 @@ bool dn__thread_is_ours(void)
 
 /* --- The threads of this process -------------------------------------------------------------- */
 
-static dn__per_process *make_threads(void *context)
+static void init_threads(void *state)
 {
-        threads *threads = calloc(1, sizeof(*threads));
+        threads *threads = state;
 
-        (void)context;
-        if (!threads)
-                return NULL;
         dn__lock_init(&threads->lock);
         dn__condition_init(&threads->changed);
-        return &threads->process;
 }
 
-static void discard_threads(dn__per_process *made)
-{
-        threads *threads = DN__CONTAINER(made, struct threads, process);
-
-        dn__condition_deinit(&threads->changed);
-        dn__lock_deinit(&threads->lock);
-        free(threads);
-}
-
-static threads *threads_of(dn__per_process *found)
-{
-        return found ? DN__CONTAINER(found, threads, process) : NULL;
-}
-
-static void begin(threads *threads)
+static void count(threads *threads, int n)
 {
         DN__HOLD(&threads->lock);
-        threads->n_running++;
+        threads->n_running += (unsigned)n;
 }
 
-/* For a thread that could not be started. */
-static void take_back(threads *threads)
+/* The last use of the list by this thread: it may be freed afterwards. */
+static void end(thread *thread)
 {
+        threads *threads = thread->threads;
         DN__HOLD(&threads->lock);
-        threads->n_running--;
-}
 
-static void end(threads *threads)
-{
-        bool has_ended;
-        pthread_t before;
-
-        dn__lock_acquire(&threads->lock);
-        has_ended = threads->has_ended;
-        before = threads->ended;
-        threads->ended = pthread_self();
-        threads->has_ended = !threads->are_detached;
-        if (threads->are_detached)
-                (void)pthread_detach(threads->ended);
+        if (threads->are_detached) {
+                (void)pthread_detach(pthread_self());
+                free(thread);
+        } else {
+                thread->id = pthread_self();
+                thread->next = threads->ended;
+                threads->ended = thread;
+        }
         threads->n_running--;
         dn__condition_broadcast(&threads->changed);
-        dn__lock_release(&threads->lock);
-        if (has_ended)
-                (void)pthread_join(before, NULL);
 }
 
 /* --- One thread ------------------------------------------------------------------------------- */
 
-typedef struct start {
-        threads *threads;
-        const char *name;
-        void (*run)(void *context);
-        void *context;
-} start;
-
 static void *thread_main(void *argument)
 {
-        start start = *(struct start *)argument;
+        thread *thread = argument;
 
-        free(argument);
         is_ours = true;
         /* Only a callback could cancel it, leaving the library's locks held. */
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-        (void)pthread_setname_np(pthread_self(), start.name);
-        start.run(start.context);
-        end(start.threads);
+        (void)pthread_setname_np(pthread_self(), thread->name);
+        thread->run(thread->context);
+        end(thread);
         return NULL;
 }
 
 /* A thread inherits its creator's mask: block signals first, so the host's signals can never be
  * delivered here. */
-static int create(start *start)
+static int create(thread *thread)
 {
         static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
         sigset_t all, before;
-        pthread_t thread;
+        pthread_t id;
         int r;
 
         (void)sigfillset(&all);
         for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
                 (void)sigdelset(&all, faults[i]);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        r = pthread_create(&thread, NULL, thread_main, start);
+        r = pthread_create(&id, NULL, thread_main, thread);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return r;
+        return -r;
 }
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 
-static bool take_ended(threads *threads, pthread_t *ret_ended)
+static thread *take_ended(threads *threads)
 {
-        bool has_ended;
-
         DN__HOLD(&threads->lock);
-        has_ended = threads->has_ended;
-        threads->has_ended = false;
-        *ret_ended = threads->ended;
-        return has_ended;
+        thread *ended = threads->ended;
+
+        threads->ended = NULL;
+        return ended;
+}
+
+static void put_back(threads *threads, thread *thread)
+{
+        DN__HOLD(&threads->lock);
+        thread->next = threads->ended;
+        threads->ended = thread;
+}
+
+/* Joins the threads that are gone. One that is still on its way out, perhaps in a destructor of the
+ * host that needs a lock of our caller, is left for the next time. */
+static void join_gone(threads *threads)
+{
+        thread *next;
+
+        for (thread *thread = take_ended(threads); thread; thread = next) {
+                next = thread->next;
+                if (pthread_tryjoin_np(thread->id, NULL) == 0)
+                        free(thread);
+                else
+                        put_back(threads, thread);
+        }
 }
 
 static void await_end(threads *threads)
@@ -156,10 +151,13 @@ static void await_end(threads *threads)
 
 static void join_ended(threads *threads)
 {
-        pthread_t ended;
+        thread *next;
 
-        if (take_ended(threads, &ended))
-                (void)pthread_join(ended, NULL);
+        for (thread *thread = take_ended(threads); thread; thread = next) {
+                next = thread->next;
+                (void)pthread_join(thread->id, NULL);
+                free(thread);
+        }
 }
 
 static void detach(threads *threads)
@@ -170,7 +168,7 @@ static void detach(threads *threads)
 
 static void detach_all(void)
 {
-        threads *threads = threads_of(dn__per_process_find(&shared));
+        threads *threads = dn__process_state_find(&shared);
 
         if (!threads)
                 return;
@@ -180,13 +178,15 @@ static void detach_all(void)
 
 void dn__thread_join_all(void)
 {
-        threads *threads = threads_of(dn__per_process_take(&shared));
+        threads *threads = dn__process_state_find(&shared);
 
         if (!threads)
                 return;
         await_end(threads);
         join_ended(threads);
-        discard_threads(&threads->process);
+        dn__condition_deinit(&threads->changed);
+        dn__lock_deinit(&threads->lock);
+        dn__process_state_free(&shared);
 }
 
 /* --- Starting ------------------------------------------------------------------------------- */
@@ -200,18 +200,20 @@ static void register_at_exit(void)
 int dn__thread_start(const char *name, void (*run)(void *context), void *context)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        threads *threads = threads_of(
-                dn__per_process_get(&shared, make_threads, discard_threads, NULL));
-        start *argument = threads ? malloc(sizeof(*argument)) : NULL;
+        threads *threads = dn__process_state_get(&shared, sizeof(*threads), init_threads);
+        thread *thread = threads ? malloc(sizeof(*thread)) : NULL;
+        int r;
 
-        if (!argument)
+        if (!thread)
                 return -ENOMEM;
         (void)pthread_once(&once, register_at_exit);
-        *argument = (start){ threads, name, run, context };
-        begin(threads);
-        if (create(argument) == 0)
-                return 0;
-        take_back(threads);
-        free(argument);
-        return -ENOMEM;
+        join_gone(threads);
+        *thread = (struct thread){ threads, .name = name, .run = run, .context = context };
+        count(threads, 1);
+        r = create(thread);
+        if (r < 0) {
+                count(threads, -1);
+                free(thread);
+        }
+        return r;
 }

@@ -1,14 +1,14 @@
 /* Creates the library's threads: named, with every signal left to the host's threads except faults
  * of the thread itself: the host's crash handler also sees faults in callbacks.
  *
- * Nobody waits for a thread that ends, until all of them are joined. When the process exits, those
- * that have ended are joined; those that end later need not be. */
+ * A thread that has ended is joined when the next one starts, without waiting for it. At the exit
+ * of the process all that have ended are joined; a thread that ends later is not. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Starts a thread. `name` has at most 15 bytes. Returns 0, or -ENOMEM if no thread can be
- * created. */
+/* Starts a thread. `name` has at most 15 bytes. Returns 0, -ENOMEM, or -EAGAIN if there are too
+ * many threads. */
 int dn__thread_start(const char *name, void (*run)(void *context), void *context);
 
 /* Returns whether the caller is one of the library's threads. */

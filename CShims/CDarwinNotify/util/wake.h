@@ -102,3 +102,7 @@ static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
 
 /* Sleeps until somebody rings or has rung, or until a deadline. Returns false at the deadline. */
 bool dn__wake_sleep(dn__wake_word *word, dn__wake_scope scope, uint64_t until_us);
+
+/* The second half of sleeping, after dn__wake_fall_asleep(), whose result is passed. */
+bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
+                          uint64_t until_us);

@@ -44,7 +44,7 @@ package final class DistributedCenter: Sendable {
     let options = UInt32(truncatingIfNeeded: options) & appleOptions
     try withCString(name) { (name) throws(DarwinNotifyError) in
       try withOptionalCString(object) { (object) throws(DarwinNotifyError) in
-        try check(dn_center_post(center, name, object, userInfo?.list, options))
+        try checkPost(dn_center_post(center, name, object, userInfo?.list, options))
       }
     }
   }
@@ -59,7 +59,7 @@ package final class DistributedCenter: Sendable {
     var observer: OpaquePointer?
     try filter.withFilter { (filter) throws(DarwinNotifyError) in
       let handler = dn_handler { handler(DistributedEvent($0)) }
-      try checkRegistration(
+      try check(
         delivery.withExecutor { executor in
           withUnsafePointer(to: filter) {
             dn_center_observe_filtered(center, $0, handler, executor, &observer)
@@ -92,3 +92,69 @@ package final class DistributedCenter: Sendable {
 }
 
 private let appleOptions = UInt32(DN_POST_DELIVER_IMMEDIATELY | DN_POST_TO_ALL_SESSIONS)
+
+/// What an observer asks for. The corresponding C type is `dn_filter`.
+package struct DistributedFilter: Sendable {
+  /// Which names.
+  package enum Names: Sendable {
+    case all
+    case name(String)
+    /// All that begin with a text.
+    case prefix(String)
+  }
+
+  package var names: Names
+  package var object: String?
+  /// A `DN_SUSPENSION_` value; Apple's have the same values.
+  package var behavior: UInt
+
+  package init(_ names: Names, object: String? = nil, behavior: UInt = 0) {
+    self.names = names
+    self.object = object
+    self.behavior = behavior
+  }
+
+  /// Lends the C form of the filter.
+  func withFilter(
+    _ body: (dn_filter) throws(DarwinNotifyError) -> Void
+  ) throws(DarwinNotifyError) {
+    var filter = dn_filter()
+    filter.behavior = CInt(truncatingIfNeeded: behavior)
+    try withOptionalCString(object) { (object) throws(DarwinNotifyError) in
+      filter.object = UnsafeRawPointer(object)
+      switch names {
+      case .all: try body(filter)
+      case .name(let name):
+        try withCString(name) { (name) throws(DarwinNotifyError) in
+          filter.name = name
+          try body(filter)
+        }
+      case .prefix(let prefix):
+        try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
+          filter.prefix = prefix
+          try body(filter)
+        }
+      }
+    }
+  }
+}
+
+/// One delivery of a distributed notification. The corresponding C type is `dn_event`.
+package struct DistributedEvent: Sendable {
+  package let name: String
+  package let object: String?
+  package let userInfo: PropertyList?
+  /// How many posts it stands for, 1 or more.
+  package let coalesced: Int
+  /// How many posts before it are missing.
+  package let dropped: Int
+
+  /// Copies an event that C lends.
+  init(_ event: dn_event) {
+    name = String(cString: event.name)
+    object = event.object.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+    userInfo = PropertyList(retaining: event.user_info)
+    coalesced = Int(clamping: event.n_posts)
+    dropped = Int(clamping: event.n_dropped)
+  }
+}

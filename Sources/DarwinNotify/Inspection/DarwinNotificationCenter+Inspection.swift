@@ -3,9 +3,9 @@
 extension DarwinNotificationCenter {
   /// Watches every post on a bus, over a connection of its own, until a closure ends it.
   ///
-  /// Without a bus it watches the table that the processes of the user share: the posts of names
-  /// with a registration. It blocks the calling thread and runs the closures there. It does not see
-  /// posts that stay inside a process.
+  /// It blocks the calling thread and runs the closures there. A bus that is lost ends the watch.
+  /// Where there is none, ``observe(withPrefix:on:_:)-(_,Delivery,_)`` reports the posts of names
+  /// with a registration. Posts that stay inside a process are not seen.
   ///
   /// - Parameters:
   ///   - bus: the bus to watch; `nil` for that of ``shared``.
@@ -14,8 +14,8 @@ extension DarwinNotificationCenter {
   ///   - body: called for each post.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty, or the address or the
   ///   prefix contains a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``
-  ///   if the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is neither a
-  ///   bus nor a table, or no longer.
+  ///   if the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is no bus, or
+  ///   no longer.
   ///
   /// The corresponding C function is `dn_watch_posts`.
   public static func watchPosts(
@@ -60,4 +60,34 @@ private func withCString(
   try withCString(bus.specification) { (text) throws(DarwinNotifyError) in
     try body(text)
   }
+}
+
+/// A name that processes of this user have registrations for.
+///
+/// The corresponding C type is `dn_name_record`.
+public struct NameRecord: Hashable, Sendable {
+  /// The name. The corresponding C field is `name`.
+  public let name: NotificationName
+
+  /// The number of posts, counted from an arbitrary start. The corresponding C field is
+  /// `generation`.
+  public let generation: UInt64
+
+  /// The value that ``NotifyToken/state`` reads. The corresponding C field is `state`.
+  public let state: UInt64
+
+  /// The pids of the one or more processes with a registration, as they see themselves; `nil` if
+  /// not known. The corresponding C fields are `n_holders`, `pids`.
+  public let holders: [Int32?]
+}
+
+/// The decision of a closure of ``DarwinNotificationCenter/watchPosts(on:prefix:ready:_:)``.
+///
+/// The corresponding C values are the results of the callbacks of `dn_watcher`.
+public enum WatchDecision: Hashable, Sendable {
+  /// The watch continues.
+  case proceed
+
+  /// The watch ends.
+  case stop
 }

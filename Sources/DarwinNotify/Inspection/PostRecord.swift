@@ -1,6 +1,6 @@
 // Describes a post that was seen.
 
-/// A post seen on a bus, or posts of a name that the user's table has counted.
+/// A post seen on a bus.
 ///
 /// The corresponding C type is `dn_post_record`.
 public struct PostRecord: Hashable, Sendable {
@@ -14,8 +14,8 @@ public struct PostRecord: Hashable, Sendable {
   /// The name that was posted. The corresponding C field is `name`.
   public let name: NotificationName
 
-  /// The bus name of the sender's connection, such as `:1.42`; empty if the post was seen in the
-  /// table, which does not say who posted. The corresponding C field is `sender`.
+  /// The bus name of the sender's connection, such as `:1.42`. The corresponding C field is
+  /// `sender`.
   public let sender: String
 
   /// The process of the sender; `nil` if it was gone before it could be determined. The
@@ -32,10 +32,6 @@ public struct PostRecord: Hashable, Sendable {
 
   /// The table that counted it, if one did. The corresponding C field is `region`.
   public let region: UInt64?
-
-  /// How many posts the record stands for: one, or more if it was seen in the table. The
-  /// corresponding C field is `n_posts`.
-  public let coalesced: Int
 
   /// The object of a distributed notification. The corresponding C field is `object`.
   public let object: String?

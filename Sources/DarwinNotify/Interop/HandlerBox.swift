@@ -1,4 +1,4 @@
-// Carries Swift objects through C as context pointers.
+// Passes handlers through C.
 
 internal import CDarwinNotify
 
@@ -66,5 +66,73 @@ extension dn_handler {
     self.init { event in
       handler(NotificationEvent(name: name, coalesced: Int(clamping: event.n_posts)))
     }
+  }
+}
+
+/// A handler of the state of a bus.
+private final class BusHandlerBox: Sendable {
+  let handler: @Sendable (Bool) -> Void
+
+  init(_ handler: @escaping @Sendable (Bool) -> Void) {
+    self.handler = handler
+  }
+}
+
+extension dn_bus_handler {
+  /// Makes the C handler. It owns a reference, so it must be handed to C.
+  private init(_ handler: @escaping @Sendable (Bool) -> Void) {
+    self.init(
+      invoke: { _, isOnBus, context in
+        Context.borrow(context, as: BusHandlerBox.self).handler(isOnBus != 0)
+      },
+      context: Context.retain(BusHandlerBox(handler)),
+      destroy: Context.release
+    )
+  }
+
+  /// Calls a handler with the state of a center's bus, then for each change, until the observation
+  /// ends. The corresponding C function is `dn_center_observe_bus`.
+  static func observe(
+    _ center: OpaquePointer, on delivery: Delivery, _ handler: @escaping @Sendable (Bool) -> Void
+  ) throws(DarwinNotifyError) -> NotificationObservation {
+    var observer: OpaquePointer?
+    let handler = dn_bus_handler(handler)
+    try check(
+      delivery.withExecutor { dn_center_observe_bus(center, handler, $0, &observer) })
+    return NotificationObservation(adoptingRegistered: observer)
+  }
+}
+
+/// A handler and the token it is registered for.
+///
+/// The token owns the registration, which owns this box; the reference back does not keep the token
+/// alive.
+private final class TokenHandlerBox: Sendable {
+  private weak let token: NotifyToken?
+  private let handler: @Sendable (NotifyToken) -> Void
+
+  init(_ token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
+    self.token = token
+    self.handler = handler
+  }
+
+  /// Calls the handler, unless the token is being freed.
+  func call(number: CInt) {
+    guard let token else { return }
+    token.adopt(number: number)
+    handler(token)
+  }
+}
+
+extension dn_token_handler {
+  /// Makes the C handler. It owns a reference, so it must be handed to C.
+  init(for token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
+    self.init(
+      invoke: { number, context in
+        Context.borrow(context, as: TokenHandlerBox.self).call(number: number)
+      },
+      context: Context.retain(TokenHandlerBox(token, handler)),
+      destroy: Context.release
+    )
   }
 }

@@ -58,7 +58,6 @@ extension PostRecord {
     program = record.program.map { String(cString: $0) }
     generation = record.generation == 0 ? nil : record.generation
     region = record.region == 0 ? nil : record.region
-    coalesced = Int(clamping: record.n_posts)
     object = record.object.map { String(cString: $0) }
     userInfo = jsonText(of: record.user_info)
     number = record.number == 0 ? nil : record.number

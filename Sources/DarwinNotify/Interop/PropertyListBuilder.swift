@@ -29,7 +29,7 @@ package struct PropertyListBuilder: ~Copyable {
     switch value {
     case .string(var string):
       string.withUTF8 { utf8 in
-        // C takes an empty string, too, but no null pointer.
+        // C also takes an empty string, but no null pointer.
         let start = utf8.baseAddress.map(UnsafeRawPointer.init) ?? UnsafeRawPointer(noBytes)
         set(dn_value(DN_TYPE_STRING, utf8.count) { $0.data = start }, for: key)
       }

@@ -7,7 +7,7 @@ extension DarwinNotificationCenter {
   ///
   /// When a listener is replaced, each post reaches exactly one of the two. If binding fails, the
   /// old listener stays. If two threads bind the same name at the same time, one of the two
-  /// listeners stays. Binding succeeds without a bus, too: the library keeps looking for one.
+  /// listeners stays. Binding also succeeds without a bus: the library keeps looking for one.
   ///
   /// - Parameters:
   ///   - listener: the listener. Names of listeners are compared byte by byte.
@@ -73,7 +73,7 @@ extension NotificationObservation {
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var successor: OpaquePointer?
     let handler = dn_handler(for: name, handler)
-    try checkRegistration(
+    try check(
       delivery.withExecutor { dn_observer_replace(observer, handler, $0, &successor) })
     return NotificationObservation(adoptingRegistered: successor)
   }

@@ -54,6 +54,6 @@ public struct Listener<Event: Sendable>: Sendable {
     _ name: String, on actor: Isolation,
     _ action: @escaping @Sendable (isolated Isolation, Event) -> Void
   ) {
-    self.init(name, on: .actor(actor), isolated(to: actor, action))
+    self.init(name, on: .actor(actor), onActor(actor, action))
   }
 }

@@ -1,5 +1,7 @@
 // Presents the notifications of a name as a sequence.
 
+internal import DarwinNotifySupport
+
 /// The notifications of a name, as a sequence.
 ///
 /// Every iterator sees every post. Events that it has not taken yet are kept as one, the newest,
@@ -59,3 +61,82 @@ public struct Notifications: AsyncSequence, Sendable {
 /// An iterator belongs to one task.
 @available(*, unavailable)
 extension Notifications.Iterator: Sendable {}
+
+/// What the handler of an iteration shares with its iterator.
+final class NotificationsStorage: Sendable {
+  private struct State {
+    /// What has come since the iterator asked last.
+    var event: NotificationEvent?
+    var isFinished = false
+  }
+
+  private let state = Awaited(State())
+
+  /// Takes an event, which also stands for one that has not been asked for.
+  func receive(_ event: NotificationEvent) {
+    state.change { state in
+      if !state.isFinished { state.event = event.merged(with: state.event) }
+    }
+  }
+
+  /// Returns the next event, or `nil` once the iteration is over.
+  func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
+    await state.wait(isolation: isolation) { $0.event != nil || $0.isFinished }
+    return state.change { $0.event.take() }
+  }
+
+  /// Ends the iteration.
+  func finish() {
+    state.change { $0 = State(isFinished: true) }
+  }
+}
+
+extension NotificationEvent {
+  /// The newest event, which also stands for the posts of an earlier one.
+  fileprivate func merged(with earlier: NotificationEvent?) -> NotificationEvent {
+    guard let earlier else { return self }
+    return NotificationEvent(name: name, coalesced: earlier.coalesced + coalesced)
+  }
+}
+
+/// The registration of one iteration, which ends with the last reference.
+final class NotificationsRegistration: Sendable {
+  private let storage: NotificationsStorage
+  private let observation: NotificationObservation
+
+  init(
+    of name: NotificationName, from center: DarwinNotificationCenter
+  ) throws(DarwinNotifyError) {
+    let storage = NotificationsStorage()
+    self.storage = storage
+    observation = try center.observe(name, on: .direct) { storage.receive($0) }
+  }
+
+  /// Returns the next event, or `nil` once the task is cancelled.
+  func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
+    await withTaskCancellationHandler {
+      await storage.next(isolation: isolation)
+    } onCancel: {
+      observation.cancel()
+      storage.finish()
+    }
+  }
+}
+
+/// The registrations of the iterations over one sequence. The first is made in advance.
+final class RegistrationSource<Registration: Sendable>: Sendable {
+  private let make: @Sendable () throws(DarwinNotifyError) -> Registration
+  private let first: Locked<Registration?>
+
+  init(
+    _ make: @escaping @Sendable () throws(DarwinNotifyError) -> Registration
+  ) throws(DarwinNotifyError) {
+    self.make = make
+    first = Locked(try make())
+  }
+
+  /// Returns the registration of the next iteration; `nil` if it could not be made.
+  func take() -> Registration? {
+    first.withLock { $0.take() } ?? (try? make())
+  }
+}

@@ -4,7 +4,7 @@ internal import CDarwinNotify
 
 /// An error of ``NotifyToken``: a status of `<notify.h>`.
 ///
-/// The corresponding C constants are those that begin with `NOTIFY_STATUS_`.
+/// The corresponding C constants are the ones that begin with `NOTIFY_STATUS_`.
 public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The status, such as 7 for ``notAuthorized``; never 0.
   public let rawValue: UInt32
@@ -77,7 +77,7 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
 
   // Disfavored, so that `case .notAuthorized` is not ambiguous between this type and another error
   // type.
-  /// Lets a `catch` clause name one of these errors where other errors may occur, too.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
   @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     error as? Self == pattern

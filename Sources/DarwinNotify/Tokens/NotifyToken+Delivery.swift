@@ -1,6 +1,7 @@
 // Checks for posts and suspends deliveries.
 
 internal import CDarwinNotify
+internal import DarwinNotifySupport
 
 extension NotifyToken {
   /// Returns whether the name was posted since the last check of this token; the first check
@@ -42,5 +43,65 @@ extension NotifyToken {
   /// `notify_resume`.
   public func resume() {
     _ = notify_resume(rawValue)
+  }
+}
+
+extension NotifyToken {
+  /// Registers a handler that is called on the main actor for each post.
+  ///
+  /// - Parameters:
+  ///   - name: the name to register for.
+  ///   - handler: the handler, which is passed the token. It is released once the token has ended.
+  /// - Throws: what ``init(_:)`` throws.
+  ///
+  /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
+  public convenience init(
+    _ name: NotificationName, _ handler: @escaping @MainActor @Sendable (NotifyToken) -> Void
+  ) throws(NotifyError) {
+    try self.init(name, on: .main, onMainActor(handler))
+  }
+
+  /// Registers a handler that is called, isolated to an actor, for each post.
+  ///
+  /// - Parameters:
+  ///   - name: the name to register for.
+  ///   - actor: the actor. It lives as long as the registration.
+  ///   - handler: the handler, which is passed the actor and the token. It is released once the
+  ///     token has ended.
+  /// - Throws: what ``init(_:)`` throws.
+  ///
+  /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
+  public convenience init<Isolation: Actor>(
+    _ name: NotificationName, on actor: Isolation,
+    _ handler: @escaping @Sendable (isolated Isolation, NotifyToken) -> Void
+  ) throws(NotifyError) {
+    try self.init(name, on: .actor(actor), onActor(actor, handler))
+  }
+}
+
+extension NotifyToken {
+  /// The descriptor that becomes readable when the token's name is posted.
+  ///
+  /// The corresponding C parameters are `notify_fd`, `flags` of `notify_register_file_descriptor`.
+  public enum Descriptor: Sendable {
+    /// The read end of a new pipe.
+    case new
+
+    /// The descriptor of another token, which must be valid.
+    ///
+    /// The corresponding C constant is `NOTIFY_REUSE`.
+    case shared(with: NotifyToken)
+  }
+}
+
+extension NotifyToken.Descriptor {
+  /// The arguments for C: a descriptor, if there already is one, and the flags.
+  func cArguments() throws(NotifyError) -> (descriptor: CInt, flags: CInt) {
+    switch self {
+    case .new: return (-1, 0)
+    case .shared(let token):
+      guard let descriptor = token.fileDescriptor else { throw .invalidFile }
+      return (descriptor, NOTIFY_REUSE)
+    }
   }
 }

@@ -1,5 +1,6 @@
 // Finds the implementation of a contract.
 
+public import FoundationEssentials
 internal import DarwinNotifySupport
 
 /// One object in front of many contracts, each with an implementation that is registered for it.
@@ -37,7 +38,7 @@ public final class Facade: Sendable {
   /// - Parameters:
   ///   - contract: the contract, such as `(any UserHandler).self`.
   ///   - implementation: the implementation.
-  /// - Throws: ``FacadeError/alreadyRegistered(contract:)`` if the contract has an implementation;
+  /// - Throws: ``FacadeError/alreadyRegistered`` if the contract has an implementation;
   ///   one that was held weakly and is gone does not count.
   public func register<Contract: Sendable>(
     _ contract: Contract.Type, _ implementation: Contract
@@ -50,7 +51,7 @@ public final class Facade: Sendable {
   /// - Parameters:
   ///   - contract: the contract, such as `(any UserHandler).self`.
   ///   - implementation: an object that implements the contract.
-  /// - Throws: ``FacadeError/alreadyRegistered(contract:)``, ``FacadeError/notAnObject(type:)``.
+  /// - Throws: ``FacadeError/alreadyRegistered``, ``FacadeError/notAnObject``.
   public func register<Contract: Sendable>(
     _ contract: Contract.Type, weak implementation: Contract
   ) throws(FacadeError) {
@@ -75,7 +76,7 @@ public final class Facade: Sendable {
   ///   - contract: the contract.
   ///   - implementation: an object that implements the contract.
   /// - Returns: the old implementation.
-  /// - Throws: ``FacadeError/notAnObject(type:)``.
+  /// - Throws: ``FacadeError/notAnObject``.
   @discardableResult public func replace<Contract: Sendable>(
     _ contract: Contract.Type, withWeak implementation: Contract
   ) throws(FacadeError) -> Contract? {
@@ -103,14 +104,14 @@ public final class Facade: Sendable {
   /// The implementation of a contract.
   ///
   /// - Parameter contract: the contract.
-  /// - Throws: ``FacadeError/unregistered(contract:)``, ``FacadeError/vanished(contract:)``.
+  /// - Throws: ``FacadeError/unregistered``, ``FacadeError/vanished``.
   public subscript<Contract: Sendable>(_ contract: Contract.Type) -> Contract {
     @inlinable get throws(FacadeError) {
       guard let implementation = find(contract) else {
-        throw .unregistered(contract: String(reflecting: contract))
+        throw .unregistered(contract)
       }
       guard let current = implementation.current else {
-        throw .vanished(contract: String(reflecting: contract))
+        throw .vanished(contract)
       }
       return current
     }
@@ -143,7 +144,7 @@ public final class Facade: Sendable {
     while true {
       let old = find(contract)
       guard old?.current == nil else {
-        throw .alreadyRegistered(contract: String(reflecting: contract))
+        throw .alreadyRegistered.of(contract)
       }
       // Unless another thread was faster: nothing of the old one may be called under the lock.
       let isInserted = table.withLock { table in
@@ -154,4 +155,113 @@ public final class Facade: Sendable {
       if isInserted { return }
     }
   }
+}
+
+/// An error concerning the contracts of a ``Facade``.
+///
+/// A `catch` clause or a `switch` names it, as in `catch .unregistered`.
+public struct FacadeError: Error, Equatable, Sendable {
+  private enum Code {
+    case unregistered, vanished, alreadyRegistered, notAnObject
+  }
+
+  private let code: Code
+
+  /// The full name of the contract, such as `Shop.UserHandler`, or of the type that is refused.
+  public private(set) var type: String?
+
+  private init(_ code: Code) {
+    self.code = code
+  }
+
+  /// Nothing is registered for the contract.
+  public static let unregistered = Self(.unregistered)
+
+  /// The contract's implementation was held weakly and is gone.
+  public static let vanished = Self(.vanished)
+
+  /// The contract already has an implementation; use `replace` to replace it.
+  public static let alreadyRegistered = Self(.alreadyRegistered)
+
+  /// A value of a value type, named in ``type``, cannot be held weakly.
+  public static let notAnObject = Self(.notAnObject)
+
+  /// Returns whether two errors are of the same kind, whatever their details:
+  /// `catch .unregistered`.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool {
+    pattern.code == error.code
+  }
+
+  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  @_disfavoredOverload
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    (error as? Self)?.code == pattern.code
+  }
+
+  /// Returns the error for a type.
+  package func of(_ type: Any.Type) -> Self {
+    var error = self
+    error.type = String(reflecting: type)
+    return error
+  }
+
+  @usableFromInline static func unregistered<Contract>(_ contract: Contract.Type) -> Self {
+    unregistered.of(contract)
+  }
+
+  @usableFromInline static func vanished<Contract>(_ contract: Contract.Type) -> Self {
+    vanished.of(contract)
+  }
+}
+
+extension FacadeError: CustomStringConvertible, LocalizedError {
+  /// A sentence for the log.
+  public var description: String {
+    let type = type ?? "the contract"
+    return switch code {
+    case .unregistered: "nothing is registered for \(type)"
+    case .vanished: "the implementation of \(type) is gone"
+    case .alreadyRegistered: "\(type) already has an implementation"
+    case .notAnObject: "\(type) is a value type, and only objects can be held weakly"
+    }
+  }
+
+  /// The sentence, so that it is also the `localizedDescription`.
+  public var errorDescription: String? { description }
+}
+
+/// The implementation of a contract, held strongly or weakly.
+@usableFromInline final class Implementation<Contract: Sendable>: Sendable {
+  @usableFromInline let value: Contract?
+  @usableFromInline nonisolated(unsafe) weak let object: AnyObject?
+  // It never changes. Implementations are `Sendable`, which `AnyObject` does not express.
+
+  init(_ value: Contract) {
+    self.value = value
+    object = nil
+  }
+
+  /// Holds an object weakly.
+  init(weak value: Contract) throws(FacadeError) {
+    guard type(of: value as Any) is AnyClass else {
+      throw .notAnObject.of(type(of: value as Any))
+    }
+    self.value = nil
+    object = value as AnyObject
+  }
+
+  /// The implementation, unless it is gone. Do not read it under a lock: for a moment the caller
+  /// may have the last reference.
+  @inlinable var current: Contract? { value ?? (object as? Contract) }
 }

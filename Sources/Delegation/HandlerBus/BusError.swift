@@ -1,32 +1,102 @@
 // The errors of requests.
 
-/// How a request failed.
-public enum BusError: Error, Sendable {
-  /// No handler is registered for requests of this kind at this endpoint or platform; `nil` if the
-  /// request had no destination.
-  case missingHandler(kind: String, endpoint: String?)
+public import FoundationEssentials
 
-  /// There are handlers, but each of them was unavailable or declined, for these reasons.
-  case unavailable(kind: String, endpoint: String?, reasons: [String])
+/// How a request failed.
+///
+/// A `catch` clause or a `switch` names what happened, as in `catch .timedOut`; the properties say
+/// the details.
+public struct BusError: Error, Sendable {
+  private enum Code {
+    case missingHandler, unavailable, timedOut, cancelled, unanswered, failed
+  }
+
+  private let code: Code
+
+  /// The kind of the request.
+  public private(set) var kind: String?
+
+  /// The endpoint or platform; `nil` if the request had no destination.
+  public private(set) var endpoint: String?
+
+  /// Why handlers have declined.
+  public private(set) var reasons: [String] = []
+
+  /// The error that the handler or an interceptor threw.
+  public private(set) var underlying: (any Error)?
+
+  private init(_ code: Code) {
+    self.code = code
+  }
+
+  /// No handler is registered for requests of this ``kind`` at this ``endpoint``.
+  public static let missingHandler = Self(.missingHandler)
+
+  /// There are handlers, but each of them was unavailable or declined, for these ``reasons``.
+  public static let unavailable = Self(.unavailable)
 
   /// The timeout expired before there was an answer.
-  case timedOut
+  public static let timedOut = Self(.timedOut)
 
   /// The caller's task was cancelled before there was an answer.
-  case cancelled
+  public static let cancelled = Self(.cancelled)
 
   /// The handler dropped the request without an answer.
-  case unanswered(kind: String)
+  public static let unanswered = Self(.unanswered)
 
-  /// The handler or an interceptor threw this error.
-  case failed(any Error)
+  /// The handler or an interceptor threw the ``underlying`` error.
+  public static let failed = Self(.failed)
+
+  /// Returns whether two errors are of the same kind, whatever their details: `catch .timedOut`.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool {
+    pattern.code == error.code
+  }
+
+  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  @_disfavoredOverload
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    (error as? Self)?.code == pattern.code
+  }
+
+  @usableFromInline package static func missingHandler(kind: String, endpoint: String?) -> Self {
+    var error = Self.missingHandler
+    (error.kind, error.endpoint) = (kind, endpoint)
+    return error
+  }
+
+  @usableFromInline package static func unavailable(
+    kind: String, endpoint: String?, reasons: [String]
+  ) -> Self {
+    var error = Self.unavailable
+    (error.kind, error.endpoint, error.reasons) = (kind, endpoint, reasons)
+    return error
+  }
+
+  @usableFromInline package static func unanswered(kind: String) -> Self {
+    var error = Self.unanswered
+    error.kind = kind
+    return error
+  }
 
   /// Converts an error thrown while the request was handled.
   @usableFromInline init(_ error: any Error) {
     switch error {
     case let error as BusError: self = error
     case is CancellationError: self = .cancelled
-    default: self = .failed(error)
+    default:
+      self = .failed
+      underlying = error
     }
   }
 }
@@ -34,27 +104,28 @@ public enum BusError: Error, Sendable {
 extension BusError: CustomStringConvertible {
   /// A sentence for the log.
   public var description: String {
-    switch self {
-    case .missingHandler(let kind, let endpoint):
-      "no handler for \(kind)\(Self.place(endpoint))"
-    case .unavailable(let kind, let endpoint, let reasons):
-      "no handler for \(kind)\(Self.place(endpoint)) is available"
+    let request = (kind ?? "the request") + (endpoint.map { " at \($0)" } ?? "")
+    return switch code {
+    case .missingHandler: "no handler for \(request)"
+    case .unavailable:
+      "no handler for \(request) is available"
         + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
     case .timedOut: "no answer in time"
     case .cancelled: "cancelled"
-    case .unanswered(let kind): "the handler for \(kind) did not answer"
-    case .failed(let error): "failed: \(error)"
+    case .unanswered: "the handler for \(request) did not answer"
+    case .failed: "failed" + (underlying.map { ": \($0)" } ?? "")
     }
   }
+}
 
-  private static func place(_ endpoint: String?) -> String {
-    endpoint.map { " at \($0)" } ?? ""
-  }
+extension BusError: LocalizedError {
+  /// The sentence, so that it is also the `localizedDescription`.
+  public var errorDescription: String? { description }
 }
 
 /// Thrown by a handler to pass the request to the next one.
 public struct Decline: Error, Equatable, Sendable {
-  /// The reason, for ``BusError/unavailable(kind:endpoint:reasons:)`` and the trace.
+  /// The reason, for ``BusError/unavailable`` and the trace.
   public let reason: String
 
   /// Declines a request.

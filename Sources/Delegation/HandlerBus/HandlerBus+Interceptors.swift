@@ -84,7 +84,7 @@ extension HandlerBus {
   ///
   /// - Parameter body: the interceptor; `proceed` sends the request on. If it does so more than
   ///   once, the last response counts; if it returns without doing so, the request fails with
-  ///   ``BusError/unanswered(kind:)``.
+  ///   ``BusError/unanswered``.
   /// - Returns: the registration.
   @discardableResult public func intercept(
     _ body:
@@ -95,16 +95,14 @@ extension HandlerBus {
     interceptors.add(.all(body))
   }
 
-  /// Passes a request through the interceptors to the handlers.
+  /// Passes a request through the interceptors to what answers it.
   @usableFromInline func pass<Request: BusRequest>(
-    _ request: Request, to destination: Request.Destination?,
-    _ interceptors: ArraySlice<Interceptor>, _ tracing: Tracing?
+    _ request: Request, _ interceptors: ArraySlice<Interceptor>, _ tracing: Tracing?,
+    answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response
   ) async throws -> Request.Response {
-    guard let interceptor = interceptors.first else {
-      return try await answer(request, to: destination, tracing)
-    }
+    guard let interceptor = interceptors.first else { return try await answer(request, tracing) }
     let next: TypedInterceptor<Request>.Next = { request in
-      try await self.pass(request, to: destination, interceptors.dropFirst(), tracing)
+      try await self.pass(request, interceptors.dropFirst(), tracing, answer: answer)
     }
     switch interceptor.kind {
     case .typed(ObjectIdentifier(Request.self), let typed):

@@ -16,6 +16,17 @@ extension HandlerBus {
   @inlinable public func send<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil
   ) async throws(BusError) -> Request.Response {
+    try await send(request, endpoint: destination?.rawValue, timeout: timeout) {
+      try await self.answer($0, to: destination, $1)
+    }
+  }
+
+  /// Sends a request through the interceptors to a function, which answers it: the common part of
+  /// requests to handlers and of those that leave the process.
+  @inlinable package func send<Request: BusRequest>(
+    _ request: Request, endpoint: String?, timeout: Duration?,
+    answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response
+  ) async throws(BusError) -> Request.Response {
     guard !Task.isCancelled else { throw .cancelled }
     let tracing = tracers.begin()
     let result = await race(timeout) { () async -> Result<Request.Response, BusError> in
@@ -23,13 +34,13 @@ extension HandlerBus {
         let interceptors = self.interceptors.all
         return .success(
           interceptors.isEmpty
-            ? try await self.answer(request, to: destination, tracing)
-            : try await self.pass(request, to: destination, interceptors[...], tracing))
+            ? try await answer(request, tracing)
+            : try await self.pass(request, interceptors[...], tracing, answer: answer))
       } catch {
         return .failure(BusError(error))
       }
     }
-    tracing?.end(Request.kind, destination?.rawValue, request, result.map { $0 })
+    tracing?.end(Request.kind, endpoint, request, result.map { $0 })
     return try result.get()
   }
 

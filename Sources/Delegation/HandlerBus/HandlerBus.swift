@@ -5,7 +5,7 @@ internal import DarwinNotifySupport
 /// Sends each request to the first handler that accepts it.
 ///
 ///     let bus = HandlerBus()
-///     bus.handle(ShareText.self, at: "org.example.chat.friend") { "sent " + $0.text }
+///     bus.handle(ShareText.self, at: ["org.example.chat.friend"]) { "sent " + $0.text }
 ///     print(try await bus.send(ShareText(text: "hi"), to: "org.example.chat.friend"))
 ///
 /// Handlers are tried by priority, then in the order of their registration. One that is not
@@ -51,5 +51,25 @@ public final class HandlerBus: Sendable {
     _ type: Request.Type, at destination: Request.Destination? = nil
   ) -> Bool {
     handlers.handlers(of: type).contains { $0.serves(destination) && $0.isAvailable() }
+  }
+}
+
+/// Answers one request.
+///
+/// The first answer counts. If all references are dropped without one, the request fails with
+/// ``BusError/unanswered``: a request ends exactly once, whatever the handler does.
+public final class Reply<Response: Sendable>: Sendable {
+  private let duty: Duty<Result<Response, any Error>>
+
+  init(_ duty: Duty<Result<Response, any Error>>) {
+    self.duty = duty
+  }
+
+  /// Answers the request. It may be called on any thread.
+  ///
+  /// - Parameter result: the response or an error, which may be a ``Decline``.
+  /// - Returns: false if the request already has an answer, or nobody waits for it any more.
+  @discardableResult public func callAsFunction(_ result: Result<Response, any Error>) -> Bool {
+    duty.fulfil(result)
   }
 }

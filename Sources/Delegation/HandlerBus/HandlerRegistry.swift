@@ -29,7 +29,7 @@ extension HandlerRegistry {
   ///     in a task of its own, which is cancelled if nobody waits for the answer any more.
   /// - Returns: the registration.
   @discardableResult public func handle<Request: BusRequest>(
-    _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,
+    _ type: Request.Type, at destinations: [Request.Destination] = [], priority: Int = 0,
     available isAvailable: @escaping @Sendable () -> Bool = { true },
     origin: String = #fileID, line: Int = #line,
     perform body: @escaping @Sendable (Request) async throws -> Request.Response
@@ -42,6 +42,10 @@ extension HandlerRegistry {
 
   /// Registers a handler that answers later, from a callback.
   ///
+  ///     bus.handle(replyingTo: ShareText.self) { request, reply in
+  ///       sdk.share(request.text) { reply($0) }
+  ///     }
+  ///
   /// - Parameters:
   ///   - type: the type of the requests.
   ///   - destinations: their destinations. Without any, the handler takes requests to all
@@ -53,7 +57,7 @@ extension HandlerRegistry {
   ///   - body: the handler. It is passed a separate reply for each request, and must not block.
   /// - Returns: the registration.
   @discardableResult public func handle<Request: BusRequest>(
-    _ type: Request.Type, at destinations: Request.Destination..., priority: Int = 0,
+    replyingTo type: Request.Type, at destinations: [Request.Destination] = [], priority: Int = 0,
     available isAvailable: @escaping @Sendable () -> Bool = { true },
     origin: String = #fileID, line: Int = #line,
     perform body: @escaping @Sendable (Request, Reply<Request.Response>) -> Void

@@ -35,7 +35,7 @@ extension HandlerBus {
   }
 }
 
-/// Holds those who follow the trace of a bus.
+/// Holds the followers of the trace of a bus.
 @usableFromInline final class TracerTable: Sendable {
   private typealias Continuation = AsyncStream<TraceEvent>.Continuation
 
@@ -70,7 +70,7 @@ extension HandlerBus {
 }
 
 /// Measures one request.
-@usableFromInline final class Tracing: Sendable {
+@usableFromInline package final class Tracing: Sendable {
   private let tracers: TracerTable
   private let start = ContinuousClock.now
   private let chosen = Locked<String?>(nil)
@@ -80,7 +80,7 @@ extension HandlerBus {
   }
 
   /// The origin of the handler that has the request.
-  @usableFromInline var handler: String? {
+  @usableFromInline package var handler: String? {
     get { chosen.withLock { $0 } }
     set { chosen.withLock { $0 = newValue } }
   }

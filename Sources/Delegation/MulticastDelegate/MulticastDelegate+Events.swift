@@ -38,6 +38,17 @@ extension MulticastDelegate {
     if hasMissed { table.removeDead() }
   }
 
+  /// Calls a closure with each delegate, at its place: an event as it is written for one delegate,
+  /// with the labels of its arguments.
+  ///
+  ///     events.each { $0.didSeek(to: 3.5) }
+  ///
+  /// - Parameter event: calls a method of the delegate.
+  @inlinable public func each(_ event: @escaping @Sendable (Delegate) -> Void) {
+    let method: @Sendable (Delegate) -> () -> Void = { delegate in { event(delegate) } }
+    self(method)
+  }
+
   /// Calls a method of all delegates, on the main actor.
   ///
   /// - Parameters:

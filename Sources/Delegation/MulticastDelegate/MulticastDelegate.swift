@@ -51,7 +51,7 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   /// - Returns: false if the delegate has already been added with the same delivery, and then
   ///   nothing changes. Two deliveries are the same if they name the same queue or executor; all
   ///   loops count as one.
-  /// - Throws: ``MulticastDelegateError/notAnObject(type:)`` for a value of a value type.
+  /// - Throws: ``MulticastDelegateError/notAnObject`` for a value of a value type.
   @discardableResult public func add(
     _ delegate: Delegate, on delivery: Delivery = .main, inPlace: Bool = false
   ) throws(MulticastDelegateError) -> Bool {
@@ -157,5 +157,33 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
       guard place == nil || seat.place == place else { return false }
       return seat.delegate === delegate as AnyObject
     }
+  }
+}
+
+/// Why a delegate could not be added.
+public struct MulticastDelegateError: Error, Equatable, Sendable {
+  /// The type of the delegate.
+  public let type: String?
+
+  /// The delegate is a value of a value type, which cannot be held weakly.
+  ///
+  /// The type is in ``type``. For listeners without a class use ``MulticastListeners``.
+  public static let notAnObject = Self(type: nil)
+
+  package static func notAnObject(type: String) -> Self { Self(type: type) }
+
+  /// Returns true: there is only one kind of these errors.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool { true }
+}
+
+extension MulticastDelegateError: CustomStringConvertible {
+  /// A description of the error.
+  public var description: String {
+    "\(type ?? "this") is a value type, and only objects can be delegates"
   }
 }

@@ -115,3 +115,20 @@ public struct SlotCall<Listener: Sendable, each Argument: Sendable>: Sendable {
     multicast(method, repeat each arguments)
   }
 }
+
+/// A closure that a listener has instead of a method.
+///
+///     struct PlayerListener: Sendable {
+///       var didStart: Slot<Int>
+///       var didSeek: Slot<Double, String>?
+///     }
+public struct Slot<each Argument>: Sendable {
+  let body: @Sendable (repeat each Argument) -> Void
+
+  /// Creates a slot.
+  ///
+  /// - Parameter body: the closure.
+  public init(_ body: @escaping @Sendable (repeat each Argument) -> Void) {
+    self.body = body
+  }
+}

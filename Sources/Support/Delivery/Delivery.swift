@@ -10,6 +10,10 @@ public import Dispatch
 public enum Delivery: Sendable {
   /// On `DispatchQueue.main`, which is also the main actor.
   ///
+  /// That is where the handler runs, not what the compiler knows: with `on: .main` a handler is
+  /// `@Sendable`, and uses the state of the main actor by `MainActor.assumeIsolated`. The forms
+  /// without `on:` take handlers that are isolated to the main actor.
+  ///
   /// It runs under `dispatchMain()`, in an asynchronous `main` or in the run loop of the main
   /// thread; for a main thread that waits in another loop, use ``loop(_:)``.
   case main
@@ -40,4 +44,18 @@ public enum Delivery: Sendable {
   /// The function is passed work, on any thread. It must return at once; the loop then runs each
   /// piece of work exactly once, in the order received.
   case loop(@Sendable (@escaping @Sendable () -> Void) -> Void)
+}
+
+/// Returns a handler for the delivery `.main`.
+package func onMainActor<Event: Sendable>(
+  _ handler: @escaping @MainActor @Sendable (Event) -> Void
+) -> @Sendable (Event) -> Void {
+  { event in MainActor.assumeIsolated { handler(event) } }
+}
+
+/// Returns a handler for delivery to an actor.
+package func onActor<Isolation: Actor, Event: Sendable>(
+  _ actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, Event) -> Void
+) -> @Sendable (Event) -> Void {
+  { event in actor.assumeIsolated { handler($0, event) } }
 }

@@ -34,7 +34,7 @@ final class WorkQueue: Sendable {
   ///   - timeout: how long to wait; `nil` for no limit.
   ///   - job: the job.
   /// - Returns: what the job returns.
-  /// - Throws: ``WormholeError/cancelled`` or ``WormholeError/timedOut(_:)`` if it was not run.
+  /// - Throws: ``WormholeError/cancelled`` or ``WormholeError/timedOut`` if it was not run.
   func run<Value: Sendable>(
     on subject: String, timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
   ) async throws(WormholeError) -> Value {
@@ -79,7 +79,7 @@ final class WorkQueue: Sendable {
 /// A job with the task that waits for it.
 private final class Work<Value: Sendable>: Sendable {
   private let limit: WorkLimit
-  /// The job until it begins or is dropped: whoever takes it decides which.
+  /// The job until it begins or is dropped: taking it decides which.
   private let job: Locked<(@Sendable () -> Value)?>
   private let result = Promise<Result<Value, WormholeError>>()
 

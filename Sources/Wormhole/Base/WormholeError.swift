@@ -1,170 +1,324 @@
 // The errors of this module.
 
-public import DarwinNotify
+// `Listener`, `Delivery` and `DarwinNotificationCenter` are needed in almost every use.
+@_exported public import DarwinNotify
 internal import Glibc
 
 /// An error of an app group or its contents.
-public enum WormholeError: Error, Hashable, Sendable {
-  /// An identifier or a name is empty; nothing was changed.
-  case invalidIdentifier
+///
+/// A `catch` clause or a `switch` names what failed, as in `catch .busy`; the properties say the
+/// details, as far as there are any.
+///
+///     do {
+///       try hole.pass(true, to: .lightState)
+///     } catch .busy {
+///       print("later")
+///     } catch {
+///       print("\(error.path ?? "somewhere"): \(error)")
+///     }
+public struct WormholeError: Error, Hashable, Sendable {
+  enum Code: Sendable {
+    case invalidIdentifier, reservedName, notPrivate, diskFull, system, busy, heldByReader
+    case cancelled, timedOut, foreign, damaged, unknownFormat, tooLarge, codecMismatch
+    case typeMismatch, versionMismatch, encoding, decoding, notCoordinated, noCursors
+    case otherTransit, cursorInUse, cursorNotStored, database, unknownTable, noSuchRow
+    case newerSchema, unknownMigrations, migrationFailed, notCleared, notification
+  }
 
-  /// The library uses a file of this name itself.
-  case reservedName(String)
+  let code: Code
 
-  /// A directory is a symbolic link or not a directory, belongs to another user, or can be written
-  /// by others.
-  case notPrivate(path: String)
+  /// The file or directory.
+  public private(set) var path: String?
 
-  /// A system call failed: `code` is the error number, such as `ENOSPC`.
-  case system(code: Int32, path: String)
+  /// The name: of a message, a cursor, a table or a migration; what an operation that took too long
+  /// was on.
+  public private(set) var name: String?
 
-  /// Another process or thread held the lock of a file for longer than the timeout.
-  case busy(path: String)
+  /// The error number of the system, such as `EACCES`, or the extended result code of SQLite.
+  public private(set) var number: Int32?
 
-  /// A reader has been in the middle of a transaction for so long, perhaps since its process was
-  /// stopped, that nothing more can be written before it ends.
-  case heldByReader(path: String)
+  /// What was expected, where that is a type, a codec, a version, a transit or a limit.
+  public private(set) var expected: String?
 
-  /// The task was cancelled. Nothing has changed.
-  case cancelled
+  /// What was found instead.
+  public private(set) var found: String?
 
-  /// It took longer than the caller allowed, on a message or a file. Nothing has changed.
-  case timedOut(String)
+  /// Why, in words.
+  public private(set) var reason: String?
 
-  /// A file belongs to another user, or another program has written it.
-  case foreign(path: String)
+  /// The names of several tables or migrations.
+  public private(set) var names: [String] = []
 
-  /// A message is incomplete, or not as it was written.
-  case damaged(path: String)
+  /// What could not be cleared, and why, by the names of the messages.
+  public private(set) var failures: [String: WormholeError] = [:]
 
-  /// A file was written by a later version of this library.
-  case unknownFormat(version: Int, path: String)
+  private init(
+    _ code: Code, path: String? = nil, name: String? = nil, number: Int32? = nil,
+    expected: String? = nil, found: String? = nil, reason: String? = nil, names: [String] = [],
+    failures: [String: WormholeError] = [:]
+  ) {
+    (self.code, self.path, self.name, self.number) = (code, path, name, number)
+    (self.expected, self.found, self.reason) = (expected, found, reason)
+    (self.names, self.failures) = (names, failures)
+  }
 
-  /// A message has more bytes than the limit allows.
-  case tooLarge(bytes: Int, limit: Int)
+  /// Returns the error with details, for a ``MessageTransit`` of your own.
+  ///
+  /// - Parameters:
+  ///   - path: the file or directory.
+  ///   - number: the error number of the system.
+  ///   - reason: why, in words.
+  /// - Returns: the error, of the same kind.
+  public func with(path: String? = nil, number: Int32? = nil, reason: String? = nil) -> Self {
+    var error = self
+    error.path = path ?? self.path
+    error.number = number ?? self.number
+    error.reason = reason ?? self.reason
+    return error
+  }
 
-  /// A message was written with a different codec than it is read with.
-  case codecMismatch(name: String, expected: String, found: String)
+  /// Returns whether two errors are of the same kind, whatever their details: `catch .busy`.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool {
+    pattern.code == error.code
+  }
 
-  /// A message holds a value of a different type than it is read as.
-  case typeMismatch(name: String, expected: String, found: String)
-
-  /// A message holds a value of a different version of its type than it is read as.
-  case versionMismatch(name: String, expected: UInt32, found: UInt32)
-
-  /// A value could not be encoded; the codec says why.
-  case encoding(String)
-
-  /// A value could not be decoded; the codec says why.
-  case decoding(String)
-
-  /// The transit of a name has no lock under which a value can be read and written back.
-  case notCoordinated(name: String, transit: String)
-
-  /// The transit of a name keeps no cursors.
-  case noCursors(name: String, transit: String)
-
-  /// Other processes use another transit for the name: messages passed by one are not seen by the
-  /// other.
-  case otherTransit(name: String, used: String, found: String)
-
-  /// A cursor is in use, perhaps by another process: two readers cannot share one.
-  case cursorInUse(String)
-
-  /// The number of a handled message could not be stored in the cursor. The message comes again.
-  case cursorNotStored(String, reason: String)
-
-  /// SQLite failed: `code` is its extended result code. The message contains SQLite's message, the
-  /// statement or migration, and the file.
-  case database(code: Int32, message: String)
-
-  /// There is no table of this name whose changes are recorded: views and virtual tables have none.
-  case unknownTable(name: String, known: [String], path: String)
-
-  /// A table has no row with this key; nothing was changed.
-  case noSuchRow(table: String, key: String, path: String)
-
-  /// A database was migrated by a later version of the program: it has more migrations than known.
-  case newerSchema(found: Int, known: Int, path: String)
-
-  /// A database was migrated by a later version of the program: it has run migrations with these
-  /// names, which are not in the list.
-  case unknownMigrations(names: [String], path: String)
-
-  /// A migration failed; it has changed nothing.
-  case migrationFailed(name: String, reason: String, path: String)
-
-  /// Some messages could not be cleared, and why, by their names. All others are cleared.
-  case notCleared([String: WormholeError])
-
-  /// The operation is complete, but listeners could not be notified.
-  case notification(DarwinNotifyError)
+  // Disfavored, so that `case .busy` is not ambiguous between this type and another error type.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  @_disfavoredOverload
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    (error as? Self)?.code == pattern.code
+  }
 }
 
 extension WormholeError {
-  /// Whether its cause may pass without a change notification.
-  var mayPass: Bool {
-    switch self {
-    case .system, .busy, .cursorNotStored: true
-    // `SQLITE_NOMEM`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, perhaps for lack of a descriptor.
-    case .database(let code, _): [7, 10, 14].contains(code & 0xff)
-    default: false
-    }
-  }
+  /// An identifier or a name is empty; nothing was changed.
+  public static let invalidIdentifier = Self(.invalidIdentifier)
+
+  /// The library uses a file of this ``name`` itself.
+  public static let reservedName = Self(.reservedName)
+
+  /// A directory is a symbolic link or not a directory, belongs to another user, or can be written
+  /// by others.
+  public static let notPrivate = Self(.notPrivate)
+
+  /// There is no room for a file, or the user may not have more, whoever noticed it: a file, a log,
+  /// the defaults or a database. Nothing has changed.
+  public static let diskFull = Self(.diskFull)
+
+  /// A system call failed with an error ``number``, such as `EACCES`.
+  public static let system = Self(.system)
+
+  /// Another process or thread held the lock of a file for longer than the timeout.
+  public static let busy = Self(.busy)
+
+  /// A reader has been in the middle of a transaction for so long, perhaps since its process was
+  /// stopped, that nothing more can be written before it ends.
+  public static let heldByReader = Self(.heldByReader)
+
+  /// The task was cancelled. Nothing has changed.
+  public static let cancelled = Self(.cancelled)
+
+  /// It took longer than the caller allowed, on a message or a file: ``name``. Nothing has changed.
+  public static let timedOut = Self(.timedOut)
+
+  /// A file belongs to another user, or another program has written it.
+  public static let foreign = Self(.foreign)
+
+  /// A message or a file is incomplete, or not as it was written.
+  public static let damaged = Self(.damaged)
+
+  /// A file was written by a later version of this library, in the format ``found``.
+  public static let unknownFormat = Self(.unknownFormat)
+
+  /// A message has more bytes, ``found``, than the limit, ``expected``, allows.
+  public static let tooLarge = Self(.tooLarge)
+
+  /// A message was written with a different codec, ``found``, than it is read with.
+  public static let codecMismatch = Self(.codecMismatch)
+
+  /// A message holds a value of a different type, ``found``, than it is read as.
+  public static let typeMismatch = Self(.typeMismatch)
+
+  /// A message holds a value of a different version of its type, ``found``, than it is read as.
+  public static let versionMismatch = Self(.versionMismatch)
+
+  /// A value could not be encoded; ``reason`` says why.
+  public static let encoding = Self(.encoding)
+
+  /// A value could not be decoded; ``reason`` says why.
+  public static let decoding = Self(.decoding)
+
+  /// The transit of a name has no lock under which a value can be read and written back.
+  public static let notCoordinated = Self(.notCoordinated)
+
+  /// The transit of a name keeps no cursors.
+  public static let noCursors = Self(.noCursors)
+
+  /// Other processes use another transit for the name: messages passed by one are not seen by the
+  /// other.
+  public static let otherTransit = Self(.otherTransit)
+
+  /// A cursor is in use, perhaps by another process: two readers cannot share one.
+  public static let cursorInUse = Self(.cursorInUse)
+
+  /// The number of a handled message could not be stored in the cursor. The message comes again.
+  public static let cursorNotStored = Self(.cursorNotStored)
+
+  /// SQLite failed: ``number`` is its extended result code. ``reason`` contains SQLite's message,
+  /// the statement or migration, and the file.
+  public static let database = Self(.database)
+
+  /// There is no table of this ``name`` whose changes are recorded: views and virtual tables have
+  /// none. ``names`` are the tables that there are.
+  public static let unknownTable = Self(.unknownTable)
+
+  /// A table, ``name``, has no row with this key; nothing was changed.
+  public static let noSuchRow = Self(.noSuchRow)
+
+  /// A database was migrated by a later version of the program: it has more migrations than known.
+  public static let newerSchema = Self(.newerSchema)
+
+  /// A database was migrated by a later version of the program: it has run migrations, ``names``,
+  /// that are not in the list.
+  public static let unknownMigrations = Self(.unknownMigrations)
+
+  /// A migration failed; it has changed nothing.
+  public static let migrationFailed = Self(.migrationFailed)
+
+  /// Some messages could not be cleared, and why: ``failures``. All others are cleared.
+  public static let notCleared = Self(.notCleared)
+
+  /// The operation is complete, but listeners could not be notified; ``reason`` says why.
+  public static let notification = Self(.notification)
 }
 
-extension WormholeError: CustomStringConvertible {
-  /// A description of the error.
-  public var description: String {
-    switch self {
-    case .invalidIdentifier: "an identifier or a name is empty"
-    case .reservedName(let name): "the name \(name) is reserved for a file of the library"
-    case .notPrivate(let path): "\(path) is not a private directory of this user"
-    case .system(let code, let path): "\(path): \(String(cString: strerror(code)))"
-    case .busy(let path): "\(path) was locked by another process or thread for too long"
-    case .heldByReader(let path): "\(path) cannot grow while a reader holds an old state of it"
-    case .cancelled: "the task was cancelled"
-    case .timedOut(let subject): "\(subject): the time is up"
-    case .foreign(let path): "\(path) belongs to another user, or another program has written it"
-    case .damaged(let path): "\(path) is damaged"
-    case .unknownFormat(let version, let path):
-      "\(path) has format \(version), which this version of the library does not know"
-    case .tooLarge(let bytes, let limit): "\(bytes) bytes are too many, the limit is \(limit)"
-    case .codecMismatch(let name, let expected, let found):
-      "\(name): encoded with \(found), expected \(expected)"
-    case .typeMismatch(let name, let expected, let found):
-      "\(name): a value of type \(found), expected \(expected)"
-    case .versionMismatch(let name, let expected, let found):
-      "\(name): version \(found) of the type, expected \(expected)"
-    case .encoding(let reason): "cannot be encoded: \(reason)"
-    case .decoding(let reason): "cannot be decoded: \(reason)"
-    case .notCoordinated(let name, let transit):
-      "\(name) cannot be updated with the transit \(transit), but with a coordinated file or a log"
-    case .otherTransit(let name, let used, let found):
-      "\(name) is used with the transit \(used), but its files are those of the transit \(found)"
-    case .noCursors(let name, let transit):
-      "\(name) has no cursors with the transit \(transit), but with a log"
-    case .cursorInUse(let name): "the cursor \(name) is in use by another reader"
-    case .cursorNotStored(let name, let reason): "cursor \(name) not stored: \(reason)"
-    case .database(let code, let message): "SQLite error \(code): \(message)"
-    case .unknownTable(let name, let known, let path):
-      "\(path) has no table \(name) whose changes are recorded, but \(list(known))"
-    case .noSuchRow(let table, let key, let path): "\(path): the table \(table) has no row \(key)"
-    case .newerSchema(let found, let known, let path):
-      "\(path) has \(found) migrations, of which this program knows \(known)"
-    case .unknownMigrations(let names, let path):
-      "\(path) has run migrations that this program does not know: \(list(names))"
-    case .migrationFailed(let name, let reason, let path):
-      "the migration \(name) of \(path) failed: \(reason)"
-    case .notCleared(let reasons):
-      reasons.sorted { $0.key < $1.key }.map { "\($0.key) not cleared: \($0.value)" }
-        .joined(separator: "; ")
-    case .notification(let error):
-      "the change is stored, but listeners could not be notified: \(error)"
-    }
+// With their details.
+extension WormholeError {
+  package static func reservedName(_ name: String) -> Self {
+    Self(.reservedName, name: name)
   }
-}
 
-private func list(_ names: [String]) -> String {
-  names.isEmpty ? "none" : names.joined(separator: ", ")
+  package static func notPrivate(path: String) -> Self {
+    Self(.notPrivate, path: path)
+  }
+
+  package static func diskFull(path: String) -> Self {
+    Self(.diskFull, path: path)
+  }
+
+  /// A full disk has a code of its own.
+  package static func system(code: Int32, path: String) -> Self {
+    [ENOSPC, EDQUOT].contains(code)
+      ? .diskFull(path: path) : Self(.system, path: path, number: code)
+  }
+
+  package static func busy(path: String) -> Self {
+    Self(.busy, path: path)
+  }
+
+  package static func heldByReader(path: String) -> Self {
+    Self(.heldByReader, path: path)
+  }
+
+  package static func timedOut(_ subject: String) -> Self {
+    Self(.timedOut, name: subject)
+  }
+
+  package static func foreign(path: String) -> Self {
+    Self(.foreign, path: path)
+  }
+
+  package static func damaged(path: String) -> Self {
+    Self(.damaged, path: path)
+  }
+
+  package static func unknownFormat(version: Int, path: String) -> Self {
+    Self(.unknownFormat, path: path, found: "\(version)")
+  }
+
+  package static func tooLarge(bytes: Int, limit: Int) -> Self {
+    Self(.tooLarge, expected: "\(limit)", found: "\(bytes)")
+  }
+
+  package static func codecMismatch(name: String, expected: String, found: String) -> Self {
+    Self(.codecMismatch, name: name, expected: expected, found: found)
+  }
+
+  package static func typeMismatch(name: String, expected: String, found: String) -> Self {
+    Self(.typeMismatch, name: name, expected: expected, found: found)
+  }
+
+  package static func versionMismatch(name: String, expected: UInt32, found: UInt32) -> Self {
+    Self(.versionMismatch, name: name, expected: "\(expected)", found: "\(found)")
+  }
+
+  package static func encoding(_ reason: String) -> Self {
+    Self(.encoding, reason: reason)
+  }
+
+  package static func decoding(_ reason: String) -> Self {
+    Self(.decoding, reason: reason)
+  }
+
+  package static func notCoordinated(name: String, transit: String) -> Self {
+    Self(.notCoordinated, name: name, found: transit)
+  }
+
+  package static func noCursors(name: String, transit: String) -> Self {
+    Self(.noCursors, name: name, found: transit)
+  }
+
+  package static func otherTransit(name: String, used: String, found: String) -> Self {
+    Self(.otherTransit, name: name, expected: used, found: found)
+  }
+
+  package static func cursorInUse(_ name: String) -> Self {
+    Self(.cursorInUse, name: name)
+  }
+
+  package static func cursorNotStored(_ name: String, reason: String) -> Self {
+    Self(.cursorNotStored, name: name, reason: reason)
+  }
+
+  package static func database(code: Int32, message: String) -> Self {
+    Self(.database, number: code, reason: message)
+  }
+
+  package static func unknownTable(name: String, known: [String], path: String) -> Self {
+    Self(.unknownTable, path: path, name: name, names: known)
+  }
+
+  package static func noSuchRow(table: String, key: String, path: String) -> Self {
+    Self(.noSuchRow, path: path, name: table, found: key)
+  }
+
+  package static func newerSchema(found: Int, known: Int, path: String) -> Self {
+    Self(.newerSchema, path: path, expected: "\(known)", found: "\(found)")
+  }
+
+  package static func unknownMigrations(names: [String], path: String) -> Self {
+    Self(.unknownMigrations, path: path, names: names)
+  }
+
+  package static func migrationFailed(name: String, reason: String, path: String) -> Self {
+    Self(.migrationFailed, path: path, name: name, reason: reason)
+  }
+
+  package static func notCleared(_ failures: [String: WormholeError]) -> Self {
+    Self(.notCleared, failures: failures)
+  }
+
+  package static func notification(_ error: DarwinNotifyError) -> Self {
+    Self(.notification, reason: "\(error)")
+  }
 }

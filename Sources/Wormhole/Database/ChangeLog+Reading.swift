@@ -9,7 +9,7 @@ extension ChangeLog {
     after token: inout Int64, in tables: Set<String>
   ) throws(WormholeError) -> SharedDatabase.Change? {
     let newest = try lastID()
-    // A file that was created anew has lower numbers.
+    // A new file has lower numbers.
     guard token <= newest, try token >= firstID() - 1 else {
       token = newest
       let names = try tableNames().filter { tables.isEmpty || tables.contains($0.lowercased()) }

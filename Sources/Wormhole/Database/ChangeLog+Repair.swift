@@ -1,7 +1,10 @@
-// Makes the change log of a database anew.
+// Rebuilds the change log of a database.
+
+internal import DarwinNotify
+internal import Glibc
 
 extension ChangeLog {
-  /// Makes the log anew, with triggers on all tables.
+  /// Rebuilds the log, with triggers on all tables.
   func reset() throws(WormholeError) {
     do throws(WormholeError) {
       try reset { (type, name) throws(WormholeError) in
@@ -43,5 +46,35 @@ extension ChangeLog {
     return found.compactMap { type, name in
       if let type, let name { (type, name) } else { nil }
     }
+  }
+}
+
+extension AppGroup {
+  /// Rebuilds the change log of a database, even if it is damaged or another program has written
+  /// to it. The tables of the database stay as they are.
+  ///
+  /// Observers receive an incomplete change and must reread everything.
+  ///
+  /// - Parameter name: the name of the database; one without a file is no error.
+  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/reservedName``,
+  ///   ``WormholeError/busy``, ``WormholeError/foreign`` if the file is no database,
+  ///   ``WormholeError/damaged`` if more than the change log is damaged, other
+  ///   ``WormholeError``.
+  public func resetChanges(ofDatabase name: String) throws(WormholeError) {
+    let file = try databaseFile(name)
+    guard access(file.path, F_OK) == 0 || errno != ENOENT else { return }
+    try ChangeLog(in: try file.openForWriting()).reset()
+    try center.notify(changeName("database", name))
+  }
+
+  /// Returns the file of a database.
+  func databaseFile(_ name: String) throws(WormholeError) -> SQLiteFile {
+    guard !name.isEmpty else { throw .invalidIdentifier }
+    let fileName = FileName(for: name).text
+    let isTaken =
+      fileName == AppGroup.defaultsFile
+      || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
+    guard !isTaken else { throw .reservedName(name) }
+    return SQLiteFile(directory: container.path, name: fileName)
   }
 }

@@ -29,7 +29,7 @@ extension ChangeLog {
     var found = try triggers()
     var unwatched: [Table] = []
     for table in tables {
-      // Those without kinds count, too: programs with an earlier version of this library put them
+      // Rows without kinds count as well: programs with an earlier version of this library put them
       // back.
       let wanted = [true, false].map { triggers(of: table, haveKinds: $0) }
       if let triggers = wanted.first(where: found.isSuperset) {

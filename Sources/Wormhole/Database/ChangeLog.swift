@@ -4,8 +4,9 @@ internal import FoundationEssentials
 
 /// The tables `wormhole_changes`, `wormhole_kinds`, `wormhole_commits` and `wormhole_tables`.
 ///
-/// Triggers on every table add a row to `wormhole_changes` for each changed row, whoever changes it
-/// and however: SQLite's hooks see only the changes of one connection, and not all of them.
+/// Triggers on every table add a row to `wormhole_changes` for each changed row, no matter
+/// which program changes it, or how: SQLite's hooks see only the changes of one connection, and not
+/// all of them.
 /// `wormhole_kinds` says what happened to the row. It is a table of its own, since programs with an
 /// earlier version of this library refuse a `wormhole_changes` with other columns. A transaction of
 /// this library signs its rows in `wormhole_commits`. `wormhole_tables` has the names of the tables
@@ -28,7 +29,7 @@ struct ChangeLog {
 
   /// Creates the missing tables of the log.
   ///
-  /// - Throws: ``WormholeError/foreign(path:)`` if something else has the name of one of them, or
+  /// - Throws: ``WormholeError/foreign`` if something else has the name of one of them, or
   ///   another program reacts to what is written to them.
   func create() throws(WormholeError) {
     if try !check() {

@@ -72,11 +72,11 @@ extension SharedDatabase {
   ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
   ///     the next changes are no longer known yields a change that is not complete.
   /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
-  /// - Throws: ``WormholeError/unknownTable(name:known:path:)`` for a table that does not exist, or
-  ///   whose changes are not recorded, ``WormholeError/notification(_:)`` if it is not possible to
+  /// - Throws: ``WormholeError/unknownTable`` for a table that does not exist, or
+  ///   whose changes are not recorded, ``WormholeError/notification`` if it is not possible to
   ///   listen, what ``read(timeout:_:)`` throws.
   public func changes(
-    in tables: String..., since token: Int64? = nil
+    in tables: [String] = [], since token: Int64? = nil
   ) throws(WormholeError) -> Changes {
     let notifications = try center.notifications(of: changeName)
     let (now, names) = try place(in: tables)

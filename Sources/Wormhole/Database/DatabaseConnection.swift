@@ -18,8 +18,8 @@ extension SharedDatabase {
     /// - Parameters:
     ///   - sql: one or more statements.
     ///   - values: the values of their parameters, one after the other; `nil` is NULL.
-    /// - Throws: ``WormholeError/database(code:message:)``, for example for a violated constraint;
-    ///   ``WormholeError/damaged(path:)``.
+    /// - Throws: ``WormholeError/database``, for example for a violated constraint;
+    ///   ``WormholeError/damaged``.
     public borrowing func run(
       _ sql: String, _ values: (any SQLiteValue)?...
     ) throws(WormholeError) {
@@ -104,7 +104,7 @@ extension SharedDatabase {
         (statement) throws(WormholeError) in
         var columns: Row.Columns?
         while try statement.step() {
-          // The first step prepares the statement anew if another process has altered the table.
+          // The first step prepares the statement again if another process has altered the table.
           let known = columns ?? Row.Columns(of: statement)
           columns = known
           guard try body(Row(known, statement)) else { return }
@@ -163,14 +163,14 @@ extension SharedDatabase {
     ///   - column: the name of the column, the first one if there are several.
     ///   - type: the type to read it as.
     /// - Returns: the value.
-    /// - Throws: ``WormholeError/decoding(_:)`` if there is no such column, or it holds another
+    /// - Throws: ``WormholeError/decoding`` if there is no such column, or it holds another
     ///   type.
     public func value<Value: SQLiteValue>(
       _ column: String, as type: Value.Type = Value.self
     ) throws(WormholeError) -> Value {
       let field = try field(column)
       guard let value = Value(field: field) else {
-        throw .decoding("the column \(column) holds \(field), expected \(Value.self)")
+        throw .decoding("the column \(column) holds \(field.inWords), expected \(Value.self)")
       }
       return value
     }
@@ -181,7 +181,7 @@ extension SharedDatabase {
     ///   - column: the name of the column, the first one if there are several.
     ///   - type: the type to read it as.
     /// - Returns: the value; `nil` for NULL.
-    /// - Throws: ``WormholeError/decoding(_:)`` if there is no such column, or it holds another
+    /// - Throws: ``WormholeError/decoding`` if there is no such column, or it holds another
     ///   type.
     public func optional<Value: SQLiteValue>(
       _ column: String, as type: Value.Type = Value.self

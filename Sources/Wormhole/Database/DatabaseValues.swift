@@ -10,20 +10,21 @@ extension SharedDatabase {
   /// change after this call is missed, however late the iteration begins. The names of the tables
   /// are looked up on the calling thread; the query runs where it may block.
   ///
-  ///     for try await dishes in try database.values(in: "dish", { database in
-  ///       try database.rows("SELECT * FROM dish", as: Dish.self)
-  ///     }) { show(dishes) }
+  ///     let query: @Sendable (borrowing SharedDatabase.Connection) throws -> [Dish] = {
+  ///       try $0.rows("SELECT * FROM dish", as: Dish.self)
+  ///     }
+  ///     for try await dishes in try database.values(in: ["dish"], query: query) { show(dishes) }
   ///
   /// - Parameters:
   ///   - tables: the names of the tables that the query reads; none for the whole database.
   ///   - timeout: how long each result may take; `nil` for no limit.
   ///   - query: reads the database. It is run again for each result.
   /// - Returns: the sequence. What the query throws, such as
-  ///   ``WormholeError/database(code:message:)`` with the statement that failed, ends an iteration.
+  ///   ``WormholeError/database`` with the statement that failed, ends an iteration.
   /// - Throws: what ``changes(in:since:)`` throws.
   public func values<Value: Sendable>(
-    in tables: String..., timeout: Duration? = nil,
-    _ query: @escaping @Sendable (borrowing Connection) throws -> Value
+    in tables: [String] = [], timeout: Duration? = nil,
+    query: @escaping @Sendable (borrowing Connection) throws -> Value
   ) throws(WormholeError) -> Values<Value> {
     let notifications = try center.notifications(of: changeName)
     return Values(

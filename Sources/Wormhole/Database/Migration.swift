@@ -48,9 +48,9 @@ extension AppGroup {
   ///   - name: any nonempty text, as in ``database(_:migrations:)-(_,[String])``.
   ///   - migrations: the migrations, in the order in which an empty database needs them.
   /// - Returns: the database, with its own connections.
-  /// - Throws: ``WormholeError/migrationFailed(name:reason:path:)``, also if two have the same
+  /// - Throws: ``WormholeError/migrationFailed``, also if two have the same
   ///   name: the migration that failed has changed nothing, those before it stay;
-  ///   ``WormholeError/unknownMigrations(names:path:)``; what
+  ///   ``WormholeError/unknownMigrations``; what
   ///   ``database(_:migrations:)-(_,[String])`` throws.
   @_disfavoredOverload public func database(
     _ name: String, migrations: [SharedDatabase.Migration]

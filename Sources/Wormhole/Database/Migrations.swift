@@ -3,7 +3,7 @@
 internal import DarwinNotifySupport
 internal import Glibc
 
-/// The steps of a schema. The file header has the number of those that have been taken; steps with
+/// The steps of a schema. The file header has the number of completed steps; steps with
 /// names are also recorded by name.
 struct Migrations: Sendable {
   private enum Steps {
@@ -136,14 +136,15 @@ extension Migrations {
       case .numbered(let number, let statements):
         do throws(WormholeError) {
           try database.execute(statements)
-        } catch .database(let code, let message) {
-          throw .database(code: code, message: "migration \(number): \(message)")
+        } catch let error where .database ~= error {
+          throw error.with(reason: "migration \(number): \(error.reason ?? "")")
         }
       case .named(let migration):
         do {
           try migration.body(SharedDatabase.Connection(database))
         } catch {
           try WorkLimit.check()
+          if case WormholeError.diskFull = error { throw .diskFull(path: database.path) }
           throw .migrationFailed(name: migration.name, reason: "\(error)", path: database.path)
         }
       }
@@ -160,5 +161,49 @@ extension Migrations {
           name: migration.name, reason: "it leaves rows without a parent", path: database.path)
       }
     }
+  }
+}
+
+/// The table `wormhole_migrations`: the names of the migrations that a database has run. It is made
+/// when the first one runs.
+struct MigrationNames {
+  static let table = "wormhole_migrations"
+
+  private static let statement = "CREATE TABLE \(table)(name TEXT PRIMARY KEY) WITHOUT ROWID"
+
+  private let database: SQLiteConnection
+
+  init(in database: SQLiteConnection) {
+    self.database = database
+  }
+
+  /// Returns the names.
+  ///
+  /// - Throws: ``WormholeError/foreign`` if something else has the name of the table, or
+  ///   another program reacts to what is written to it.
+  func all() throws(WormholeError) -> Set<ExactString> {
+    guard try check() else { return [] }
+    let names = try database.rows("SELECT name FROM main.\(Self.table)") { row in
+      String(field: row.field(0)).map { ExactString($0) }
+    }
+    return Set(names.compactMap(\.self))
+  }
+
+  /// Adds a name, inside a transaction.
+  func add(_ name: String) throws(WormholeError) {
+    if try !check() { try database.execute(Self.statement) }
+    try database.run("INSERT INTO main.\(Self.table) VALUES(?)", .text(name))
+  }
+
+  /// Returns whether the table exists, with the schema it was created with.
+  private func check() throws(WormholeError) -> Bool {
+    let found = try database.rows(
+      """
+      SELECT sql FROM main.sqlite_master
+      WHERE lower(tbl_name) = '\(Self.table)' AND name NOT LIKE 'sqlite_%'
+      """
+    ) { row in String(field: row.field(0)) }
+    guard found.allSatisfy({ $0 == Self.statement }) else { throw .foreign(path: database.path) }
+    return !found.isEmpty
   }
 }

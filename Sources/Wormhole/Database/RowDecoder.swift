@@ -41,7 +41,8 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     do {
       return try FieldDecoder(field: field).decode(type)
     } catch {
-      throw WormholeError.decoding("the column \(key.stringValue) holds \(field), expected \(type)")
+      throw WormholeError.decoding(
+        "the column \(key.stringValue) holds \(field.inWords), expected \(type)")
     }
   }
 
@@ -112,6 +113,6 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   }
 
   private func mismatch(_ expected: String) -> WormholeError {
-    .decoding("the column holds \(field), expected \(expected)")
+    .decoding("the column holds \(field.inWords), expected \(expected)")
   }
 }

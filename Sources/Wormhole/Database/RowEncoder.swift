@@ -12,7 +12,7 @@ final class RowEncoder: Encoder {
 
   /// Returns the columns of a value, with NULL for what is absent.
   ///
-  /// - Throws: ``WormholeError/encoding(_:)``.
+  /// - Throws: ``WormholeError/encoding``.
   static func columns<Value: Encodable>(
     of value: Value
   ) throws(WormholeError) -> [(name: String, field: SQLiteField)] {
@@ -22,7 +22,7 @@ final class RowEncoder: Encoder {
     } catch let error as WormholeError {
       throw error
     } catch {
-      throw .encoding("\(Value.self): \(error)")
+      throw .encoding("\(Value.self): \(sentence(of: error))")
     }
     if let refused = encoder.refused { throw .encoding("\(Value.self): \(refused)") }
     return encoder.columns

@@ -10,20 +10,20 @@ extension SharedDatabase.Row {
   ///
   /// - Parameter type: the type of the value.
   /// - Returns: the value.
-  /// - Throws: ``WormholeError/decoding(_:)``, with the column, what it holds and what is expected,
+  /// - Throws: ``WormholeError/decoding``, with the column, what it holds and what is expected,
   ///   if it holds another type; also if there is no such column, even for an optional.
   public func decode<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(WormholeError) -> Value {
     let decoder = RowDecoder(row: self)
     do {
-      // On its own, too, a field is read as its type says: `Date` would count from 2001.
+      // A single field is also read as its type says: `Date` would count from 2001.
       guard type is any SQLiteValue.Type, fields.count == 1 else { return try Value(from: decoder) }
       return try decoder.singleValueContainer().decode(type)
     } catch let error as WormholeError {
       throw error
     } catch {
-      throw .decoding("\(Value.self): \(error)")
+      throw .decoding("\(Value.self): \(sentence(of: error))")
     }
   }
 }
@@ -62,22 +62,24 @@ extension SharedDatabase.Connection {
   /// Inserts a value as a row: each property into the column that its coding key names.
   ///
   /// Properties that are `nil` are left out, so that their columns get their defaults; an
-  /// `INTEGER PRIMARY KEY` gets ``lastInsertedRowID``.
+  /// `INTEGER PRIMARY KEY` gets the row id.
   ///
   /// - Parameters:
   ///   - value: the value. The types of its properties are those of
   ///     ``SharedDatabase/Row/decode(as:)``.
   ///   - table: the name of the table.
-  /// - Throws: ``WormholeError/encoding(_:)`` for a property that is not one field; what
+  /// - Returns: the row id of the row.
+  /// - Throws: ``WormholeError/encoding`` for a property that is not one field; what
   ///   ``run(_:_:)`` throws, also if there is no such column.
-  public borrowing func insert<Value: Encodable>(
+  @discardableResult public borrowing func insert<Value: Encodable>(
     _ value: Value, into table: String
-  ) throws(WormholeError) {
+  ) throws(WormholeError) -> Int64 {
     let columns = try RowEncoder.columns(of: value).filter { $0.field != .null }
     let names = columns.map { sqlIdentifier($0.name) }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     let values = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES(\(marks))"
     try run("INSERT INTO \(sqlIdentifier(table)) \(values)", fields: columns.map(\.field))
+    return lastInsertedRowID
   }
 
   /// Updates the row of a value: sets all columns that the coding keys of the value name.
@@ -88,9 +90,9 @@ extension SharedDatabase.Connection {
   ///   - value: the value. The types of its properties are those of
   ///     ``SharedDatabase/Row/decode(as:)``.
   ///   - table: the name of the table.
-  ///   - key: the column by which the row is found. The value must have it, too.
-  /// - Throws: ``WormholeError/noSuchRow(table:key:path:)`` if there is none;
-  ///   ``WormholeError/encoding(_:)`` for a property that is not one field, or a value without the
+  ///   - key: the column by which the row is found. The value must have it as well.
+  /// - Throws: ``WormholeError/noSuchRow`` if there is none;
+  ///   ``WormholeError/encoding`` for a property that is not one field, or a value without the
   ///   key; what ``run(_:_:)`` throws, also if there is no such column.
   public borrowing func update<Value: Encodable>(
     _ value: Value, in table: String, by key: String = "id"
@@ -108,7 +110,7 @@ extension SharedDatabase.Connection {
     guard changedRowCount == 0 else { return }
     let rows = "SELECT 1 FROM \(sqlIdentifier(table)) \(condition)"
     guard try hasRow(rows, place.field) else {
-      throw .noSuchRow(table: table, key: "\(key) = \(place.field)", path: path)
+      throw .noSuchRow(table: table, key: "\(key) = \(place.field.inWords)", path: path)
     }
   }
 }

@@ -16,7 +16,7 @@ internal import Glibc
 ///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
 ///     ])
 ///     try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
-///     for try await change in try database.changes(in: "dish") { show(change.rowIDs["dish"]) }
+///     for try await change in try database.changes(in: ["dish"]) { show(change.rowIDs["dish"]) }
 ///
 /// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on
 /// its connections. Triggers are recursive, so that rows removed by a replacement are reported,
@@ -59,9 +59,9 @@ public final class SharedDatabase: Sendable {
   ///   - body: what to do. It runs on a thread where it may block; an attempt to change something
   ///     is an error.
   /// - Returns: what `body` returns.
-  /// - Throws: what `body` throws; ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``,
-  ///   ``WormholeError/busy(path:)``, ``WormholeError/damaged(path:)``,
-  ///   ``WormholeError/database(code:message:)``; if somebody has removed the file what opening it
+  /// - Throws: what `body` throws; ``WormholeError/cancelled``, ``WormholeError/timedOut``,
+  ///   ``WormholeError/busy``, ``WormholeError/damaged``,
+  ///   ``WormholeError/database``; if somebody has removed the file what opening it
   ///   throws.
   public func read<Value: Sendable>(
     timeout: Duration? = nil,
@@ -83,12 +83,12 @@ public final class SharedDatabase: Sendable {
   ///     so must it not wait for another `write`, which would come after it.
   /// - Returns: what `body` returns. The changes are then committed and visible to all.
   /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/cancelled``,
-  ///   ``WormholeError/timedOut(_:)``; without a timeout ``WormholeError/busy(path:)`` if
-  ///   another process writes for too long, ``WormholeError/damaged(path:)``,
-  ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``;
-  ///   ``WormholeError/notification(_:)`` if the changes are committed but nobody could be
+  ///   ``WormholeError/timedOut``; without a timeout ``WormholeError/busy`` if
+  ///   another process writes for too long, ``WormholeError/damaged``,
+  ///   ``WormholeError/system``, ``WormholeError/database``;
+  ///   ``WormholeError/notification`` if the changes are committed but nobody could be
   ///   notified; if the file was removed, what opening it throws.
-  public func write<Value: Sendable>(
+  @discardableResult public func write<Value: Sendable>(
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
@@ -203,13 +203,13 @@ extension AppGroup {
   ///     leaves rows without a parent fails.
   /// - Returns: the database, with its own connections.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
-  ///   ``WormholeError/reservedName(_:)``, ``WormholeError/newerSchema(found:known:path:)``,
-  ///   ``WormholeError/foreign(path:)`` if the file is not a database,
-  ///   ``WormholeError/unknownFormat(version:path:)`` if its version is negative,
-  ///   ``WormholeError/notPrivate(path:)``, ``WormholeError/damaged(path:)``,
-  ///   ``WormholeError/busy(path:)``, ``WormholeError/system(code:path:)``,
-  ///   ``WormholeError/database(code:message:)``, also if a migration fails,
-  ///   ``WormholeError/notification(_:)``.
+  ///   ``WormholeError/reservedName``, ``WormholeError/newerSchema``,
+  ///   ``WormholeError/foreign`` if the file is not a database,
+  ///   ``WormholeError/unknownFormat`` if its version is negative,
+  ///   ``WormholeError/notPrivate``, ``WormholeError/damaged``,
+  ///   ``WormholeError/busy``, ``WormholeError/system``,
+  ///   ``WormholeError/database``, also if a migration fails,
+  ///   ``WormholeError/notification``.
   public func database(
     _ name: String, migrations: [String] = []
   ) throws(WormholeError) -> SharedDatabase {

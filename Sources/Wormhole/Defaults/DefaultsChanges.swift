@@ -10,7 +10,7 @@ extension SharedDefaults {
 
     /// The new value, or the default of the key if it was removed.
     ///
-    /// - Throws: ``WormholeError/decoding(_:)`` if it was set to a value of another type. This
+    /// - Throws: ``WormholeError/decoding`` if it was set to a value of another type. This
     ///   affects only this change; others follow.
     public var value: Value { get throws(WormholeError) { try result.get() } }
 
@@ -48,7 +48,7 @@ extension SharedDefaults {
   ///   - key: the key.
   ///   - initial: whether to begin with the current value.
   /// - Returns: the sequence. An error does not end an iteration: the next call tries again.
-  /// - Throws: ``WormholeError/notification(_:)`` if changes cannot be observed, what reading
+  /// - Throws: ``WormholeError/notification`` if changes cannot be observed, what reading
   ///   throws.
   public func changes<Value>(
     of key: DefaultsKey<Value>, initial: Bool = true
@@ -100,7 +100,7 @@ extension SharedDefaults {
       ///
       /// - Parameter actor: the isolation of the caller.
       /// - Returns: the change, or `nil` once the task is cancelled.
-      /// - Throws: what reading a value throws, except ``WormholeError/decoding(_:)``.
+      /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(WormholeError) -> Change<Value>? {

@@ -12,14 +12,14 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
-  /// Returns the place from which to search. The last change of a file that was created anew may
+  /// Returns the place from which to search. The last change of a new file may
   /// have a lower number.
   static func place(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
     try table?.lastNumber() ?? 0 < number ? 0 : number
   }
 
   /// Returns the last change of a value, if it comes after a place or in any case, and its place.
-  /// That all values were removed with their file is a change, too.
+  /// Deleting the file with all values counts as a change.
   static func change(
     of name: String, after number: Int64, inAnyCase: Bool, in table: DefaultsTable?
   ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// The table `entries`: one row for each name that was ever set.
 ///
 /// Each change of a name gets the next number of the file; a removed value stays as a row without a
-/// value. So whoever knows the number of the last change it saw finds all later ones.
+/// value. So a reader that knows the number of the last change it saw finds all later ones.
 struct DefaultsTable {
   /// What is stored under a name.
   struct Entry {
@@ -136,7 +136,7 @@ extension DefaultsKey {
     do {
       return try JSONDecoder().decode(Value.self, from: data)
     } catch {
-      throw .decoding("\(name): \(error)")
+      throw .decoding("\(name): \(sentence(of: error))")
     }
   }
 
@@ -147,7 +147,7 @@ extension DefaultsKey {
     do {
       return try encoder.encode(value)
     } catch {
-      throw .encoding("\(name): \(error)")
+      throw .encoding("\(name): \(sentence(of: error))")
     }
   }
 }

@@ -13,7 +13,7 @@ extension SharedDefaults {
   /// - Parameters:
   ///   - key: the key.
   ///   - initial: whether to begin with the current value.
-  ///   - handler: the handler. The value is read and decoded on the main actor, too.
+  ///   - handler: the handler. The value is also read and decoded on the main actor.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` throws.
   public func observe<Value>(
@@ -65,7 +65,7 @@ extension SharedDefaults {
     _ key: DefaultsKey<Value>, initial: Bool = true, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Change<Value>) -> Void
   ) throws(WormholeError) -> DefaultsObservation {
-    try observe(key, initial: initial, on: .actor(actor), isolated(to: actor, handler))
+    try observe(key, initial: initial, on: .actor(actor), onActor(actor, handler))
   }
 }
 

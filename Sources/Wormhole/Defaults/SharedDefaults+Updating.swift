@@ -42,7 +42,7 @@ extension SharedDefaults {
   /// Reads and changes several values while nobody else can change anything.
   ///
   /// Others see all changes or none, and are notified once. Changing values inside by other means
-  /// than the transaction throws ``WormholeError/busy(path:)``.
+  /// than the transaction throws ``WormholeError/busy``.
   ///
   /// - Parameter body: reads and changes values. It must not take long: other processes wait for
   ///   it. For a transaction that throws ``WormholeError`` alone, a body with `try` states its

@@ -1,6 +1,7 @@
 // Stores defaults for all processes of a group.
 
 internal import DarwinNotify
+internal import DarwinNotifySupport
 
 /// Named values that the processes of a group share, and whose changes they observe.
 ///
@@ -33,10 +34,10 @@ public final class SharedDefaults: Sendable {
   /// Inside `transaction(_:)` it is the value from before the transaction.
   ///
   /// - Parameter key: the key.
-  /// - Throws: ``WormholeError/decoding(_:)`` if the stored value has another type,
-  ///   ``WormholeError/busy(path:)``, ``WormholeError/foreign(path:)``,
-  ///   ``WormholeError/damaged(path:)``, ``WormholeError/unknownFormat(version:path:)``,
-  ///   ``WormholeError/system(code:path:)``, ``WormholeError/database(code:message:)``.
+  /// - Throws: ``WormholeError/decoding`` if the stored value has another type,
+  ///   ``WormholeError/busy``, ``WormholeError/foreign``,
+  ///   ``WormholeError/damaged``, ``WormholeError/unknownFormat``,
+  ///   ``WormholeError/system``, ``WormholeError/database``.
   public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
     get throws(WormholeError) {
       let entry = try store.find { (database) throws(WormholeError) in
@@ -53,10 +54,10 @@ public final class SharedDefaults: Sendable {
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
-  /// - Throws: ``WormholeError/encoding(_:)``, ``WormholeError/invalidIdentifier`` for a key
-  ///   without a name, ``WormholeError/notPrivate(path:)``, ``WormholeError/notification(_:)`` if
+  /// - Throws: ``WormholeError/encoding``, ``WormholeError/invalidIdentifier`` for a key
+  ///   without a name, ``WormholeError/notPrivate``, ``WormholeError/notification`` if
   ///   the value is set but nobody could be notified; what reading throws, except
-  ///   ``WormholeError/decoding(_:)``.
+  ///   ``WormholeError/decoding``.
   public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(WormholeError) {
     try change { (values) throws(WormholeError) in try values.set(value, for: key) }.get()
   }
@@ -133,8 +134,8 @@ extension SharedDefaults {
     /// - Parameters:
     ///   - value: the value.
     ///   - key: the key.
-    /// - Throws: ``WormholeError/encoding(_:)``, ``WormholeError/invalidIdentifier``,
-    ///   ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
+    /// - Throws: ``WormholeError/encoding``, ``WormholeError/invalidIdentifier``,
+    ///   ``WormholeError/damaged``, ``WormholeError/database``.
     public mutating func set<Value>(
       _ value: Value, for key: DefaultsKey<Value>
     ) throws(WormholeError) {
@@ -143,7 +144,7 @@ extension SharedDefaults {
 
     /// Removes all values.
     ///
-    /// - Throws: ``WormholeError/damaged(path:)``, ``WormholeError/database(code:message:)``.
+    /// - Throws: ``WormholeError/damaged``, ``WormholeError/database``.
     public mutating func removeAll() throws(WormholeError) {
       for name in try table.names() {
         if try table.put(nil, for: name) { hasChanged = true }
@@ -153,8 +154,8 @@ extension SharedDefaults {
     /// Removes a value.
     ///
     /// - Parameter key: the key.
-    /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/damaged(path:)``,
-    ///   ``WormholeError/database(code:message:)``.
+    /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/damaged``,
+    ///   ``WormholeError/database``.
     public mutating func remove<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) {
       if try table.put(nil, for: key.name) { hasChanged = true }
     }
@@ -164,13 +165,92 @@ extension SharedDefaults {
 extension AppGroup {
   /// The defaults of the group, opened at their first use.
   ///
-  /// - Throws: ``WormholeError/foreign(path:)`` if the file is not one of ours,
-  ///   ``WormholeError/damaged(path:)``, ``WormholeError/unknownFormat(version:path:)``,
-  ///   ``WormholeError/busy(path:)``, ``WormholeError/system(code:path:)``,
-  ///   ``WormholeError/database(code:message:)``.
+  /// - Throws: ``WormholeError/foreign`` if the file is not one of ours,
+  ///   ``WormholeError/damaged``, ``WormholeError/unknownFormat``,
+  ///   ``WormholeError/busy``, ``WormholeError/system``,
+  ///   ``WormholeError/database``.
   public var defaults: SharedDefaults {
     get throws(WormholeError) {
       try singleton { () throws(WormholeError) in try SharedDefaults(of: self) }
     }
+  }
+}
+
+extension SharedDefaults {
+  /// The names of all keys that are set, in order.
+  ///
+  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
+  public var keys: [String] {
+    get throws(WormholeError) {
+      try read { (table) throws(WormholeError) in try table.names() } ?? []
+    }
+  }
+
+  /// Returns whether a key is set, even to its default or to a value of another type.
+  ///
+  /// - Parameter key: the key.
+  /// - Returns: whether it is set.
+  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
+  public func contains<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) -> Bool {
+    let entry = try read { (table) throws(WormholeError) in try table.entry(key.name) } ?? nil
+    return entry?.value != nil
+  }
+
+  /// Removes all values, and notifies observers if there were any.
+  ///
+  /// - Throws: what ``set(_:for:)`` throws.
+  public func removeAll() throws(WormholeError) {
+    try transaction { (values) throws(WormholeError) in try values.removeAll() }
+  }
+}
+
+/// The name of a value in the defaults of a group, with its type and default.
+///
+/// Constants are best defined in an extension:
+///
+///     extension DefaultsKey where Value == String {
+///       static var theme: Self { DefaultsKey("theme", default: "light") }
+///     }
+public struct DefaultsKey<Value: Codable & Sendable>: Sendable {
+  /// The name: any nonempty text.
+  public let name: String
+
+  /// The value to read if nothing is set.
+  public let defaultValue: Value
+
+  /// Creates a key.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the value.
+  ///   - defaultValue: the value to read if nothing is set. Programs may use different ones.
+  public init(_ name: String, default defaultValue: Value) {
+    self.name = name
+    self.defaultValue = defaultValue
+  }
+}
+
+extension DefaultsKey: Hashable {
+  /// Returns whether the names of two keys have the same bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    ExactString(left.name) == ExactString(right.name)
+  }
+
+  /// Feeds the name to a hasher.
+  public func hash(into hasher: inout Hasher) {
+    ExactString(name).hash(into: &hasher)
+  }
+}
+
+extension AppGroup {
+  /// Removes all values of the defaults, also if their file is damaged or another program has
+  /// written it, and tells those who listen.
+  ///
+  /// All processes go on with an empty file. What one of them is setting meanwhile may be lost.
+  ///
+  /// - Throws: ``WormholeError/system``; ``WormholeError/notification`` if all is
+  ///   removed, but those who listen could not be told.
+  public func resetDefaults() throws(WormholeError) {
+    try SQLiteFile(directory: container.path, name: Self.defaultsFile).remove()
+    try center.notify(changeName("defaults"))
   }
 }

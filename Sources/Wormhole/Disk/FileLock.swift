@@ -88,7 +88,7 @@ struct FileLock: ~Copyable {
     return fcntl(descriptor, CInt(LINUX_F_OFD_SETLK), &lock) == 0
   }
 
-  /// Tells whether a path still leads to the open file: somebody may have moved or removed it.
+  /// Returns whether a path still leads to the open file: somebody may have moved or removed it.
   private static func isStill(_ descriptor: CInt, at path: String) throws(WormholeError) -> Bool {
     var (opened, named) = (stat(), stat())
     guard fstat(descriptor, &opened) == 0 else { throw .system(code: errno, path: path) }

@@ -6,9 +6,9 @@
 /// `%` with two hexadecimal digits. A name longer than 180 bytes is cut, and `%%` with a hash of
 /// the whole text is added, 32 hexadecimal digits. So the name never leaves its directory, is never
 /// hidden, and with a suffix stays below the limit of file systems, 255 bytes.
-struct FileName: Hashable, Sendable {
+package struct FileName: Hashable, Sendable {
   /// The name of the file.
-  let text: String
+  package let text: String
 
   private static let maxBytes = 180
   private static let keptBytes = 140
@@ -42,8 +42,8 @@ struct FileName: Hashable, Sendable {
     }
   }
 
-  /// The 128-bit FNV-1a hash. It need not resist attacks: whoever chooses a name can write the
-  /// files.
+  /// The 128-bit FNV-1a hash. It need not resist attacks: a process that chooses a name can write
+  /// the files.
   private static func hash(_ text: String) -> UInt128 {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for byte in text.utf8 {
@@ -55,12 +55,12 @@ struct FileName: Hashable, Sendable {
 
 extension FileName {
   /// Wraps the name of an existing file.
-  init(text: String) {
+  package init(text: String) {
     self.text = text
   }
 
   /// The text that the name was made from; `nil` if it was cut, or is the name of no text.
-  var original: String? {
+  package var original: String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8
     while let byte = rest.popFirst() {
@@ -76,4 +76,19 @@ extension FileName {
     guard let original = String(validating: bytes, as: UTF8.self) else { return nil }
     return FileName(for: original) == self ? original : nil
   }
+}
+
+/// The endings of the files of a message name.
+package enum FileSuffix {
+  /// The newest message, with a transit of files.
+  package static let message = ".message"
+
+  /// The numbers given out, with a transit of files.
+  package static let mailbox = ".mailbox"
+
+  /// The records, with a log.
+  package static let log = ".log"
+
+  /// The lock of a cursor.
+  static let cursor = ".cursor"
 }

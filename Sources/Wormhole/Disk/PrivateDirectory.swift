@@ -1,8 +1,9 @@
-// Creates directories that only their user can write to.
+// Finds and makes the directories of the user.
 
 internal import Glibc
 
-/// A directory of this user, mode 0700, not a symbolic link.
+/// A directory of this user that nobody else can write, and not a symbolic link. One that is made
+/// has mode 0700.
 struct PrivateDirectory: Sendable {
   let path: String
 
@@ -24,7 +25,8 @@ struct PrivateDirectory: Sendable {
     try check()
   }
 
-  /// Closes the directory to readers. If others could write to it, nothing in it can be trusted.
+  /// If others could write to the directory, nothing in it could be trusted. What others may read
+  /// is up to the user: the files in it are the user's alone.
   private func check() throws(WormholeError) {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -39,9 +41,6 @@ struct PrivateDirectory: Sendable {
     guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
       throw .notPrivate(path: path)
     }
-    guard status.st_mode & 0o7777 == 0o700 || fchmod(descriptor, 0o700) == 0 else {
-      throw .system(code: errno, path: path)
-    }
   }
 
   private static func makeAll(above path: String) throws(WormholeError) {
@@ -55,4 +54,34 @@ struct PrivateDirectory: Sendable {
       throw .system(code: errno, path: parent)
     }
   }
+}
+
+/// The places that the XDG Base Directory Specification has for the files of a user.
+enum UserDirectories {
+  /// The directory for data that stays. A relative path in the environment is ignored.
+  static var data: String {
+    absolute("XDG_DATA_HOME") ?? "\(home)/.local/share"
+  }
+
+  /// Returns the directory for files that end with the session; makes it if it is our own.
+  static func makeRuntime() throws(WormholeError) -> String {
+    if let directory = absolute("XDG_RUNTIME_DIR") { return directory }
+    return try PrivateDirectory("/dev/shm/wormhole-\(geteuid())").path
+  }
+
+  private static var home: String {
+    absolute("HOME") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) } ?? "/"
+  }
+
+  private static func absolute(_ variable: String) -> String? {
+    guard let path = getenv(variable).map({ String(cString: $0) }), path.hasPrefix("/") else {
+      return nil
+    }
+    return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+}
+
+extension stat {
+  /// Whether it is a regular file of this user.
+  var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() }
 }

@@ -54,14 +54,15 @@ struct FileMailbox: Wormhole.Mailbox {
     if access(statePath, F_OK) != 0 { try refuseLog() }
     do throws(WormholeError) {
       return try FileLock(.exclusive, statePath, keeper: keeper)
-    } catch .system(code: ENOENT, path: statePath) {
+    } catch let error where error == .system(code: ENOENT, path: statePath) {
       _ = try PrivateDirectory(directory)
       return try FileLock(.exclusive, statePath, keeper: keeper)
     }
   }
 
   /// The number is written first: a process that is killed then skips a number and leaves the old
-  /// message. A clearing removes the message first: a process that is killed then has told nobody.
+  /// message. A clearing removes the message first: a process killed then has notified
+  /// nobody.
   private func append(
     _ record: Wormhole.Record, holding lock: borrowing FileLock
   ) throws(WormholeError) -> UInt64 {
@@ -141,7 +142,7 @@ struct FileMailbox: Wormhole.Mailbox {
     if let newest, newest.record.number == number &+ 1 {
       return Wormhole.RecordBatch([newest.record], hasMore: true, identity: newest.identity)
     }
-    // The state before the message: a message with later records is in the file by then.
+    // The state before the message: a message with later records is then already in the file.
     let state = try readState()
     if newest?.record.number ?? number < state?.message.number ?? .max {
       newest = try readableMessage(after: number)
@@ -226,7 +227,7 @@ struct FileMailbox: Wormhole.Mailbox {
   private func lockForReading(timeout: Duration? = nil) throws(WormholeError) -> FileLock? {
     do throws(WormholeError) {
       return try FileLock(.shared, statePath, timeout: timeout)
-    } catch .system(code: ENOENT, path: statePath) {
+    } catch let error where error == .system(code: ENOENT, path: statePath) {
       return nil
     }
   }
@@ -286,7 +287,7 @@ struct FileMailbox: Wormhole.Mailbox {
   private func record(
     of error: WormholeError, _ state: MailboxState?
   ) throws(WormholeError) -> Wormhole.NumberedRecord {
-    if case .system = error { throw error }
+    if error.mayPass { throw error }
     var stamp = state?.message ?? MailboxState.Stamp()
     stamp.number = visibleNumber() ?? stamp.number
     return stamp.record(.unreadable(error))

@@ -19,6 +19,9 @@ public final class AppGroup: Sendable {
 
   let container: PrivateDirectory
 
+  /// The directory that is removed with a temporary group.
+  private let temporary: URL?
+
   /// The objects that exist once for each group, by their types.
   private let singletons = Locked<[ObjectIdentifier: any Sendable]>([:])
 
@@ -31,20 +34,52 @@ public final class AppGroup: Sendable {
   ///     `~/.local/share` if that is not set.
   ///   - center: the center for change notifications. All processes of a group must use the same
   ///     bus.
-  /// - Throws: ``WormholeError/invalidIdentifier``; ``WormholeError/notPrivate(path:)`` if the
+  /// - Throws: ``WormholeError/invalidIdentifier``; ``WormholeError/notPrivate`` if the
   ///   directory is a symbolic link, belongs to another user or can be written by others;
-  ///   ``WormholeError/system(code:path:)``.
-  public init(
+  ///   ``WormholeError/system``.
+  public convenience init(
     _ identifier: String, in parent: URL? = nil, center: DarwinNotificationCenter = .shared
+  ) throws(WormholeError) {
+    try self.init(identifier, in: parent?.path ?? UserDirectories.data, center)
+  }
+
+  private init(
+    _ identifier: String, in parent: String, _ center: DarwinNotificationCenter,
+    temporary: URL? = nil
   ) throws(WormholeError) {
     guard !identifier.isEmpty else { throw .invalidIdentifier }
     self.identifier = identifier
     self.center = center
-    let parent = parent?.path ?? UserDirectories.data
+    self.temporary = temporary
     container = try PrivateDirectory("\(parent)/\(FileName(for: identifier).text)")
   }
 
-  /// The directory of the group, mode 0700. Its contents outlive the processes.
+  /// Opens a group for a test: in a directory of its own, with a center that reaches nobody else.
+  ///
+  /// - Parameter identifier: any nonempty text.
+  /// - Returns: the group. Its directory is removed with it, so keep it as long as you use what it
+  ///   has opened.
+  /// - Throws: what ``init(_:in:center:)`` throws.
+  public static func temporary(
+    _ identifier: String = "org.example.temporary"
+  ) throws(WormholeError) -> AppGroup {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("wormhole-\(UUID().uuidString)")
+    let center: DarwinNotificationCenter
+    do throws(DarwinNotifyError) {
+      center = try .isolated()
+    } catch {
+      throw .notification(error)
+    }
+    return try AppGroup(identifier, in: directory.path, center, temporary: directory)
+  }
+
+  deinit {
+    if let temporary { try? FileManager.default.removeItem(at: temporary) }
+  }
+
+  /// The directory of the group. One that the library makes has mode 0700; the permissions of one
+  /// that exists stay. Its contents outlive the processes.
   public var directory: URL { URL(fileURLWithPath: container.path, isDirectory: true) }
 
   /// The directory of the group for sockets and the like, removed when the user logs out.
@@ -52,7 +87,7 @@ public final class AppGroup: Sendable {
   /// It is made on first use, mode 0700, in `$XDG_RUNTIME_DIR`, or in `/dev/shm` if that is not
   /// set. The library itself keeps nothing there.
   ///
-  /// - Throws: ``WormholeError/notPrivate(path:)``, ``WormholeError/system(code:path:)``.
+  /// - Throws: ``WormholeError/notPrivate``, ``WormholeError/system``.
   public var runtimeDirectory: URL {
     get throws(WormholeError) {
       let parent = try UserDirectories.makeRuntime()
@@ -65,7 +100,7 @@ public final class AppGroup: Sendable {
   ///
   /// Everybody who watches the bus can read it. Two things that share a name only cost their
   /// listeners an unnecessary read, so a long name may be cut.
-  func changeName(_ parts: String...) -> NotificationName {
+  package func changeName(_ parts: String...) -> NotificationName {
     let text = (["wormhole", identifier] + parts).joined(separator: ".")
     let isValid = text.utf8.count <= Self.maxNameBytes && !text.utf8.contains(0)
     return NotificationName(isValid ? text : "wormhole.\(FileName(for: text).text)")
@@ -89,6 +124,39 @@ public final class AppGroup: Sendable {
       if let object = singletons[key] as? Object { return object }
       singletons[key] = new
       return new
+    }
+  }
+}
+
+extension DarwinNotificationCenter {
+  /// Notifies everybody who observes a name. Without a bus this reaches the processes that share
+  /// the user's table; the bus shows it to others once there is one.
+  func notify(_ changeName: NotificationName) throws(WormholeError) {
+    do throws(DarwinNotifyError) {
+      try post(changeName)
+    } catch .notConnected {
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Calls a handler, which must not block, after each change notification.
+  func observe(
+    _ changeName: NotificationName, _ handler: @escaping @Sendable () -> Void
+  ) throws(WormholeError) -> NotificationObservation {
+    do throws(DarwinNotifyError) {
+      return try observe(changeName, on: .direct) { _ in handler() }
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Returns the change notifications of a name, from now on.
+  func notifications(of changeName: NotificationName) throws(WormholeError) -> Notifications {
+    do throws(DarwinNotifyError) {
+      return try notifications(named: changeName)
+    } catch {
+      throw .notification(error)
     }
   }
 }

@@ -22,9 +22,9 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  /// - Throws: ``WormholeError``; among them ``WormholeError/notification(_:)`` if the bus accepts
-  ///   no more rules, ``WormholeError/cursorInUse(_:)``,
-  ///   ``WormholeError/noCursors(name:transit:)``.
+  /// - Throws: ``WormholeError``; among them ``WormholeError/notification`` if the bus accepts
+  ///   no more rules, ``WormholeError/cursorInUse``,
+  ///   ``WormholeError/noCursors``.
   ///
   /// The corresponding method of MMWormhole is `listenForMessageWithIdentifier:listener:`.
   public func bind<Value>(
@@ -94,7 +94,7 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  ///   - handler: the handler. Messages are read and decoded on the main actor, too.
+  ///   - handler: the handler. Messages are also read and decoded on the main actor.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
   public func listen<Value>(
@@ -120,7 +120,7 @@ extension Wormhole {
     on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Message<Value>) -> Void
   ) throws(WormholeError) -> MessageObservation {
-    let handler = isolated(to: actor, handler)
+    let handler = onActor(actor, handler)
     return try listen(name, from: senders, starting: start, on: .actor(actor), handler)
   }
 

@@ -11,8 +11,8 @@ extension Wormhole {
   ///   - name: the name to pass it to.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Returns: the number of the message among all of its name.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
-  ///   ``WormholeError``. Except with ``WormholeError/notification(_:)``, nothing was stored.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``. Except with ``WormholeError/notification``, nothing was stored.
   @discardableResult public func pass<Value>(
     _ value: Value, to name: MessageName<Value>, timeout: Duration? = nil
   ) async throws(WormholeError) -> UInt64 {
@@ -27,7 +27,7 @@ extension Wormhole {
   ///   - name: the name.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Returns: the number of the ping among all messages of the name.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
   ///   ``WormholeError``.
   @discardableResult public func ping<Value>(
     _ name: MessageName<Value>, timeout: Duration? = nil
@@ -42,7 +42,7 @@ extension Wormhole {
   /// - Parameters:
   ///   - name: the name.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
   ///   ``WormholeError``.
   public func clear<Value>(
     _ name: MessageName<Value>, timeout: Duration? = nil
@@ -58,7 +58,7 @@ extension Wormhole {
   ///   - name: the name that it was passed to.
   ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: the value, or `nil` if there is none.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
   ///   ``WormholeError``, also if what is stored cannot be read as such a value.
   public func message<Value>(
     _ name: MessageName<Value>, timeout: Duration? = nil
@@ -75,7 +75,7 @@ extension Wormhole {
   ///   - sequence: the number after which to begin.
   ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``, other
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
   ///   ``WormholeError``. A message that cannot be read is in the list, with its error.
   public func history<Value>(
     _ name: MessageName<Value>, since sequence: UInt64 = 0, timeout: Duration? = nil

@@ -11,7 +11,7 @@ extension Wormhole {
   ///   - body: changes the value. For an update that throws ``WormholeError`` alone, a body with
   ///     `try` states its errors: `{ (value) throws(WormholeError) in … }`.
   /// - Returns: what the body returns.
-  /// - Throws: ``WormholeError/notCoordinated(name:transit:)`` if the transit does not support
+  /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support
   ///   updates; the error if the value cannot be read; what the body throws. Nothing has changed
   ///   then.
   @discardableResult public func update<Value, Result>(
@@ -51,7 +51,7 @@ extension Wormhole {
   ///   - body: changes the value. It runs on a thread where it may block.
   /// - Returns: what the body returns.
   /// - Throws: what the update outside of a task throws; ``WormholeError/cancelled``,
-  ///   ``WormholeError/timedOut(_:)``. Nothing has changed then.
+  ///   ``WormholeError/timedOut``. Nothing has changed then.
   @discardableResult public func update<Value, Result: Sendable>(
     _ name: MessageName<Value>, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Value?) throws(WormholeError) -> Result

@@ -3,6 +3,7 @@
 internal import DarwinNotify
 internal import DarwinNotifySupport
 public import FoundationEssentials
+internal import Glibc
 
 /// A store of typed messages in the directory of a group, with a change notification for each name.
 ///
@@ -40,8 +41,8 @@ public final class Wormhole: Sendable {
   ///   - directory: the name of a directory in that of the group: any nonempty text. Characters
   ///     that a file name cannot contain are escaped.
   ///   - transit: the transit for names that have none of their own.
-  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate(path:)``,
-  ///   ``WormholeError/system(code:path:)``.
+  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate``,
+  ///   ``WormholeError/system``.
   public init(
     group: AppGroup, directory: String = "wormhole", transit: any MessageTransit = .file
   ) throws(WormholeError) {
@@ -65,7 +66,7 @@ public final class Wormhole: Sendable {
   ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
   ///   - name: the name to pass it to.
   /// - Returns: the number of the message among all of its name.
-  /// - Throws: ``WormholeError``. Except with ``WormholeError/notification(_:)``, nothing was
+  /// - Throws: ``WormholeError``. Except with ``WormholeError/notification``, nothing was
   ///   stored.
   ///
   /// The corresponding method of MMWormhole is `passMessageObject:identifier:`.
@@ -121,7 +122,7 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameter name: the name.
   /// - Returns: the cursors, in the order of their names.
-  /// - Throws: ``WormholeError/noCursors(name:transit:)`` with a transit of files, other
+  /// - Throws: ``WormholeError/noCursors`` with a transit of files, other
   ///   ``WormholeError``.
   public func cursors<Value>(of name: MessageName<Value>) throws(WormholeError) -> [Cursor] {
     try channel(name).mailbox.cursors()
@@ -132,7 +133,7 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - cursor: the name of the cursor.
   ///   - name: the name that it belongs to.
-  /// - Throws: ``WormholeError/cursorInUse(_:)``, ``WormholeError/noCursors(name:transit:)``, other
+  /// - Throws: ``WormholeError/cursorInUse``, ``WormholeError/noCursors``, other
   ///   ``WormholeError``.
   public func removeCursor<Value>(
     _ cursor: String, of name: MessageName<Value>
@@ -158,7 +159,7 @@ public final class Wormhole: Sendable {
   /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
   /// files in the directory stay.
   ///
-  /// - Throws: ``WormholeError/notCleared(_:)`` with the messages that could not be cleared, say
+  /// - Throws: ``WormholeError/notCleared`` with the messages that could not be cleared, say
   ///   because their files are damaged, which ``remove(_:)`` repairs; all others are. Other
   ///   ``WormholeError`` if the directory cannot be read.
   ///
@@ -223,5 +224,44 @@ public final class Wormhole: Sendable {
       channels[key] = new
       return new
     }
+  }
+}
+
+extension Wormhole {
+  /// Removes a name with all its files, of every transit, damaged or not.
+  ///
+  /// The next message gets the number 1 again, and may use another transit. Cursors are removed,
+  /// too. Listeners stay; they get what is passed later. A message that another process passes
+  /// meanwhile may be lost.
+  ///
+  /// - Parameter name: the name.
+  /// - Throws: ``WormholeError/system``, ``WormholeError/notification`` if
+  ///   everything is removed but listeners could not be notified;
+  ///   ``WormholeError/invalidIdentifier``.
+  public func remove<Value>(_ name: MessageName<Value>) throws(WormholeError) {
+    let channel = try channel(name)
+    forget(name.rawValue)
+    let base = FileName(for: name.rawValue).text
+    let cursors = cursorFiles(base) + listedCursorFiles(channel, name.rawValue)
+    let suffixes = [
+      FileSuffix.message, "\(FileSuffix.message).new", FileSuffix.mailbox, FileSuffix.log,
+      "\(FileSuffix.log)-wal", "\(FileSuffix.log)-shm",
+    ]
+    for file in suffixes.map({ base + $0 }) + cursors {
+      let path = "\(home.path)/\(file)"
+      guard unlink(path) == 0 || errno == ENOENT else { throw .system(code: errno, path: path) }
+    }
+    try channel.center.notify(channel.changeName)
+  }
+
+  /// Returns the lock files of the cursors of a name. Those of long names are not found.
+  private func cursorFiles(_ base: String) -> [String] {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path)) ?? []
+    return files.filter { $0.hasPrefix("\(base)%00") && $0.hasSuffix(FileSuffix.cursor) }
+  }
+
+  /// Returns the lock files of the cursors that the log of a name knows, unless it is damaged.
+  private func listedCursorFiles(_ channel: Channel, _ name: String) -> [String] {
+    ((try? channel.mailbox.cursors()) ?? []).map { LogCursor.fileName($0.name, of: name) }
   }
 }

@@ -120,7 +120,7 @@ extension MessagePump {
   private func run() {
     guard let reader = takeReader() else { return }
     deliver(consume reader)
-    // Whoever waits may take the cursor: by now the reader has let go of it.
+    // The waiting thread may now open the cursor: the reader has released it.
     state.withLock { if case .ended = $0.phase { $0.thread = nil } }
     runs.leave()
   }

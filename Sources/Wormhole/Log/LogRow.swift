@@ -55,7 +55,7 @@ struct LogRow {
         }
       case .absent, .unreadable: break
       }
-    } catch .database(sqliteHasOtherType, _) {
+    } catch let error where error.number == sqliteHasOtherType {
       // There is no number after the last one.
       throw .damaged(path: log.path)
     }

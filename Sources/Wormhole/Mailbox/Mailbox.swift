@@ -1,4 +1,6 @@
-// Describes what a transit keeps of one name.
+// What a transit keeps of one name.
+
+public import FoundationEssentials
 
 extension Wormhole {
   /// The numbered records of one message name.
@@ -15,7 +17,7 @@ extension Wormhole {
 
     /// Appends a record.
     ///
-    /// A value replaces the previous one or joins those that are kept. A ping leaves them alone; a
+    /// A value replaces the previous one or joins the kept ones. A ping leaves them alone; a
     /// clearing removes them. Others see all of it or nothing, whatever kills the process.
     ///
     /// - Parameter record: the record.
@@ -51,7 +53,7 @@ extension Wormhole {
     ///   `nil` for none.
     /// - Returns: the number of the record, or `nil` if there was none; what `body` throws, nothing
     ///   was appended then.
-    /// - Throws: ``WormholeError/notCoordinated(name:transit:)`` if the transit does not support
+    /// - Throws: ``WormholeError/notCoordinated`` if the transit does not support
     ///   it.
     func update<Failure: Error>(
       _ body: (NumberedRecord?) throws(Failure) -> Record?
@@ -61,8 +63,8 @@ extension Wormhole {
     ///
     /// - Parameter name: the name of the cursor.
     /// - Returns: the cursor, which nobody else can open while it lives.
-    /// - Throws: ``WormholeError/noCursors(name:transit:)`` if the transit does not support it,
-    ///   ``WormholeError/cursorInUse(_:)`` while another reader, in any process, holds it.
+    /// - Throws: ``WormholeError/noCursors`` if the transit does not support it,
+    ///   ``WormholeError/cursorInUse`` while another reader, in any process, holds it.
     func openCursor(_ name: String) throws(WormholeError) -> any MailboxCursor
 
     /// Returns the cursors of the name, in the order of their names.
@@ -71,7 +73,7 @@ extension Wormhole {
     /// Removes a cursor. If it does not exist, nothing happens.
     ///
     /// - Parameter name: the name of the cursor.
-    /// - Throws: ``WormholeError/noCursors(name:transit:)``, ``WormholeError/cursorInUse(_:)``.
+    /// - Throws: ``WormholeError/noCursors``, ``WormholeError/cursorInUse``.
     func removeCursor(_ name: String) throws(WormholeError)
   }
 
@@ -92,25 +94,88 @@ extension Wormhole.Mailbox {
   /// The name of the type.
   public var transit: String { "\(Self.self)" }
 
-  /// Throws ``WormholeError/notCoordinated(name:transit:)``, for mailboxes without updates.
+  /// Throws ``WormholeError/notCoordinated``, for mailboxes without updates.
   public func update<Failure: Error>(
     _ body: (Wormhole.NumberedRecord?) throws(Failure) -> Wormhole.Record?
   ) throws(WormholeError) -> Result<UInt64?, Failure> {
     throw .notCoordinated(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
   public func openCursor(_ name: String) throws(WormholeError) -> any Wormhole.MailboxCursor {
     throw .noCursors(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
   public func cursors() throws(WormholeError) -> [Wormhole.Cursor] {
     throw .noCursors(name: self.name, transit: transit)
   }
 
-  /// Throws ``WormholeError/noCursors(name:transit:)``, for mailboxes without cursors.
+  /// Throws ``WormholeError/noCursors``, for mailboxes without cursors.
   public func removeCursor(_ name: String) throws(WormholeError) {
     throw .noCursors(name: self.name, transit: transit)
   }
+}
+
+extension Wormhole {
+  /// A stored place of a reader, see ``Start/cursor(_:)``.
+  public struct Cursor: Hashable, Sendable {
+    /// The name of the cursor.
+    public let name: String
+
+    /// The number of the last message that was handled, 0 for none.
+    public let sequence: UInt64
+
+    /// The number of kept records after it, pings and clearings too.
+    public let lag: Int
+
+    /// Creates a description of a cursor.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the cursor.
+    ///   - sequence: the number of the last message that was handled.
+    ///   - lag: the number of kept records after it.
+    public init(name: String, sequence: UInt64, lag: Int) {
+      self.name = name
+      self.sequence = sequence
+      self.lag = lag
+    }
+  }
+}
+
+/// How the messages of a name are stored.
+///
+/// All processes that use a name must use the same transit for it. The corresponding protocol of
+/// MMWormhole is `MMWormholeTransiting`.
+public protocol MessageTransit: Sendable {
+  /// Distinguishes transits of one kind with different settings.
+  var identifier: String { get }
+
+  /// Opens the mailbox of a name, which need not exist yet.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the messages, never empty.
+  ///   - directory: the directory of the wormhole, mode 0700. Somebody may remove it; whoever
+  ///     appends a record creates it again.
+  /// - Returns: the mailbox.
+  /// - Throws: ``WormholeError`` if the name cannot be used. Nothing is read or written yet.
+  func openMailbox(
+    for name: String, in directory: URL
+  ) throws(WormholeError) -> any Wormhole.Mailbox
+
+  /// Returns the names with stored messages.
+  ///
+  /// - Parameter directory: the directory of the wormhole.
+  /// - Returns: the names, in no order. Files of other kinds do not count.
+  /// - Throws: ``WormholeError`` if the directory cannot be read.
+  func names(in directory: URL) throws(WormholeError) -> [String]
+}
+
+/// The limits of messages.
+public enum MessageLimits {
+  /// The largest encoded value: 256 MiB.
+  ///
+  /// A reader maps or reads a whole message at once. Put larger data into a separate file and pass
+  /// its path.
+  public static let payloadBytes = 256 << 20
 }

@@ -60,7 +60,7 @@ extension Wormhole {
 }
 
 extension Wormhole.Message: Equatable where Value: Equatable {
-  /// Tells whether two messages are equal in all that their properties say.
+  /// Returns whether all properties of two messages are equal.
   public static func == (left: Self, right: Self) -> Bool {
     left.content == right.content && left.name == right.name && left.sequence == right.sequence
       && left.date == right.date && left.sender == right.sender && left.missed == right.missed
@@ -86,7 +86,7 @@ extension Wormhole.Message {
   /// This happens automatically when a handler returns, or when the next message of a sequence is
   /// requested. Without a cursor it has no effect.
   ///
-  /// - Throws: ``WormholeError/cursorNotStored(_:reason:)``.
+  /// - Throws: ``WormholeError/cursorNotStored``.
   public func acknowledge() throws(WormholeError) {
     try cursor?.advance(to: sequence)
   }

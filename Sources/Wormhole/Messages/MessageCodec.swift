@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 /// An encoding of values.
 ///
-/// Its errors are reported as ``WormholeError/encoding(_:)`` or ``WormholeError/decoding(_:)``.
+/// Its errors are reported as ``WormholeError/encoding`` or ``WormholeError/decoding``.
 public protocol MessageCodec: Sendable {
   /// The identifier of the codec, which is stored with each message. Readers must use the same.
   var identifier: String { get }

@@ -94,9 +94,9 @@ extension MessageName {
     do {
       data = try codec.encode(value)
     } catch let error as WormholeError {
-      throw error
+      throw error.with(reason: "\(rawValue): \(error.reason ?? "")")
     } catch {
-      throw .encoding("\(rawValue): \(error)")
+      throw .encoding("\(rawValue): \(sentence(of: error))")
     }
     guard data.count <= MessageLimits.payloadBytes else {
       throw .tooLarge(bytes: data.count, limit: MessageLimits.payloadBytes)
@@ -118,9 +118,9 @@ extension MessageName {
     do {
       return try codec.decode(Value.self, from: payload.data)
     } catch let error as WormholeError {
-      throw error
+      throw error.with(reason: "\(rawValue): \(error.reason ?? "")")
     } catch {
-      throw .decoding("\(rawValue): \(error)")
+      throw .decoding("\(rawValue): \(sentence(of: error))")
     }
   }
 }

@@ -81,7 +81,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   }
 
   /// Returns a reader that continues where another one stopped. The stored message is delivered
-  /// first only if that reader has delivered it, too; otherwise it comes in its turn.
+  /// first only if that reader has also delivered it; otherwise it comes in its turn.
   func following(_ predecessor: MailboxPlace, from start: Wormhole.Start) -> Self {
     var reader = self
     if predecessor.number > place.number {
@@ -187,5 +187,72 @@ extension MessageName {
       messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
     } while reader.hasMore && reader.place.number < last
     return messages
+  }
+}
+
+/// A place in a mailbox.
+struct MailboxPlace: Sendable {
+  /// The number of the last record before it.
+  var number: UInt64
+
+  /// The identity of the mailbox, 0 while it is not known.
+  var identity: UInt32
+
+  /// Moves to after a record, perhaps of another mailbox.
+  mutating func advance(to number: UInt64, in identity: UInt32) {
+    let place = Self(number: number, identity: identity)
+    self =
+      isComparable(to: place) ? Self(number: max(self.number, number), identity: identity) : place
+  }
+
+  /// Whether both are, or may be, places in the same mailbox.
+  func isComparable(to other: Self) -> Bool {
+    identity == other.identity || identity == 0 || other.identity == 0
+  }
+}
+
+/// Gets the place after the last message that a reader has delivered.
+typealias PlaceHandler = @Sendable (MailboxPlace) -> Void
+
+/// An open cursor, which a reader passes on to its successor. It becomes available to others when
+/// the last of them has ended.
+final class ReaderCursor: Sendable {
+  let name: String
+  private let cursor: any Wormhole.MailboxCursor
+
+  init(_ name: String, of mailbox: any Wormhole.Mailbox) throws(WormholeError) {
+    self.name = name
+    cursor = try mailbox.openCursor(name)
+  }
+
+  func position() throws(WormholeError) -> UInt64 {
+    try cursor.position()
+  }
+
+  /// Stores that the messages up to a number have been handled.
+  func advance(to number: UInt64) throws(WormholeError) {
+    do throws(WormholeError) {
+      try cursor.advance(to: number)
+    } catch {
+      throw .cursorNotStored(name, reason: String(describing: error))
+    }
+  }
+
+  /// The cursor for a message, which may outlive the reader and must not keep it from others.
+  struct Link: Sendable {
+    private let name: String
+    private weak let cursor: ReaderCursor?
+
+    init(_ cursor: ReaderCursor) {
+      name = cursor.name
+      self.cursor = cursor
+    }
+
+    func advance(to number: UInt64) throws(WormholeError) {
+      guard let cursor else {
+        throw .cursorNotStored(name, reason: "the reader of the message has ended")
+      }
+      try cursor.advance(to: number)
+    }
   }
 }

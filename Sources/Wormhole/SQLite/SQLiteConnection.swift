@@ -129,18 +129,21 @@ final class SQLiteConnection: @unchecked Sendable {
     _ text: String, _ fields: [SQLiteField],
     _ body: (SQLiteStatement) throws(WormholeError) -> Void
   ) throws(WormholeError) {
+    let script = text
     var (text, fields) = (text[...], fields[...])
     while let (statement, rest) = try prepare(text) {
       let count = statement.parameterCount
       guard count <= fields.count else {
-        throw .database(code: SQLITE_RANGE, message: "too few values")
+        throw .database(code: SQLITE_RANGE, message: "too few values, in \(text)")
       }
       try statement.withFields(fields.prefix(count)) { () throws(WormholeError) in
         try body(statement)
       }
       (text, fields) = (rest, fields.dropFirst(count))
     }
-    guard fields.isEmpty else { throw .database(code: SQLITE_RANGE, message: "too many values") }
+    guard fields.isEmpty else {
+      throw .database(code: SQLITE_RANGE, message: "too many values, in \(script)")
+    }
   }
 
   /// Runs statements without parameters and ignores their rows.
@@ -240,7 +243,8 @@ final class SQLiteConnection: @unchecked Sendable {
   /// SQLite would ignore everything after a NUL.
   private func check(_ text: Substring) throws(WormholeError) {
     guard !text.utf8.contains(0) else {
-      throw .database(code: SQLITE_MISUSE, message: "a NUL in a statement")
+      let shown = text.replacing("\0", with: "\\0")
+      throw .database(code: SQLITE_MISUSE, message: "a NUL in a statement, in \(shown)")
     }
   }
 
@@ -257,7 +261,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private func error(_ result: Int32, in statement: String) -> WormholeError {
     WormholeError(
       sqlite: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
-      path: path)
+      systemError: sqlite3_system_errno(handle), path: path)
   }
 }
 

@@ -18,6 +18,17 @@ public enum SQLiteField: Hashable, Sendable {
 
   /// Bytes.
   case blob(Data)
+
+  /// The value as a sentence shows it.
+  var inWords: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let number): "\(number)"
+    case .real(let number): "\(number)"
+    case .text(let text): "the text \(text.prefix(100))"
+    case .blob(let data): "\(data.count) bytes"
+    }
+  }
 }
 
 /// A type whose values can be stored in a field of a database.

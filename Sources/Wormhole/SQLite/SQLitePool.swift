@@ -39,7 +39,7 @@ final class SQLitePool: Sendable {
   /// Runs a job that uses connections of the pool on a thread where it may block, once a connection
   /// is likely to be free.
   ///
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut(_:)``.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``.
   func run<Value: Sendable>(
     timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
   ) async throws(WormholeError) -> Value {
@@ -49,7 +49,7 @@ final class SQLitePool: Sendable {
   /// Runs a body with a connection whose file is still in its place.
   ///
   /// - Returns: what the body returns, `nil` if there is no file.
-  /// - Throws: ``WormholeError/busy(path:)`` if the thread already uses a connection of the pool,
+  /// - Throws: ``WormholeError/busy`` if the thread already uses a connection of the pool,
   ///   or gets none in time; what the body throws.
   func use<Value>(
     _ body: (SQLiteConnection) throws(WormholeError) -> Value

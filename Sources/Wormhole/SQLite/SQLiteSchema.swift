@@ -26,7 +26,7 @@ struct SQLiteSchema: Sendable {
 
   /// Checks whether the file is one of ours.
   ///
-  /// - Throws: ``WormholeError/foreign(path:)``, ``WormholeError/unknownFormat(version:path:)``.
+  /// - Throws: ``WormholeError/foreign``, ``WormholeError/unknownFormat``.
   func check(_ connection: SQLiteConnection) throws(WormholeError) -> State {
     guard !connection.isInTransaction else { return try look(connection) }
     // In one transaction: another process may be creating the tables.
@@ -66,4 +66,21 @@ struct SQLiteSchema: Sendable {
       if let filling { try connection.run(filling.sql, filling.field) }
     }.get()
   }
+}
+
+/// Returns the name of a table or the like as it stands in a statement.
+func sqlIdentifier(_ name: String) -> String { quoted(name, with: "\"") }
+
+/// Returns a text as it stands in a statement.
+func sqlLiteral(_ text: String) -> String { quoted(text, with: "'") }
+
+/// A quote and a combining accent are one character in Swift, but SQLite still sees the quote.
+private func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
+  var quoted = String.UnicodeScalarView([quote])
+  for scalar in text.unicodeScalars {
+    if scalar == quote { quoted.append(quote) }
+    quoted.append(scalar)
+  }
+  quoted.append(quote)
+  return String(quoted)
 }

@@ -1,11 +1,17 @@
 // Converts result codes of SQLite to errors.
 
 internal import CSQLite
+internal import Glibc
 
 extension WormholeError {
   /// Makes an error from an extended result code that is not `SQLITE_OK`.
-  init(sqlite code: Int32, message: String, statement: String? = nil, path: String) {
+  init(
+    sqlite code: Int32, message: String, statement: String? = nil, systemError: Int32 = 0,
+    path: String
+  ) {
     switch code & 0xff {
+    case SQLITE_FULL: self = .diskFull(path: path)
+    case SQLITE_IOERR where [ENOSPC, EDQUOT].contains(systemError): self = .diskFull(path: path)
     case SQLITE_BUSY, SQLITE_PROTOCOL: self = WorkLimit.current?.failure ?? .busy(path: path)
     // Without a limit, only the schema of another program takes that long.
     case SQLITE_INTERRUPT: self = WorkLimit.current?.failure ?? .foreign(path: path)

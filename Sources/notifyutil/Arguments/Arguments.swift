@@ -87,7 +87,7 @@ struct Arguments: Equatable {
   /// Adds to the distributed notification before.
   private mutating func completePost(_ option: String) throws(Ending) {
     guard case .postDistributed(var post) = commands.last else {
-      throw .mistake("\(option) belongs behind --post-distributed")
+      throw .mistake("\(option) must follow --post-distributed")
     }
     guard let text = words.value() else { throw .mistake("value required following \(option)") }
     if option == "--object" {
@@ -96,7 +96,7 @@ struct Arguments: Equatable {
       do throws(UserInfoReader.Mistake) {
         post.userInfo = try UserInfo(parsing: text)
       } catch {
-        throw .mistake("--user-info is no JSON object of a property list: \(error.text)")
+        throw .mistake("--user-info must be a JSON object: \(error.text)")
       }
     }
     commands[commands.count - 1] = .postDistributed(post)

@@ -1,5 +1,8 @@
 // The help text.
 
+import DarwinNotify
+import Glibc
+
 enum Usage {
   static let hint = "usage: notifyutil [option ...] command ...  (notifyutil --help lists them)"
 
@@ -46,4 +49,31 @@ enum Usage {
                         print every post on the bus, or only those of keys with the prefix
     exit status: 0 done, 1 wrong command line, 2 a command failed, 3 no bus, 124 timed out
     """
+}
+
+/// Why there is nothing to run.
+enum Ending: Error, Equatable {
+  case help
+  case version
+  /// The command line is empty.
+  case usage
+  case mistake(String)
+
+  /// Prints the message and ends the program.
+  func tell() -> Never {
+    switch self {
+    case .help:
+      Output.complain(Usage.text)
+    case .version:
+      Output.print("notifyutil \(DarwinNotificationCenter.libraryVersion)")
+    case .usage:
+      Output.complain(Usage.text)
+      ExitStatus.mistake.end()
+    case .mistake(let text):
+      Output.complain("notifyutil: \(text)")
+      Output.complain(Usage.hint)
+      ExitStatus.mistake.end()
+    }
+    ExitStatus.success.end()
+  }
 }

@@ -1,4 +1,5 @@
 // Reads a user info from JSON.
+
 import DarwinNotify
 
 /// Reads one object of JSON as a property list. `null`, which no property list has, is a mistake.
@@ -21,7 +22,7 @@ struct UserInfoReader: ~Copyable {
     try reader.take("{")
     try reader.takeMembers(depth: 1)
     reader.skipBlanks()
-    guard reader.place == reader.bytes.count else { throw reader.mistake("more than one object") }
+    guard reader.place == reader.bytes.count else { throw reader.mistake("text after the object") }
     do throws(DarwinNotifyError) {
       return try reader.finish()
     } catch {
@@ -37,7 +38,7 @@ struct UserInfoReader: ~Copyable {
 
   private mutating func takeValue(for key: String?, depth: Int) throws(Mistake) {
     skipBlanks()
-    guard place < bytes.count else { throw mistake("a value is missing") }
+    guard place < bytes.count else { throw mistake("expected a value") }
     switch bytes[place] {
     case UInt8(ascii: "{"), UInt8(ascii: "["): try takeContainer(for: key, depth: depth + 1)
     case UInt8(ascii: "\""): builder.set(.string(try takeString()), for: key)
@@ -46,7 +47,7 @@ struct UserInfoReader: ~Copyable {
   }
 
   private mutating func takeContainer(for key: String?, depth: Int) throws(Mistake) {
-    guard depth <= PropertyListBuilder.maxDepth else { throw mistake("too many levels") }
+    guard depth <= PropertyListBuilder.maxDepth else { throw mistake("nested too deeply") }
     if takeIf("{") {
       builder.beginDictionary(for: key)
       try takeMembers(depth: depth)
@@ -63,7 +64,7 @@ struct UserInfoReader: ~Copyable {
     if takeIf("}") { return }
     repeat {
       let key = try takeString()
-      guard !key.utf8.contains(0) else { throw mistake("a key has a NUL") }
+      guard !key.utf8.contains(0) else { throw mistake("a key contains a NUL") }
       try take(":")
       try takeValue(for: key, depth: depth)
     } while takeIf(",")
@@ -90,7 +91,7 @@ struct UserInfoReader: ~Copyable {
       let number = Double(word), number.isFinite
     else {
       place = start
-      throw mistake("no value of a property list")
+      throw mistake("not a property list value")
     }
     if let number = Int64(word) { return .integer(number) }
     if let number = UInt64(word) { return .unsigned(number) }
@@ -114,7 +115,7 @@ struct UserInfoReader: ~Copyable {
     var text: [UInt16] = []
     var start = place
     while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
-      guard bytes[place] >= 0x20 else { throw mistake("a control character") }
+      guard bytes[place] >= 0x20 else { throw mistake("unescaped control character") }
       guard bytes[place] == UInt8(ascii: "\\") else {
         place += 1
         continue
@@ -124,10 +125,10 @@ struct UserInfoReader: ~Copyable {
       start = place
     }
     text += String(decoding: bytes[start..<place], as: UTF8.self).utf16
-    guard place < bytes.count else { throw mistake("a string does not end") }
+    guard place < bytes.count else { throw mistake("unterminated string") }
     place += 1
     guard let string = String(validating: text, as: UTF16.self) else {
-      throw mistake("half of a character")
+      throw mistake("unpaired surrogate")
     }
     return string
   }
@@ -147,7 +148,7 @@ struct UserInfoReader: ~Copyable {
     guard rest.first == UInt8(ascii: "u"), digits.count == 4,
       digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw mistake("no such escape") }
+    else { throw mistake("invalid escape") }
     place += 6
     return unit
   }
@@ -166,10 +167,32 @@ struct UserInfoReader: ~Copyable {
   }
 
   private mutating func take(_ mark: Unicode.Scalar) throws(Mistake) {
-    guard takeIf(mark) else { throw mistake("\(mark) is missing") }
+    guard takeIf(mark) else { throw mistake("expected \(mark)") }
   }
 
   private func mistake(_ what: String) -> Mistake {
     Mistake(text: "\(what), at byte \(place + 1)")
+  }
+}
+
+/// A distributed notification to post.
+struct DistributedPost: Equatable {
+  let name: NotificationName
+  var object: String?
+  var userInfo: UserInfo?
+}
+
+/// A user info with the JSON that it was read from.
+struct UserInfo: Equatable {
+  let text: String
+  let list: PropertyList
+
+  init(parsing text: String) throws(UserInfoReader.Mistake) {
+    self.text = text
+    list = try UserInfoReader.read(text)
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.text == right.text
   }
 }

@@ -1,4 +1,6 @@
 // Determines which bus the library uses, for error messages.
+
+import DarwinNotify
 import Glibc
 
 /// The bus, chosen in the same way as by the library.
@@ -13,7 +15,8 @@ struct BusChoice {
     "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
   /// - Parameter option: the value of `--bus`; if `nil`, the environment decides.
-  init(_ option: String?) {
+  /// - Throws: ``Ending/mistake(_:)`` for a value that names no bus.
+  init(_ option: String?) throws(Ending) {
     let origin = option == nil ? "DARWIN_NOTIFY_BUS" : "--bus"
     switch option ?? Self.variable("DARWIN_NOTIFY_BUS") {
     case nil, "session": self = .session()
@@ -23,7 +26,12 @@ struct BusChoice {
         address ?? "unix:path=/run/dbus/system_bus_socket", "the system bus",
         "start the system bus, or use --bus=session")
     case "none": self.init("", "\(origin) is 'none'", "use --bus=session")
-    case let address?: self.init(address, origin, "start a bus there, or use --bus=session")
+    case let address?:
+      guard (try? DarwinNotificationCenter(bus: .address(address))) != nil else {
+        throw .mistake(
+          "\(origin): \(printable(address)) is neither session, system, none nor a D-Bus address")
+      }
+      self.init(address, origin, "start a bus there, or use --bus=session")
     }
   }
 
@@ -64,5 +72,22 @@ struct BusChoice {
       "tried \(printable($0)) (\(origin)): \(BusAddress($0).reasonOfFailure())"
     }
     return (tries.isEmpty ? [origin] : tries) + [advice]
+  }
+}
+
+enum BusWait {
+  private static let interval: UInt32 = 50_000
+
+  /// Returns once a bus accepts this process. It asks with separate centers: the library connects
+  /// only at its first use, and then immediately if the bus is there.
+  static func run() {
+    while !isOver { usleep(interval) }
+  }
+
+  /// Whether there is a bus, or an error that will show up again in the commands.
+  static var isOver: Bool {
+    let bus = getenv("DARWIN_NOTIFY_BUS").map { String(cString: $0) } ?? ""
+    let center = try? DarwinNotificationCenter(bus: bus.isEmpty ? .session : .address(bus))
+    return center?.isOnBus ?? true
   }
 }

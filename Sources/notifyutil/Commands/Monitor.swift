@@ -1,4 +1,4 @@
-// Prints every post on the bus or, without one, those counted in the table.
+// Prints every post on the bus or, while there is none, those of registered names.
 import DarwinNotify
 import Dispatch
 import Glibc
@@ -8,19 +8,16 @@ struct Monitor {
   let isJSON: Bool
   let failures: Failures
 
+  /// How long after a failure to look for the bus again.
+  private static let retrySeconds: UInt32 = 1
+
   /// Watches on a thread of its own. Returns when no later post is missed; ends the program if
   /// there is neither a bus nor a table.
   func start() {
     let isReady = DispatchSemaphore(value: 0)
     DispatchQueue(label: "notifyutil.monitor").async {
       do throws(DarwinNotifyError) {
-        try DarwinNotificationCenter.watchPosts(prefix: prefix) {
-          isReady.signal()
-          return .proceed
-        } _: { post in
-          Output.print(isJSON ? json(for: post).text : line(for: post))
-          return .proceed
-        }
+        try watch(isReady)
       } catch {
         failures.report(.monitor(prefix: prefix), error)
         failures.status.end()
@@ -29,14 +26,44 @@ struct Monitor {
     isReady.wait()
   }
 
-  private func line(for post: PostRecord) -> String {
-    "\(localTime(post.microseconds)) \(post.center) \(printable(post.name.rawValue))"
-      + " \(origin(of: post)): \(payload(of: post))"
+  /// Watches the bus, and the table while there is none.
+  private func watch(_ isReady: DispatchSemaphore) throws(DarwinNotifyError) {
+    var table: NotificationObservation?
+    while true {
+      do throws(DarwinNotifyError) {
+        try DarwinNotificationCenter.watchPosts(prefix: prefix) {
+          table?.cancelAndWait()
+          table = nil
+          isReady.signal()
+          return .proceed
+        } _: { post in
+          Output.print(isJSON ? json(for: post).text : line(for: post))
+          return .proceed
+        }
+      } catch .notConnected {
+        if table == nil {
+          table = try followTable()
+          isReady.signal()
+        }
+        sleep(Self.retrySeconds)
+      }
+    }
   }
 
-  private func origin(of post: PostRecord) -> String {
-    if !post.sender.isEmpty { return "from \(sender(of: post))" }
-    return post.coalesced == 1 ? "in the table" : "in the table, \(post.coalesced) posts"
+  private func followTable() throws(DarwinNotifyError) -> NotificationObservation {
+    try DarwinNotificationCenter.shared.observeOthers(withPrefix: prefix, on: .thread) { event in
+      Output.print(isJSON ? json(for: event).text : line(for: event))
+    }
+  }
+
+  private func line(for event: NotificationEvent) -> String {
+    let line = "\(localTime(now())) darwin \(printable(event.name.rawValue)) in the table"
+    return event.coalesced == 1 ? line : line + ", \(event.coalesced) posts"
+  }
+
+  private func line(for post: PostRecord) -> String {
+    "\(localTime(post.microseconds)) \(post.center) \(printable(post.name.rawValue))"
+      + " from \(sender(of: post)): \(payload(of: post))"
   }
 
   private func sender(of post: PostRecord) -> String {
@@ -56,22 +83,45 @@ struct Monitor {
     return "generation \(generation) of region \(hexadecimal(region))"
   }
 
+  private func json(for event: NotificationEvent) -> JSON {
+    .object(
+      head(now(), "darwin", event.name) + [
+        ("sender", .null), ("pid", .null), ("program", .null), ("generation", .null),
+        ("region", .null), ("posts", .number(event.coalesced)), ("object", .null),
+        ("user_info", .null), ("number", .null),
+      ])
+  }
+
   private func json(for post: PostRecord) -> JSON {
-    let (seconds, microseconds) = post.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    return .object([
+    .object(
+      head(post.microseconds, post.center, post.name) + [
+        ("sender", .string(post.sender)),
+        ("pid", post.processIdentifier.map { .number($0) } ?? .null),
+        ("program", post.program.map { .string($0) } ?? .null),
+        ("generation", post.generation.map { .number($0) } ?? .null),
+        ("region", post.region.map { .string(hexadecimal($0)) } ?? .null),
+        ("posts", .number(1)),
+        ("object", post.object.map { .string($0) } ?? .null),
+        ("user_info", post.userInfo.map { .raw($0) } ?? .null),
+        ("number", post.number.map { .number($0) } ?? .null),
+      ])
+  }
+
+  private func head(
+    _ time: UInt64, _ center: String, _ name: NotificationName
+  ) -> [(String, JSON)] {
+    let (seconds, microseconds) = time.quotientAndRemainder(dividingBy: 1_000_000)
+    return [
       ("time", .number("\(seconds).\(padded(microseconds, to: 6))")),
-      ("center", .string(post.center)),
-      ("name", .string(post.name.rawValue)),
-      ("sender", post.sender.isEmpty ? .null : .string(post.sender)),
-      ("pid", post.processIdentifier.map { .number($0) } ?? .null),
-      ("program", post.program.map { .string($0) } ?? .null),
-      ("generation", post.generation.map { .number($0) } ?? .null),
-      ("region", post.region.map { .string(hexadecimal($0)) } ?? .null),
-      ("posts", .number(post.coalesced)),
-      ("object", post.object.map { .string($0) } ?? .null),
-      ("user_info", post.userInfo.map { .raw($0) } ?? .null),
-      ("number", post.number.map { .number($0) } ?? .null),
-    ])
+      ("center", .string(center)),
+      ("name", .string(name.rawValue)),
+    ]
+  }
+
+  private func now() -> UInt64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
   }
 
   private func localTime(_ microseconds: UInt64) -> String {

@@ -1,5 +1,7 @@
 // Reports failures and remembers the first for the exit status.
+
 import DarwinNotify
+import Glibc
 import Synchronization
 
 /// The failures of the run.
@@ -61,5 +63,22 @@ final class Failures: Sendable {
   private func note(_ status: ExitStatus) {
     _ = first.compareExchange(
       expected: ExitStatus.success.rawValue, desired: status.rawValue, ordering: .relaxed)
+  }
+}
+
+/// How the program ends.
+enum ExitStatus: CInt {
+  case success = 0
+  /// The command line is wrong and nothing was run, or the output cannot be written.
+  case mistake = 1
+  /// A command failed, or one run by `--exec`.
+  case failure = 2
+  /// There is no bus.
+  case noBus = 3
+  /// `--timeout` expired; the same status as timeout(1).
+  case timeout = 124
+
+  func end() -> Never {
+    exit(rawValue)
   }
 }

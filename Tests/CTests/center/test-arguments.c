@@ -1,7 +1,10 @@
 /* The documented argument errors of every public function. */
+#include <notify.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tally.h"
+#include "test-child.h"
 
 static const struct {
         const char *name;
@@ -184,8 +187,33 @@ TEST_NO_BUS(openRefusesMissingArguments)
 
         CHECK_EQ(dn_center_open(NULL, &untouched), -EINVAL);
         CHECK_EQ(dn_center_open("", &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open("not an address", &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open("unix:path", &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open("unix:path=/x;rubbish", &untouched), -EINVAL);
+        CHECK_EQ(dn_center_open(":path=/x", &untouched), -EINVAL);
         CHECK_EQ(dn_center_open("session", NULL), -EINVAL);
         CHECK(!untouched);
+}
+
+ROLE(useAMistypedBus)
+{
+        static tally seen;
+        int token;
+
+        (void)args, (void)n_args;
+        CHECK_EQ(setenv("DARWIN_NOTIFY_BUS", "sesion", 1), 0);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0), -EINVAL);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "N", NULL, NULL, 0), -EINVAL);
+        check_refused(dn_center_darwin(), "N", tally_handler(&seen), NULL, -EINVAL);
+        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_FAILED);
+        CHECK_EQ(notify_register_check("N", &token), NOTIFY_STATUS_FAILED);
+        CHECK_EQ(dn_center_post(dn_center_local(), "N", NULL, NULL, 0), 0);
+        return 0;
+}
+
+TEST_NO_BUS(aMistypedBusIsAnError)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("useAMistypedBus", NULL)), 0);
 }
 
 TEST_NO_BUS(setExecutorDoesNotKeepARefusedExecutor)
@@ -282,13 +310,17 @@ TEST_NO_BUS(observerFunctionsAcceptNull)
         CHECK(!dn_observer_unref(NULL));
 }
 
-TEST_NO_BUS(onlyAMissingBusCountsAsOffline)
+TEST_NO_BUS(namesOfOtherUsersMayNotBePosted)
 {
-        CHECK(dn_is_offline(-ENOTCONN));
-        CHECK(!dn_is_offline(0));
-        CHECK(!dn_is_offline(-EINVAL));
-        CHECK(!dn_is_offline(-ENOBUFS));
-        CHECK(!dn_is_offline(ENOTCONN));
+        int is_root = geteuid() == 0;
+
+        CHECK_EQ(dn_may_post("user.uid"), 1);
+        CHECK_EQ(dn_may_post("self.user.uid.4294967294"), 1);
+        CHECK_EQ(dn_may_post("user.uid.4294967294"), is_root);
+        CHECK_EQ(dn_may_post("com.apple.system.x"), is_root);
+        CHECK_EQ(dn_may_post(NULL), -EINVAL);
+        CHECK_EQ(dn_may_post(""), -EINVAL);
+        CHECK_EQ(dn_may_post("\xff"), -EINVAL);
 }
 
 TEST_NO_BUS(executorsWithoutEnqueueAreRefused)

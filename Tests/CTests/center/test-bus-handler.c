@@ -112,7 +112,6 @@ TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
                 tally_drop(observers[i]);
         WAIT_UNTIL(darwin.n_destroyed == 1 && distributed.n_destroyed == 1 &&
                    direct.n_destroyed == 1);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(busThatComesLaterIsTold)
@@ -129,7 +128,6 @@ TEST_ON_BUS(busThatComesLaterIsTold)
         WAIT_UNTIL_EQ(self.n_states, 2);
         CHECK_EQ(self.states[1], 1);
         tally_drop(observer);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(absenceOfABusIsToldOnce)
@@ -167,7 +165,6 @@ TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
         check_alternates(&slow, 1);
         tally_drop(observers[0]);
         tally_drop(observers[1]);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
@@ -196,7 +193,6 @@ TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
         check_alternates(&self, 1);
         dn_observer_unref(observer);
         dn_loop_close(loop);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
@@ -218,12 +214,11 @@ TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
         check_alternates(&self, 1);
         tally_drop(observer);
         WAIT_UNTIL_EQ(self.n_destroyed, 1);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(shutdownEndsObserversOfTheBus)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static told self = {0}, again = {0};
         dn_observer *observer = observe_found(dn_center_darwin(), &self, NULL);
 
@@ -234,7 +229,6 @@ TEST_ON_BUS(shutdownEndsObserversOfTheBus)
         tally_drop(observe_found(dn_center_darwin(), &again, NULL));
         WAIT_UNTIL_EQ(again.n_destroyed, 1);
         CHECK_EQ(dn_shutdown(), 0);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(observingTheBusRefusesWrongArguments)

@@ -70,7 +70,7 @@ TEST_NO_BUS(sharedCentersSurviveUnref)
 
 TEST_ON_BUS(centersDoNotHearEachOther)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_bus *other_bus = test_bus_start(NULL, NULL);
         dn_center *other = NULL;
         static tally on_darwin = {0}, on_local = {0}, on_other = {0};
@@ -93,13 +93,11 @@ TEST_ON_BUS(centersDoNotHearEachOther)
         CHECK_EQ(on_darwin.n_calls, 1);
         CHECK_EQ(on_local.n_calls, 1);
         dn_center_unref(other);
-        test_bus_stop(other_bus);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(openedCenterHearsOtherProcessesOnItsBus)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_center *center = NULL;
         static tally seen = {0};
 
@@ -109,7 +107,6 @@ TEST_ON_BUS(openedCenterHearsOtherProcessesOnItsBus)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         tally_drop(observer);
         CHECK(!dn_center_unref(center));
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(openedCenterDisconnectsWithItsLastReference)
@@ -123,8 +120,6 @@ TEST_ON_BUS(openedCenterDisconnectsWithItsLastReference)
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
         dn_center_unref(center);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
@@ -144,8 +139,6 @@ TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
         tally_drop(observer);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
         CHECK_EQ(seen.n_destroyed, 1);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(closingACenterSendsItsPostsFirst)
@@ -160,8 +153,6 @@ TEST_ON_BUS(closingACenterSendsItsPostsFirst)
         test_bus_resume(bus);
         dn_center_unref(center);
         WAIT_UNTIL_EQ(child_calls(child, 0), 1);
-        test_child_kill(child);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(darwinCenterHasOneConnectionForEverything)
@@ -178,8 +169,6 @@ TEST_ON_BUS(darwinCenterHasOneConnectionForEverything)
         }
         WAIT_UNTIL_EQ(seen.n_calls, 100);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 static test_bus *parting_bus;

@@ -12,7 +12,7 @@
 
 TEST(contextIsDestroyedOnceWhenTheObserverIsCancelled)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
 
@@ -25,28 +25,11 @@ TEST(contextIsDestroyedOnceWhenTheObserverIsCancelled)
         dn_observer_unref(observer);
         fence_executor();
         CHECK_EQ(seen.n_destroyed, 1);
-        test_bus_stop(bus);
-}
-
-TEST(contextIsNotDestroyedWhileItsInvocationRuns)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {.holds = true};
-        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
-
-        post_ok(dn_center_darwin(), N);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        tally_drop(observer);
-        CHECK_EQ(seen.n_destroyed, 0);
-        seen.holds = false;
-        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        CHECK_EQ(seen.n_calls, 1);
-        test_bus_stop(bus);
 }
 
 TEST(unreferencedObserverKeepsRunning)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
 
@@ -56,7 +39,6 @@ TEST(unreferencedObserverKeepsRunning)
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK_EQ(seen.n_destroyed, 0);
-        test_bus_stop(bus);
 }
 
 /* 3: both hooks may call any function, including cancelling their own observer. */
@@ -106,14 +88,13 @@ static void check_cancel_inside(void (*cancel)(dn_observer *observer), const dn_
 
 TEST(observerMayCancelAndFreeItselfInItsCallback)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor inline_executor = dn_executor_inline();
 
         check_cancel_inside(dn_observer_cancel, NULL);
         check_cancel_inside(dn_observer_cancel_wait, NULL);
         check_cancel_inside(dn_observer_cancel, &inline_executor);
         check_cancel_inside(dn_observer_cancel_wait, &inline_executor);
-        test_bus_stop(bus);
 }
 
 static void call_everything(void *context)
@@ -143,7 +124,7 @@ static void call_everything_on_event(const dn_event *event, void *context)
 
 TEST(bothHooksMayCallAnyFunction)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
         static tally seen = {0};
 
@@ -158,7 +139,6 @@ TEST(bothHooksMayCallAnyFunction)
                 tally_drop(observer);
                 WAIT_UNTIL_EQ(seen.n_calls, 2 * i + 2);
         }
-        test_bus_stop(bus);
 }
 
 /* 4: no overlap, registration order. */
@@ -178,7 +158,7 @@ static void check_alone(const dn_event *event, void *context)
 
 TEST(postInsideACallbackDoesNotReenterIt)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
         dn_handler handler = {.invoke = check_alone};
 
@@ -193,7 +173,87 @@ TEST(postInsideACallbackDoesNotReenterIt)
                 dn_observer_cancel_wait(observer);
                 dn_observer_unref(observer);
         }
-        test_bus_stop(bus);
+}
+
+/* Runs each work on a thread of its own. */
+typedef struct many_threads {
+        _Atomic unsigned n_begun;
+        _Atomic unsigned n_ended;
+} many_threads;
+
+typedef struct lone_work {
+        many_threads *threads;
+        dn_work_fn run;
+        void *argument;
+} lone_work;
+
+static void *run_alone(void *argument)
+{
+        lone_work work = *(lone_work *)argument;
+
+        free(argument);
+        work.threads->n_begun++;
+        work.run(work.argument);
+        work.threads->n_ended++;
+        return NULL;
+}
+
+static int enqueue_alone(void *context, dn_work_fn run, void *argument)
+{
+        lone_work *work = malloc(sizeof(*work));
+        pthread_t thread;
+
+        *work = (lone_work){ context, run, argument };
+        CHECK_EQ(pthread_create(&thread, NULL, run_alone, work), 0);
+        return -pthread_detach(thread);
+}
+
+typedef struct exclusive {
+        many_threads threads;
+        _Atomic unsigned n_inside;
+        _Atomic unsigned n_calls;
+        _Atomic bool overlapped;
+} exclusive;
+
+/* The first call returns once the executor has run another work, or that has called it, too. */
+static void call_exclusively(const dn_event *event, void *context)
+{
+        exclusive *self = context;
+
+        (void)event;
+        if (self->n_inside++ > 0)
+                self->overlapped = true;
+        if (self->n_calls++ == 0)
+                WAIT_UNTIL(self->threads.n_ended > 0 || self->overlapped);
+        self->n_inside--;
+}
+
+static void check_exclusive(dn_center *center)
+{
+        static exclusive seen;
+        dn_executor executor = { .enqueue = enqueue_alone, .context = &seen.threads };
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ call_exclusively, &seen, NULL },
+                                   &executor, &observer),
+                 0);
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 3);
+        CHECK(!seen.overlapped);
+        dn_observer_cancel_wait(observer);
+        WAIT_UNTIL(seen.threads.n_ended >= 3);
+        dn_observer_unref(observer);
+}
+
+TEST_NO_BUS(handlersOfAnObserverDoNotOverlapOnManyThreads)
+{
+        check_exclusive(dn_center_darwin());
+}
+
+TEST_NO_BUS(handlersOfAnObserverOfPayloadsDoNotOverlapOnManyThreads)
+{
+        check_exclusive(dn_center_distributed());
 }
 
 static int order[64];
@@ -208,7 +268,7 @@ static void note_order(const dn_event *event, void *context)
 
 TEST(observersOfOneNameRunInRegistrationOrder)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         for (intptr_t i = 0; i < 20; i++) {
                 dn_handler handler = {.invoke = note_order, .context = (void *)i};
@@ -220,14 +280,13 @@ TEST(observersOfOneNameRunInRegistrationOrder)
         WAIT_UNTIL_EQ(n_order, 40);
         for (int i = 0; i < 40; i++)
                 CHECK_EQ(order[i], i % 20);
-        test_bus_stop(bus);
 }
 
 /* 6: after the cancellation. */
 
 TEST(cancelWaitReturnsWhenTheInvocationHasEnded)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         for (int i = 0; i < 200; i++) {
                 tally *seen = calloc(1, sizeof *seen);
@@ -242,7 +301,6 @@ TEST(cancelWaitReturnsWhenTheInvocationHasEnded)
                 dn_observer_unref(observer);
                 free(seen);
         }
-        test_bus_stop(bus);
 }
 
 static void *cancel_waiting(void *argument)
@@ -253,7 +311,7 @@ static void *cancel_waiting(void *argument)
 
 TEST(cancelWaitWaitsForTheRunningInvocation)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {.holds = true};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
         pthread_t thread;
@@ -267,12 +325,11 @@ TEST(cancelWaitWaitsForTheRunningInvocation)
         pthread_join(thread, NULL);
         dn_observer_unref(observer);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        test_bus_stop(bus);
 }
 
 TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {.holds = true};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
 
@@ -280,12 +337,12 @@ TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
                 post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         dn_observer_cancel(observer);
+        CHECK_EQ(seen.n_destroyed, 0);
         seen.holds = false;
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         fence_executor();
         CHECK_EQ(seen.n_calls, 1);
         dn_observer_unref(observer);
-        test_bus_stop(bus);
 }
 
 /* 7: changes during a delivery. */
@@ -309,7 +366,7 @@ static void remove_victim(const dn_event *event, void *context)
 
 TEST(observerRemovedBeforeItsTurnIsNotCalled)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_handler handler = {.invoke = remove_victim};
 
         CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, NULL, NULL), 0);
@@ -320,7 +377,6 @@ TEST(observerRemovedBeforeItsTurnIsNotCalled)
                 WAIT_UNTIL_EQ(n_removals, i);
         }
         fence_executor();
-        test_bus_stop(bus);
 }
 
 /* Cancels itself; its destroy hook, which runs between two calls, cancels the next one. */
@@ -360,11 +416,10 @@ static void check_removal_between_calls(dn_center *center)
 
 TEST(observerRemovedBetweenTwoCallsIsNotCalled)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         check_removal_between_calls(dn_center_darwin());
         check_removal_between_calls(dn_center_local());
-        test_bus_stop(bus);
 }
 
 static tally newcomers[1000];

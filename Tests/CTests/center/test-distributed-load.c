@@ -94,13 +94,13 @@ static void fence(void)
         dn_observer *observer = record_observe(center, &(dn_filter){ .name = "fence" }, &seen);
 
         WAIT_UNTIL_EQ(post_number(center, "fence", NULL, 0), 0);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        WAIT_UNTIL(seen.n_calls > 0); /* one that the full queue refused has come, too */
         record_drop(observer, &seen);
 }
 
 TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_center *center = dn_center_distributed();
         unsigned numbers[N_THREADS];
         pthread_t threads[N_THREADS];
@@ -125,7 +125,6 @@ TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
                 post_or_be_refused("storm.0", "x", i);
         fence();
         CHECK_EQ(n_calls, n_before);
-        test_bus_stop(bus);
 }
 
 /* Arguments: name, how often. */
@@ -162,7 +161,7 @@ static void block(const dn_event *event, void *context)
 TEST_ON_BUS(aHandlerThatBlocksLosesNothing)
 {
         enum { N = 20000 };
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_observer *observer = NULL;
 
         await_bus(dn_center_distributed());
@@ -178,7 +177,6 @@ TEST_ON_BUS(aHandlerThatBlocksLosesNothing)
         CHECK_EQ(read_statistic(DN_STATISTIC_CONNECTS), 1);
         dn_observer_cancel_wait(observer);
         dn_observer_unref(observer);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

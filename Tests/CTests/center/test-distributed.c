@@ -130,7 +130,8 @@ static void take_turn(const dn_event *event, void *context)
         self->order[(*self->n_calls)++] = self->number;
 }
 
-TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
+/* In registration order among those of one name or prefix, and of one of them after the other. */
+TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInOrder)
 {
         enum { N = 21 };
         static const dn_filter filters[] = { { .name = NAME }, { .prefix = "com." }, { 0 } };
@@ -150,7 +151,7 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInRegistrationOrder)
         CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(n_calls, N);
         for (int i = 0; i < N; i++)
-                CHECK_EQ(order[i], i);
+                CHECK_EQ(order[i], i % (N / 3) * 3 + i / (N / 3));
         dn_center_unref(poster);
         test_bus_stop(bus);
 }
@@ -312,7 +313,7 @@ TEST_NO_BUS(whatIsMalformedIsRefused)
         CHECK_EQ(dn_center_post(center, NAME, "\xff", NULL, 0), -EINVAL);
         CHECK_EQ(dn_center_post(center, NAME, large, NULL, 0), -E2BIG);
         large[DN_OBJECT_MAX_BYTES] = '\0';
-        CHECK_EQ(dn_center_post(center, NAME, large, NULL, 0), -ENOTCONN);
+        CHECK_EQ(dn_center_post(center, NAME, large, NULL, 0), DN_NOT_CONNECTED);
         large[DN_OBJECT_MAX_BYTES] = 'o';
         CHECK_EQ(dn_center_observe_filtered(center, NULL, record_handler(&seen), NULL, NULL),
                  -EINVAL);

@@ -34,8 +34,6 @@ TEST_ON_BUS(flushReturnsWhenTheBusHasReadEverything)
         CHECK_EQ(dn_flush(0), 0);
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "N");
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(flushOnAStalledBusTimesOut)
@@ -51,7 +49,6 @@ TEST_ON_BUS(flushOnAStalledBusTimesOut)
         CHECK(waited_us >= 190000 && waited_us < TEST_STUCK_US);
         test_bus_resume(bus);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
@@ -70,7 +67,6 @@ TEST_ON_BUS(flushWaitsUntilTheBusHasReadWhatTheSocketHolds)
         CHECK_EQ(dn_flush(0), 0);
         test_bus_resume(bus);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(flushWithoutABusReportsIt)
@@ -97,7 +93,6 @@ TEST_ON_BUS(postsThatALostBusHasNotReadAreReportedOnce)
                 test_bus_start_again(bus);
                 CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         }
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(postsThatTheBusHadReadAreNotReportedWhenItIsLost)
@@ -113,7 +108,6 @@ TEST_ON_BUS(postsThatTheBusHadReadAreNotReportedWhenItIsLost)
         test_bus_kill(bus);
         WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
         CHECK_EQ(dn_flush(0), 0);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(postsForWhichThereIsNoBusToLookForAreReportedOnce)
@@ -146,7 +140,6 @@ TEST_ON_BUS(postsThatOneCenterLostAreReportedWhenNoOtherWaitsAnyMore)
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOTCONN);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         dn_center_unref(without);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(postsWithoutABusByChoiceAreNotReported)
@@ -176,8 +169,6 @@ TEST_ON_BUS(flushCoversEveryCenter)
         test_bus_resume(bus);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         dn_center_unref(other);
-        test_bus_stop(other_bus);
-        test_bus_stop(bus);
 }
 
 ROLE(postToStalled)
@@ -202,7 +193,6 @@ TEST_ON_BUS(exitWaitsForTheBusButNotForever)
         uint64_t before_us = test_now_us();
         CHECK_EQ(test_child_wait(child), 0);
         CHECK(test_now_us() - before_us < TEST_STUCK_US);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(exitDeliversWhatTheBusAcceptsInTime)
@@ -220,8 +210,6 @@ TEST_ON_BUS(exitDeliversWhatTheBusAcceptsInTime)
         CHECK_EQ(test_child_wait(child), 0);
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "N");
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 static _Atomic bool is_over;
@@ -237,7 +225,7 @@ static void *post_all_the_time(void *argument)
 /* Only earlier posts are waited for. */
 TEST(flushReturnsWhileAnotherThreadKeepsPosting)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         pthread_t thread;
 
         post_ok(dn_center_darwin(), "first");
@@ -246,7 +234,6 @@ TEST(flushReturnsWhileAnotherThreadKeepsPosting)
                 CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         is_over = true;
         CHECK_EQ(pthread_join(thread, NULL), 0);
-        test_bus_stop(bus);
 }
 
 #define N_CENTERS 300
@@ -258,14 +245,14 @@ static void *flush_all_the_time(void *argument)
         (void)argument;
         while (!stop) {
                 int r = dn_flush(0);
-                CHECK(r == 0 || r == -ETIMEDOUT || dn_is_offline(r));
+                CHECK(r == 0 || r == -ETIMEDOUT || r == -ENOTCONN);
         }
         return NULL;
 }
 
 TEST(flushIsSafeWhileCentersComeAndGo)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         pthread_t threads[2];
 
         for (int i = 0; i < 2; i++)
@@ -279,7 +266,6 @@ TEST(flushIsSafeWhileCentersComeAndGo)
         stop = true;
         for (int i = 0; i < 2; i++)
                 pthread_join(threads[i], NULL);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

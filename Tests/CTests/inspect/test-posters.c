@@ -32,7 +32,7 @@ static test_child *spawn_poster(const char *first_name)
 
 TEST_ON_BUS(livePostersAreIdentifiedWheneverTheyConnected)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *before = spawn_poster("unseen"), *after;
         static watch watch = {0};
 
@@ -53,7 +53,6 @@ TEST_ON_BUS(livePostersAreIdentifiedWheneverTheyConnected)
         CHECK(strcmp(watch.records[3].sender, watch.records[2].sender) != 0);
         CHECK_EQ(test_child_wait(before), 0);
         CHECK_EQ(test_child_wait(after), 0);
-        test_bus_stop(bus);
 }
 
 /* Only the process's own name remains of one that has exited but not been reaped. */
@@ -90,8 +89,6 @@ TEST_ON_BUS(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
                 CHECK(found->pid == pids[i] || (found->pid == 0 && !found->program[0]));
                 CHECK(!found->program[0] || is_own_program_or_cut(found->program));
         }
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
@@ -120,8 +117,6 @@ TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
                 CHECK_STREQ(watch.records[i].program, "");
         }
         check_from(&watch.records[3], "end", getpid());
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(connectionIsQueriedWhenItAppears)
@@ -149,8 +144,6 @@ TEST_ON_BUS(connectionIsQueriedWhenItAppears)
         CHECK_EQ(watch.n_records, 3);
         check_from(&watch.records[1], "quick", getpid());
         CHECK_STREQ(watch.records[1].sender, name);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(manyConcurrentPostersKeepTheirOrder)
@@ -184,8 +177,6 @@ TEST_ON_BUS(manyConcurrentPostersKeepTheirOrder)
                 CHECK(watch.records[i].generation > last[from]);
                 last[from] = watch.records[i].generation;
         }
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)
@@ -213,9 +204,6 @@ TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)
                 CHECK(watch.records[i].pid == 0 || watch.records[i].pid == getpid());
         }
         check_from(&watch.records[N_POSTS], "flood", getpid());
-        test_peer_close(flood);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "roles.h"
-#include "shm.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
@@ -19,9 +16,7 @@ typedef struct seen {
         dn_watch *stops; /* what the first post stops */
         int returns;     /* what each post returns */
         _Atomic bool is_ready;
-        _Atomic uint64_t n_posts;
         _Atomic unsigned n_calls;
-        _Atomic bool is_from_bus; /* the last one */
 } seen;
 
 static int note_ready(void *context)
@@ -36,8 +31,6 @@ static int note_post(const dn_post_record *record, void *context)
 
         if (strcmp(record->name, "N") != 0)
                 return 0;
-        self->n_posts += record->n_posts;
-        self->is_from_bus = *record->sender;
         self->n_calls++;
         if (self->stops)
                 dn_watch_stop(self->stops);
@@ -82,12 +75,10 @@ static void post_n(void)
         post_ok(dn_center_darwin(), "N");
 }
 
-TEST(watchRunsInALoopUntilItIsStopped)
+TEST_ON_BUS(watchRunsInALoopUntilItIsStopped)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         dn_watch *watch = open_watch(NULL, &self);
 
         CHECK(is_readable(watch));
@@ -95,7 +86,7 @@ TEST(watchRunsInALoopUntilItIsStopped)
         WAIT_UNTIL((turn(watch), self.is_ready));
         for (unsigned i = 1; i <= 3; i++) {
                 post_n();
-                WAIT_UNTIL((CHECK_EQ(turn(watch), 0), self.n_posts == i));
+                WAIT_UNTIL((CHECK_EQ(turn(watch), 0), self.n_calls == i));
         }
         WAIT_UNTIL(turn(watch) == 0 && !is_readable(watch)); /* nothing keeps the loop awake */
         dn_watch_stop(watch);
@@ -104,13 +95,12 @@ TEST(watchRunsInALoopUntilItIsStopped)
         CHECK_EQ(dn_watch_process(watch), 1);
         CHECK_EQ(dn_watch_process(watch), 1);
         CHECK(is_readable(watch));
-        CHECK_EQ(self.n_posts, 3);
+        CHECK_EQ(self.n_calls, 3);
         CHECK(!dn_watch_close(watch));
-        tally_drop(observer);
         test_bus_stop(bus);
 }
 
-TEST(closedWatchLeavesNoDescriptor)
+TEST_ON_BUS(closedWatchLeavesNoDescriptor)
 {
         test_bus *bus = test_bus_begin();
         static seen self = {0};
@@ -122,12 +112,10 @@ TEST(closedWatchLeavesNoDescriptor)
         test_bus_stop(bus);
 }
 
-TEST(watchStoppedInItsCallbackCallsNoMore)
+TEST_ON_BUS(watchStoppedInItsCallbackCallsNoMore)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         dn_watch *watch = open_ready(&self);
 
         self.stops = watch;
@@ -139,16 +127,13 @@ TEST(watchStoppedInItsCallbackCallsNoMore)
         CHECK_EQ(dn_watch_process(watch), 1);
         CHECK_EQ(self.n_calls, 1);
         dn_watch_close(watch);
-        tally_drop(observer);
         test_bus_stop(bus);
 }
 
-TEST(whatACallbackReturnsEndsTheWatch)
+TEST_ON_BUS(whatACallbackReturnsEndsTheWatch)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {.returns = 7}, wrong = {.returns = -1};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         dn_watch *watch = open_ready(&self), *other = open_ready(&wrong);
 
         post_n();
@@ -158,7 +143,6 @@ TEST(whatACallbackReturnsEndsTheWatch)
         WAIT_UNTIL(turn(other) == -EINVAL);
         dn_watch_close(watch);
         dn_watch_close(other);
-        tally_drop(observer);
         test_bus_stop(bus);
 }
 
@@ -176,12 +160,10 @@ static void *run_loop(void *context)
         return NULL;
 }
 
-TEST(anotherThreadStopsTheLoop)
+TEST_ON_BUS(anotherThreadStopsTheLoop)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         pthread_t thread;
 
         for (int i = 0; i < 10; i++) {
@@ -195,30 +177,23 @@ TEST(anotherThreadStopsTheLoop)
                 self.n_calls = 0;
                 dn_watch_close(watch);
         }
-        tally_drop(observer);
         test_bus_stop(bus);
 }
 
-TEST_ON_BUS(watchInALoopSurvivesTheBus)
+TEST_ON_BUS(lossOfTheBusEndsTheWatch)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         dn_watch *watch = open_ready(&self);
 
-        post_n();
-        WAIT_UNTIL((turn(watch), self.n_posts == 1 && self.is_from_bus));
         test_bus_kill(bus);
-        WAIT_UNTIL((post_n(), turn(watch), self.n_calls > 1 && !self.is_from_bus));
-        test_bus_start_again(bus);
-        WAIT_UNTIL((post_n(), turn(watch), self.is_from_bus));
+        WAIT_UNTIL(turn(watch) == -ENOTCONN);
+        CHECK(is_readable(watch));
+        CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
         dn_watch_close(watch);
-        tally_drop(observer);
-        test_bus_stop(bus);
 }
 
-TEST(libraryIsNotShutDownUnderAWatch)
+TEST_ON_BUS(libraryIsNotShutDownUnderAWatch)
 {
         test_bus *bus = test_bus_begin();
         static seen self = {0};
@@ -231,12 +206,10 @@ TEST(libraryIsNotShutDownUnderAWatch)
         test_bus_stop(bus);
 }
 
-TEST(childLeavesTheWatchOfItsParentAlone)
+TEST_ON_BUS(childLeavesTheWatchOfItsParentAlone)
 {
         test_bus *bus = test_bus_begin();
-        static tally held = {0};
         static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
         dn_watch *watch = open_ready(&self);
         pid_t child = fork();
 
@@ -248,72 +221,21 @@ TEST(childLeavesTheWatchOfItsParentAlone)
         }
         CHECK_EQ(test_wait_for(child), 0);
         post_n();
-        WAIT_UNTIL((CHECK_EQ(turn(watch), 0), self.n_posts == 1));
+        WAIT_UNTIL((CHECK_EQ(turn(watch), 0), self.n_calls == 1));
         dn_watch_close(watch);
-        tally_drop(observer);
         test_bus_stop(bus);
 }
 
-/* A child that was made without the library's knowledge keeps its copy. */
-TEST_ON_BUS(lostBusLetsTheLoopSleepThoughAChildHasItsSocket)
+TEST_NO_BUS(withoutABusNoWatchIsOpened)
 {
-        test_bus *bus = test_bus_begin();
-        static tally held = {0};
-        static seen self = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &held);
-        dn_watch *watch = open_ready(&self);
-        int pipe_fds[2];
+        dn_watcher watcher = {.post = note_post};
+        dn_watch *watch = NULL;
+        unsigned n_fds = test_n_fds();
 
-        CHECK_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
-        pid_t child = _Fork();
-        if (child == 0) {
-                close(pipe_fds[1]);
-                _exit((int)read(pipe_fds[0], (char[1]){0}, 1));
-        }
-        test_bus_kill(bus);
-        WAIT_UNTIL((post_n(), turn(watch), self.n_calls > 0 && !self.is_from_bus));
-        WAIT_UNTIL((turn(watch), !is_readable(watch)));
-        close(pipe_fds[1]);
-        CHECK_EQ(test_wait_for(child), 0);
-        close(pipe_fds[0]);
-        dn_watch_close(watch);
-        tally_drop(observer);
-        test_bus_stop(bus);
-}
-
-/* Eventfds and epolls look alike. */
-TEST(watchLeavesAloneWhatTheHostOpensWithItsNumber)
-{
-        test_bus *bus = test_bus_begin();
-        static seen self = {0};
-
-        for (int i = 0; i < 2; i++) {
-                dn_watch *watch = open_ready(&self);
-                int host_fd = i ? eventfd(0, EFD_CLOEXEC) : epoll_create1(EPOLL_CLOEXEC);
-                int fd = dn_watch_get_fd(watch);
-
-                CHECK_EQ(dup3(host_fd, fd, O_CLOEXEC), fd);
-                CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
-                dn_watch_close(watch);
-                CHECK(fcntl(fd, F_GETFD) >= 0);
-                close(host_fd);
-                close(fd);
-                self.is_ready = false;
-        }
-        test_bus_stop(bus);
-}
-
-TEST_NO_BUS(watchWithoutBusAndTableEnds)
-{
-        static seen self = {0};
-        dn_watch *watch;
-
-        forbid_tables();
-        watch = open_watch("none", &self);
-        WAIT_UNTIL(turn(watch) == -ENOTCONN);
-        CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
-        CHECK(!self.is_ready);
-        dn_watch_close(watch);
+        CHECK_EQ(dn_watch_open("none", NULL, &watcher, &watch), -ENOTCONN);
+        CHECK_EQ(dn_watch_open("unix:path=/nonexistent/bus", NULL, &watcher, &watch), -ENOTCONN);
+        CHECK(!watch);
+        CHECK_EQ(test_n_fds(), n_fds);
 }
 
 TEST_NO_BUS(watchFunctionsRefuseWrongArguments)

@@ -96,21 +96,6 @@ TEST(nothingIsLeftOfEveryLayer)
                 check_nothing_is_left(before);
         }
         CHECK(!dn_center_unref(opened));
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(busHasNoConnectionOfTheProcessAnyMore)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        tally seen = {0};
-
-        observe(dn_center_darwin(), "x", &seen);
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
-        shut_down();
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(whatWasPostedBeforeIsSent)
@@ -129,8 +114,6 @@ TEST_ON_BUS(whatWasPostedBeforeIsSent)
         do
                 test_peer_next(peer, &seen);
         while (strcmp(seen.name, "last") != 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(unusedLibraryIsShutDown)
@@ -143,7 +126,7 @@ TEST_NO_BUS(unusedLibraryIsShutDown)
 
 TEST(libraryIsUsedAgain)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *child = spawn_observer("again", NULL);
 
         for (uint64_t i = 1; i <= 10; i++) {
@@ -156,13 +139,11 @@ TEST(libraryIsUsedAgain)
         }
         post_ok(dn_center_darwin(), "again");
         WAIT_UNTIL(child_posts(child, 0) == 11);
-        test_child_kill(child);
-        test_bus_stop(bus);
 }
 
 TEST(tokensAreInvalidAndTheirNumbersNotUsedAgain)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int before[3], after;
 
         for (int i = 0; i < 3; i++)
@@ -177,7 +158,6 @@ TEST(tokensAreInvalidAndTheirNumbersNotUsedAgain)
         post("token");
         CHECK(is_changed(after));
         cancel(after);
-        test_bus_stop(bus);
 }
 
 TEST(handlesOfTheHostMayBeReleasedAfterwards)
@@ -202,7 +182,6 @@ TEST(handlesOfTheHostMayBeReleasedAfterwards)
         tally_drop(observer);
         CHECK(!dn_center_unref(center));
         shut_down();
-        test_bus_stop(bus);
 }
 
 /* --- while others use the library ------------------------------------------------------------- */
@@ -225,7 +204,7 @@ static void *post_locally(void *name)
 TEST(postsOfOtherThreadsWaitAndGoOn)
 {
         enum { N_THREADS = 3, N_ROUNDS = TEST_HAS_SANITIZER ? 5 : 30 };
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *child = spawn_observer("busy", NULL);
         footing before = take_footing();
         pthread_t threads[N_THREADS];
@@ -243,8 +222,6 @@ TEST(postsOfOtherThreadsWaitAndGoOn)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
         WAIT_UNTIL_EQ(dn_shutdown(), 0);
         check_nothing_is_left(before);
-        test_child_kill(child);
-        test_bus_stop(bus);
 }
 
 static int forked_child(void)
@@ -264,7 +241,7 @@ static int forked_child(void)
 
 TEST(forkedChildShutsDownItsOwnAlone)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         tally seen = {0};
         pid_t pid;
 
@@ -280,13 +257,12 @@ TEST(forkedChildShutsDownItsOwnAlone)
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         shut_down();
         CHECK_EQ(seen.n_destroyed, 1);
-        test_bus_stop(bus);
 }
 
 /* A call of a thread that does not exist in the child does not count there. */
 TEST_ON_BUS(childForkedDuringACallOfAnotherThreadShutsDown)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         tally held = {.holds = true};
         pthread_t thread;
         pid_t pid;
@@ -304,7 +280,6 @@ TEST_ON_BUS(childForkedDuringACallOfAnotherThreadShutsDown)
         held.holds = false;
         CHECK_EQ(pthread_join(thread, NULL), 0);
         shut_down();
-        test_bus_stop(bus);
 }
 
 /* --- callbacks -------------------------------------------------------------------------------- */
@@ -351,7 +326,7 @@ TEST_NO_BUS(shutdownIsRefusedInACallback)
 
 TEST(runningCallbackIsWaitedForButNotForever)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         footing before = take_footing();
         tally seen = {.holds = true};
 
@@ -367,12 +342,11 @@ TEST(runningCallbackIsWaitedForButNotForever)
         CHECK_EQ(seen.n_calls, 1);
         CHECK_EQ(seen.n_destroyed, 1);
         check_nothing_is_left(before);
-        test_bus_stop(bus);
 }
 
 TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         tally seen = {0};
         dn_executor executor;
         dn_loop *loop;
@@ -387,7 +361,6 @@ TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
         CHECK(!dn_loop_close(loop));
         shut_down();
         CHECK_EQ(seen.n_calls, 0);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -50,7 +50,7 @@ static void check_failure(const char *name, dn_token_handler handler, dn_executo
 
 TEST(everyFailureConsumesTheContextButNotTheExecutor)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor executor = {refuse_work, NULL, retain_executor, release_executor};
         dn_executor without = {NULL, NULL, retain_executor, release_executor};
         dn_token_handler handler = {count_call, NULL, tally_destroy};
@@ -70,7 +70,6 @@ TEST(everyFailureConsumesTheContextButNotTheExecutor)
                 CHECK_EQ(seteuid(65534), 0);
         check_failure("user.uid.0", handler, executor, true, NOTIFY_STATUS_NOT_AUTHORIZED);
         CHECK_EQ(seteuid(own), 0);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(neitherBusNorTableConsumesTheContextAndKeepsNoExecutor)
@@ -91,7 +90,7 @@ static int relay(void *context, dn_work_fn work, void *argument)
 
 TEST(cancellationDestroysTheContextAndReleasesTheExecutorOnce)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         dn_loop *loop = NULL;
 
@@ -117,35 +116,6 @@ TEST(cancellationDestroysTheContextAndReleasesTheExecutorOnce)
         CHECK_EQ(n_executors_held, 0);
         CHECK_EQ(n_executors_released, 1);
         dn_loop_close(loop);
-        test_bus_stop(bus);
-}
-
-TEST(contextIsNotDestroyedWhileItsCallRuns)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {.holds = true};
-        int token = add_callback(N, &seen);
-
-        for (int i = 0; i < 10; i++)
-                post(N);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        cancel(token);
-        CHECK(!notify_is_valid_token(token));
-        CHECK_EQ(seen.n_destroyed, 0);
-        seen.holds = false;
-        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        fence_executor();
-        CHECK_EQ(seen.n_calls, 1);
-        test_bus_stop(bus);
-}
-
-TEST(handlerWithoutDestroyIsFine)
-{
-        test_bus *bus = test_bus_begin();
-
-        cancel(add_kind(KIND_CALLBACK, N));
-        CHECK_EQ(try_kind(KIND_CALLBACK, NULL, NULL), NOTIFY_STATUS_NULL_INPUT);
-        test_bus_stop(bus);
 }
 
 static void cancel_self(int token, void *context)
@@ -186,7 +156,7 @@ static void check_self_cancellation(const dn_executor *executor, dn_loop *loop)
 
 TEST(callbacksMayCancelThemselvesOnEveryExecutor)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor delivery = dn_executor_delivery_thread(), direct = dn_executor_inline();
         dn_loop *loop = NULL;
 
@@ -195,92 +165,6 @@ TEST(callbacksMayCancelThemselvesOnEveryExecutor)
         CHECK_EQ(dn_loop_new(&loop), 0);
         check_self_cancellation(NULL, loop);
         dn_loop_close(loop);
-        test_bus_stop(bus);
-}
-
-static pthread_t called_on;
-
-static void note_thread(int token, void *context)
-{
-        (void)token;
-        called_on = pthread_self();
-        ((tally *)context)->n_calls++;
-}
-
-TEST(callbackRunsOnTheThreadThatProcessesTheLoop)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {0}, other = {0};
-        dn_token_handler handler = {note_thread, &seen, tally_destroy};
-        dn_loop *loop = NULL;
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        dn_executor executor = dn_loop_executor(loop);
-        CHECK_EQ(dn_notify_register_callback(N, handler, &executor, &token), NOTIFY_STATUS_OK);
-        add_callback(N, &other);
-        post(N);
-        WAIT_UNTIL_EQ(other.n_calls, 1);
-        CHECK_EQ(seen.n_calls, 0);
-        WAIT_UNTIL((dn_loop_process(loop), seen.n_calls == 1));
-        CHECK(pthread_equal(called_on, pthread_self()));
-        cancel(token);
-        WAIT_UNTIL((dn_loop_process(loop), seen.n_destroyed == 1));
-        dn_loop_close(loop);
-        test_bus_stop(bus);
-}
-
-TEST(cancellationDropsCallsWaitingInALoop)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {0};
-        dn_loop *loop = NULL;
-
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        dn_executor executor = dn_loop_executor(loop);
-        int token = add_callback_on(N, &seen, &executor);
-        for (int i = 0; i < 5; i++)
-                post(N);
-        fence_executor();
-        cancel(token);
-        while (dn_loop_process(loop) > 0)
-                ;
-        CHECK_EQ(seen.n_calls, 0);
-        CHECK_EQ(seen.n_destroyed, 1);
-        dn_loop_close(loop);
-        test_bus_stop(bus);
-}
-
-/* Apple's queue holds 16. */
-static void check_waiting(unsigned n_posts, uint64_t least, uint64_t most)
-{
-        tally seen = {0};
-        dn_loop *loop = NULL;
-
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        dn_executor executor = dn_loop_executor(loop);
-        int token = add_callback_on(N, &seen, &executor);
-        for (unsigned i = 0; i < n_posts; i++)
-                post(N);
-        fence_executor();
-        while (dn_loop_process(loop) > 0)
-                ;
-        CHECK(seen.n_calls >= least);
-        CHECK(seen.n_calls <= most);
-        cancel(token);
-        while (dn_loop_process(loop) > 0)
-                ;
-        dn_loop_close(loop);
-}
-
-TEST(postsAboveSixteenAreMerged)
-{
-        test_bus *bus = test_bus_begin();
-
-        check_waiting(1, 1, 1);
-        check_waiting(16, 16, 16);
-        check_waiting(1000, 1, 17);
-        test_bus_stop(bus);
 }
 
 static int first_token;
@@ -303,7 +187,7 @@ static void *keep_posting(void *argument)
 
 TEST(tokenIsSetBeforeTheFirstCall)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         pthread_t thread;
 
         CHECK_EQ(pthread_create(&thread, NULL, keep_posting, NULL), 0);
@@ -319,39 +203,6 @@ TEST(tokenIsSetBeforeTheFirstCall)
         }
         stops = true;
         pthread_join(thread, NULL);
-        test_bus_stop(bus);
-}
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void take_lock(int token, void *context)
-{
-        (void)token;
-        pthread_mutex_lock(&lock);
-        ((tally *)context)->n_calls++;
-        pthread_mutex_unlock(&lock);
-}
-
-TEST(postWhileHoldingTheCallbacksLockDoesNotDeadlock)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {0}, local = {0};
-        dn_token_handler handler = {take_lock, &seen, NULL};
-        int token;
-
-        CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &token), NOTIFY_STATUS_OK);
-        handler.context = &local;
-        CHECK_EQ(dn_notify_register_callback("self." N, handler, NULL, &token), NOTIFY_STATUS_OK);
-        for (uint64_t i = 1; i <= 100; i++) {
-                pthread_mutex_lock(&lock);
-                post(N);
-                post("self." N);
-                CHECK_EQ(seen.n_calls, i - 1);
-                pthread_mutex_unlock(&lock);
-                WAIT_UNTIL_EQ(seen.n_calls, i);
-                WAIT_UNTIL_EQ(local.n_calls, i);
-        }
-        test_bus_stop(bus);
 }
 
 static void call_everything(int token, void *context)
@@ -383,7 +234,7 @@ static void destroy_calling(void *context)
 
 TEST(bothHooksMayCallAnyFunction)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
 
         for (int i = 0; i < 2; i++) {
@@ -397,7 +248,6 @@ TEST(bothHooksMayCallAnyFunction)
                 cancel(token);
                 WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         }
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

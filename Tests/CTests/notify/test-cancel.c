@@ -22,18 +22,17 @@ TEST_NO_BUS(noNumberIsAValidTokenBeforeTheFirst)
 
 TEST(numbersNeverReturnedAreNotTokens)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int token = add_check(N);
 
         check_numbers();
         check_invalid(token + 1);
         cancel(token);
-        test_bus_stop(bus);
 }
 
 TEST(cancelledTokensOfEveryKindAreInvalid)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         const char *names[] = {N, "self." N};
 
         for (int i = 0; i < 2 * N_KINDS; i++) {
@@ -44,12 +43,11 @@ TEST(cancelledTokensOfEveryKindAreInvalid)
                 check_invalid(token);
                 cancel(next);
         }
-        test_bus_stop(bus);
 }
 
 TEST(postInTransitDoesNotReachTheNextToken)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally blocker = {.holds = true};
         tally old = {0}, fresh = {0};
 
@@ -71,27 +69,6 @@ TEST(postInTransitDoesNotReachTheNextToken)
         CHECK_EQ(fresh.n_posts, next);
         cancel(next);
         WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
-        test_bus_stop(bus);
-}
-
-TEST(otherTokensOfTheNameKeepWorking)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
-        static tally left = {0}, gone = {0};
-        int first = add_callback(N, &gone), second = add_callback(N, &left);
-
-        cancel(first);
-        let_post(poster);
-        WAIT_UNTIL_EQ(left.n_calls, 1);
-        cancel(add_callback(N, &gone));
-        let_post(poster);
-        WAIT_UNTIL_EQ(left.n_calls, 2);
-        fence_executor();
-        CHECK_EQ(gone.n_calls, 0);
-        cancel(second);
-        test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
@@ -113,8 +90,6 @@ TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
         for (int i = 0; i < 3 * N_KINDS; i++)
                 cancel(tokens[i]);
         WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

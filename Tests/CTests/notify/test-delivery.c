@@ -4,27 +4,8 @@
 
 #define N "delivery"
 #define N_SPACED 1000
-#define N_TOKENS (TEST_HAS_SANITIZER ? 5000 : 50000)
-#define N_FLOOD (TEST_HAS_SANITIZER ? 50000 : 1000000)
-
-TEST(eachOwnPostIsDeliveredOnce)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen = {0};
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        int token = add_callback(N, &seen);
-        for (uint64_t i = 1; i <= N_SPACED; i++) {
-                post(N);
-                WAIT_UNTIL_EQ(seen.n_calls, i);
-        }
-        CHECK_EQ(seen.n_posts, token);
-        fence_bus(peer);
-        CHECK_EQ(seen.n_calls, N_SPACED);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
+#define N_TOKENS 5000
+#define N_FLOOD (TEST_HAS_SANITIZER ? 50000 : 200000)
 
 /* Arguments: names. Prints "ready"; answers the index of a name with its calls. */
 ROLE(notifyListener)
@@ -65,13 +46,11 @@ TEST_ON_BUS(eachPostIsDeliveredOnceInEveryProcess)
                 CHECK_EQ(child_calls(children[j], 0), N_SPACED);
                 CHECK_EQ(test_child_wait(children[j]), 0);
         }
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST(registrationIsEffectiveWhenItReturns)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *poster = test_spawn_role("notifyPoster", N, NULL);
 
         let_post(poster);
@@ -85,45 +64,6 @@ TEST(registrationIsEffectiveWhenItReturns)
                 CHECK_EQ(seen.n_calls, 1);
         }
         test_child_wait(poster);
-        test_bus_stop(bus);
-}
-
-TEST(registrationOfANewNameIsEffectiveWhenItReturns)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        char name[32];
-
-        for (int i = 0; i < 300; i++) {
-                tally seen = {0};
-                snprintf(name, sizeof name, "delivery.%d", i);
-                int token = add_callback(name, &seen);
-                test_peer_post(peer, name); /* not counted in any table */
-                WAIT_UNTIL_EQ(seen.n_calls, 1);
-                cancel(token);
-                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        }
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
-TEST(similarNamesAreNotDelivered)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", "a.b.c", "a.B", "a.bc", "a", "a.b.",
-                                             ".a.b", "a_b", "end", NULL);
-        static tally seen = {0}, end = {0};
-
-        add_callback("a.b", &seen);
-        add_callback("end", &end);
-        let_post(poster);
-        WAIT_UNTIL_EQ(end.n_calls, 1);
-        fence_executor();
-        CHECK_EQ(seen.n_calls, 0);
-        post("a.b");
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 TEST(registrationDeliversNoEarlierPost)
@@ -132,7 +72,7 @@ TEST(registrationDeliversNoEarlierPost)
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_child *poster = test_spawn_role("notifyPoster", N, NULL);
         /* It makes the table count the posts; otherwise signals that are late would count. */
-        test_child *holder = spawn_observer(N, NULL);
+        spawn_observer(N, NULL);
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         for (int i = 0; i < 20; i++) {
@@ -150,9 +90,6 @@ TEST(registrationDeliversNoEarlierPost)
                 WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         }
         test_child_wait(poster);
-        test_child_kill(holder);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -200,7 +137,7 @@ static void check_order(int n_rounds, const char *round)
 
 TEST(postsOfOneProcessKeepTheirOrder)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *poster = test_spawn_role("notifyPoster", "A", "B", "C", NULL);
 
         add_noting("C", "c");
@@ -217,12 +154,11 @@ TEST(postsOfOneProcessKeepTheirOrder)
         }
         check_order(5, "abc");
         test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 TEST(tokensOfOneNameAreNotifiedInRegistrationOrder)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *poster = test_spawn_role("notifyPoster", N, NULL);
         static const char marks[] = "0123456789abcdefghijklmnop";
 
@@ -236,7 +172,6 @@ TEST(tokensOfOneNameAreNotifiedInRegistrationOrder)
                 check_order(1, marks);
         }
         test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 /* --- volume ----------------------------------------------------------------------------------- */
@@ -265,29 +200,6 @@ TEST_ON_BUS(manyTokensOfOneNameNeedOneRule)
         if (n_rules < 0)
                 SKIP("this bus does not tell how many rules it has");
         CHECK_EQ(test_peer_n_rules(peer, own.sender), n_rules + 1);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
-TEST(ownFloodDoesNotEndTheConnection)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", "other", NULL);
-        static tally seen = {0}, other = {0};
-
-        add_callback(N, &seen);
-        add_callback("other", &other);
-        let_post(poster); /* during the flood a bus may answer later than the first post waits */
-        WAIT_UNTIL_EQ(other.n_calls, 1);
-        for (int i = 0; i < N_FLOOD; i++)
-                post(N);
-        WAIT_UNTIL(seen.n_calls >= 1);
-        for (uint64_t i = 2; i <= 10; i++) {
-                let_post(poster);
-                WAIT_UNTIL_EQ(other.n_calls, i);
-        }
-        test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 /* Arguments: name. Posts it without a pause, then confirms it. */
@@ -302,7 +214,7 @@ ROLE(flood)
 
 TEST(slowReceiverNeedsNoMemoryAndHearsTheLastPost)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {.holds = true};
 
         add_callback(N, &seen);
@@ -321,7 +233,6 @@ TEST(slowReceiverNeedsNoMemoryAndHearsTheLastPost)
         uint64_t n_calls = seen.n_calls;
         post(N);
         WAIT_UNTIL(seen.n_calls > n_calls);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

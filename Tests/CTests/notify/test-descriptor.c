@@ -90,13 +90,12 @@ static void check_three_posts(const char *name)
 
 TEST(eachPostWritesTheTokenInNetworkOrder)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         for (int i = 0; i < 300; i++) /* so that a token needs more than one byte */
                 add_check(N);
         check_three_posts(N);
         check_three_posts("self." N);
-        test_bus_stop(bus);
 }
 
 TEST(machPortFlagHasNoEffect)
@@ -115,26 +114,6 @@ TEST(machPortFlagHasNoEffect)
         cancel(token);
         cancel(other);
         CHECK(inode_of(fd) != inode);
-}
-
-TEST(eachPostOfAnotherProcessIsWrittenOnce)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
-        int fd = UNTOUCHED, token = add_new(N, &fd);
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        for (int i = 1; i <= 50; i++) {
-                let_post(poster);
-                WAIT_UNTIL_EQ(n_waiting(fd), 4 * i);
-        }
-        fence_bus(peer);
-        CHECK_EQ(n_waiting(fd), 200);
-        CHECK_EQ(read_token(fd), token);
-        test_child_wait(poster);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 static void check_sharers(const char *name, const char *other_name, bool cancels_first)
@@ -159,19 +138,18 @@ static void check_sharers(const char *name, const char *other_name, bool cancels
 
 TEST(lastSharingTokenClosesTheDescriptor)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         for (int i = 0; i < 2; i++) {
                 check_sharers("A", "B", i);
                 check_sharers("self.A", "self.B", i);
                 check_sharers("A", "self.B", i);
         }
-        test_bus_stop(bus);
 }
 
 TEST(registrationCyclesLeaveNoDescriptor)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         unsigned n_before = 0;
 
         for (int i = 0; i < N_CYCLES; i++) {
@@ -187,19 +165,17 @@ TEST(registrationCyclesLeaveNoDescriptor)
         }
         /* The library may have begun to watch the table's file after the first cycle. */
         WAIT_UNTIL(test_n_fds() <= n_before + 1);
-        test_bus_stop(bus);
 }
 
 TEST(descriptorIsClosedByExecAndBlocks)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int fd = UNTOUCHED;
 
         add_new(N, &fd);
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
         CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
-        test_bus_stop(bus);
 }
 
 static void check_foreign(int fd)
@@ -214,7 +190,7 @@ static void check_foreign(int fd)
 
 TEST(foreignDescriptorsAreNotUsed)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int ends[2], fd = UNTOUCHED;
 
         CHECK_EQ(pipe(ends), 0);
@@ -229,12 +205,11 @@ TEST(foreignDescriptorsAreNotUsed)
         fence_executor();
         CHECK_EQ(n_waiting(ends[0]), 0);
         CHECK(is_open(ends[0]) && is_open(ends[1]));
-        test_bus_stop(bus);
 }
 
 TEST(reusedDescriptorNumberIsLeftAlone)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int ends[2], fd = UNTOUCHED, token = add_new(N, &fd);
 
         CHECK_EQ(pipe(ends), 0);
@@ -246,12 +221,11 @@ TEST(reusedDescriptorNumberIsLeftAlone)
         cancel(token);
         CHECK(is_open(fd));
         CHECK_EQ(n_waiting(fd), 0);
-        test_bus_stop(bus);
 }
 
 TEST(fullPipeDoesNotDelayOthers)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally same = {0}, other = {0};
         int fd = UNTOUCHED, token = add_new(N, &fd);
 
@@ -274,7 +248,6 @@ TEST(fullPipeDoesNotDelayOthers)
         drain(fd);
         post(N); /* having been full does not silence it for good */
         CHECK_EQ(read_token(fd), token);
-        test_bus_stop(bus);
 }
 
 TEST(closedReadEndDoesNotEndTheProcess)
@@ -283,7 +256,7 @@ TEST(closedReadEndDoesNotEndTheProcess)
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("it takes the closing of descriptors that others use for a race");
 
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         int fd = UNTOUCHED, token = add_new(N, &fd);
 
@@ -296,7 +269,6 @@ TEST(closedReadEndDoesNotEndTheProcess)
         cancel(token);
         post(N);
         WAIT_UNTIL_EQ(seen.n_calls, 11);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -4,9 +4,8 @@
 #include "notify-tally.h"
 #include "roles.h"
 
-#define N_PROCESSES (TEST_HAS_THREAD_SANITIZER ? 10 : TEST_HAS_SANITIZER ? 50 : 200)
-#define N_LISTENERS (TEST_HAS_THREAD_SANITIZER ? 10 : 100) /* which ends each of them after a
-                                                            * second */
+#define N_PROCESSES (TEST_HAS_SANITIZER ? 10 : 50)
+#define N_LISTENERS (TEST_HAS_THREAD_SANITIZER ? 10 : 50) /* it ends each after a second */
 #define N_LAST_POSTS 100
 
 /* Arguments: name, how to exit, and anything else to have a registration as well. */
@@ -68,16 +67,6 @@ TEST(postThenEndWithoutCleanupIsDelivered)
         check_each_post("_exit", NULL);
 }
 
-TEST(postOfAListenerThatEndsWithoutCleanupIsDelivered)
-{
-        check_each_post("_exit", "registered");
-}
-
-TEST(postThenExitIsDelivered)
-{
-        check_each_post("exit", NULL);
-}
-
 TEST(postThenReturnFromMainIsDelivered)
 {
         check_each_post("return", "registered");
@@ -117,8 +106,6 @@ TEST_ON_BUS(everyPostOfAListenerThatExitsIsDelivered)
                 }
                 was_late = was_late || !was_in_time;
         }
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 static void stay(int token, void *context)
@@ -177,8 +164,6 @@ TEST_ON_BUS(exitWaitsUntilTheBusHasReadThePosts)
                 CHECK_STREQ(signal.name, "last");
         }
         CHECK_EQ(test_child_wait(child), 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

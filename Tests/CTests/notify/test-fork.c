@@ -63,19 +63,6 @@ static void in_child(void (*run)(void))
         CHECK_EQ(test_wait_for(pid), 0);
 }
 
-static void post_as_child(void)
-{
-        post("N");
-}
-
-TEST(childPostsAndTheParentHearsItOnce)
-{
-        prepare();
-        in_child(post_as_child);
-        WAIT_UNTIL_EQ(heard.n_calls, 1);
-        check_parent(1);
-}
-
 static void use_tokens_of_parent(void)
 {
         for (int i = 0; i < N_TOKENS; i++)
@@ -149,43 +136,6 @@ TEST(parentsDescriptorIsRefused)
                 exit(0);
         }
         CHECK_EQ(test_wait_for(pid), 0);
-        check_parent(0);
-}
-
-static void use_self_names(void)
-{
-        static tally own;
-        int checked, token = add_callback("self.x", &own);
-
-        CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
-        CHECK(is_changed(checked));
-        post("self.x");
-        CHECK(is_changed(checked));
-        WAIT_UNTIL_EQ(own.n_calls, 1);
-        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
-}
-
-TEST(selfNamesWorkInTheChild)
-{
-        static tally of_parent;
-
-        prepare();
-        add_callback("self.x", &of_parent);
-        in_child(use_self_names);
-        fence_executor();
-        CHECK_EQ(of_parent.n_calls, 0);
-        check_parent(0);
-}
-
-static void live_idly(void)
-{
-}
-
-TEST(idleChildDoesNotAffectTheParent)
-{
-        prepare();
-        for (int i = 0; i < 20; i++)
-                in_child(live_idly);
         check_parent(0);
 }
 

@@ -34,7 +34,7 @@ static void monitor(int token)
 
 TEST(callbackHearsOnlyOfItsOwnFile)
 {
-        test_bus *bus = begin();
+        begin();
         static tally seen = {0}, other = {0};
         int token = add_callback(N, &seen), other_token = add_callback(N, &other);
 
@@ -51,12 +51,11 @@ TEST(callbackHearsOnlyOfItsOwnFile)
         post(N);
         WAIT_UNTIL_EQ(other.n_calls, 1);
         CHECK(is_changed(other_token));
-        test_bus_stop(bus);
 }
 
 TEST(checkTokenSeesItsFile)
 {
-        test_bus *bus = begin();
+        begin();
         int token = add_check(N), other_token = add_check(N);
 
         monitor(token);
@@ -70,26 +69,12 @@ TEST(checkTokenSeesItsFile)
         WAIT_UNTIL(is_changed(token));
         touch();
         WAIT_UNTIL(is_changed(token));
-        test_bus_stop(bus);
-}
-
-TEST(descriptorIsWrittenForItsFile)
-{
-        test_bus *bus = begin();
-        int fd = UNTOUCHED, token, n_bytes = 0;
-
-        CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, &token), NOTIFY_STATUS_OK);
-        monitor(token);
-        touch();
-        WAIT_UNTIL(ioctl(fd, FIONREAD, &n_bytes) == 0 && n_bytes >= 4);
-        CHECK_EQ(n_bytes % 4, 0);
-        test_bus_stop(bus);
 }
 
 /* A change is a separate delivery: it is not merged with waiting ones. */
 TEST(fileChangeDoesNotConsumeADescriptorsPost)
 {
-        test_bus *bus = begin();
+        begin();
         static tally blocking = {.holds = true};
         dn_executor executor = dn_executor_inline();
         int fd = UNTOUCHED, token, n_bytes = 0;
@@ -110,7 +95,6 @@ TEST(fileChangeDoesNotConsumeADescriptorsPost)
         WAIT_UNTIL(ioctl(fd, FIONREAD, &n_bytes) == 0 && n_bytes >= 5 * 4);
         CHECK_EQ(n_bytes % 4, 0);
         CHECK(n_bytes <= 7 * 4);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(otherProcessesAreNotNotified)
@@ -127,13 +111,11 @@ TEST_ON_BUS(otherProcessesAreNotNotified)
         post("end");
         test_peer_next(peer, &signal);
         CHECK_STREQ(signal.name, "end");
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST(suspendedTokenIsNotifiedOnceAfterwards)
 {
-        test_bus *bus = begin();
+        begin();
         static tally seen = {0};
         int token = add_callback(N, &seen);
 
@@ -151,12 +133,11 @@ TEST(suspendedTokenIsNotifiedOnceAfterwards)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         fence_executor();
         CHECK_EQ(seen.n_calls, 1);
-        test_bus_stop(bus);
 }
 
 TEST(onlyRequestedChangesCount)
 {
-        test_bus *bus = begin();
+        begin();
         int deleted = add_check(N), written = add_check(N);
 
         CHECK_EQ(notify_monitor_file(deleted, path, NOTIFY_MONITOR_DELETE), NOTIFY_STATUS_OK);
@@ -168,28 +149,11 @@ TEST(onlyRequestedChangesCount)
         CHECK(!is_changed(deleted));
         CHECK_EQ(unlink(path), 0);
         WAIT_UNTIL(is_changed(deleted));
-        test_bus_stop(bus);
-}
-
-TEST(cancelledTokenIsNotNotified)
-{
-        test_bus *bus = begin();
-        static tally seen = {0}, end = {0};
-        int token = add_callback(N, &seen);
-
-        monitor(token);
-        monitor(add_callback(N, &end));
-        cancel(token);
-        touch();
-        WAIT_UNTIL(end.n_calls >= 1);
-        CHECK_EQ(seen.n_calls, 0);
-        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        test_bus_stop(bus);
 }
 
 TEST(invalidRequestsAreRefused)
 {
-        test_bus *bus = begin();
+        begin();
         static char relative[] = "watched";
         int token = add_check(N);
 
@@ -202,7 +166,35 @@ TEST(invalidRequestsAreRefused)
         CHECK(is_changed(token));
         touch();
         WAIT_UNTIL(is_changed(token)); /* the refused calls did not affect it */
-        test_bus_stop(bus);
+}
+
+TEST(aNameOfTheServiceReportsItsFile)
+{
+        begin();
+        static tally seen = {0};
+        char name[400], deletions[400];
+        int deleted;
+
+        snprintf(name, sizeof(name), "com.apple.system.notify.service.path:%s", path);
+        snprintf(deletions, sizeof(deletions), "com.apple.system.notify.service.path:0x1:%s", path);
+        (void)add_callback(name, &seen);
+        deleted = add_check(deletions);
+        CHECK(is_changed(deleted));
+        touch();
+        WAIT_UNTIL(seen.n_calls >= 1);
+        CHECK(!is_changed(deleted));
+        CHECK_EQ(unlink(path), 0);
+        WAIT_UNTIL(is_changed(deleted));
+}
+
+TEST(aNameOfTheServiceWithoutAPathIsOnlyAName)
+{
+        begin();
+        int token = add_check("com.apple.system.notify.service.path:1:watched");
+
+        CHECK(is_changed(token));
+        touch();
+        CHECK(!is_changed(token));
 }
 
 TEST_MAIN()

@@ -30,7 +30,7 @@ static void check_disabled(int token)
 
 TEST(disabledLibraryRefusesAndKeepsItsTokens)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally seen = {0};
         uint64_t state;
         int token = add_check(N), extra = add_check(N);
@@ -51,12 +51,11 @@ TEST(disabledLibraryRefusesAndKeepsItsTokens)
         }
         notify_set_options(NOTIFY_OPT_DISABLE);
         cancel(extra);
-        test_bus_stop(bus);
 }
 
 TEST(disabledLibraryDeliversThePostsOfOthers)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *poster = test_spawn_role("notifyPoster", N, NULL);
         static tally seen = {0};
         int token = add_callback(N, &seen);
@@ -67,7 +66,6 @@ TEST(disabledLibraryDeliversThePostsOfOthers)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK(is_changed(token));
         test_child_wait(poster);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(disabledLibraryServesSelfNames)
@@ -91,7 +89,7 @@ TEST_NO_BUS(disabledLibraryServesSelfNames)
 
 TEST(otherOptionsHaveNoEffect)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         int token = add_check(N);
 
         CHECK(is_changed(token));
@@ -104,7 +102,6 @@ TEST(otherOptionsHaveNoEffect)
         notify_set_options(NOTIFY_OPT_DISABLE);
         notify_set_options(NOTIFY_OPT_DISPATCH);
         CHECK_EQ(notify_post(N), NOTIFY_STATUS_OPT_DISABLE);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(thereAreNoEvents)
@@ -151,7 +148,7 @@ static int n_lines_with(const char *part)
 
 TEST(dumpHasALineForEachToken)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         char path[300];
         struct stat status;
         int token;
@@ -171,7 +168,6 @@ TEST(dumpHasALineForEachToken)
         dump(path); /* it is emptied first */
         CHECK_EQ(n_lines_with("dumped.first"), N_KINDS);
         CHECK_EQ(n_lines_with("dumped.second"), 0);
-        test_bus_stop(bus);
 }
 
 static int n_lines(void)
@@ -185,7 +181,7 @@ static int n_lines(void)
 
 TEST(nameWithControlCharactersStaysOnItsLine)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         char path[300];
 
         snprintf(path, sizeof path, "%s/dump", test_directory());
@@ -196,7 +192,6 @@ TEST(nameWithControlCharactersStaysOnItsLine)
         CHECK_EQ(n_lines(), n_before + 1);
         CHECK_EQ(n_lines_with("dumped\\x0a999999 check 0 forged\\x0d\\x7f.end\n"), 1);
         cancel(token);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(failedDumpIsReported)

@@ -58,7 +58,7 @@ static void register_both(const char *first, const char *second)
 
 TEST(handlerReceivesItsToken)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
         register_both("A", "B");
         for (unsigned i = 1; i <= N_POSTS; i++) {
@@ -67,21 +67,11 @@ TEST(handlerReceivesItsToken)
                 post("B");
                 check_counts(2 * i, i, i);
         }
-        test_bus_stop(bus);
-}
-
-TEST_NO_BUS(selfNamesAreSignalled)
-{
-        register_both("self.A", "self.B");
-        post("self.A");
-        check_counts(1, 1, 0);
-        post("self.B");
-        check_counts(2, 1, 1);
 }
 
 TEST(postsOfAnotherProcessAreSignalled)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *poster = test_spawn_role("notifyPoster", "A", NULL);
 
         register_both("A", "B");
@@ -90,45 +80,12 @@ TEST(postsOfAnotherProcessAreSignalled)
                 check_counts(i, i, 0);
         }
         test_child_wait(poster);
-        test_bus_stop(bus);
-}
-
-TEST(cancelledTokenNoLongerSignals)
-{
-        test_bus *bus = test_bus_begin();
-        static tally end = {0};
-
-        register_both("A", "B");
-        add_callback("A", &end);
-        cancel(tokens[0]);
-        post("A");
-        WAIT_UNTIL_EQ(end.n_calls, 1);
-        post("B");
-        check_counts(1, 0, 1);
-        test_bus_stop(bus);
-}
-
-TEST(suspendedTokenSignalsOnceAfterwards)
-{
-        test_bus *bus = test_bus_begin();
-
-        register_both("A", "B");
-        CHECK_EQ(notify_suspend(tokens[0]), NOTIFY_STATUS_OK);
-        for (int i = 0; i < 5; i++)
-                post("A");
-        post("B");
-        WAIT_UNTIL_EQ(n_signals, 1);
-        CHECK_EQ(notify_resume(tokens[0]), NOTIFY_STATUS_OK);
-        WAIT_UNTIL_EQ(n_signals, 2);
-        fence_executor();
-        CHECK_EQ(n_signals, 2);
-        test_bus_stop(bus);
 }
 
 /* They carry no value and come from the process itself. */
 TEST(signalThatAThreadWaitsForArrives)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         struct timespec limit = {TEST_DEADLINE_US / 1000000, 0};
         sigset_t set;
         siginfo_t info;
@@ -143,14 +100,13 @@ TEST(signalThatAThreadWaitsForArrives)
                 CHECK_EQ(info.si_code, SI_USER);
                 CHECK_EQ(info.si_pid, getpid());
         }
-        test_bus_stop(bus);
 }
 
 /* Blocked after the library's threads have started: one that had them unblocked would receive them,
  * which ends the process. */
 TEST(libraryThreadsDoNotConsumeSignals)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         struct timespec limit = {TEST_DEADLINE_US / 1000000, 0};
         const int numbers[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGALRM, SIGRTMIN};
         static tally seen = {0};
@@ -171,7 +127,6 @@ TEST(libraryThreadsDoNotConsumeSignals)
                         CHECK_EQ(kill(getpid(), numbers[j]), 0);
                         CHECK_EQ(sigtimedwait(&set, NULL, &limit), numbers[j]);
                 }
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

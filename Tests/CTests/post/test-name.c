@@ -33,8 +33,6 @@ TEST(differentNamesAreKeptApart)
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 tally_observe(dn_center_darwin(), different[i], &seen[i]);
         check_each_hears_one("postDifferent", seen, N_DIFFERENT, peer);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(foreignPostsOfDifferentNamesAreKeptApart)
@@ -51,8 +49,6 @@ TEST_ON_BUS(foreignPostsOfDifferentNamesAreKeptApart)
         fence_bus(peer);
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 CHECK_EQ(seen[i].n_calls, 1);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 /* 511 bytes, differing in the last. */
@@ -82,8 +78,6 @@ TEST(longestNamesAreKeptApart)
         post_elsewhere(other, 1, "return");
         WAIT_UNTIL_EQ(of_other.n_calls, 1);
         CHECK_EQ(of_one.n_calls, 1);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 static _Atomic uint64_t n_same_bytes;
@@ -96,10 +90,9 @@ static void compare_name(const dn_event *event, void *context)
 
 TEST(namesOfEveryLengthArriveUnchanged)
 {
-        static const size_t lengths[] = {1, 2, 100, 200, 228, 229, 230, 231, 235, 236, 255, 256,
-                                         300, 510, 511};
+        static const size_t lengths[] = {1, 229, 230, 231, 235, 236, 511};
         static char names[2 * sizeof lengths / sizeof *lengths][DN_NAME_MAX_BYTES + 1];
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         const size_t n = sizeof lengths / sizeof *lengths;
 
         for (size_t i = 0; i < 2 * n; i++) { /* the second half needs three bytes each */
@@ -110,7 +103,6 @@ TEST(namesOfEveryLengthArriveUnchanged)
         for (size_t i = 0; i < 2 * n; i++)
                 post_elsewhere(names[i], 1, "return");
         WAIT_UNTIL_EQ(n_same_bytes, 2 * n);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(refusedNamesDoNotAffectTheConnection)
@@ -134,66 +126,6 @@ TEST_ON_BUS(refusedNamesDoNotAffectTheConnection)
         test_peer_next(peer, &after); /* the very next one: nothing was sent for the refused ones */
         CHECK_STREQ(after.name, "good");
         CHECK_STREQ(after.sender, before.sender);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(selfNamesStayInTheProcess)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_child *child = spawn_observer("self.secret", "fence");
-        test_signal first;
-        static tally seen = {0};
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        tally_observe(dn_center_darwin(), "self.secret", &seen);
-        post_ok(dn_center_darwin(), "self.secret");
-        post_ok(dn_center_darwin(), "fence");
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        WAIT_UNTIL_EQ(child_calls(child, 1), 1);
-        CHECK_EQ(child_calls(child, 0), 0);
-        test_peer_next(peer, &first);
-        CHECK_STREQ(first.name, "fence");
-        test_child_kill(child);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(foreignPostsOfSelfNamesAreIgnored)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen = {0};
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        tally_observe(dn_center_darwin(), "self.secret", &seen);
-        test_peer_post(peer, "self.secret");
-        fence_bus(peer);
-        CHECK_EQ(seen.n_calls, 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
-TEST_NO_BUS(selfNamesNeedNoBus)
-{
-        static tally seen = {0};
-
-        tally_observe(dn_center_darwin(), "self.x", &seen);
-        post_ok(dn_center_darwin(), "self.x");
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-}
-
-TEST_NO_BUS(selfNamesHaveNoLengthLimit)
-{
-        static char name[100000];
-        static tally seen = {0};
-
-        memset(name, 'n', sizeof name - 1);
-        memcpy(name, "self.", 5);
-        tally_observe(dn_center_darwin(), name, &seen);
-        post_ok(dn_center_darwin(), name);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
 }
 
 TEST_MAIN()

@@ -24,7 +24,9 @@ static void count_close(void *context)
 
 static dn__loop *new_loop(bool polls)
 {
-        dn__loop_options options = { "dn-test", polls, count_close, &n_closed };
+        dn__loop_options options = {
+                "dn-test", polls, .closed = count_close, .context = &n_closed
+        };
         dn__loop *loop = NULL;
 
         CHECK_EQ(dn__loop_new(&options, &loop), 0);
@@ -115,18 +117,15 @@ static void run_works_of_many_threads(bool polls)
         for (unsigned i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
         CHECK(!dn__loop_close_and_wait(working_loop));
-        for (unsigned i = 0; i < N_THREADS; i++)
+        for (unsigned i = 0; i < N_THREADS; i++) {
                 CHECK_EQ(n_run[i], N_WORKS);
-        CHECK_EQ(n_closed, 1);
+                n_run[i] = 0;
+        }
 }
 
-TEST_NO_BUS(workOfEachThreadRunsInOrderOnAWord)
+TEST_NO_BUS(workOfEachThreadRunsInOrder)
 {
         run_works_of_many_threads(false);
-}
-
-TEST_NO_BUS(workOfEachThreadRunsInOrderWithDescriptors)
-{
         run_works_of_many_threads(true);
 }
 
@@ -170,13 +169,9 @@ static void check_deadline(bool polls)
         CHECK_EQ(counter.n_dispatched, 1);
 }
 
-TEST_NO_BUS(deadlineIsKeptOnAWord)
+TEST_NO_BUS(deadlineIsKept)
 {
         check_deadline(false);
-}
-
-TEST_NO_BUS(deadlineIsKeptWithDescriptors)
-{
         check_deadline(true);
 }
 
@@ -212,13 +207,9 @@ static void check_wake(dn__loop *loop)
         CHECK(!dn__loop_close_and_wait(loop));
 }
 
-TEST_NO_BUS(wakeUpPreparesTheSourcesOnAWord)
+TEST_NO_BUS(wakeUpPreparesTheSources)
 {
         check_wake(new_loop(false));
-}
-
-TEST_NO_BUS(wakeUpPreparesTheSourcesWithDescriptors)
-{
         check_wake(new_loop(true));
 }
 
@@ -282,16 +273,6 @@ static void look_at_signals(void *argument)
                   !sigismember(&mask, SIGSEGV);
 }
 
-TEST_NO_BUS(loopThreadBlocksAllSignalsButFaults)
-{
-        dn__loop *loop = new_loop(false);
-
-        blocked = -1;
-        CHECK_EQ(dn__loop_enqueue(loop, look_at_signals, NULL), 0);
-        CHECK(!dn__loop_close_and_wait(loop));
-        CHECK_EQ(blocked, 1);
-}
-
 static void close_from_within(void *argument)
 {
         CHECK(!dn__loop_close(argument));
@@ -313,7 +294,7 @@ TEST_NO_BUS(loopCanBeClosedFromWithin)
         unsigned n_threads = n_threads_once_one_has_run(), n_fds = test_n_fds();
 
         /* Whoever enqueues the work must not use the loop afterwards. */
-        for (unsigned i = 1; i <= 300; i++) {
+        for (unsigned i = 1; i <= 60; i++) {
                 dn__loop *loop = new_loop(i % 2);
 
                 CHECK_EQ(dn__loop_enqueue(loop, close_from_within, loop), 0);
@@ -328,7 +309,7 @@ TEST_NO_BUS(closingLeavesNothingBehind)
 {
         unsigned n_threads = n_threads_once_one_has_run(), n_fds = test_n_fds();
 
-        for (unsigned i = 1; i <= 200; i++) {
+        for (unsigned i = 1; i <= 60; i++) {
                 dn__loop *loop = new_loop(i % 2);
 
                 CHECK_EQ(dn__loop_start(loop), 0);

@@ -47,10 +47,7 @@ func show(_ dishes: [Dish]) {}
 func apply(_ theme: String) {}
 
 func makeGroup() throws -> AppGroup {
-  let group = try AppGroup(
-    "org.example.test",
-    in: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
-    center: DarwinNotificationCenter(bus: .address("unix:path=/nonexistent")))
+  let group = try AppGroup.temporary()
   let hole = try Wormhole(group: group)
   try hole.pass(true, to: .lightState)
   return group
@@ -60,6 +57,16 @@ func passing(in hole: Wormhole, _ database: SharedDatabase, _ level: Int) async 
   try await hole.pass(level, to: .lightLevel, timeout: .seconds(1))
   let rows = try await database.read(timeout: .seconds(5)) { try $0.rows("SELECT * FROM dish") }
   print(rows.count)
+}
+
+func failing(in hole: Wormhole) {
+  do {
+    try hole.pass(true, to: .lightState)
+  } catch .busy {
+    print("somebody else is writing")
+  } catch {
+    print("\(error.path ?? "no file"): \(error)")
+  }
 }
 
 @MainActor func listening(to hole: Wormhole, _ label: Label, _ counter: Counter) async throws {
@@ -119,12 +126,11 @@ func storing(in database: SharedDatabase) async throws -> [Dish] {
 }
 
 func showing(_ database: SharedDatabase) async throws {
-  let menu = try database.values(in: "dish") { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  let menu = try database.values(in: ["dish"]) { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   for try await dishes in menu { show(dishes) }
 }
 
 let group = try makeGroup()
 try setting(in: group)
 let dishes = try await storing(in: try opening(in: group))
-try FileManager.default.removeItem(at: group.directory.deletingLastPathComponent())
 print("received \(dishes.map(\.name))")

@@ -1,6 +1,4 @@
 // Runs notifyutil.
-import DarwinNotify
-import Testing
 
 /// Runs the command until it ends.
 func runNotifyUtil(
@@ -11,8 +9,8 @@ func runNotifyUtil(
     "notifyutil", arguments, on: bus, environment: environment, sourceLocation: sourceLocation)
 }
 
-/// Runs the command until it ends, without a table: it sees none of those that processes share when
-/// nothing in the environment says where, and a file size limit prevents a new one. Requires
+/// Runs the command until it ends, without a table: it does not see the default
+/// places of shared tables, and a file size limit prevents a new one. Requires
 /// `Program.canMount`.
 func runNotifyUtilWithoutTable(
   _ arguments: [String], on bus: PrivateBus?, environment: [String] = [],
@@ -35,12 +33,9 @@ func runNotifyUtilWithoutTable(
 func startNotifyUtil(
   _ arguments: [String], on bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> Program {
-  let ready = Recorder()
-  let center = try bus.makeCenter()
-  let observation = try center.observe("com.example.ready", on: .thread) { ready.record($0) }
+  let ready = try Recorder(try bus.makeCenter(), "com.example.ready")
   let fence = ["-z", "0", "-p", "com.example.ready"]
   let program = try Program("notifyutil", arguments + fence, on: bus)
   await eventually("notifyutil is not ready", sourceLocation: sourceLocation) { ready.posts > 0 }
-  observation.cancel()
   return program
 }

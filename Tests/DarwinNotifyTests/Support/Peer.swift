@@ -1,8 +1,5 @@
 // Uses the bus without the library.
-import DarwinNotify
-import Glibc
 import TestSupport
-import Testing
 
 /// A plain D-Bus connection.
 final class Peer: Poster, @unchecked Sendable {
@@ -11,7 +8,7 @@ final class Peer: Poster, @unchecked Sendable {
 
   init(_ address: String) throws {
     peer = try #require(test_peer_open(address))
-    test_peer_watch(peer, "type='signal',path='\(TEST_WIRE_PATH)'")
+    test_peer_watch(peer, "type='signal',path_namespace='\(TEST_WIRE_PATH)'")
   }
 
   deinit {

@@ -1,8 +1,5 @@
 // Starts a message bus for one test.
-import DarwinNotify
-import Glibc
 import TestSupport
-import Testing
 
 /// A message bus that nobody else uses. It ends with this object.
 final class PrivateBus: @unchecked Sendable {
@@ -51,5 +48,21 @@ final class PrivateBus: @unchecked Sendable {
 
   func startAgain() {
     test_bus_start_again(bus)
+  }
+}
+
+extension BusKind: Codable {}
+
+extension PrivateBus {
+  private static let own = Locked<PrivateBus?>(nil)
+
+  /// Starts a bus for the tokens of this process, which must not have used the library yet; an exit
+  /// test provides such a process. The bus ends with the process.
+  @discardableResult
+  static func forThisProcess(_ kind: BusKind) throws -> PrivateBus {
+    let bus = try PrivateBus(kind)
+    own.withLock { $0 = bus }
+    setenv("DARWIN_NOTIFY_BUS", bus.address, 1)
+    return bus
   }
 }

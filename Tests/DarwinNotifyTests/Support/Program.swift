@@ -1,7 +1,4 @@
 // Runs programs.
-import DarwinNotify
-import Foundation
-import Testing
 
 /// A program in a process of its own. It ends with this object.
 final class Program: Sendable {
@@ -73,6 +70,9 @@ final class Program: Sendable {
   /// Everything it has printed so far.
   var output: String { seen.withLock { String(decoding: $0.output, as: UTF8.self) } }
 
+  /// Everything it has written to standard error so far.
+  var errors: String { seen.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+
   /// The complete lines it has printed so far.
   var lines: [String] {
     output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
@@ -123,4 +123,12 @@ final class Program: Sendable {
       seen.withLock { $0.openPipes -= 1 }
     }
   }
+}
+
+/// How a program ended, with everything it printed.
+struct Outcome: Equatable, Sendable {
+  /// The exit status, or the number of the signal that ended it.
+  var status: Int32 = 0
+  var output = ""
+  var errors = ""
 }

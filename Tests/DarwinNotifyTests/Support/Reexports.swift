@@ -1,2 +1,5 @@
-// Re-exports to the tests of the module what they share with those of other modules.
+// Imports what nearly all tests of the module use, for all of its files.
+@_exported import DarwinNotify
+@_exported import Foundation
 @_exported import TestTools
+@_exported import Testing

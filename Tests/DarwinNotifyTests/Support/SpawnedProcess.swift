@@ -1,8 +1,6 @@
 // Starts programs.
-import Glibc
 import Synchronization
 import TestSupport
-import Testing
 
 /// A process with its standard output and error in pipes.
 ///

@@ -1,9 +1,4 @@
-import DarwinNotifySupport
-import Delegation
-import Dispatch
 import Synchronization
-import TestTools
-import Testing
 
 protocol UserHandler: Sendable {
   func user(id: Int) async throws -> String
@@ -74,14 +69,14 @@ extension Facade: UserHandler {
   @Test func anUnregisteredContractIsAnErrorThatNamesIt() async throws {
     let name = "DelegationTests.UserHandler"
     let error = await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
-    #expect(error == .unregistered(contract: name))
+    #expect(error == .unregistered.of((any UserHandler).self))
     #expect(error?.description == "nothing is registered for \(name)")
     #expect(!facade.isRegistered((any UserHandler).self))
   }
 
   @Test func replacingAnImplementationMustBeExplicit() async throws {
     try facade.register((any UserHandler).self, Users())
-    #expect(throws: FacadeError.alreadyRegistered(contract: "DelegationTests.UserHandler")) {
+    #expect(throws: FacadeError.alreadyRegistered.of((any UserHandler).self)) {
       try facade.register((any UserHandler).self, Users(prefix: "other"))
     }
     #expect(try await facade.user(id: 1) == "user 1")
@@ -135,14 +130,14 @@ extension Facade: UserHandler {
     #expect(facade.isRegistered((any UserHandler).self))
     service = nil
     let error = await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
-    #expect(error == .vanished(contract: "DelegationTests.UserHandler"))
+    #expect(error == .vanished.of((any UserHandler).self))
     #expect(!facade.isRegistered((any UserHandler).self))
     try facade.register((any UserHandler).self, Users())
     #expect(try await facade.user(id: 1) == "user 1")
   }
 
   @Test func aValueCannotBeHeldWeakly() throws {
-    let error = FacadeError.notAnObject(type: String(reflecting: Users.self))
+    let error = FacadeError.notAnObject.of(Users.self)
     #expect(throws: error) { try facade.register((any UserHandler).self, weak: Users()) }
     #expect(throws: error) { try facade.replace((any UserHandler).self, withWeak: Users()) }
     let service = Service()

@@ -1,5 +1,4 @@
 // Requests for the tests.
-import Delegation
 
 extension Endpoint {
   enum Chat {
@@ -34,6 +33,11 @@ struct SharingError: Error, Equatable {
 extension BusError {
   /// The error of the handler.
   var sharingError: SharingError? {
-    if case .failed(let error as SharingError) = self { error } else { nil }
+    underlying as? SharingError
   }
+}
+
+extension BusError? {
+  /// Whether there is an error of a kind.
+  func `is`(_ kind: BusError) -> Bool { map { kind ~= $0 } ?? false }
 }

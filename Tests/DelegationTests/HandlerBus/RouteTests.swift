@@ -1,8 +1,3 @@
-import Delegation
-import Foundation
-import TestTools
-import Testing
-
 @Suite struct RouteTests {
   let bus = HandlerBus()
   let log = Log<String>()

@@ -1,9 +1,3 @@
-import DarwinNotifySupport
-import Delegation
-import Dispatch
-import TestTools
-import Testing
-
 @Suite struct MulticastAnswersTests {
   let events = Events()
   let log = Log<String>()

@@ -1,8 +1,3 @@
-import Delegation
-import Dispatch
-import TestTools
-import Testing
-
 /// A protocol that value types can conform to as well.
 private protocol Anybody: Sendable {
   func call()

@@ -1,9 +1,4 @@
-import DarwinNotifySupport
-import Delegation
-import Dispatch
 import Synchronization
-import TestTools
-import Testing
 
 @MainActor private protocol Screen: AnyObject, Sendable {
   func show(_ text: String)
@@ -66,6 +61,16 @@ import Testing
     events.didStart(1)
     events.didStop()
     #expect(log.entries == ["one 1", "two 1", "one stopped", "two stopped"])
+  }
+
+  @Test func callsWhatAClosureCalls() async throws {
+    let log = Log<String>()
+    let (here, there) = (Listener("here", log: log), Listener("there", log: log))
+    try events.add(here, on: .direct)
+    try events.add(there, on: .queue(queue))
+    events.each { $0.didMove(to: 3.5, by: "me") }
+    await turn(queue)
+    #expect(log.entries == ["here moved to 3.5 by me", "there moved to 3.5 by me"])
   }
 
   @Test func aSuspendedQueueDelaysNobodyElse() async throws {

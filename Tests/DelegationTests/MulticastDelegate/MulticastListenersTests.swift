@@ -1,8 +1,3 @@
-import Delegation
-import Dispatch
-import TestTools
-import Testing
-
 private struct PlayerListener: Sendable {
   var didStart: Slot<Int>
   var didMove: Slot<Double, String>?

@@ -1,9 +1,4 @@
-import DarwinNotifySupport
-import Delegation
-import Dispatch
 import Synchronization
-import TestTools
-import Testing
 
 @Suite struct MulticastRemovalTests {
   let events = Events()

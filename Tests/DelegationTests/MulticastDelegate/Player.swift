@@ -1,7 +1,4 @@
 // Delegates for the tests.
-import Delegation
-import DarwinNotifySupport
-import TestTools
 
 /// The events and questions of a player.
 protocol PlayerEvents: AnyObject, Sendable {

@@ -1,7 +1,5 @@
 // Sets up two distributed centers on one bus.
 import DistributedNotifications
-import Foundation
-import Testing
 
 extension Notification.Name {
   static let changed = Notification.Name("com.example.changed")

@@ -7,21 +7,6 @@ func runLogCommand(
   _ command: String, _ arguments: [String], in group: AppGroup
 ) throws -> Bool {
   switch command {
-  case "log-fill":  // NAME: endlessly
-    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    say("ready")
-    while true { _ = try mailbox.append(Wormhole.Record(.value(payload("x")))) }
-  case "log-append":  // NAME COUNT
-    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    for index in 0..<(Int(arguments[1]) ?? 0) {
-      _ = try mailbox.append(Wormhole.Record(.value(payload("\(getpid()) \(index)"))))
-    }
-  case "log-cursor":  // NAME CURSOR: holds it until it is killed
-    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    let cursor = try mailbox.openCursor(arguments[1])
-    try cursor.advance(to: 7)
-    say("ready")
-    while true { pause() }
   case "log-fork":  // NAME: succeeds if a forked child cannot append
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     _ = try mailbox.append(Wormhole.Record(.value(payload("parent"))))
@@ -29,7 +14,7 @@ func runLogCommand(
       _ = try mailbox.append(Wormhole.Record(.value(payload("child"))))
     }
     exit(isTold ? 0 : 3)
-  case "log-cursor-fork":  // NAME CURSOR: as `log-cursor`, with a child, whose number it prints
+  case "log-cursor-fork":  // NAME CURSOR: holds it, with a child, whose number it prints
     let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
     let cursor = try mailbox.openCursor(arguments[1])
     try cursor.advance(to: 7)
@@ -62,7 +47,7 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let process = fork()
   if process == 0 {
-    do { try append() } catch WormholeError.database(21, _) { _exit(0) } catch {}
+    do { try append() } catch WormholeError.database { _exit(0) } catch {}
     _exit(1)
   }
   var status: Int32 = -1

@@ -29,7 +29,7 @@ func readAll(of group: AppGroup) async throws {
   }
   do {
     try await database.write { try $0.run("DELETE FROM item") }
-  } catch WormholeError.system(EROFS, _) {
+  } catch let error as WormholeError where error.number == EROFS {
     say("read-only")
   }
 }

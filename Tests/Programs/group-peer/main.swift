@@ -32,14 +32,6 @@ case "defaults-set":  // KEY VALUE
   try group.defaults.set(Int(rest[1]) ?? 0, for: number(rest[0]))
 case "defaults-remove":  // KEY
   try group.defaults.remove(number(rest[0]))
-case "defaults-watch":  // KEY
-  let changes = try group.defaults.changes(of: number(rest[0]))
-  say("ready")
-  for try await change in changes {
-    say(change.isRemoved ? "none" : "\(try change.value) by \(change.sender?.pid ?? 0)")
-  }
-case "database-open":
-  _ = try group.database("items", migrations: migrations)
 case "database-migrate":
   _ = try group.database("items", migrations: namedMigrations)
 case "database-write":  // SQL
@@ -55,7 +47,7 @@ case "database-fill":  // endlessly, two rows in each transaction
   }
 case "database-watch":
   let database = try group.database("items", migrations: migrations)
-  let changes = try database.changes(in: "item")
+  let changes = try database.changes(in: ["item"])
   say("ready")
   for try await change in changes {
     let rows = (change.rowIDs["item"] ?? []).sorted()

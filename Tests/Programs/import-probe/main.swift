@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 
 let center = DarwinNotificationCenter.shared
-let bus = DarwinNotificationCenter.Bus.none
+let bus = DarwinNotificationCenter.Bus.noBus
 let name: NotificationName = "com.example.probe"
 let deliveries: [Delivery] = [
   .main, .queue(DispatchQueue.global()), .thread, .direct, .loop { work in work() },

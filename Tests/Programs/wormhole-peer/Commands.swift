@@ -83,7 +83,7 @@ let commands: [String: Command] = [
   do throws(WormholeError) {
     try role.hole.pass(Data(count: number(words[0])), to: role.data)
   } catch {
-    guard case .system(EFBIG, _) = error else { throw error }
+    guard error.number == EFBIG else { throw error }
     say("too long")
   }
 }

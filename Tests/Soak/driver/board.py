@@ -3,7 +3,7 @@
 import mmap
 
 N_WORKERS, N_NAMES, N_TRANSITS = 32, 4, 3
-BOARD = ("rest", "n_disk_changes")
+BOARD = ("rest", "n_disk_changes", "n_moves")
 WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations",
           *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
@@ -46,6 +46,13 @@ class Board:
         for name in range(N_NAMES):
             for field in COUNT[2:]:
                 self.words[self._position(worker, name, field)] = 0
+
+    def begin_counting(self, worker):
+        """Lets a worker that hears nothing at the moment count from now on."""
+        for name in range(N_NAMES):
+            for field, n in (("heard", 0), ("all_returned", self.total(name, "returned")),
+                             ("all_begun", self.total(name, "begun"))):
+                self.words[self._position(worker, name, field)] = n
 
     @staticmethod
     def _start(worker):

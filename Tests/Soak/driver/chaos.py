@@ -2,6 +2,8 @@
 
 import heapq
 import itertools
+import os
+import shutil
 import time
 
 
@@ -18,18 +20,23 @@ class Chaos:
             self.harm.update(restart=self.restart, pause=self.pause)
         if ground.has_disk:
             self.harm["disk"] = self.fill_disk
+        self.harm_table = dict(self.harm)
+        for take in (self.remove_table, self.rename_table, self.replace_table,
+                     self.remove_directory, self.rename_directory):
+            self.harm_table[take.__name__] = lambda take=take: self.take_table(take)
         self.is_bus_well = True
         self.n_disk_changes = 0  # the disk is full while it is odd
 
-    def run(self, seconds):
-        """Does harm for a time; all is well when it returns."""
+    def run(self, seconds, takes_tables):
+        """Does harm for a time, to the table, too, or not; all is well when it returns."""
+        harm = self.harm_table if takes_tables else self.harm
         end = time.monotonic() + seconds
         while (now := time.monotonic()) < end:
             while self.to_undo and self.to_undo[0][0] <= now:
                 heapq.heappop(self.to_undo)[2]()
-            what = self.random.choice(list(self.harm))
+            what = self.random.choice(list(harm))
             self.counts[what] = self.counts.get(what, 0) + 1
-            self.harm[what]()
+            harm[what]()
             time.sleep(self.random.uniform(0.02, 0.3))
         while self.to_undo:
             heapq.heappop(self.to_undo)[2]()
@@ -86,3 +93,36 @@ class Chaos:
     def count_disk_change(self):
         self.n_disk_changes += 1
         self.crew.board.set_for_all("n_disk_changes", self.n_disk_changes)
+
+    # ---- the table -----------------------------------------------------------------------------
+
+    def take_table(self, take):
+        """Takes it away before the workers make the next one; it is never put back."""
+        table = self.ground.find_table()
+        if not table:
+            return
+        self.crew.count_move()
+        try:
+            take(table)
+        except FileNotFoundError:
+            pass  # a worker has replaced it
+
+    def remove_table(self, table):
+        table.unlink()
+
+    def rename_table(self, table):
+        os.rename(table, table.parent / ".away")
+        self.undo_later(1, lambda: (table.parent / ".away").unlink(missing_ok=True))
+
+    def replace_table(self, table):
+        text = table.parent.parent / "no-table"
+        text.write_text("no table")
+        os.rename(text, table)
+
+    def remove_directory(self, table):
+        shutil.rmtree(table.parent, ignore_errors=True)
+
+    def rename_directory(self, table):
+        away = table.parent.with_name("away")
+        shutil.rmtree(away, ignore_errors=True)
+        os.rename(table.parent, away)

@@ -18,10 +18,11 @@ class Crew:
         self.ground, self.board, self.patience_s = ground, board, patience_s
         self.measures_memory = measures_memory
         self.workers = [Worker(slot, *role) for slot, role in enumerate(roles)]
-        self.heard = {}  # at the last rest: by process, the posts of each name
+        self.counted = set()  # the processes that have counted since the last rest
         self.measured = {}  # at the first rests
         self.memory = 0
         self.n_rests = 0
+        self.n_moves = 0
 
     def of(self, *kinds):
         return [worker for worker in self.workers if worker.kind in kinds]
@@ -52,20 +53,27 @@ class Crew:
 
     # ---- rest ----------------------------------------------------------------------------------
 
-    def rest(self, poster):
-        """Lets all posters rest, then one post each name, and judges what was heard."""
+    def rest(self, poster, is_exact):
+        """Lets all posters rest, then one post each name, and judges what was heard. After moves to
+        other tables only the last posts are certain to be heard."""
         self.board.set_for_all("rest", True)
         for worker in self.of("post", "pass"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
                             lambda: f"{worker} does not rest")
-        for worker in self.of("count"):
-            self.await_true(lambda: not self.missing(worker),
-                            lambda: f"{worker} has lost posts: {self.missing(worker)}")
+        if not is_exact:
+            self.post_last(poster)
+            self.meet()
+        else:
+            for worker in self.of("count"):
+                self.await_true(lambda: not self.missing(worker),
+                                lambda: f"{worker} has lost posts: {self.missing(worker)}")
         self.await_silence()
         self.post_last(poster)
         for worker in self.of("pass"):
             self.pass_last(worker)
-        self.compare()
+        if is_exact:
+            self.compare()
+        self.begin_counting()
         self.measure()
         self.check_logs()
         self.n_rests += 1
@@ -121,20 +129,40 @@ class Crew:
         self.await_true(lambda: self.board.get(worker.slot, "n_obeyed") == ordered,
                         lambda: f"{worker} does not do what it is told")
 
-    def compare(self):
-        """All that were there at the last rest have heard the same number of posts since."""
-        heard, deltas = {}, {}
+    def set_moves(self, n_moves):
+        """A bus that stood still may have many signals of a table that an observer was never in."""
+        self.n_moves = n_moves
+        self.board.set_for_all("n_moves", n_moves * (1 if self.ground.kind == "none" else 1000))
 
-        def agree():
-            for worker in self.of("count"):
-                pid = worker.process.pid
-                heard[pid] = self.board.counts(worker.slot, "heard")
-                if pid in self.heard:
-                    deltas[pid] = [now - before for now, before in zip(heard[pid], self.heard[pid])]
-            return len(set(map(tuple, deltas.values()))) <= 1
-        self.await_true(agree, lambda: "observers disagree on what was posted:\n  " + "\n  ".join(
-            f"{worker}: {deltas.get(worker.process.pid)}" for worker in self.of("count")))
-        self.heard = heard
+    def count_move(self):
+        self.set_moves(self.n_moves + 1)
+
+    def meet(self):
+        """Waits until all that hold names are in one table."""
+        def strangers():
+            table = self.ground.find_table()
+            try:
+                return [worker for worker in self.of("count", "notice")
+                        if not table or not worker.is_in(table)]
+            except FileNotFoundError:
+                return self.workers
+        self.await_true(lambda: not strangers(),
+                        lambda: f"not in the table: {', '.join(map(str, strangers()))}")
+
+    def compare(self):
+        """All that have counted since the last rest have heard the same number of posts."""
+        def heard():
+            return {f"{worker.slot} {worker}": self.board.counts(worker.slot, "heard")
+                    for worker in self.of("count") if worker.process.pid in self.counted}
+        self.await_true(lambda: len(set(map(tuple, heard().values()))) <= 1,
+                        lambda: "observers disagree on what was posted:\n  " + "\n  ".join(
+                            f"{worker}: {counts}" for worker, counts in heard().items()))
+
+    def begin_counting(self):
+        self.await_silence()
+        for worker in self.of("count"):
+            self.board.begin_counting(worker.slot)
+        self.counted = {worker.process.pid for worker in self.of("count")}
 
     # ---- growth --------------------------------------------------------------------------------
 

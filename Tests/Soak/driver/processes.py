@@ -55,6 +55,10 @@ class Ground:
     def free_disk(self):
         (self.data / "ballast").unlink()
 
+    def find_table(self):
+        """Returns the path of the table, or None between two."""
+        return next(Path(self.runtime, "darwin-notify").glob("table*"), None)
+
     def order(self, what):
         """Lets the bus be killed, started, paused or resumed."""
         if self.kind == "none":
@@ -111,6 +115,11 @@ class Worker:
     def check_alive(self):
         if self.process.poll() is not None:
             raise Failure(f"{self} has ended: {self.process.returncode}")
+
+    def is_in(self, table):
+        """Returns whether the process has mapped a file."""
+        inode = f" {table.stat().st_ino} "
+        return inode in Path(f"/proc/{self.process.pid}/maps").read_text()
 
     def read_log(self):
         return self.log.read_text(errors="replace") if self.log and self.log.exists() else ""

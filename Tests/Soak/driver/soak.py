@@ -80,9 +80,13 @@ class Soak:
             print("skipped: full disks, as no file system may be mounted")
         self.crew.start()
         while (now := time.monotonic()) < end or self.crew.n_rests == 0:
-            self.chaos.run(min(HARM_S, max(1, end - now)))
+            # In every third round the table is taken away, in the next one some hear of that late.
+            part = self.crew.n_rests % 3
+            self.chaos.run(min(HARM_S, max(1, end - now)), takes_tables=part == 1)
             self.crew.start()
-            self.crew.rest(self.random.choice(self.crew.of("post")))
+            self.crew.rest(self.random.choice(self.crew.of("post")), is_exact=part == 0)
+            if part == 2:
+                self.crew.set_moves(0)
             if time.monotonic() - self.reported >= REPORT_S:
                 self.report()
         if self.n_rests_reported < self.crew.n_rests:

@@ -1,4 +1,4 @@
-// Passes messages through every transit, and judges those that arrive.
+// Passes messages through every transit, and checks what arrives.
 
 internal import DarwinNotify
 internal import Dispatch
@@ -58,7 +58,7 @@ private struct Exchange {
       })
   }
 
-  /// Numbers go up, and what is missing between two of them is told.
+  /// Numbers go up, and each gap between two of them is reported.
   private func judge(_ message: Wormhole.Message<Data>, isFirst: Bool, _ changes: UInt64) {
     let (number, last) = (message.sequence, soak_get_last(transit))
     switch message.content {
@@ -66,8 +66,8 @@ private struct Exchange {
     case .unreadable(let error): return unlessDiskIsFull(since: changes) { throw error }
     default: break
     }
-    // The one that its predecessor was handling comes again.
-    let isAgain = isFirst && number == last
+    // The one that its predecessor was handling comes again, or is among those missed.
+    let isAgain = isFirst && number == last + message.missed
     if last > 0 && !isAgain && number != last + 1 + message.missed {
       report("\(number) follows \(last), \(message.missed) are missed")
     }

@@ -1,4 +1,4 @@
-/* A private message bus as a child of the test process.
+/* A private message bus as a child of the test process, with which it ends at the latest.
  *
  * Any failure in here is a fault of the harness: it prints a message, then aborts. */
 #ifndef DN_TEST_BUS_H

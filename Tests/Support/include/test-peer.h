@@ -11,7 +11,7 @@
 #define TEST_WIRE_PATH "/org/darwinnotify/Darwin1"
 #define TEST_WIRE_PREFIX "org.darwinnotify.Darwin1."
 #define TEST_WIRE_MEMBER "Posted"
-#define TEST_WIRE_RULE "type='signal',path='" TEST_WIRE_PATH "'"
+#define TEST_WIRE_RULE "type='signal',path_namespace='" TEST_WIRE_PATH "'"
 #define TEST_INTERFACE_BYTES 256
 
 typedef struct test_peer test_peer;

@@ -1,7 +1,7 @@
 /* The vocabulary of a test case.
  *
- *     TEST(postThenExitIsDelivered) { ... }   on every ground: each broker, and no bus at all
- *     TEST_ON_BUS(signalIsReadable) { ... }   on each broker: it looks at what is on the bus
+ *     TEST(postThenExitIsDelivered) { ... }   on every ground: a bus, and no bus at all
+ *     TEST_ON_BUS(signalIsReadable) { ... }   on a bus only: it looks at what is on the bus
  *     TEST_NO_BUS(nullNameIsRefused) { ... }  once, starting no bus
  *     ROLE(post) { ... return 0; }            in its own process
  *     TEST_MAIN()                             at the end of the file
@@ -179,9 +179,6 @@ uint64_t test_n_switches_of_others(void);
 /* As fork(). Under a sanitizer it waits until the other threads are idle: the sanitizer's allocator
  * has locks, and one held by a thread at that moment stays locked in the child. */
 pid_t test_fork(void);
-/* As _Fork(), which runs no fork handlers: it always waits, because the C library's allocator may
- * be locked in the child, too. */
-pid_t test_bare_fork(void);
 /* CPU time so far of the whole process. */
 uint64_t test_cpu_us(void);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define CASE_LIMIT_MS 240000
+#define SLOW_MS 4000
 #define STATUS_SKIPPED 77
 
 static uint64_t now_ms(void)
@@ -65,7 +66,7 @@ __attribute__((noreturn)) static void become_case(const run_job *job)
 static void job_start(run_job *job)
 {
         job->output_fd = memfd_create("output", MFD_CLOEXEC);
-        job->deadline_ms = now_ms() + case_limit_ms();
+        job->began_ms = now_ms();
         fflush(stdout);
         job->pid = fork();
         if (job->pid < 0) {
@@ -123,6 +124,7 @@ static void job_end(run_job *job, int status, run_totals *totals)
 {
         kill(-job->pid, SIGKILL);
         job->pid = 0;
+        job->took_ms = now_ms() - job->began_ms;
         job_judge(job, status, totals);
         close(job->output_fd);
 }
@@ -137,7 +139,7 @@ static size_t collect(run_plan *plan, run_totals *totals)
                 int status;
                 if (job->pid <= 0)
                         continue;
-                if (!job->overran && now_ms() > job->deadline_ms) {
+                if (!job->overran && now_ms() > job->began_ms + case_limit_ms()) {
                         job->overran = true;
                         kill(-job->pid, SIGKILL);
                 }
@@ -165,6 +167,15 @@ static void give_up(run_plan *plan, run_totals *totals)
                         kill(-plan->jobs[i].pid, SIGKILL);
         printf("interrupted\n");
         totals->n_failed++;
+}
+
+void run_print_slow(const run_plan *plan)
+{
+        for (size_t i = 0; i < plan->n_jobs; i++)
+                if (plan->jobs[i].took_ms >= SLOW_MS) {
+                        print_job("slow", &plan->jobs[i]);
+                        printf(": %.1f s\n", (double)plan->jobs[i].took_ms / 1000);
+                }
 }
 
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals)

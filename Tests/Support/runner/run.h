@@ -12,7 +12,8 @@ typedef struct run_job {
         const char *broker; /* or "none"; NULL: the case starts its own */
         char name[256];
         pid_t pid; /* while running; also its process group */
-        uint64_t deadline_ms;
+        uint64_t began_ms;
+        uint64_t took_ms;
         int output_fd; /* an unnamed file */
         bool overran;
 } run_job;
@@ -31,5 +32,7 @@ typedef struct run_totals {
 void run_plan_add(run_plan *plan, const char *program, const char *name, const char *broker);
 /* Runs all cases, `n_parallel` at a time; prints those that did not pass. */
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals);
+/* Prints the cases that took long. */
+void run_print_slow(const run_plan *plan);
 
 #endif

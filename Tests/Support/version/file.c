@@ -1,7 +1,7 @@
 /* The files of tables as a library with another version of the table has them. */
-#include "shm/layout.h"
+#include "table/layout.h"
 
 #undef DN__SHM_VERSION
 #define DN__SHM_VERSION 1
 
-#include "shm/file.c"
+#include "table/file.c"

@@ -1,7 +1,5 @@
 // Changes databases like a program without the library.
 import CSQLite
-import Foundation
-import Testing
 
 /// A program that knows nothing of the library.
 enum ForeignProgram {

@@ -1,5 +1,4 @@
 // Uses a group from another process.
-import Testing
 import Wormhole
 
 extension TemporaryGroup {

@@ -1,5 +1,4 @@
 // Names messages for the tests.
-import Foundation
 import Wormhole
 
 extension MessageName where Value == Int {

@@ -1,8 +1,4 @@
 // Sets up a wormhole for one test.
-import DarwinNotify
-import Dispatch
-import Foundation
-import Testing
 import Wormhole
 
 /// A wormhole in a group of its own, and others that use the group.
@@ -11,6 +7,7 @@ struct Site: Sendable {
   let temporary: TemporaryGroup
   let hole: Wormhole
   private let kind: TransitKind
+  private let observations = Log<MessageObservation>()
 
   init(_ kind: TransitKind = .file, on busKind: BusKind? = nil) throws {
     self.kind = kind
@@ -33,6 +30,19 @@ struct Site: Sendable {
   /// The same wormhole as seen by another process.
   func makeOther() throws -> Wormhole {
     try Wormhole(group: try temporary.make(), transit: kind.transit)
+  }
+
+  /// Listens as long as the site exists, and records what is heard.
+  func hear<Value>(
+    _ name: MessageName<Value>, from senders: Wormhole.Senders = .all,
+    starting start: Wormhole.Start = .new, on delivery: Delivery = .thread
+  ) throws -> Log<Wormhole.Message<Value>> {
+    let log = Log<Wormhole.Message<Value>>()
+    let observation = try hole.listen(name, from: senders, starting: start, on: delivery) {
+      log.append($0)
+    }
+    observations.append(observation)
+    return log
   }
 
   /// Starts a process that uses the group.
@@ -66,12 +76,11 @@ struct Site: Sendable {
 
   /// Returns when everything passed before has been delivered to the listeners of a queue.
   func settle(_ queue: DispatchQueue? = nil, behind other: Wormhole? = nil) async throws {
-    let (center, passed) = (hole.group.center, Recorder())
-    let fence = try center.observe("com.example.fence", on: .direct) { passed.record($0) }
+    let center = hole.group.center
+    let passed = try Recorder(center, "com.example.fence", on: .direct)
     // Without a bus this throws, only to report that.
     try? (other?.group.center ?? center).post("com.example.fence")
     await eventually("the fence did not arrive") { passed.posts > 0 }
-    fence.cancel()
     guard let queue else { return }
     await turn(queue)
     await turn(queue)

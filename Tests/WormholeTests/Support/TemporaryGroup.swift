@@ -1,9 +1,6 @@
 // Creates an app group for one test.
-import DarwinNotify
-import Foundation
 import Synchronization
 import TestSupport
-import Testing
 import Wormhole
 
 /// An app group in a directory that nobody else uses. The directory is removed with this object.

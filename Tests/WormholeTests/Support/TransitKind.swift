@@ -1,5 +1,4 @@
 // Lists the transits that the tests are repeated for.
-import Testing
 import Wormhole
 
 /// A transit of the library, with the name that peers use for it.

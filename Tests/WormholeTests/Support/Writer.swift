@@ -1,7 +1,5 @@
 // Passes messages during a test.
-import Foundation
 import Synchronization
-import Testing
 import Wormhole
 
 /// A thread that passes 0, 1, 2 and so on, until it is stopped or has passed a number of messages.

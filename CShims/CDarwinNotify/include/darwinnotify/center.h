@@ -36,15 +36,11 @@ enum {
         DN_SUSPENSION_DELIVER_IMMEDIATELY = 4, /**< they are delivered, behind all that was kept */
 };
 
-/** Options of dn_center_post(), a bit mask. The first two are Apple's; the Darwin center ignores
- *  them, as Apple's does. */
+/** Options of dn_center_post(), a bit mask. The Darwin center ignores them, as
+ *  Apple's does. */
 enum {
         DN_POST_DELIVER_IMMEDIATELY = 1 << 0,
         DN_POST_TO_ALL_SESSIONS = 1 << 1,
-        /** In a flood, posts of one name may reach the bus as one signal, up to a millisecond
-         * late; observers that use this library still count each of them. For names that mean
-         * "look again": a fast poster then does not wait for the socket. */
-        DN_POST_MERGE = 1 << 8,
 };
 
 /* All centers stay valid in a forked child. Each starts afresh there: no observers, and its own
@@ -57,7 +53,8 @@ enum {
  * does not connect; the first use of the center does. The environment variable DARWIN_NOTIFY_BUS
  * selects the bus: `session` (the default: DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus),
  * `system`, `none` (no bus: the processes of the user that say so reach one another), or a D-Bus
- * address. It is read once, and ignored in a set-user-id program.
+ * address; anything else is an error: the uses of the center return -EINVAL. It is read once,
+ * and ignored in a set-user-id program.
  *
  * The processes of one user reach one another through shared memory, with or without a bus; the bus
  * shows each post to everybody else.
@@ -93,7 +90,7 @@ DN_EXPORT dn_center *dn_center_local(void);
  *                    `unix:path=/run/user/1000/bus`; borrowed until the call returns.
  * @param ret_center  set on success only; the caller owns one reference.
  *
- * Errors:   -EINVAL if an argument is NULL or `bus` is empty; -ENOMEM.
+ * Errors:   -EINVAL if an argument is NULL, or `bus` is none of these; -ENOMEM.
  * Threads:  any.
  * Apple:    none.
  */
@@ -116,7 +113,8 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
  *
  * @param executor  borrowed during the call, then retained; NULL stands for the delivery thread.
  *
- * Errors:   -EINVAL if `center` or `executor->enqueue` is NULL, or it is the local center; -ENOMEM.
+ * Errors:   -EINVAL if `center` or `executor->enqueue` is NULL, or it is the local center; -ENOMEM;
+ *           -EAGAIN if the executor's thread cannot be started.
  * Threads:  any.
  * Apple:    none public; Windows has _CFNotificationCenterSetRunLoop().
  */
@@ -169,10 +167,10 @@ DN_EXPORT int dn_center_get_objects(const dn_center *center);
  *
  * Errors:   -EINVAL if `center`, `callback` or (Darwin center) `name` is NULL, or `name` is empty
  *           or no valid UTF-8 or has a Unicode noncharacter; -ENAMETOOLONG; -EACCES if the name is
- *           `user.uid.N` or below and N is not the effective user; -ENOMEM; -ENOBUFS if the bus
- *           accepts no match rule at all; -E2BIG if the object of the distributed center is longer
- *           than DN_OBJECT_MAX_BYTES; -ENOTCONN: registered, but there is no bus, nor shared memory
- *           to reach other processes by.
+ *           `user.uid.N` or below and N is not the effective user; -ENOMEM; -EAGAIN if a thread
+ *           cannot be started; -ENOBUFS if the bus accepts no match rule at all; -E2BIG if the
+ *           object of the distributed center is longer than DN_OBJECT_MAX_BYTES.
+ *           DN_NOT_CONNECTED: registered, see error.h.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), which reports nothing.
  */
@@ -224,16 +222,29 @@ DN_EXPORT int dn_center_remove_every_observer(dn_center *center, const void *obs
  *                   borrowed until the call returns. Darwin center: ignored.
  * @param options    DN_POST_ bits. Local center: ignored.
  *
- * Errors:   -EINVAL, -ENAMETOOLONG, -E2BIG as above; -ENOBUFS if too much waits for the bus,
- *           -ENOMEM: not sent, but it may have reached the observers of the process, and those of
- *           other processes of the user when they hear the bus again; -ENOTCONN: done, but there
- *           is no bus, nor shared memory to reach other processes by (see error.h).
+ * Errors:   -EINVAL, -ENAMETOOLONG, -E2BIG as above; -EACCES if the effective user may not post the
+ *           name, see dn_may_post(): nothing is posted. -EAGAIN if a thread cannot be started,
+ *           -ENOBUFS if too much waits for the bus, -ENOMEM: not sent, but it may have reached the
+ *           observers of the process, and those of other processes of the user when they hear the
+ *           bus again. DN_NOT_CONNECTED: done, see error.h.
  * Threads:  any. Never waits for a receiver. The first use in a process waits for the connection,
  *           for at most a second.
  * Apple:    CFNotificationCenterPostNotificationWithOptions(), which reports nothing.
  */
 DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *object,
                              const dn_dict *user_info, unsigned options);
+
+/**
+ * Tells whether the effective user may post a name and set its state. dn_center_post() refuses the
+ * name otherwise; notify_post() ignores it silently, as on Apple's systems.
+ *
+ * Returns:  1 if so, 0 if the name belongs to another user, or to root; or a negative value.
+ * Errors:   -EINVAL if `name` is NULL, empty, no valid UTF-8 or has a Unicode noncharacter;
+ *           -ENAMETOOLONG.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_may_post(const char *name);
 
 /**
  * Tells whether the center is connected to its bus at the moment: then every program on the bus

@@ -9,6 +9,8 @@
 #include "center.h"
 #include "observer.h"
 #include "distributed.h"
+#include "call.h"
+#include "service.h"
 #include "loop.h"
 #include "token.h"
 #include "inspect.h"

@@ -29,8 +29,9 @@ DN_BEGIN_DECLS
  *   has delivered nothing to observers with neither name nor object since macOS 10.15.)
  * - Posts are queued, never merged. An observer gets those of each process in the order in which
  *   they were posted, all of them, as long as both processes are connected. Up to 65,536 posts, or
- *   64 MiB of them, wait for one observer; then the oldest are dropped. dn_event.n_dropped tells
- *   how many are missing, those included that the bus has left out.
+ *   64 MiB of them, wait for the observers of one name or prefix on one executor; then the oldest
+ *   are dropped. dn_event.n_dropped tells how many are missing, including posts that the bus has
+ *   left out.
  * - There is no table behind it: a process that starts, or finds the bus again, hears nothing of
  *   what was posted before.
  * - Without a bus, posts reach the observers of the process, and wait for a bus to appear: up to
@@ -56,7 +57,9 @@ DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center
  * suspended unless this function says so.
  *
  * While the center is suspended, each observer gets what its DN_SUSPENSION_ behavior says. The end
- * of the suspension delivers at once what was kept, in the order in which it was posted.
+ * of the suspension delivers at once what was kept, in the order in which it was posted: up to
+ * 65,536 posts, or 64 MiB of them, the newest ones. Where equal posts were coalesced,
+ * dn_event.n_posts counts all of the suspension.
  *
  * A post with DN_POST_DELIVER_IMMEDIATELY, or one that an observer with
  * DN_SUSPENSION_DELIVER_IMMEDIATELY gets, is delivered as if the suspension ended before it and

@@ -1,7 +1,7 @@
 /* The error numbers that a caller can receive.
  *
- * Every function that can fail returns 0 or a negative errno of this closed list; each function
- * documents which ones it returns and when.
+ * A function that can fail returns a negative errno of this closed list if it has failed; each
+ * function documents which ones it returns and when.
  *
  *   -EINVAL        an argument is NULL, empty or malformed: nothing was sent, nothing was changed
  *   -ENAMETOOLONG  a name is longer than DN_NAME_MAX_BYTES: nothing was sent, nothing was changed
@@ -9,11 +9,18 @@
  *                  available: nothing was changed
  *   -E2BIG         a dictionary exceeds one of the limits of dict.h, or an object is longer than
  *                  DN_OBJECT_MAX_BYTES: nothing was sent, nothing was changed
- *   -ENOMEM        no memory or no thread available: nothing was sent
+ *   -ENOMEM        no memory available: nothing was sent
+ *   -EAGAIN        no thread available: nothing was sent
+ *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system: nothing was sent.
+ *                  Like -EAGAIN, possible where -ENOMEM is: a function that lists that lists these
  *   -ENOBUFS       a limit is reached (the bus refuses any more match rules, or too many distinct
  *                  names wait for a bus that does not accept them)
  *   -ETIMEDOUT     the caller's time limit has passed
- *   -ENOTCONN      there is no bus at present. A report, not a refusal: see dn_is_offline()
+ *   -ENOTCONN      there is no bus, or it was lost
+ *   -EEXIST        the name of a service is taken
+ *   -ECANCELED     nobody waits any more for the answer to a request
+ *
+ * A positive result is an outcome: the call has taken effect, and says more about how.
  */
 #ifndef DARWINNOTIFY_ERROR_H
 #define DARWINNOTIFY_ERROR_H
@@ -21,18 +28,13 @@
 #include <errno.h>
 
 /**
- * Returns whether a result only reports that no bus can be reached at present.
+ * The call has taken effect, but at present nobody outside the process can be reached.
  *
- * The call that returned it *has taken effect*: an observer is registered (and its handle is
- * set), a post is delivered inside the process, counted in the memory shared with the other
- * processes of the user, and sent when a bus appears. The library goes on looking for the bus by
- * itself; there is nothing for the caller to repeat.
- *
- * Threads:  any; async-signal-safe.
+ * There is neither a bus nor memory shared with the user's other processes. An observer is
+ * registered (and its handle is set); a post has reached the observers of the process, and is sent
+ * when a bus appears. The library goes on looking for both by itself: there is nothing for the
+ * caller to repeat.
  */
-static inline int dn_is_offline(int result)
-{
-        return result == -ENOTCONN;
-}
+#define DN_NOT_CONNECTED 1
 
 #endif

@@ -36,9 +36,11 @@ typedef struct dn_executor {
 /**
  * Returns the executor that runs callbacks on one private thread of the library, `dn-delivery`.
  *
- * It is the default wherever an executor is optional. The thread starts with the first work, blocks
- * all signals except those of its own faults (SIGSEGV and the like), and is shared by all centers.
- * A callback may block; it then delays only the other callbacks of this executor.
+ * It is the default wherever an executor is optional. The thread starts with the first
+ * registration, blocks all signals except those of its own faults (SIGSEGV and the like), and is
+ * shared by all centers. A callback may block; it then delays only the other callbacks of this
+ * executor. While nothing is registered on another executor, other processes wake this thread
+ * directly.
  *
  * Threads:  any.
  * Apple:    stands in for the main run loop, which a C program on Linux does not have.

@@ -7,14 +7,12 @@
 
 DN_BEGIN_DECLS
 
-/** One signal of a center or, without a bus, what the table has counted of a name. Borrowed, with
- *  all it points to, until the callback returns. */
+/** One signal of a center. Borrowed, with all it points to, until the callback returns. */
 typedef struct dn_post_record {
         uint64_t time_us;    /**< when it arrived: microseconds since 1970 UTC */
         const char *center;  /**< "darwin" or "distributed" */
         const char *name;    /**< NUL-terminated UTF-8 */
-        const char *sender;  /**< the unique name of its connection, such as ":1.42"; empty: seen
-                                  in the table, which does not say who posted */
+        const char *sender;  /**< the unique name of its connection, such as ":1.42" */
         int64_t pid;         /**< of the sender; 0 if unknown: it was gone before the bus could be
                                   asked, or the bus did not answer in time */
         const char *program; /**< file name of the sender's executable or, where that cannot be
@@ -24,8 +22,6 @@ typedef struct dn_post_record {
         const char *object;       /**< NUL-terminated UTF-8, or NULL; Darwin center: NULL */
         const dn_dict *user_info; /**< or NULL; Darwin center: NULL */
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
-        uint64_t n_posts;         /**< how many posts the record stands for: 1, or more if seen in
-                                       the table; the last one has the generation */
 } dn_post_record;
 
 /** What a watch calls. Both run on the thread that calls dn_watch_posts() or
@@ -41,11 +37,8 @@ typedef struct dn_watcher {
 /**
  * Watches every post on a bus, over its own connection, until a callback stops it.
  *
- * While there is no bus, or none that answers within a second, it watches the table that the
- * processes of the user share for that bus: the posts of registered names, those that come together
- * as one record. It goes on with the bus when one appears, and with the table when it is lost. A
- * post that has been reported from the table is not reported again when its signal follows. When
- * the table is removed or replaced, the watch goes on with the next one.
+ * A bus that is lost ends the watch. Where there is none, dn_center_observe_prefix() reports the
+ * posts of the names that processes of the user have registered.
  *
  * Posts that stay inside a process (`self.` names) are not seen.
  *
@@ -54,9 +47,9 @@ typedef struct dn_watcher {
  * @param watcher  `post` must be set; borrowed.
  * @return the value with which a callback stopped it, if positive; or a negative errno.
  *
- * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` is empty, or a callback returned a
- *           negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if there
- *           is neither a bus nor a table, or no more.
+ * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` names no bus, or a callback returned
+ *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
+ *           there is no bus, none that answers within a second, or no more.
  * Threads:  any; returns only at the end. To end a watch from another thread, or for an event loop,
  *           use dn_watch_open().
  * Apple:    none.
@@ -76,8 +69,8 @@ typedef struct dn_watch dn_watch;
  * @param watcher    `post` must be set.
  * @param ret_watch  set on success only; owned, close it with dn_watch_close().
  *
- * Errors:   -EINVAL if `watcher`, its `post` or `ret_watch` is NULL, or `bus` is empty; -ENOMEM if
- *           there is no memory or descriptor.
+ * Errors:   -EINVAL if `watcher`, its `post` or `ret_watch` is NULL, or `bus` names no bus; -ENOMEM
+ *           if there is no memory or descriptor; -ENOTCONN if there is no bus.
  * Threads:  any.
  * Apple:    none.
  */
@@ -103,7 +96,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  *
  * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned
  *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
- *           there is neither a bus nor a table, or no more, or the host has closed the descriptor.
+ *           the bus does not answer within a second, or is gone.
  * Threads:  one at a time; not in a callback of the watch.
  * Apple:    none.
  */
@@ -150,9 +143,8 @@ typedef struct dn_name_record {
  * @param context  borrowed until the function returns.
  * @return 0, or what the callback returned, if positive; or a negative errno.
  *
- * Errors:   -EINVAL if `each` is NULL, `bus` is empty, or the callback returned a negative value;
- *           -ENOMEM; -EACCES if the table is not available (no private directory, another version,
- *           or already used by 1024 processes).
+ * Errors:   -EINVAL if `each` is NULL, `bus` names no bus, or the callback returned a negative
+ *           value; -ENOMEM; -EACCES if the table cannot be read.
  * Threads:  any.
  * Apple:    what `notifyutil --dump` has notifyd write.
  */

@@ -21,7 +21,9 @@ DN_EXPORT const char *dn_version(void);
 /**
  * Ends everything the library does in this process: threads, connections, descriptors, its entry in
  * the shared table, memory. For plugins that contain the static library, before dlclose(), and for
- * leak checkers. Nothing else needs it: exit() sends what is pending.
+ * leak checkers. At exit() the library ends its deliveries and sends what is pending by itself; but
+ * a runtime that ends earlier than that (an interpreter that is finalized, say) calls this first,
+ * so that no callback finds it gone.
  *
  * It cancels every observer and token; their destroy hooks run, on this thread or where a callback
  * is still running. It waits for running callbacks, for works that wait in executors and for calls

@@ -16,7 +16,7 @@ typedef struct dn_loop dn_loop;
  *
  * @param ret_loop  set on success only; owned, close it with dn_loop_close().
  *
- * Errors:   -EINVAL if `ret_loop` is NULL; -ENOMEM if there is no memory or descriptor.
+ * Errors:   -EINVAL if `ret_loop` is NULL; -ENOMEM.
  * Threads:  any.
  * Apple:    none; delivery there is bound to a CFRunLoop.
  */

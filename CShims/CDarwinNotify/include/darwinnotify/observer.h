@@ -20,7 +20,7 @@ typedef struct dn_event {
         const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
         uint64_t n_dropped;       /**< distributed center: how many posts before this one are
-                                       missing: too many were waiting for the observer, or the bus
+                                       missing: too many were waiting, or the bus
                                        has left some out, of which nobody knows whether the observer
                                        would have got them; else 0 */
 } dn_event;
@@ -45,8 +45,9 @@ typedef struct dn_filter {
  *  3. Neither runs while the library holds a lock; both may call any function of the library,
  *     including one that cancels their own observer.
  *  4. The invocations of one observer never overlap, and the observers of one name on one
- *     executor run in registration order. (The local center runs on the posters' threads: there
- *     posts from several threads overlap, and a post from inside a callback nests.)
+ *     executor run in registration order; those of a prefix follow. (The local center runs on the
+ *     posters' threads: there posts from several threads overlap, and a post from inside a callback
+ *     nests.)
  *  5. The arguments of `invoke` are borrowed until it returns.
  *  6. Once dn_observer_cancel() has returned on the observer's own executor, no invocation follows;
  *     on any other thread, at most one that is already running completes.
@@ -56,6 +57,10 @@ typedef struct dn_filter {
  *  8. `invoke` must return to its caller. If it ends the thread instead, by pthread_exit() or
  *     because it has enabled cancellation, the library prints a line on standard error and
  *     aborts.
+ *  9. From exit() on, which includes a return from main(), no `invoke` starts on any executor.
+ *     The library's own exit handler, which the first use of a center registers, waits for at most
+ *     a second for those that are running. A language runtime that ends before exit handlers run
+ *     has to call dn_shutdown() first.
  *
  * A child that is forked inside a callback must not return from it: it has to call exec or _exit().
  * Any other forked child has no observers. It may cancel and unreference its parent's handles,
@@ -82,15 +87,15 @@ typedef struct dn_handler {
  * @param handler       `invoke` must be set; consumed, also on failure.
  * @param executor      borrowed during the call, then retained; NULL stands for the delivery
  *                      thread. Must be NULL for the local center.
- * @param ret_observer  set on success and with -ENOTCONN; the caller owns one reference. May be
+ * @param ret_observer  set on success; the caller owns one reference. May be
  *                      NULL: the observer then lives as long as the center. It is set before the
  *                      first invocation.
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
  *           malformed or NULL, or an executor was given for the local center; -ENAMETOOLONG;
  *           -EACCES if the name is `user.uid.N` or below and N is not the effective user; -ENOMEM;
- *           -ENOBUFS if the bus accepts no match rule at all; -ENOTCONN: registered, but without a
- *           bus.
+ *           -EAGAIN if a thread cannot be started; -ENOBUFS if the bus accepts no match rule at
+ *           all. DN_NOT_CONNECTED: registered, see error.h.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), notify_register_dispatch().
  */
@@ -118,24 +123,19 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  * Registers a handler for all names that begin with a prefix, on the Darwin or the distributed
  * center; the event says which name was posted.
  *
- * The bus delivers all of its posts to this process from then on. Names of another user that the
- * caller could not observe by themselves are left out. Posts are queued, never merged, as those of
- * the distributed center are: dn_event.n_dropped tells how many are missing.
- *
- * On the Darwin center, what the bus drops is caught up, as for observers of one name, only if the
- * name was held by another process when this function was called, or was heard of since.
- *
- * Posts of other processes are heard only over the bus. Without one, or while it is gone, the
- * handler hears only the posts of its own process, and this function returns -ENOTCONN, unlike for
- * a single name. Once there is a bus, posts are heard from then on. dn_center_is_on_bus() tells
- * whether there is one.
+ * Names that a process of this user has registered are heard through the table, with or without a
+ * bus. For all other posts, those of names that nobody has registered and those of other D-Bus
+ * programs, the bus delivers every signal to this process from then on; what it drops of these is
+ * lost. Names of another user that the caller could not observe by themselves are left out. Posts
+ * are queued, never merged, as those of the distributed center are: dn_event.n_dropped tells how
+ * many are missing. But posts of one name that are found in the table together are one event, whose
+ * n_posts is their number.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *
  * Otherwise as dn_center_observe().
  *
- * Errors:   -EINVAL also if `prefix` is NULL; -ENOTCONN if there is no bus, even if there is a
- *           table: the observer is registered all the same.
+ * Errors:   -EINVAL also if `prefix` is NULL.
  * Threads:  any.
  * Apple:    none.
  */
@@ -187,7 +187,7 @@ typedef struct dn_bus_handler {
  *                      observer then lives as long as the center. It is set before the first call.
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or `center` is
- *           the local center; -ENOMEM.
+ *           the local center; -ENOMEM; -EAGAIN if a thread cannot be started.
  * Threads:  any. The first use in a process waits for the connection, for at most a second.
  * Apple:    none; its daemon is always there.
  */
@@ -208,7 +208,7 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  *
  * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
  *           is cancelled or comes from dn_center_observe_bus(), or an executor was given for the
- *           local center; -ENOMEM.
+ *           local center; -ENOMEM; -EAGAIN if a thread cannot be started.
  * Threads:  any.
  * Apple:    none.
  */

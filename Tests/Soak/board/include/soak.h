@@ -10,6 +10,7 @@
 
 #define SOAK_N_WORKERS 32
 #define SOAK_N_NAMES 4
+#define SOAK_N_POSTERS 4
 #define SOAK_N_TRANSITS 3
 
 /* Maps the board and enters the process as one of its workers. The process ends with the one that
@@ -29,7 +30,7 @@ __attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
 __attribute__((noreturn)) void soak_post(int (*post)(unsigned name));
 
 /* An observer that is told how many posts a call stands for: around its registration, then in each
- * call. A total above what was posted since is a violation. */
+ * call. A total above what was posted since is a violation, unless the table was taken away. */
 void soak_will_observe(unsigned name);
 void soak_did_observe(unsigned name);
 void soak_heard(unsigned name, uint64_t n_posts);

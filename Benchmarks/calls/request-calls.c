@@ -1,0 +1,271 @@
+/* Times requests of one process to another: sd-bus with a vtable, and this library, by turns.
+ *
+ *     request-calls smoke|quick|full
+ *
+ * The bus is that of the session. Prints the median time of a round trip in microseconds, and how
+ * many calls a second are answered if 1 000 are in flight. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KIND "org.example.Bench.Echo"
+#define PATH "/org/example/Bench/Sd"
+#define SD_NAME "org.example.Bench.Sd"
+#define DN_NAME "org.example.Bench.Dn"
+#define N_CALLS 1000
+
+static unsigned n_calls = N_CALLS;
+
+static double now_us(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void must(int r, const char *what)
+{
+        if (r >= 0)
+                return;
+        fprintf(stderr, "request-calls: %s: %s\n", what, strerror(-r));
+        exit(1);
+}
+
+/* --- Services ------------------------------------------------------------------------------- */
+
+/* Reads all arguments, as the library does. */
+static int sd_echo(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        const char *key, *text = "";
+
+        (void)context;
+        (void)error;
+        must(sd_bus_message_enter_container(message, 'a', "{sv}"), "a{sv}");
+        while (sd_bus_message_enter_container(message, 'e', "sv") > 0) {
+                must(sd_bus_message_read(message, "s", &key), "key");
+                must(sd_bus_message_read(message, "v", "s", &text), "value");
+                must(sd_bus_message_exit_container(message), "entry");
+        }
+        return sd_bus_reply_method_return(message, "v", "s", text);
+}
+
+static const sd_bus_vtable vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_METHOD("Echo", "a{sv}", "v", sd_echo, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_VTABLE_END,
+};
+
+static void serve_sd(int ready)
+{
+        sd_bus *bus = NULL;
+
+        must(sd_bus_open_user(&bus), "open");
+        must(sd_bus_add_object_vtable(bus, NULL, PATH, "org.example.Bench", vtable, NULL),
+             "vtable");
+        must(sd_bus_request_name(bus, SD_NAME, 0), "name");
+        must((int)write(ready, "r", 1), "write");
+        for (;;)
+                if (sd_bus_process(bus, NULL) == 0)
+                        (void)sd_bus_wait(bus, UINT64_MAX);
+}
+
+static void dn_echo(dn_request *request, const dn_request_info *info, void *context)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *reply;
+
+        (void)context;
+        dn_dict_builder_set_string(builder, DN_REPLY_VALUE,
+                                   dn_dict_get_string(info->arguments, "text"));
+        must(dn_dict_builder_finish(builder, &reply), "reply");
+        (void)dn_request_answer(request, reply);
+        dn_dict_unref(reply);
+}
+
+static void serve_dn(int ready)
+{
+        dn_service_handler handler = { .invoke = dn_echo };
+        dn_service_plan plan = { DN_NAME, (const char *const[]){ KIND, NULL }, 0 };
+        dn_executor executor = dn_executor_inline();
+        dn_service *service;
+
+        must(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), "service");
+        must((int)write(ready, "r", 1), "write");
+        for (;;)
+                pause();
+}
+
+static void start(void (*serve)(int))
+{
+        int ready[2];
+        char byte;
+
+        must(pipe(ready) < 0 ? -errno : 0, "pipe");
+        fflush(NULL);
+        if (fork() == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                serve(ready[1]);
+        }
+        must(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "service");
+}
+
+/* --- Callers -------------------------------------------------------------------------------- */
+
+static sd_bus *bus;
+static sem_t done;
+static unsigned n_done;
+
+static sd_bus_message *make(void)
+{
+        sd_bus_message *call;
+
+        must(sd_bus_message_new_method_call(bus, &call, SD_NAME, PATH, "org.example.Bench", "Echo"),
+             "call");
+        must(sd_bus_message_append(call, "a{sv}", 1, "text", "s", "blue"), "append");
+        return call;
+}
+
+static void sd_one(void)
+{
+        sd_bus_message *call = make(), *reply = NULL;
+        const char *text;
+
+        must(sd_bus_call(bus, call, 0, NULL, &reply), "sd_bus_call");
+        must(sd_bus_message_read(reply, "v", "s", &text), "read");
+        sd_bus_message_unref(call);
+        sd_bus_message_unref(reply);
+}
+
+static int sd_ended(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        const char *text;
+
+        (void)context;
+        (void)error;
+        must(sd_bus_message_read(reply, "v", "s", &text), "read");
+        n_done++;
+        return 0;
+}
+
+static void sd_many(void)
+{
+        n_done = 0;
+        for (unsigned i = 0; i < n_calls; i++) {
+                sd_bus_message *call = make();
+
+                must(sd_bus_call_async(bus, NULL, call, sd_ended, NULL, 0), "call_async");
+                sd_bus_message_unref(call);
+        }
+        while (n_done < n_calls)
+                if (sd_bus_process(bus, NULL) == 0)
+                        (void)sd_bus_wait(bus, UINT64_MAX);
+}
+
+static void dn_ended(const dn_outcome *outcome, void *context)
+{
+        (void)context;
+        must(outcome->error, "outcome");
+        sem_post(&done);
+}
+
+static void dn_begin(void)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *arguments;
+        dn_call_handler handler = { dn_ended, NULL };
+        dn_executor executor = dn_executor_inline();
+
+        dn_dict_builder_set_string(builder, "text", "blue");
+        must(dn_dict_builder_finish(builder, &arguments), "arguments");
+        dn_call_plan plan = { DN_NAME, KIND, arguments, 25000000 };
+        must(dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, NULL), "begin");
+        dn_dict_unref(arguments);
+}
+
+static void dn_one(void)
+{
+        dn_begin();
+        sem_wait(&done);
+}
+
+static void dn_many(void)
+{
+        for (unsigned i = 0; i < n_calls; i++)
+                dn_begin();
+        for (unsigned i = 0; i < n_calls; i++)
+                sem_wait(&done);
+}
+
+/* --- Figures -------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned n)
+{
+        qsort(values, n, sizeof(*values), compare);
+        return values[n / 2];
+}
+
+/* The median time of one call, in microseconds. */
+static double time_one(void (*one)(void))
+{
+        static double times[N_CALLS];
+
+        for (unsigned i = 0; i < n_calls / 5; i++)
+                one();
+        for (unsigned i = 0; i < n_calls; i++) {
+                double begin = now_us();
+
+                one();
+                times[i] = now_us() - begin;
+        }
+        return median(times, n_calls);
+}
+
+/* Calls a second. */
+static double time_many(void (*many)(void))
+{
+        double begin;
+
+        many();
+        begin = now_us();
+        many();
+        return n_calls / (now_us() - begin) * 1e6;
+}
+
+static void print(const char *figure, const char *contender, double value)
+{
+        printf("{\"figure\": \"%s\", \"contender\": \"%s\", \"value\": %.2f}\n",
+               figure, contender, value);
+}
+
+int main(int argc, char **argv)
+{
+        if (argc > 1 && strcmp(argv[1], "smoke") == 0)
+                n_calls = 10;
+        start(serve_sd);
+        start(serve_dn);
+        sem_init(&done, 0, 0);
+        must(sd_bus_open_user(&bus), "open");
+        print("request", "sd_bus_call", time_one(sd_one));
+        print("request", "dn_call", time_one(dn_one));
+        print("requests_flood", "sd_bus_call", time_many(sd_many));
+        print("requests_flood", "dn_call", time_many(dn_many));
+        return 0;
+}

@@ -1,0 +1,301 @@
+/* A connection to a bus. */
+#include "bus/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int start(sd_bus *bus, const dn__address *address)
+{
+        int r;
+
+        r = sd_bus_set_address(bus, address->address);
+        if (r < 0)
+                return r;
+        r = sd_bus_set_bus_client(bus, true);
+        if (r < 0)
+                return r;
+        /* On a single-user bus, file descriptors are accepted and closed with their message:
+         * without them dbus-broker disconnects a receiver that matches a broadcast with a
+         * descriptor. With other users on the bus, libsystemd could be made to leak them, so there
+         * they are refused. */
+        r = sd_bus_negotiate_fds(bus, !address->is_shared);
+        if (r < 0)
+                return r;
+        return sd_bus_start(bus);
+}
+
+int dn__connection_open(dn__connection *connection, const dn__address *address)
+{
+        int r;
+
+        r = sd_bus_new(&connection->bus);
+        if (r < 0)
+                return r;
+        r = start(connection->bus, address);
+        if (r < 0)
+                connection->bus = sd_bus_close_unref(connection->bus);
+        else
+                connection->fork_guard = dn__fork_guard_new(sd_bus_get_fd(connection->bus));
+        return r < 0 ? r : 0;
+}
+
+bool dn__connection_is_intact(const dn__connection *connection)
+{
+        return dn__fork_guard_is_intact(connection->fork_guard);
+}
+
+/* Connections that can be neither used nor closed, for leak checkers. */
+typedef struct given_up {
+        sd_bus *bus;
+        struct given_up *next;
+} given_up;
+
+static void give_up(sd_bus *bus)
+{
+        static _Atomic(given_up *) all;
+        given_up *one = malloc(sizeof(*one));
+
+        if (!one)
+                return;
+        *one = (given_up){ bus, atomic_load(&all) };
+        while (!atomic_compare_exchange_weak(&all, &one->next, one))
+                continue;
+}
+
+/* sd-bus ends the process if the descriptor is closed already. If the number is in use by a file of
+ * the host, that must stay open. */
+static void close_bus(dn__connection *connection)
+{
+        if (sd_bus_get_fd(connection->bus) < 0 || dn__connection_is_intact(connection))
+                (void)sd_bus_close_unref(connection->bus);
+        else
+                give_up(connection->bus);
+}
+
+void dn__connection_close(dn__connection *connection)
+{
+        if (!connection->bus)
+                return;
+        close_bus(connection);
+        (void)dn__fork_guard_free(connection->fork_guard);
+        free(connection->unique_name);
+        *connection = (dn__connection){ .wire = connection->wire };
+}
+
+/* Between processes on one machine the kernel accepts what fits in one of its buffers whole. */
+static bool takes_whole(sd_bus *bus)
+{
+        int domain = 0;
+        socklen_t n_bytes = sizeof(domain);
+
+        return getsockopt(sd_bus_get_fd(bus), SOL_SOCKET, SO_DOMAIN, &domain, &n_bytes) == 0 &&
+               domain == AF_UNIX;
+}
+
+/* Returns 1 if the bus has just said hello. */
+static int greet(dn__connection *connection)
+{
+        const char *name;
+        int r;
+
+        r = sd_bus_is_ready(connection->bus);
+        if (r <= 0)
+                return r;
+        r = sd_bus_get_unique_name(connection->bus, &name);
+        if (r < 0)
+                return r;
+        connection->unique_name = strdup(name);
+        if (!connection->unique_name)
+                return -ENOMEM;
+        connection->takes_whole = takes_whole(connection->bus);
+        /* A bus that hangs for a while answers later: giving up earlier would leave a rule in place
+         * that the bus has but we do not know of. */
+        (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);
+        return 1;
+}
+
+/* The descriptor changes while a list of addresses is tried one by one. */
+static int process(dn__connection *connection, sd_bus_message **ret_message)
+{
+        int r, fd;
+
+        if (connection->unique_name)
+                return sd_bus_process(connection->bus, ret_message);
+        r = sd_bus_process(connection->bus, ret_message);
+        fd = sd_bus_get_fd(connection->bus);
+        if (fd >= 0)
+                dn__fork_guard_set(connection->fork_guard, fd);
+        return r;
+}
+
+int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r, n;
+
+        if (connection->is_broken)
+                return -ECONNRESET;
+        n = process(connection, &message);
+        r = n;
+        /* sd-bus reports a lost connection with a message of its own and has already closed the
+         * descriptor. */
+        if (r >= 0 && (connection->is_broken || sd_bus_is_open(connection->bus) <= 0))
+                r = -ECONNRESET;
+        if (r >= 0 && !connection->unique_name)
+                r = greet(connection);
+        if (r < 0)
+                return r;
+        *ret_message = DN__TAKE(message);
+        return n;
+}
+
+int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
+                            uint64_t *ret_until_us)
+{
+        uint64_t until_us;
+        int fd, events, r;
+
+        fd = sd_bus_get_fd(connection->bus);
+        if (fd < 0)
+                return fd;
+        events = sd_bus_get_events(connection->bus);
+        if (events < 0)
+                return events;
+        r = sd_bus_get_timeout(connection->bus, &until_us);
+        if (r < 0)
+                return r;
+        *ret_fd = fd;
+        *ret_events = (short)events;
+        *ret_until_us = until_us;
+        return 0;
+}
+
+bool dn__connection_can_send(dn__connection *connection)
+{
+        uint64_t n_queued = 0;
+
+        return connection->unique_name && !connection->is_broken &&
+               sd_bus_get_n_queued_write(connection->bus, &n_queued) >= 0 && n_queued == 0;
+}
+
+/* What a bus had not read when it ended looks as if it were read; by then the socket has its
+ * error. */
+bool dn__connection_is_read(dn__connection *connection)
+{
+        int fd = sd_bus_get_fd(connection->bus), n_unread = 0, error = 0;
+        socklen_t n_bytes = sizeof(error);
+
+        if (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread > 0 ||
+            !dn__connection_is_intact(connection))
+                return false;
+        if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes) == 0)
+                connection->was_unread = connection->was_unread || error;
+        return !connection->was_unread;
+}
+
+/* Returns whether the connection may be written to; if not, only reconnecting helps. */
+static bool check_descriptor(dn__connection *connection)
+{
+        connection->is_broken = connection->is_broken || !dn__connection_is_intact(connection);
+        return !connection->is_broken;
+}
+
+bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes)
+{
+        ssize_t n_taken;
+
+        if (!check_descriptor(connection))
+                return false;
+        n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n_taken == (ssize_t)n_bytes)
+                return true;
+        connection->was_unread = connection->was_unread || (n_taken < 0 && errno == ECONNRESET);
+        /* After a partial write nothing else can be sent. */
+        connection->is_broken = connection->is_broken || n_taken >= 0 ||
+                                (errno != EAGAIN && errno != EINTR);
+        return false;
+}
+
+int dn__connection_send_post(dn__connection *connection, const dn__post *post,
+                             const char *path)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        if (!check_descriptor(connection))
+                return -EBADF;
+        /* sd-bus queues what the socket does not accept, and reports any error itself. */
+        r = dn__wire_make_post(connection->wire, connection->bus, post, path, &message);
+        if (r >= 0)
+                r = sd_bus_send(connection->bus, message, NULL);
+        connection->is_broken = connection->is_broken || r < 0;
+        return r < 0 ? r : 0;
+}
+
+int dn__connection_send(dn__connection *connection, sd_bus_message *message, uint64_t *ret_serial)
+{
+        int r;
+
+        if (!check_descriptor(connection))
+                return -EBADF;
+        r = sd_bus_send(connection->bus, message, ret_serial);
+        connection->is_broken = connection->is_broken || r < 0;
+        return r < 0 ? r : 0;
+}
+
+bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *message,
+                              dn__post *ret_post)
+{
+        if (!dn__wire_read_post(connection->wire, message, ret_post))
+                return false;
+        ret_post->origin.is_own = connection->unique_name &&
+                                  strcmp(ret_post->origin.sender, connection->unique_name) == 0;
+        return true;
+}
+
+void dn__connection_refuse_call(sd_bus_message *message)
+{
+        (void)sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT,
+                                         "This process exports no objects.");
+}
+
+int dn__connection_ask(dn__connection *connection, const dn__question *question,
+                       sd_bus_slot **ret_slot)
+{
+        int r;
+
+        if (!check_descriptor(connection))
+                return -EBADF;
+        r = sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME, DN__BUS_PATH,
+                                     DN__BUS_NAME, question->method, question->handler,
+                                     question->context, question->types, question->argument,
+                                     UINT32_C(0));
+        connection->is_broken = connection->is_broken || r < 0;
+        return r < 0 ? r : 0;
+}
+
+void dn__connection_tell(dn__connection *connection, const char *method, const char *argument)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        if (!check_descriptor(connection))
+                return;
+        r = sd_bus_message_new_method_call(connection->bus, &message, DN__BUS_NAME, DN__BUS_PATH,
+                                           DN__BUS_NAME, method);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", argument);
+        if (r >= 0)
+                r = sd_bus_message_set_expect_reply(message, false);
+        if (r >= 0)
+                r = sd_bus_send(connection->bus, message, NULL);
+        connection->is_broken = connection->is_broken || r < 0;
+}

@@ -1,0 +1,115 @@
+/* A connection to a bus. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <systemd/sd-bus.h>
+
+#include "bus/address.h"
+#include "bus/wire.h"
+#include "post/post.h"
+#include "util/fork.h"
+
+/* The bus itself; its interface has the same name. */
+#define DN__BUS_NAME "org.freedesktop.DBus"
+#define DN__BUS_PATH "/org/freedesktop/DBus"
+
+/* The total time that a call waits for a bus that does not answer. */
+#define DN__CONNECTION_TIMEOUT_US UINT64_C(900000)
+
+/* sd-bus is single-threaded: the owner's lock is held during every call here and while a message is
+ * read, unless only one thread knows that message. All zero except `wire`: closed. */
+typedef struct dn__connection {
+        const dn__wire *wire; /* constant */
+        sd_bus *bus;
+        char *unique_name; /* set when the bus says hello */
+        bool is_broken;    /* a message could not be sent: only reconnecting helps */
+        bool was_unread;   /* the bus has closed it without reading everything */
+        bool takes_whole;  /* the socket accepts a short write whole or not at all */
+        dn__fork_guard *fork_guard;
+} dn__connection;
+
+/* Starts to connect; dn__connection_step() continues. Returns 0 or a negative errno. */
+int dn__connection_open(dn__connection *connection, const dn__address *address);
+
+/* Discards what was not sent. Does nothing if already closed. */
+void dn__connection_close(dn__connection *connection);
+
+static inline bool dn__connection_is_open(const dn__connection *connection)
+{
+        return connection->bus != NULL;
+}
+
+/* Returns whether the bus has said hello. */
+static inline bool dn__connection_is_ready(const dn__connection *connection)
+{
+        return connection->unique_name != NULL;
+}
+
+/* Reads, writes or dispatches one message without waiting. Returns 1 if there may be more to do
+ * immediately, 0 if not, or a negative errno if the connection is lost. `ret_message` is NULL or
+ * owned. */
+int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message);
+
+/* Returns what to wait for: a descriptor, poll() events, and a time in CLOCK_MONOTONIC
+ * microseconds. Any call of this module may change all three. */
+int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
+                            uint64_t *ret_until_us);
+
+/* Returns whether the descriptor is still the connection's. The host may have closed it; whatever
+ * has its number then must be neither written to nor read from. */
+bool dn__connection_is_intact(const dn__connection *connection);
+
+/* Returns whether a message would be written to the socket now, with nothing queued before it. */
+bool dn__connection_can_send(dn__connection *connection);
+
+/* Returns whether the bus has read everything written. A bus that ends without having done so
+ * leaves an error in the socket, which the next use of the socket clears: ask before that, and see
+ * `was_unread`. */
+bool dn__connection_is_read(dn__connection *connection);
+
+/* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */
+static inline bool dn__connection_is_bypassed(const dn__connection *connection)
+{
+        return connection->takes_whole && connection->wire->write;
+}
+
+/* Writes whole messages directly, bypassing sd-bus, which must have nothing to write. Returns
+ * false if the socket is full or the connection broken. */
+bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes);
+
+/* Sends the signal of a post on a path through sd-bus. Returns 0 or a negative errno. */
+int dn__connection_send_post(dn__connection *connection, const dn__post *post,
+                             const char *path);
+
+/* Sends a message through sd-bus. With `ret_serial`, an answer is expected; it comes as a message.
+ * Returns 0 or a negative errno; then the connection is broken. */
+int dn__connection_send(dn__connection *connection, sd_bus_message *message,
+                        uint64_t *ret_serial);
+
+/* Reads a message as dn__wire_read_post() does and records whether this connection sent it. */
+bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *message,
+                              dn__post *ret_post);
+
+/* Answers a method call, which nobody has a reason to make, so that the caller does not wait. */
+void dn__connection_refuse_call(sd_bus_message *message);
+
+/* A call to a method of the bus that takes a string, then perhaps flags, which are 0. The handler
+ * is called with the answer, on the thread that calls dn__connection_step(). */
+typedef struct dn__question {
+        const char *method;
+        const char *types; /* "s", "su", or "" */
+        const char *argument;
+        sd_bus_message_handler_t handler;
+        void *context;
+} dn__question;
+
+/* Sends a question. Dropping the slot cancels the handler. Returns 0, or a negative errno if the
+ * connection is broken. */
+int dn__connection_ask(dn__connection *connection, const dn__question *question,
+                       sd_bus_slot **ret_slot);
+
+/* Calls a method of the bus that takes one string, without requesting an answer. */
+void dn__connection_tell(dn__connection *connection, const char *method, const char *argument);

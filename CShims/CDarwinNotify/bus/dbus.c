@@ -1,0 +1,240 @@
+/* The D-Bus carrier: its functions for the centers, except flushing. */
+#include "bus/dbus.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bus/send.h"
+#include "bus/source.h"
+#include "bus/state.h"
+#include "darwinnotify/error.h"
+#include "util/cleanup.h"
+
+/* --- Creation and destruction ---------------------------------------------------------------- */
+
+void dn__dbus_close(dn__dbus *dbus)
+{
+        bool is_over;
+
+        if (!dbus)
+                return;
+        dn__lock_acquire(&dbus->lock);
+        dbus->close_us = dn__clock_after_us(DN__CLOSE_TIMEOUT_US);
+        is_over = !dbus->is_started;
+        if (is_over)
+                dbus->is_closed = true;
+        dn__loop_wake(dbus->loop);
+        dn__lock_release(&dbus->lock);
+        if (is_over)
+                dbus->sink->closed(dbus->context);
+}
+
+void dn__dbus_free(dn__dbus *dbus)
+{
+        if (!dbus)
+                return;
+        dn__lock_acquire(&dbus->lock);
+        dn__waiting_deinit(&dbus->waiting);
+        dn__peers_deinit(&dbus->peers);
+        dn__connection_close(&dbus->connection);
+        dn__pending_deinit(&dbus->in_flight);
+        dn__pending_deinit(&dbus->pending);
+        dn__outbox_deinit(&dbus->outbox);
+        dn__numbers_deinit(&dbus->numbers);
+        dn__rules_deinit(&dbus->rules);
+        dn__lock_release(&dbus->lock);
+        dn__condition_deinit(&dbus->changed);
+        dn__lock_deinit(&dbus->lock);
+        dn__address_deinit(&dbus->address);
+        free(dbus);
+}
+
+void dn__dbus_set_guest(dn__dbus *dbus, dn__guest *guest)
+{
+        dbus->guest = guest;
+}
+
+/* --- Waiting for the bus --------------------------------------------------------------------- */
+
+bool dn__dbus_wait(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUIRES(&dbus->lock)
+{
+        if (!*deadline_us)
+                *deadline_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
+        if (dn__clock_now_us() >= *deadline_us)
+                return false;
+        (void)dn__condition_wait(&dbus->changed, &dbus->lock, *deadline_us);
+        return true;
+}
+
+static void await_first_attempt(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUIRES(&dbus->lock)
+{
+        if (dbus->address.address && dn__loop_is_current(dbus->loop))
+                return;
+        while (dbus->address.address && !atomic_load(&dbus->is_tried) &&
+               dn__dbus_wait(dbus, deadline_us))
+                continue;
+        /* The next call does not wait again for a bus that failed to answer. */
+        atomic_store(&dbus->is_tried, true);
+}
+
+int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us)
+{
+        int r;
+
+        if (!dbus || atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
+                return 0;
+        r = dn__loop_start(dbus->loop);
+        if (r < 0)
+                return r;
+        DN__HOLD(&dbus->lock);
+        if (!dbus->is_started) {
+                dbus->is_started = true;
+                dbus->connect_us = dbus->address.address ? 0 : DN__NEVER;
+                dn__loop_wake(dbus->loop);
+        }
+        await_first_attempt(dbus, deadline_us);
+        return 0;
+}
+
+/* --- Posts ----------------------------------------------------------------------------------- */
+
+int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
+{
+        assert(post->name.reach != DN__REACH_PROCESS);
+        if (!dbus || !dbus->address.address)
+                return DN_NOT_CONNECTED;
+        DN__HOLD(&dbus->lock);
+        return dn__dbus_send_post(dbus, post);
+}
+
+/* --- One match rule for each name ------------------------------------------------------ */
+
+int dn__dbus_add_rule(dn__dbus *dbus, const dn__name *name, bool is_counted, dn__rule **ret_rule)
+{
+        int r;
+
+        if (!dbus) {
+                *ret_rule = NULL;
+                return 0;
+        }
+        DN__HOLD(&dbus->lock);
+        dn__native_begin(&dbus->native);
+        r = dn__rules_add(&dbus->rules, name, is_counted, ret_rule);
+        if (r < 0)
+                return r;
+        if (!dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+        return 0;
+}
+
+void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
+{
+        if (!rule)
+                return;
+        DN__HOLD(&dbus->lock);
+        dn__rule_set_counted(rule, is_counted);
+        if (!dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+}
+
+void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
+{
+        if (!dbus)
+                return;
+        DN__HOLD(&dbus->lock);
+        dn__native_set_region(&dbus->native, region);
+        if (!dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+}
+
+int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline_us)
+{
+        bool may_wait = dbus && !dn__loop_is_current(dbus->loop);
+        int r;
+
+        if (!dbus)
+                return DN_NOT_CONNECTED;
+        DN__HOLD(&dbus->lock);
+        do
+                r = dn__rules_get_state(&dbus->rules, rule);
+        while (r == 0 && dn__dbus_report(dbus) == 0 && may_wait &&
+               dn__dbus_wait(dbus, deadline_us));
+        if (r != 0)
+                return r < 0 ? r : 0;
+        /* A caller that does not wait for the answer is later told of what was posted in the
+         * meantime. */
+        dbus->has_unasked = true;
+        return may_wait ? DN_NOT_CONNECTED : dn__dbus_report(dbus);
+}
+
+void dn__dbus_remove_rule(dn__dbus *dbus, dn__rule *rule)
+{
+        DN__HOLD(&dbus->lock);
+        if (rule->interface)
+                dn__numbers_forget(&dbus->numbers, rule->name_hash);
+        else
+                dn__numbers_forget_all(&dbus->numbers);
+        dn__rules_remove(&dbus->rules, rule);
+        if (!dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+}
+
+dn__dbus_counts dn__dbus_get_counts(dn__dbus *dbus)
+{
+        dn__dbus_counts counts = { 0 };
+
+        if (!dbus)
+                return counts;
+        DN__HOLD(&dbus->lock);
+        counts = dbus->counts;
+        counts.n_waiting = dbus->pending.n_posts + dbus->outbox.n_posts;
+        return counts;
+}
+
+bool dn__dbus_is_connected(dn__dbus *dbus)
+{
+        if (!dbus)
+                return false;
+        DN__HOLD(&dbus->lock);
+        return dn__dbus_report(dbus) == 0;
+}
+
+int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
+{
+        dn__dbus *dbus = calloc(1, sizeof(*dbus));
+        dn__address address = options->address;
+        dn__outbox outbox;
+
+        if (!dbus || dn__outbox_init(&outbox) < 0) {
+                dn__address_deinit(&address);
+                free(dbus);
+                return -ENOMEM;
+        }
+        *dbus = (dn__dbus){
+                .sink = options->sink,
+                .context = options->context,
+                .source.ops = &dn__dbus_source_ops,
+                .loop = options->loop,
+                .address = address,
+                .wire = options->wire,
+                .outbox = outbox,
+                .connection.wire = options->wire,
+                .connect_us = DN__NEVER,
+                .backoff_us = DN__BACKOFF_MIN_US,
+                .missed_us = DN__NEVER,
+                .close_us = DN__NEVER,
+        };
+        dn__lock_init(&dbus->lock);
+        dn__condition_init(&dbus->changed);
+        dn__rules_init(&dbus->rules, &dbus->connection);
+        dn__native_init(&dbus->native, &dbus->connection, &dbus->rules);
+        dn__peers_init(&dbus->peers, &dbus->connection, DN__PEER_USER);
+        dn__waiting_init(&dbus->waiting);
+        dn__numbers_init(&dbus->numbers);
+        dn__pending_init(&dbus->pending);
+        dn__pending_init(&dbus->in_flight);
+        dn__loop_add(dbus->loop, &dbus->source);
+        *ret_dbus = dbus;
+        return 0;
+}

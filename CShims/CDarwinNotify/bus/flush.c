@@ -1,0 +1,120 @@
+/* Waits until the bus has read what was sent. */
+#include "bus/flush.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "bus/send.h"
+#include "bus/state.h"
+
+/* Receivers ask the bus for the user behind a reserved name's post; it knows none once the
+ * connection is closed. */
+#define QUESTION_TIMEOUT_US (100 * DN__US_PER_MS)
+
+/* Data accepted by the socket is not yet safe: if the bus finds the connection closed with unread
+ * data from it, it discards what we sent. The kernel knows how much the bus has read but does not
+ * notify us, so this polls, often at first, then less often. */
+#define LOOK_MIN_US 50
+#define LOOK_MAX_US (5 * DN__US_PER_MS)
+
+typedef struct flush {
+        bool may_wait;
+        bool is_drained;     /* nothing was waiting in the process at some point */
+        uint64_t n_connects; /* at that point; what a lost connection took is not waited for */
+        uint64_t look_us;
+} flush;
+
+/* The bus reads nothing more from the connection, though the loop may not have noticed. */
+static bool is_gone(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->connection.was_unread || !dn__connection_is_intact(&dbus->connection);
+}
+
+/* Once nothing waits in the process, later posts are not waited for: otherwise they could keep the
+ * socket from ever draining. */
+static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
+{
+        bool is_read;
+
+        (void)dn__dbus_write(dbus);
+        if (!flush->may_wait)
+                return dn__dbus_is_drained(dbus);
+        if (!flush->is_drained && dn__dbus_is_drained(dbus)) {
+                flush->is_drained = true;
+                flush->n_connects = dbus->counts.n_connects;
+                dbus->n_flushes++;
+        }
+        if (!flush->is_drained)
+                return false;
+        is_read = dn__dbus_note_read(dbus);
+        return is_read || flush->n_connects != dbus->counts.n_connects ||
+               !dn__connection_is_ready(&dbus->connection) || is_gone(dbus);
+}
+
+static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
+        DN__REQUIRES(&dbus->lock)
+{
+        uint64_t until_us = deadline_us;
+
+        if (flush->is_drained) {
+                until_us = dn__clock_after_us(flush->look_us);
+                flush->look_us = flush->look_us < LOOK_MAX_US ? 2 * flush->look_us : LOOK_MAX_US;
+        } else {
+                dn__loop_wake(dbus->loop);
+        }
+        (void)dn__condition_wait(&dbus->changed, &dbus->lock,
+                                 until_us < deadline_us ? until_us : deadline_us);
+}
+
+int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us)
+{
+        flush flush = { .look_us = LOOK_MIN_US };
+        int r = 0;
+
+        if (!dbus)
+                return 0;
+        flush.may_wait = dn__clock_now_us() < deadline_us && !dn__loop_is_current(dbus->loop);
+        dn__lock_acquire(&dbus->lock);
+        while (!is_flushed(dbus, &flush)) {
+                /* A bus being connected to may accept them soon; an absent one will not. */
+                if (!dn__connection_is_open(&dbus->connection))
+                        r = -ENOTCONN;
+                else if (!flush.may_wait || dn__clock_now_us() >= deadline_us)
+                        r = -ETIMEDOUT;
+                if (r < 0)
+                        break;
+                wait_a_moment(dbus, &flush, deadline_us);
+        }
+        if (flush.is_drained && --dbus->n_flushes == 0)
+                dn__loop_wake(dbus->loop);
+        dn__lock_release(&dbus->lock);
+        return r;
+}
+
+int dn__dbus_take_loss(dn__dbus *dbus)
+{
+        int r;
+
+        if (!dbus)
+                return 0;
+        dn__lock_acquire(&dbus->lock);
+        if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
+                dn__dbus_note_unread(dbus);
+        r = dbus->loss;
+        dbus->loss = 0;
+        dn__lock_release(&dbus->lock);
+        return r;
+}
+
+void dn__dbus_remain_known(dn__dbus *dbus)
+{
+        uint64_t until_us, now_us = dn__clock_now_us();
+
+        if (!dbus)
+                return;
+        dn__lock_acquire(&dbus->lock);
+        until_us = dbus->reserved_us ? dbus->reserved_us + QUESTION_TIMEOUT_US : 0;
+        dn__lock_release(&dbus->lock);
+        if (now_us < until_us)
+                (void)usleep((useconds_t)(until_us - now_us));
+}

@@ -1,0 +1,170 @@
+/* The other connections on a bus: the user or process behind each, as reported by the bus.
+ *
+ * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request. */
+#include "bus/peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/hash.h"
+#include "util/program.h"
+
+#define OWNER_MEMBER "NameOwnerChanged"
+#define OWNER_RULE                                                                                 \
+        "type='signal',sender='" DN__BUS_NAME "',path='" DN__BUS_PATH "',interface='" DN__BUS_NAME \
+        "',member='" OWNER_MEMBER "'"
+
+/* A working bus answers in less than a millisecond; a hanging one must not hold back the posts that
+ * wait for the answer or those behind them. */
+#define ANSWER_TIMEOUT_US (1 * DN__US_PER_SECOND)
+
+static const char *const methods[] = {
+        [DN__PEER_USER] = "GetConnectionUnixUser",
+        [DN__PEER_PROCESS] = "GetConnectionUnixProcessID",
+};
+
+void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_question question)
+{
+        *peers = (dn__peers){ .connection = connection, .question = question };
+        dn__list_init(&peers->by_age);
+}
+
+void dn__peers_deinit(dn__peers *peers)
+{
+        dn__peers_disconnected(peers);
+        dn__map_deinit(&peers->by_name);
+}
+
+/* --- One connection -------------------------------------------------------------------------- */
+
+void dn__peer_free_unused(dn__peer *peer)
+{
+        if (peer->n_posts || dn__link_is_linked(&peer->link))
+                return;
+        free(peer->program);
+        free(peer);
+}
+
+bool dn__peer_is_decided(const dn__peer *peer, uint64_t now_us)
+{
+        return !peer->call || peer->until_us <= now_us;
+}
+
+static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
+{
+        dn__peer *peer = context;
+
+        (void)error;
+        peer->call = sd_bus_slot_unref(peer->call);
+        /* A closed connection has neither user nor process. */
+        peer->is_known = !sd_bus_message_is_method_error(answer, NULL) &&
+                         sd_bus_message_read_basic(answer, 'u', &peer->number) > 0;
+        if (peer->is_known && peer->asked == DN__PEER_PROCESS)
+                peer->program = dn__program_find(peer->number);
+        return 1;
+}
+
+/* --- All of them ----------------------------------------------------------------------------- */
+
+void dn__peers_forget(dn__peers *peers, dn__peer *peer)
+{
+        dn__map_remove(&peers->by_name, &peer->entry);
+        dn__list_remove(&peer->link);
+        peer->call = sd_bus_slot_unref(peer->call);
+        dn__peer_free_unused(peer);
+}
+
+void dn__peers_disconnected(dn__peers *peers)
+{
+        while (!dn__list_is_empty(&peers->by_age))
+                dn__peers_forget(peers, DN__CONTAINER(peers->by_age.next, dn__peer, link));
+}
+
+/* Makes room by forgetting the oldest connection that no post waits for. */
+static bool make_room(dn__peers *peers)
+{
+        if (peers->by_name.n_entries < DN__PEERS_MAX)
+                return true;
+        for (dn__link *link = peers->by_age.next; link != &peers->by_age; link = link->next) {
+                dn__peer *oldest = DN__CONTAINER(link, dn__peer, link);
+
+                if (oldest->n_posts)
+                        continue;
+                dn__peers_forget(peers, oldest);
+                return true;
+        }
+        return false;
+}
+
+static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
+{
+        size_t n_bytes = strlen(name);
+        dn__peer *peer = make_room(peers) ? calloc(1, sizeof(*peer) + n_bytes + 1) : NULL;
+
+        if (!peer)
+                return NULL;
+        memcpy(peer->name, name, n_bytes);
+        peer->entry = (dn__map_entry){ NULL, hash, peer->name, n_bytes };
+        peer->asked = peers->question;
+        peer->until_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
+        dn__list_init(&peer->posts);
+        if (dn__map_add(&peers->by_name, &peer->entry) == 0) {
+                dn__list_append(&peers->by_age, &peer->link);
+                return peer;
+        }
+        free(peer);
+        return NULL;
+}
+
+static dn__peer *find_peer(const dn__peers *peers, const char *name, uint64_t hash)
+{
+        dn__map_entry *entry = dn__map_find(&peers->by_name, hash, name, strlen(name));
+
+        return entry ? DN__CONTAINER(entry, dn__peer, entry) : NULL;
+}
+
+dn__peer *dn__peers_get(dn__peers *peers, const char *name)
+{
+        uint64_t hash = dn__hash64(name, strlen(name));
+        dn__peer *peer = find_peer(peers, name, hash);
+        dn__question question = { methods[peers->question], "s", name, peer_answered, NULL };
+
+        if (peer)
+                return peer;
+        peer = peer_new(peers, name, hash);
+        question.context = peer;
+        if (!peer || dn__connection_ask(peers->connection, &question, &peer->call) == 0)
+                return peer;
+        dn__peers_forget(peers, peer);
+        return NULL;
+}
+
+/* --- Connections coming and going ------------------------------------------------------------ */
+
+int dn__peers_watch(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
+                    sd_bus_slot **ret_slot)
+{
+        dn__question question = { "AddMatch", "s", OWNER_RULE, handler, context };
+
+        return dn__connection_ask(peers->connection, &question, ret_slot);
+}
+
+void dn__peers_handle(dn__peers *peers, sd_bus_message *message)
+{
+        const char *sender = sd_bus_message_get_sender(message), *name, *before, *now;
+        dn__peer *gone;
+
+        if (sd_bus_message_is_signal(message, DN__BUS_NAME, OWNER_MEMBER) <= 0 || !sender ||
+            strcmp(sender, DN__BUS_NAME) != 0 ||
+            sd_bus_message_read(message, "sss", &name, &before, &now) <= 0 || name[0] != ':')
+                return;
+        if (*now) {
+                (void)dn__peers_get(peers, name);
+                return;
+        }
+        /* It survives as long as its posts wait. */
+        gone = find_peer(peers, name, dn__hash64(name, strlen(name)));
+        if (gone)
+                dn__peers_forget(peers, gone);
+}

@@ -1,0 +1,72 @@
+/* The other connections on a bus: the user or process behind each, as reported by the bus. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/connection.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* More connections than the brokers allow one user. Beyond this, the oldest entry is forgotten. */
+#define DN__PEERS_MAX 4096
+
+/* What to ask the bus about a connection. */
+typedef enum dn__peer_question {
+        DN__PEER_USER,
+        DN__PEER_PROCESS,
+} dn__peer_question;
+
+/* A connection. The bus never reuses its name. */
+typedef struct dn__peer {
+        dn__map_entry entry;
+        dn__link link;      /* by age, while remembered; the peer ends with the last of its posts */
+        dn__link posts;     /* its waiting posts: dn__waiting_post */
+        size_t n_posts;
+        dn__peer_question asked;
+        sd_bus_slot *call;  /* the pending question; NULL: answered */
+        uint64_t until_us;  /* deadline of the answer */
+        bool is_known;      /* the fields below are set; never for a connection that has closed */
+        uint32_t number;    /* the user or process ID */
+        char *program;      /* of the process; NULL: unknown */
+        char name[];
+} dn__peer;
+
+/* Protected, like the connection, by its owner's lock. */
+typedef struct dn__peers {
+        dn__connection *connection; /* borrowed */
+        dn__peer_question question;
+        dn__map by_name;
+        dn__link by_age; /* oldest first */
+} dn__peers;
+
+void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_question question);
+
+/* No posts may be waiting. */
+void dn__peers_deinit(dn__peers *peers);
+
+/* Subscribes to connections coming and going. The answer goes to `handler`. */
+int dn__peers_watch(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
+                    sd_bus_slot **ret_slot);
+
+/* Reads a message. If it announces a new connection, asks the bus about it immediately: the process
+ * may be gone by the time its post is read. */
+void dn__peers_handle(dn__peers *peers, sd_bus_message *message);
+
+/* Finds a connection, or asks the bus about it. Returns NULL on failure. Borrowed until it is
+ * forgotten, which the next call may do unless one of its posts waits. */
+dn__peer *dn__peers_get(dn__peers *peers, const char *name);
+
+/* Returns whether the bus has answered or has taken too long. */
+bool dn__peer_is_decided(const dn__peer *peer, uint64_t now_us);
+
+/* Forgets a connection. If it posts again, the bus is asked again. */
+void dn__peers_forget(dn__peers *peers, dn__peer *peer);
+
+/* Forgets all connections, before the connection is closed: another bus assigns the same names to
+ * others. */
+void dn__peers_disconnected(dn__peers *peers);
+
+/* Frees a forgotten peer that has no posts. */
+void dn__peer_free_unused(dn__peer *peer);

@@ -1,0 +1,129 @@
+/* Posts waiting for a bus that does not accept them yet. */
+#include "bus/pending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "post/dict.h"
+
+void dn__pending_init(dn__pending *pending)
+{
+        *pending = (dn__pending){ 0 };
+        dn__list_init(&pending->order);
+}
+
+void dn__pending_deinit(dn__pending *pending)
+{
+        dn__pending_post *waiting;
+
+        while ((waiting = dn__pending_first(pending)))
+                dn__pending_take(pending, waiting);
+        dn__map_deinit(&pending->by_name);
+}
+
+static dn__pending_post *pending_post_new(const dn__post *post)
+{
+        size_t n_bytes = dn__post_count_bytes(post);
+        dn__pending_post *waiting = malloc(sizeof(*waiting) + n_bytes);
+
+        if (!waiting)
+                return NULL;
+        *waiting = (dn__pending_post){
+                .n_bytes = sizeof(*waiting) + n_bytes + dn__dict_get_bytes(post->body.user_info)
+        };
+        waiting->post = dn__post_copy(post, waiting->bytes);
+        return waiting;
+}
+
+static void pending_post_free(dn__pending_post *waiting)
+{
+        dn__post_release(&waiting->post);
+        free(waiting);
+}
+
+static int add_queued(dn__pending *pending, const dn__post *post, dn__link *behind)
+{
+        dn__pending_post *waiting = pending_post_new(post);
+
+        if (!waiting)
+                return -ENOMEM;
+        dn__list_insert(behind, &waiting->link);
+        pending->n_posts++;
+        pending->n_queued++;
+        pending->n_queued_bytes += waiting->n_bytes;
+        return 0;
+}
+
+static int add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
+{
+        dn__pending_post *waiting;
+
+        if (pending->by_name.n_entries >= DN__PENDING_MAX)
+                return -ENOBUFS;
+        waiting = pending_post_new(post);
+        if (!waiting)
+                return -ENOMEM;
+        waiting->entry = (dn__map_entry){ NULL, post->name.hash, waiting->bytes,
+                                          post->name.n_bytes };
+        if (dn__map_add(&pending->by_name, &waiting->entry) < 0) {
+                pending_post_free(waiting);
+                return -ENOMEM;
+        }
+        dn__list_insert(behind, &waiting->link);
+        pending->n_posts++;
+        return 0;
+}
+
+static int merge_or_add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
+{
+        dn__map_entry *entry = dn__map_find(&pending->by_name, post->name.hash, post->name.text,
+                                            post->name.n_bytes);
+        dn__post *waiting;
+
+        if (!entry)
+                return add_name(pending, post, behind);
+        waiting = &DN__CONTAINER(entry, dn__pending_post, entry)->post;
+        /* An uncounted post must reach observers that already have the counted ones. */
+        if (waiting->generation &&
+            (post->generation > waiting->generation || !post->generation))
+                waiting->generation = post->generation;
+        return 0;
+}
+
+int dn__pending_add(dn__pending *pending, const dn__post *post)
+{
+        dn__link *last = pending->order.previous;
+
+        if (!post->is_queued)
+                return merge_or_add_name(pending, post, last);
+        if (pending->n_queued >= DN__PENDING_MAX_QUEUED ||
+            pending->n_queued_bytes >= DN__PENDING_MAX_QUEUED_BYTES)
+                return -ENOBUFS;
+        return add_queued(pending, post, last);
+}
+
+int dn__pending_add_first(dn__pending *pending, const dn__post *post)
+{
+        return post->is_queued ? add_queued(pending, post, &pending->order)
+                               : merge_or_add_name(pending, post, &pending->order);
+}
+
+dn__pending_post *dn__pending_first(const dn__pending *pending)
+{
+        if (dn__list_is_empty(&pending->order))
+                return NULL;
+        return DN__CONTAINER(pending->order.next, dn__pending_post, link);
+}
+
+void dn__pending_take(dn__pending *pending, dn__pending_post *waiting)
+{
+        if (waiting->post.is_queued) {
+                pending->n_queued--;
+                pending->n_queued_bytes -= waiting->n_bytes;
+        } else {
+                dn__map_remove(&pending->by_name, &waiting->entry);
+        }
+        dn__list_remove(&waiting->link);
+        pending->n_posts--;
+        pending_post_free(waiting);
+}

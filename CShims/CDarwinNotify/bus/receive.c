@@ -1,0 +1,170 @@
+/* Handles messages from the bus, posts or not. */
+#include "bus/receive.h"
+
+#include <string.h>
+
+/* A bus drops signals for a reader whose queue is long, which a fast reader's short queue does not
+ * reveal: after this many messages the table is checked for missed posts. Delayed briefly, to check
+ * once per burst. */
+#define BACKLOG_N_MESSAGES 32
+#define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
+
+/* Maximum number of waiting posts of reserved names from one sender. Further ones are merged into
+ * these or treated as a flood, without affecting other senders. */
+#define SENDER_MAX_WAITING 64
+
+/* More connections than the brokers allow one user, times the limit above. */
+#define TOTAL_MAX_WAITING 32768
+
+typedef enum verdict {
+        VERDICT_GENUINE,
+        VERDICT_REFUSED,
+        VERDICT_GONE, /* the sender can no longer be identified */
+        VERDICT_WAITS,
+} verdict;
+
+static void note_backlog(dn__dbus *dbus, size_t n_messages) DN__REQUIRES(&dbus->lock)
+{
+        uint64_t missed_us;
+
+        dbus->n_backlog += n_messages;
+        if (dbus->n_backlog < BACKLOG_N_MESSAGES)
+                return;
+        dbus->n_backlog = 0;
+        missed_us = dn__clock_after_us(BACKLOG_DELAY_US);
+        if (missed_us < dbus->missed_us)
+                dbus->missed_us = missed_us;
+}
+
+/* --- Access check of reserved names ----------------------------------------------------------- */
+
+static verdict judge(const dn__peer *peer, const dn__post *post)
+{
+        if (!peer->is_known)
+                return VERDICT_GONE;
+        return dn__name_may_post(&post->name, peer->number) ? VERDICT_GENUINE : VERDICT_REFUSED;
+}
+
+static bool add_waiting(dn__dbus *dbus, const dn__post *post, dn__peer *peer)
+        DN__REQUIRES(&dbus->lock)
+{
+        return dbus->waiting.n_posts < TOTAL_MAX_WAITING &&
+               dn__waiting_add(&dbus->waiting, post, peer) == 0;
+}
+
+static bool is_waiting(const dn__peer *peer, const dn__post *post)
+{
+        for (dn__link *link = peer->posts.next; link != &peer->posts; link = link->next)
+                if (strcmp(DN__CONTAINER(link, dn__waiting_post, peer_link)->post.name.text,
+                           post->name.text) == 0)
+                        return true;
+        return false;
+}
+
+static verdict decide_reserved(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__peer *peer = dn__peers_get(&dbus->peers, post->origin.sender);
+        verdict verdict;
+
+        if (!peer)
+                return VERDICT_GONE;
+        verdict = peer->call ? VERDICT_WAITS : judge(peer, post);
+        if (verdict == VERDICT_GENUINE && dbus->waiting.n_posts)
+                verdict = VERDICT_WAITS;
+        if (verdict != VERDICT_WAITS)
+                return verdict;
+        if (peer->n_posts < SENDER_MAX_WAITING && add_waiting(dbus, post, peer))
+                return VERDICT_WAITS;
+        /* A post already waiting is delivered after this one was posted, so it stands for both. */
+        return is_waiting(peer, post) ? VERDICT_WAITS : VERDICT_GONE;
+}
+
+static verdict decide(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        /* Our own posts were checked when they were made. */
+        if (post->name.is_reserved && !post->origin.is_own)
+                return decide_reserved(dbus, post);
+        return dbus->waiting.n_posts && add_waiting(dbus, post, NULL) ? VERDICT_WAITS
+                                                                      : VERDICT_GENUINE;
+}
+
+/* Returns whether to deliver a post now, and counts it if that is decided. */
+static bool is_accepted(dn__dbus *dbus, verdict verdict) DN__REQUIRES(&dbus->lock)
+{
+        if (verdict == VERDICT_GENUINE)
+                dbus->counts.n_received++;
+        else if (verdict != VERDICT_WAITS)
+                dbus->counts.n_ignored++;
+        /* It may have been counted in our table, which can be trusted. */
+        if (verdict == VERDICT_GONE)
+                note_backlog(dbus, BACKLOG_N_MESSAGES);
+        return verdict == VERDICT_GENUINE;
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+static void ignore(dn__dbus *dbus, sd_bus_message *message) DN__REQUIRES(&dbus->lock)
+{
+        dbus->counts.n_ignored++;
+        /* A single foreign message may be large enough to fill the queue. */
+        note_backlog(dbus, BACKLOG_N_MESSAGES);
+        if (sd_bus_message_is_method_call(message, NULL, NULL) > 0)
+                dn__connection_refuse_call(message);
+}
+
+void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
+{
+        dn__post post;
+        bool fits = dn__connection_read_post(&dbus->connection, message, &post);
+        bool is_wanted = false;
+
+        if (!fits && dbus->guest && dbus->guest->ops->handle(dbus->guest, message))
+                return;
+        dn__lock_acquire(&dbus->lock);
+        if (fits) {
+                note_backlog(dbus, 1);
+                post.body.n_lost = dn__numbers_note(&dbus->numbers, &post);
+                is_wanted = is_accepted(dbus, decide(dbus, &post));
+        } else {
+                ignore(dbus, message);
+        }
+        dn__lock_release(&dbus->lock);
+        if (is_wanted)
+                (void)dbus->sink->received(dbus->context, &post);
+        if (fits)
+                dn__post_release(&post);
+}
+
+/* Returns the first waiting post if it is decided, or NULL. */
+static dn__waiting_post *take_decided(dn__dbus *dbus, bool *ret_is_accepted)
+        DN__REQUIRES(&dbus->lock)
+{
+        dn__waiting_post *first = dn__waiting_first(&dbus->waiting);
+        dn__peer *peer = first ? first->peer : NULL;
+
+        if (!first || (peer && !dn__peer_is_decided(peer, dn__clock_now_us())))
+                return NULL;
+        *ret_is_accepted = is_accepted(dbus, peer ? judge(peer, &first->post) : VERDICT_GENUINE);
+        dn__waiting_take(&dbus->waiting, first);
+        /* The bus may be asked again when it posts again. */
+        if (peer && peer->call)
+                dn__peers_forget(&dbus->peers, peer);
+        return first;
+}
+
+/* The answers received in one step may decide several posts. */
+void dn__dbus_handle_decided(dn__dbus *dbus)
+{
+        dn__waiting_post *decided;
+        bool accepted;
+
+        dn__lock_acquire(&dbus->lock);
+        while ((decided = take_decided(dbus, &accepted))) {
+                dn__lock_release(&dbus->lock);
+                if (accepted)
+                        (void)dbus->sink->received(dbus->context, &decided->post);
+                dn__lock_acquire(&dbus->lock);
+                dn__waiting_post_free(decided);
+        }
+        dn__lock_release(&dbus->lock);
+}

@@ -1,0 +1,256 @@
+/* The match rules of a connection: one per name, however many observers it has. */
+#include "bus/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/wire.h"
+#include "util/hash.h"
+#include "util/list.h"
+
+static void ask(dn__rule *rule);
+
+void dn__rules_init(dn__rules *rules, dn__connection *connection)
+{
+        *rules = (dn__rules){ .connection = connection };
+        rules->wide.rules = rules;
+}
+
+void dn__rules_deinit(dn__rules *rules)
+{
+        dn__map_deinit(&rules->by_interface);
+}
+
+static dn__rule *next_rule(const dn__rules *rules, const dn__rule *rule)
+{
+        dn__map_entry *entry = dn__map_next(&rules->by_interface, rule ? &rule->entry : NULL);
+
+        return entry ? DN__CONTAINER(entry, dn__rule, entry) : NULL;
+}
+
+static void tell_removal(const dn__rule *rule)
+{
+        dn__connection *connection = rule->rules->connection;
+        char text[DN__WIRE_RULE_BYTES];
+
+        dn__wire_write_rule(connection->wire, rule->interface, rule->is_exact, text);
+        dn__connection_tell(connection, "RemoveMatch", text);
+}
+
+/* At the limit, releases one rule to make room for the wide rule. Posts of that name made before
+ * the wide rule takes effect are found by their generation. */
+static void release_one_rule(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule)) {
+                if (rule->state != DN__RULE_ACTIVE)
+                        continue;
+                tell_removal(rule);
+                rule->state = DN__RULE_ABSENT;
+                return;
+        }
+}
+
+static void ask_for_absent(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+                if (rule->state == DN__RULE_ABSENT)
+                        ask(rule);
+}
+
+static void refused(dn__rule *rule)
+{
+        dn__rules *rules = rule->rules;
+
+        rule->state = DN__RULE_REFUSED;
+        rules->has_gap = true;
+        if (rule == &rules->wide) {
+                ask_for_absent(rules);
+        } else if (rules->wide.state == DN__RULE_ABSENT) {
+                release_one_rule(rules);
+                ask(&rules->wide);
+        }
+}
+
+static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        dn__rule *rule = context;
+
+        (void)error;
+        rule->call = sd_bus_slot_unref(rule->call);
+        rule->rules->n_asked--;
+        if (!sd_bus_message_is_method_error(reply, NULL))
+                rule->state = DN__RULE_ACTIVE;
+        else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY))
+                rule->state = DN__RULE_ABSENT; /* connection lost: the next one asks again */
+        else
+                refused(rule);
+        return 1;
+}
+
+static void ask(dn__rule *rule)
+{
+        char text[DN__WIRE_RULE_BYTES];
+        dn__question question = { "AddMatch", "s", text, answered, rule };
+
+        rule->is_exact = rule->is_counted && rule->rules->is_native;
+        dn__wire_write_rule(rule->rules->connection->wire, rule->interface, rule->is_exact, text);
+        if (dn__connection_ask(rule->rules->connection, &question, &rule->call) < 0)
+                return; /* the connection is broken and will reconnect */
+        rule->state = DN__RULE_ASKED;
+        rule->rules->n_asked++;
+        rule->rules->n_requested++;
+}
+
+static void forget(dn__rule *rule)
+{
+        if (rule->call) {
+                rule->call = sd_bus_slot_unref(rule->call);
+                rule->rules->n_asked--;
+        }
+        rule->state = DN__RULE_ABSENT;
+}
+
+static bool is_on_bus(const dn__rule *rule)
+{
+        return rule->state == DN__RULE_ASKED || rule->state == DN__RULE_ACTIVE;
+}
+
+/* The bus reads in order: it has the new rule before it removes the old one. */
+static void widen(dn__rule *rule)
+{
+        dn__rule narrow = *rule;
+
+        if (!rule->is_exact || !is_on_bus(rule))
+                return;
+        forget(rule);
+        ask(rule);
+        tell_removal(&narrow);
+}
+
+/* The wide rule may already be there because rules were refused. */
+static void add_wide(dn__rules *rules)
+{
+        rules->n_wide++;
+        if (rules->wide.state == DN__RULE_ABSENT && dn__connection_is_ready(rules->connection))
+                ask(&rules->wide);
+}
+
+static bool is_wide_needed(const dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+                if (rule->state == DN__RULE_REFUSED)
+                        return true;
+        return rules->n_wide > 0;
+}
+
+/* The bus installs the replaced rules before it removes this one: it reads in order. */
+static void remove_wide(dn__rules *rules)
+{
+        rules->n_wide--;
+        if (is_wide_needed(rules))
+                return;
+        if (dn__connection_is_ready(rules->connection))
+                ask_for_absent(rules);
+        if (is_on_bus(&rules->wide))
+                tell_removal(&rules->wide);
+        forget(&rules->wide);
+}
+
+int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__rule **ret_rule)
+{
+        char interface[DN__WIRE_INTERFACE_BYTES];
+        dn__rule *rule;
+        size_t n_bytes;
+
+        if (name->is_prefix) {
+                add_wide(rules);
+                *ret_rule = &rules->wide;
+                return 0;
+        }
+        n_bytes = dn__wire_write_interface(rules->connection->wire, name, interface);
+        rule = calloc(1, sizeof(*rule) + n_bytes + 1);
+        if (!rule)
+                return -ENOMEM;
+        rule->rules = rules;
+        rule->is_counted = is_counted;
+        rule->name_hash = name->hash;
+        rule->interface = memcpy((char *)(rule + 1), interface, n_bytes + 1);
+        rule->entry = (dn__map_entry){ NULL, dn__hash64(interface, n_bytes), rule->interface,
+                                       n_bytes };
+        if (dn__map_add(&rules->by_interface, &rule->entry) < 0) {
+                free(rule);
+                return -ENOMEM;
+        }
+        if (dn__connection_is_ready(rules->connection) &&
+            (rules->wide.state == DN__RULE_ABSENT || rules->wide.state == DN__RULE_REFUSED))
+                ask(rule);
+        *ret_rule = rule;
+        return 0;
+}
+
+void dn__rules_remove(dn__rules *rules, dn__rule *rule)
+{
+        if (rule == &rules->wide) {
+                remove_wide(rules);
+                return;
+        }
+        if (is_on_bus(rule))
+                tell_removal(rule);
+        forget(rule);
+        dn__map_remove(&rules->by_interface, &rule->entry);
+        free(rule);
+}
+
+void dn__rule_set_counted(dn__rule *rule, bool is_counted)
+{
+        rule->is_counted = is_counted;
+        if (!is_counted)
+                widen(rule);
+}
+
+void dn__rules_await_decision(dn__rules *rules)
+{
+        rules->is_native = true;
+        rules->is_undecided = true;
+        rules->n_asked++;
+}
+
+void dn__rules_decide(dn__rules *rules, bool is_native)
+{
+        rules->n_asked -= rules->is_undecided;
+        rules->is_undecided = false;
+        rules->is_native = is_native;
+        for (dn__rule *rule = next_rule(rules, NULL); rule && !is_native;
+             rule = next_rule(rules, rule))
+                widen(rule);
+}
+
+int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)
+{
+        if (rules->is_undecided && rule->is_exact && rules->wide.state != DN__RULE_ACTIVE)
+                return 0;
+        if (rule->state == DN__RULE_ACTIVE || rules->wide.state == DN__RULE_ACTIVE)
+                return 1;
+        if (rule->state == DN__RULE_REFUSED && rules->wide.state == DN__RULE_REFUSED)
+                return -ENOBUFS;
+        return 0;
+}
+
+void dn__rules_connected(dn__rules *rules)
+{
+        if (rules->n_wide > 0)
+                ask(&rules->wide);
+        else
+                ask_for_absent(rules);
+}
+
+void dn__rules_disconnected(dn__rules *rules)
+{
+        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+                forget(rule);
+        forget(&rules->wide);
+        rules->n_asked -= rules->is_undecided;
+        rules->n_requested = 0;
+        rules->is_undecided = rules->is_native = false;
+}

@@ -1,0 +1,230 @@
+/* Sends posts to the bus, immediately or when it accepts them. */
+#include "bus/send.h"
+
+#include <errno.h>
+
+#include "darwinnotify/error.h"
+#include "util/cleanup.h"
+
+int dn__dbus_report(dn__dbus *dbus)
+{
+        return dn__connection_is_ready(&dbus->connection) ? 0 : DN_NOT_CONNECTED;
+}
+
+bool dn__dbus_is_drained(dn__dbus *dbus)
+{
+        return dn__pending_is_empty(&dbus->pending) && dbus->outbox.n_posts == 0 &&
+               (!dn__connection_is_ready(&dbus->connection) ||
+                dn__connection_can_send(&dbus->connection));
+}
+
+/* --- Immediately ----------------------------------------------------------------------------- */
+
+void dn__dbus_note_written(dn__dbus *dbus)
+{
+        dn__pending_post *written = dn__pending_first(&dbus->in_flight);
+
+        if (written && dn__connection_can_send(&dbus->connection))
+                dn__pending_take(&dbus->in_flight, written);
+}
+
+/* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
+ * the bus. Whoever shares the table has been woken already: only others hear of them by the
+ * signal. */
+static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (!post->region)
+                return false;
+        if (!outbox->until_us)
+                outbox->until_us = dn__throttle_count(&dbus->flood, dn__clock_now_us());
+        return outbox->until_us != 0;
+}
+
+bool dn__dbus_write(dn__dbus *dbus)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (!outbox->n_posts)
+                return true;
+        if (outbox->is_blocked || dbus->n_flushes || !dn__connection_can_send(&dbus->connection))
+                return false;
+        outbox->is_blocked = !dn__connection_write(&dbus->connection, outbox->bytes,
+                                                   outbox->n_bytes);
+        if (outbox->is_blocked) {
+                dn__loop_wake(dbus->loop);
+                return false;
+        }
+        dbus->counts.n_sent += outbox->n_posts;
+        if (outbox->has_reserved)
+                dbus->reserved_us = dn__clock_now_us();
+        dn__outbox_clear(outbox);
+        return true;
+}
+
+static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        return dn__outbox_add(&dbus->outbox, dbus->wire, post,
+                              dn__native_get_path(&dbus->native, post));
+}
+
+static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        if (!add_to_outbox(dbus, post) && !(dn__dbus_write(dbus) && add_to_outbox(dbus, post)))
+                return -EAGAIN;
+        if (!is_gathering(dbus, post))
+                (void)dn__dbus_write(dbus);
+        return 0;
+}
+
+/* sd-bus queues what the socket does not accept: what it has not written would be lost with the
+ * connection, so the post is remembered until then. */
+static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        int r;
+
+        if (dbus->n_flushes)
+                return -EAGAIN;
+        dn__dbus_note_written(dbus);
+        r = dn__connection_send_post(&dbus->connection, post,
+                                     dn__native_get_path(&dbus->native, post));
+        if (r < 0)
+                return r;
+        dbus->counts.n_sent++;
+        if (post->name.is_reserved)
+                dbus->reserved_us = dn__clock_now_us();
+        /* Without memory to remember it, it is treated like data the bus had not read. */
+        if (!dn__connection_can_send(&dbus->connection))
+                (void)dn__pending_add(&dbus->in_flight, post);
+        return 0;
+}
+
+/* Returns a negative errno if the post must wait. */
+static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        if (!dn__connection_can_send(&dbus->connection))
+                return -EAGAIN;
+        return dn__connection_is_bypassed(&dbus->connection) ? send_by_outbox(dbus, post)
+                                                             : send_by_sd_bus(dbus, post);
+}
+
+/* --- What the bus has read ------------------------------------------------------------------- */
+
+bool dn__dbus_note_read(dn__dbus *dbus)
+{
+        bool is_read = dn__connection_is_read(&dbus->connection);
+
+        if (is_read && dn__connection_can_send(&dbus->connection))
+                dbus->n_read = dbus->counts.n_sent;
+        return is_read;
+}
+
+void dn__dbus_note_unread(dn__dbus *dbus)
+{
+        if (dbus->n_read != dbus->counts.n_sent)
+                dbus->loss = -ENOTCONN;
+        dbus->n_read = dbus->counts.n_sent;
+}
+
+/* --- Later ----------------------------------------------------------------------------------- */
+
+void dn__dbus_take_back(dn__dbus *dbus)
+{
+        dn__pending_post *lost = dn__pending_first(&dbus->in_flight);
+
+        if (!lost)
+                return;
+        (void)dn__pending_add_first(&dbus->pending, &lost->post);
+        dn__pending_take(&dbus->in_flight, lost);
+}
+
+static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        bool is_first = dn__pending_is_empty(&dbus->pending);
+        int r;
+
+        r = dn__pending_add(&dbus->pending, post);
+        if (is_first)
+                dn__loop_wake(dbus->loop);
+        return r < 0 ? r : dn__dbus_report(dbus);
+}
+
+static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        uint64_t until_us = dbus->outbox.until_us;
+
+        /* The loop writes what the socket did not accept, once it does. */
+        if (!dn__pending_is_empty(&dbus->pending) || send_now(dbus, post) < 0)
+                return send_later(dbus, post);
+        if (dbus->outbox.until_us != until_us || !dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+        return 0;
+}
+
+int dn__dbus_send_post(dn__dbus *dbus, const dn__post *post)
+{
+        dn__post numbered = *post;
+        int r;
+
+        dn__native_note_post(&dbus->native);
+        if (post->is_queued)
+                numbered.body.number = dn__numbers_draw(&dbus->numbers, &post->name);
+        r = send_or_keep(dbus, &numbered);
+        if (r >= 0)
+                return r;
+        dbus->loss = r;
+        if (post->is_queued)
+                dn__numbers_take_back(&dbus->numbers, &post->name);
+        return r;
+}
+
+void dn__dbus_look_at_socket(dn__dbus *dbus)
+{
+        dbus->outbox.is_blocked = false;
+        if (dbus->outbox.until_us && dn__clock_now_us() >= dbus->outbox.until_us)
+                dbus->outbox.until_us = 0;
+}
+
+bool dn__dbus_has_to_send(dn__dbus *dbus)
+{
+        const dn__outbox *outbox = &dbus->outbox;
+
+        if (outbox->is_blocked || dbus->n_flushes || !dn__connection_can_send(&dbus->connection))
+                return false;
+        if (outbox->n_posts && (!outbox->until_us || dbus->close_us != DN__NEVER))
+                return true;
+        return !dn__pending_is_empty(&dbus->pending);
+}
+
+/* Returns whether all of them are written or in the outbox. */
+static bool fill_outbox(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        dn__pending_post *first;
+
+        while ((first = dn__pending_first(&dbus->pending))) {
+                if (!add_to_outbox(dbus, &first->post))
+                        return false;
+                dn__pending_take(&dbus->pending, first);
+        }
+        return true;
+}
+
+bool dn__dbus_send_pending(dn__dbus *dbus)
+{
+        dn__pending_post *first;
+        bool is_all;
+
+        if (!dn__dbus_has_to_send(dbus))
+                return false;
+        if (dbus->outbox.n_posts || dn__connection_is_bypassed(&dbus->connection)) {
+                is_all = fill_outbox(dbus);
+                return dn__dbus_write(dbus) && !is_all;
+        }
+        first = dn__pending_first(&dbus->pending);
+        /* If this fails on a connection that could send, the next step finds it broken. */
+        if (!first || send_by_sd_bus(dbus, &first->post) < 0)
+                return false;
+        dn__pending_take(&dbus->pending, first);
+        return true;
+}

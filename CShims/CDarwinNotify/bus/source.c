@@ -1,0 +1,297 @@
+/* The D-Bus carrier as a loop source: reads the bus, sends queued posts, reconnects after a loss.
+ *
+ * Callbacks that may block do not run here, unless an observer asked for that, so a slow callback
+ * cannot fill the queue of the bus. */
+#include "bus/source.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "bus/receive.h"
+#include "bus/send.h"
+#include "bus/state.h"
+#include "bus/tell.h"
+#include "util/cleanup.h"
+
+/* A connection that lasted this long counts as good: the next loss restarts the backoff. */
+#define GOOD_CONNECTION_US (1 * DN__US_PER_SECOND)
+
+/* Work allowed for reading, callbacks and sending before other sources get their turn. */
+#define TURN_N_STEPS 256
+
+static uint64_t earlier(uint64_t a_us, uint64_t b_us)
+{
+        return a_us < b_us ? a_us : b_us;
+}
+
+/* When a bus goes away, many processes lose it at once: they should not all reconnect at once. */
+static uint64_t jittered(uint64_t span_us)
+{
+        return span_us / 2 + (dn__clock_now_us() * 2654435761u) % (span_us / 2 + 1);
+}
+
+static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        dbus->connect_us = dn__clock_after_us(jittered(dn__backoff_next(&dbus->backoff_us)));
+        atomic_store(&dbus->is_tried, true);
+        dn__condition_broadcast(&dbus->changed);
+}
+
+/* Before the connection is closed. */
+static void let_guest_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        if (dbus->guest)
+                dbus->guest->ops->disconnected(dbus->guest);
+}
+
+static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
+{
+        dn__dbus_note_failure(dbus, reason);
+        let_guest_go(dbus);
+        if (dn__connection_is_ready(&dbus->connection)) {
+                dbus->counts.n_losses++;
+                dn__dbus_note_unread(dbus);
+        }
+        if (dn__connection_is_ready(&dbus->connection) &&
+            dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
+                dbus->backoff_us = DN__BACKOFF_MIN_US;
+        dn__native_disconnected(&dbus->native);
+        dn__rules_disconnected(&dbus->rules);
+        dn__peers_disconnected(&dbus->peers);
+        dn__connection_close(&dbus->connection);
+        dn__dbus_take_back(dbus);
+        dbus->outbox.is_blocked = false;
+        connect_later(dbus);
+}
+
+/* Opening may take a while if an address contains a host name; no caller waits for it. */
+static void connect_if_due(dn__dbus *dbus)
+{
+        dn__connection connection = { .wire = dbus->wire };
+        bool is_due;
+        int r = 0;
+
+        dn__lock_acquire(&dbus->lock);
+        is_due = dbus->connect_us != DN__NEVER && dbus->connect_us <= dn__clock_now_us();
+        if (is_due)
+                dbus->connect_us = DN__NEVER;
+        dn__lock_release(&dbus->lock);
+        if (!is_due)
+                return;
+        r = dn__connection_open(&connection, &dbus->address);
+        dn__lock_acquire(&dbus->lock);
+        if (r < 0) {
+                dn__dbus_note_failure(dbus, r);
+                connect_later(dbus);
+        } else {
+                dbus->connection = connection;
+        }
+        dn__lock_release(&dbus->lock);
+}
+
+/* Called when the bus has said hello: sets up everything the previous connection had. */
+static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        atomic_store(&dbus->is_tried, true);
+        dbus->connected_us = dn__clock_now_us();
+        dbus->counts.n_connects++;
+        dbus->has_unasked = true;
+        dn__numbers_connected(&dbus->numbers, dbus->connection.bus);
+        if (!dn__rules_are_empty(&dbus->rules))
+                dn__native_begin(&dbus->native);
+        dn__rules_connected(&dbus->rules);
+        if (dbus->guest)
+                dbus->guest->ops->connected(dbus->guest);
+        dn__condition_broadcast(&dbus->changed);
+}
+
+/* Answers to our questions are dispatched within step(), so check the outcome after it. */
+static void stepped(dn__dbus *dbus, bool was_ready, size_t n_asked)
+        DN__REQUIRES(&dbus->lock)
+{
+        if (!was_ready && dn__connection_is_ready(&dbus->connection))
+                connected(dbus);
+        if (dbus->rules.n_asked != n_asked)
+                dn__condition_broadcast(&dbus->changed);
+        dn__dbus_note_written(dbus);
+        dbus->has_unasked = dbus->has_unasked || dbus->rules.has_gap;
+        dbus->rules.has_gap = false;
+        if (dbus->rules.n_asked == 0)
+                dn__native_settle(&dbus->native);
+        if (dbus->has_unasked && dn__connection_is_ready(&dbus->connection) &&
+            dbus->rules.n_asked == 0) {
+                dbus->has_unasked = false;
+                dbus->missed_us = 0;
+        }
+}
+
+/* Returns whether there may be more; `message` is the previous message and, on return, the new
+ * one. */
+static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->lock)
+{
+        bool was_ready = dn__connection_is_ready(&dbus->connection);
+        size_t n_asked = dbus->rules.n_asked;
+        int r;
+
+        *message = sd_bus_message_unref(*message);
+        if (!dn__connection_is_open(&dbus->connection))
+                return false;
+        /* Before sd-bus clears the socket's error. */
+        if (was_ready && dbus->n_read != dbus->counts.n_sent)
+                (void)dn__dbus_note_read(dbus);
+        r = dn__connection_step(&dbus->connection, message);
+        if (r < 0)
+                disconnect(dbus, r);
+        else
+                stepped(dbus, was_ready, n_asked);
+        return r > 0;
+}
+
+/* The host may have closed it. */
+static void look_at_descriptor(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        if (dn__connection_is_open(&dbus->connection) &&
+            !dn__connection_is_intact(&dbus->connection))
+                disconnect(dbus, -EBADF);
+}
+
+/* Runs the callbacks of each message right after it: someone is waiting for them. */
+static void receive(dn__dbus *dbus)
+{
+        sd_bus_message *message = NULL;
+
+        dn__lock_acquire(&dbus->lock);
+        look_at_descriptor(dbus);
+        for (size_t i = 0; i < TURN_N_STEPS && step(dbus, &message); i++) {
+                if (!message)
+                        continue;
+                dn__lock_release(&dbus->lock);
+                dn__dbus_handle(dbus, message);
+                dn__loop_run_queued(dbus->loop);
+                dn__lock_acquire(&dbus->lock);
+        }
+        (void)sd_bus_message_unref(message);
+        dn__lock_release(&dbus->lock);
+}
+
+static void send_pending(dn__dbus *dbus)
+{
+        bool is_sent = true;
+
+        for (size_t i = 0; i < TURN_N_STEPS && is_sent; i++) {
+                dn__lock_acquire(&dbus->lock);
+                if (i == 0)
+                        dn__dbus_look_at_socket(dbus);
+                is_sent = dn__dbus_send_pending(dbus);
+                dn__lock_release(&dbus->lock);
+        }
+}
+
+/* A closing carrier first sends what waits for its bus. */
+static bool is_over(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->close_us != DN__NEVER && !dbus->is_closed &&
+               (dn__dbus_is_drained(dbus) || !dn__connection_is_open(&dbus->connection) ||
+                dn__clock_now_us() >= dbus->close_us);
+}
+
+/* From here on nothing is left to do. */
+static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        dbus->is_closed = true;
+        dbus->connect_us = DN__NEVER;
+        let_guest_go(dbus);
+        dn__waiting_deinit(&dbus->waiting);
+        dn__peers_disconnected(&dbus->peers);
+        dn__native_disconnected(&dbus->native);
+        dn__rules_disconnected(&dbus->rules);
+        dn__connection_close(&dbus->connection);
+}
+
+static uint64_t count_untold(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->n_changes_told;
+}
+
+/* Notifies everyone affected by what this turn changed. */
+static void end_turn(dn__dbus *dbus)
+{
+        const dn__sink *sink = dbus->sink;
+        uint64_t n_changes;
+        bool missed, ends;
+
+        dn__lock_acquire(&dbus->lock);
+        missed = dbus->missed_us != DN__NEVER && dbus->missed_us <= dn__clock_now_us();
+        if (missed)
+                dbus->missed_us = DN__NEVER;
+        if (dn__dbus_is_drained(dbus) || (dbus->outbox.n_posts && !dbus->outbox.is_blocked))
+                dn__condition_broadcast(&dbus->changed);
+        ends = is_over(dbus);
+        if (ends)
+                let_go(dbus);
+        n_changes = count_untold(dbus);
+        dbus->n_changes_told += n_changes;
+        dn__lock_release(&dbus->lock);
+        dn__dbus_tell(dbus);
+        for (; n_changes > 0; n_changes--)
+                sink->connection_changed(dbus->context);
+        if (missed)
+                sink->may_have_missed(dbus->context);
+        if (dbus->guest)
+                dbus->guest->ops->dispatch(dbus->guest);
+        if (ends)
+                sink->closed(dbus->context);
+}
+
+/* --- As a source of the loop ------------------------------------------------------------------ */
+
+static dn__dbus *dbus_at(dn__source *source)
+{
+        return DN__CONTAINER(source, dn__dbus, source);
+}
+
+static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->lock)
+{
+        uint64_t until_us = DN__NEVER;
+        int r = 0;
+
+        look_at_descriptor(dbus);
+        if (dn__connection_is_open(&dbus->connection))
+                r = dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us);
+        if (r < 0)
+                disconnect(dbus, r);
+        until_us = earlier(until_us, earlier(dbus->connect_us, dbus->close_us));
+        until_us = earlier(until_us, dbus->missed_us);
+        if (dbus->outbox.until_us)
+                until_us = earlier(until_us, dbus->outbox.until_us);
+        if (dbus->outbox.is_blocked && wait->fd >= 0)
+                wait->events |= POLLOUT;
+        until_us = earlier(until_us, dn__waiting_get_until(&dbus->waiting));
+        if (dbus->guest)
+                until_us = earlier(until_us, dbus->guest->ops->get_until(dbus->guest));
+        wait->until_us = until_us;
+        return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
+               count_untold(dbus) == 0;
+}
+
+static bool dbus_prepare(dn__source *source, dn__wait *wait)
+{
+        dn__dbus *dbus = dbus_at(source);
+
+        DN__HOLD(&dbus->lock);
+        return dbus->is_closed || prepare_open(dbus, wait);
+}
+
+static void dbus_dispatch(dn__source *source)
+{
+        dn__dbus *dbus = dbus_at(source);
+
+        connect_if_due(dbus);
+        /* Received messages come first: someone is waiting for them. */
+        receive(dbus);
+        dn__dbus_handle_decided(dbus);
+        send_pending(dbus);
+        end_turn(dbus);
+}
+
+const dn__source_ops dn__dbus_source_ops = { dbus_prepare, dbus_dispatch };

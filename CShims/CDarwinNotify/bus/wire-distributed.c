@@ -1,0 +1,68 @@
+/* The signals of the distributed center (docs/wire.md). */
+#include <string.h>
+
+#include "bus/values.h"
+#include "bus/wire.h"
+
+/* Bits of the second argument. Unknown bits are ignored. */
+enum {
+        FLAG_IMMEDIATE = 1 << 0,
+        FLAG_ALL_SESSIONS = 1 << 1,
+        FLAG_OBJECT = 1 << 2,
+        FLAG_USER_INFO = 1 << 3,
+};
+
+static uint32_t flags_of(const dn__body *body)
+{
+        return (body->is_immediate ? FLAG_IMMEDIATE : 0u) |
+               (body->is_for_all_sessions ? FLAG_ALL_SESSIONS : 0u) |
+               (body->object ? FLAG_OBJECT : 0u) | (body->user_info ? FLAG_USER_INFO : 0u);
+}
+
+static int append_distributed(sd_bus_message *message, const dn__post *post)
+{
+        const dn__body *body = &post->body;
+        int r;
+
+        r = sd_bus_message_append(message, "sus", post->name.text, flags_of(body),
+                                  body->object ? body->object : "");
+        if (r >= 0)
+                r = dn__values_append(message, body->user_info);
+        return r < 0 ? r : sd_bus_message_append(message, "t", body->number);
+}
+
+/* Missing trailing arguments count as empty. */
+static bool read_distributed(sd_bus_message *message, const char *signature, dn__post *post)
+{
+        dn__body *body = &post->body;
+        const char *object = NULL;
+        dn_dict *user_info = NULL;
+        uint32_t flags = 0;
+
+        if (strncmp(signature, "su", 2) == 0 &&
+            sd_bus_message_read_basic(message, 'u', &flags) <= 0)
+                return false;
+        if (strncmp(signature, "sus", 3) == 0 &&
+            sd_bus_message_read_basic(message, 's', &object) <= 0)
+                return false;
+        if (strncmp(signature, "susa{sv}", 8) == 0 && dn__values_read(message, &user_info) < 0)
+                return false;
+        if (strncmp(signature, "susa{sv}t", 9) == 0 &&
+            sd_bus_message_read_basic(message, 't', &body->number) <= 0) {
+                dn_dict_unref(user_info);
+                return false;
+        }
+        body->is_immediate = flags & FLAG_IMMEDIATE;
+        body->is_for_all_sessions = flags & FLAG_ALL_SESSIONS;
+        body->object = flags & FLAG_OBJECT ? object : NULL;
+        body->user_info = flags & FLAG_USER_INFO ? user_info : dn_dict_unref(user_info);
+        return true;
+}
+
+const dn__wire dn__wire_distributed = {
+        .center = "distributed",
+        .path = "/org/darwinnotify/Distributed1",
+        .interface_prefix = "org.darwinnotify.Distributed1.",
+        .append = append_distributed,
+        .read = read_distributed,
+};

@@ -1,0 +1,77 @@
+/* The state of the requests of a process on one bus, and what both directions do with it. */
+#include "calls/base.h"
+
+#include <errno.h>
+
+#include "bus/wire.h"
+
+/* --- Sending and handing over --------------------------------------------------------------- */
+
+void dn__calls_add_job(dn__calls *calls, dn__job *job)
+{
+        dn__list_append(&calls->jobs, &job->link);
+        dn__loop_wake(calls->loop);
+}
+
+/* Work that an executor refuses runs here rather than never. */
+void dn__calls_hand_over(dn__calls *calls)
+{
+        for (;;) {
+                dn__job *job = NULL;
+
+                dn__lock_acquire(&calls->dbus->lock);
+                if (!dn__list_is_empty(&calls->jobs)) {
+                        job = DN__CONTAINER(calls->jobs.next, dn__job, link);
+                        dn__list_remove(&job->link);
+                }
+                dn__lock_release(&calls->dbus->lock);
+                if (!job)
+                        return;
+                if (!job->executor ||
+                    dn__executor_enqueue(job->executor, job->run, job->argument) < 0)
+                        job->run(job->argument);
+        }
+}
+
+/* What the socket does not take now, the service thread writes. */
+int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_serial)
+{
+        dn__connection *connection = &calls->dbus->connection;
+        int r;
+
+        if (!dn__connection_is_open(connection))
+                return -ENOTCONN;
+        r = dn__connection_send(connection, message, ret_serial);
+        if (!dn__connection_can_send(connection))
+                dn__loop_wake(calls->loop);
+        return r;
+}
+
+void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argument)
+{
+        dn__connection *connection = &calls->dbus->connection;
+
+        if (!dn__connection_is_ready(connection))
+                return;
+        dn__connection_tell(connection, method, argument);
+        if (!dn__connection_can_send(connection))
+                dn__loop_wake(calls->loop);
+}
+
+/* --- Use ------------------------------------------------------------------------------------ */
+
+void dn__calls_retain(dn__calls *calls)
+{
+        atomic_fetch_add(&calls->n_users, 1);
+        calls->keeper.retain(calls->keeper.context);
+}
+
+void dn__calls_release(dn__calls *calls)
+{
+        dn__keeper keeper = calls->keeper;
+
+        if (!dn__calls_are_current(calls))
+                return;
+        atomic_fetch_sub(&calls->n_users, 1);
+        keeper.release(keeper.context);
+}

@@ -1,0 +1,122 @@
+/* The state of the requests of a process on one bus, and what both directions do with it. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/guest.h"
+#include "bus/state.h"
+#include "calls/keeper.h"
+#include "calls/names.h"
+#include "darwinnotify/service.h"
+#include "delivery/executor.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* Limit of callers that are remembered between their requests: each costs the bus a match rule. */
+#define DN__CALLERS_MAX_IDLE 256
+
+typedef struct dn__calls dn__calls;
+
+/* Work for an executor. Only the service thread hands it over, so that its order is kept. */
+typedef struct dn__job {
+        dn__link link;
+        dn__executor *executor; /* borrowed; the work keeps it; NULL: the service thread */
+        dn_work_fn run;
+        void *argument;
+} dn__job;
+
+struct dn__calls {
+        dn__guest guest;
+        dn__dbus *dbus; /* its lock guards the fields below, which the compiler cannot express */
+        dn__loop *loop;       /* constant, as the next two */
+        dn__keeper keeper;
+        uint64_t fork_id;
+
+        dn__link jobs;
+        dn__link calls; /* in progress: dn_call */
+        dn__map by_serial;
+        size_t n_calls;
+        size_t n_call_bytes;
+        /* Not after the first deadline of a call. It stays when that call ends: no later call then
+         * has to wake the thread for it. */
+        uint64_t until_us;
+
+        dn__link services; /* dn_service */
+        dn__map callers;
+        dn__link idle_callers; /* by age, oldest first */
+        size_t n_idle_callers;
+        uint64_t last_id;
+        _Atomic size_t n_users; /* calls and services that exist; each keeps the center open */
+};
+
+/* A process that has made requests. */
+typedef struct dn__caller {
+        dn__map_entry entry;
+        dn__link link;     /* in `idle_callers` */
+        dn__link requests; /* in progress, in the order of their arrival */
+        size_t n_requests;
+        size_t n_bytes; /* of their arguments */
+        dn__calls *calls;
+        sd_bus_slot *question; /* who it is; NULL: answered */
+        uint32_t user;
+        int32_t process;
+        char name[];
+} dn__caller;
+
+/* A name on the bus. */
+struct dn_service {
+        dn__link link; /* in `services`; unlinked: closed */
+        dn__calls *calls;
+        dn__executor *executor;
+        dn_service_handler handler;
+        const char **kinds; /* sorted */
+        size_t n_kinds;
+        sd_bus_slot *question; /* the request for the name; NULL: answered */
+        int answer;            /* of the last one: 0, DN_NAME_QUEUED or a negative errno */
+        bool may_queue;
+        bool has_name;
+        _Atomic unsigned n_refs; /* held by its owner, each request, each job */
+        char path[DN__CALL_NAME_BYTES];
+        char name[];
+};
+
+struct dn_request {
+        dn_request_info info;
+        dn__link link;      /* in the caller's `requests` */
+        dn__caller *caller; /* NULL: nobody waits for the answer any more */
+        dn_service *service; /* keeps it */
+        sd_bus_message *message; /* to be answered; NULL with `caller` */
+        size_t n_bytes;
+        bool has_begun; /* the handler has it */
+        _Atomic unsigned n_refs; /* held by the caller's list, each job, the handler */
+        dn__job begin;
+        dn__job cancel;
+        char text[]; /* the sender, then the kind */
+};
+
+/* Adds work, under the lock, and makes the service thread hand it over. */
+void dn__calls_add_job(dn__calls *calls, dn__job *job) DN__REQUIRES(&calls->dbus->lock);
+
+/* Hands the work over. On the service thread, without the lock. */
+void dn__calls_hand_over(dn__calls *calls);
+
+/* Sends a message, under the lock. With `ret_serial`, its answer is awaited. Returns 0 or a
+ * negative errno. */
+int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_serial)
+        DN__REQUIRES(&calls->dbus->lock);
+
+/* Calls a method of the bus that takes one string, without awaiting an answer. */
+void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argument)
+        DN__REQUIRES(&calls->dbus->lock);
+
+/* Count who uses the calls; the last one lets the center close. A forked child releases nothing. */
+void dn__calls_retain(dn__calls *calls);
+void dn__calls_release(dn__calls *calls);
+
+static inline bool dn__calls_are_current(const dn__calls *calls)
+{
+        return calls->fork_id == dn__fork_id();
+}

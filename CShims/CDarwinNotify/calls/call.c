@@ -1,0 +1,300 @@
+/* Requests to other processes: each is begun once and ends once. */
+#include "calls/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/values.h"
+#include "bus/wire.h"
+#include "calls/message.h"
+#include "post/dict.h"
+#include "util/call.h"
+#include "util/hash.h"
+
+struct dn_call {
+        dn__map_entry entry; /* in `by_serial` */
+        dn__link link;       /* in `calls`; unlinked: it has ended */
+        dn__calls *calls;
+        uint64_t serial;
+        uint64_t until_us;
+        size_t n_bytes; /* of its arguments */
+        dn__executor *executor;
+        dn_call_handler handler;
+        dn__job job;           /* calls the handler */
+        dn_outcome outcome;    /* owns what it points to, once the call has ended */
+        _Atomic unsigned n_refs; /* held by the caller, and until its end is told */
+        char service[];        /* for a cancellation */
+};
+
+dn_call *dn_call_unref(dn_call *call)
+{
+        DN__CALL();
+
+        if (!call || atomic_fetch_sub_explicit(&call->n_refs, 1, memory_order_acq_rel) != 1)
+                return NULL;
+        dn_dict_unref(call->outcome.reply);
+        free((char *)call->outcome.error_name);
+        free((char *)call->outcome.message);
+        dn__executor_unref(call->executor);
+        dn__calls_release(call->calls);
+        free(call);
+        return NULL;
+}
+
+/* --- The end ------------------------------------------------------------------------------ */
+
+/* On the executor. */
+static void tell_end(void *argument)
+{
+        dn_call *call = argument;
+
+        call->handler.ended(&call->outcome, call->handler.context);
+        (void)dn_call_unref(call);
+}
+
+/* Takes a call out of those in progress: who does so ends it. Returns false if it has ended. */
+static bool take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
+{
+        if (!dn__link_is_linked(&call->link))
+                return false;
+        dn__list_remove(&call->link);
+        dn__map_remove(&calls->by_serial, &call->entry);
+        calls->n_calls--;
+        calls->n_call_bytes -= call->n_bytes;
+        return true;
+}
+
+static void end(dn__calls *calls, dn_call *call, int error) DN__REQUIRES(&calls->dbus->lock)
+{
+        if (!take(calls, call))
+                return;
+        call->outcome.error = error;
+        dn__calls_add_job(calls, &call->job);
+}
+
+static dn_call *find(dn__calls *calls, uint64_t serial) DN__REQUIRES(&calls->dbus->lock)
+{
+        dn__map_entry *entry = dn__map_find(&calls->by_serial, dn__hash64(&serial, sizeof(serial)),
+                                            &serial, sizeof(serial));
+
+        return entry ? DN__CONTAINER(entry, dn_call, entry) : NULL;
+}
+
+static void read_outcome(sd_bus_message *message, dn_outcome *ret_outcome)
+{
+        const sd_bus_error *error = sd_bus_message_get_error(message);
+        dn_dict *reply = NULL;
+
+        *ret_outcome = (dn_outcome){ 0 };
+        if (!error) {
+                ret_outcome->error = dn__call_read_reply(message, &reply);
+                ret_outcome->reply = reply;
+                return;
+        }
+        ret_outcome->error = dn__call_read_error(error);
+        ret_outcome->error_name = strdup(error->name);
+        ret_outcome->message = strdup(error->message ? error->message : "");
+}
+
+bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
+{
+        uint64_t serial;
+        dn_call *call;
+
+        if (sd_bus_message_get_reply_cookie(message, &serial) < 0)
+                return false;
+        dn__lock_acquire(&calls->dbus->lock);
+        call = find(calls, serial);
+        if (call)
+                (void)take(calls, call);
+        dn__lock_release(&calls->dbus->lock);
+        if (!call)
+                return false; /* late */
+        read_outcome(message, &call->outcome);
+        DN__HOLD(&calls->dbus->lock);
+        dn__calls_add_job(calls, &call->job);
+        return true;
+}
+
+/* Tells the service that nobody waits any more. */
+static void tell_service(dn__calls *calls, const dn_call *call) DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        char path[DN__CALL_NAME_BYTES];
+        int r;
+
+        if (!dn__connection_is_ready(&calls->dbus->connection))
+                return;
+        dn__service_write_path(call->service, path);
+        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, call->service,
+                                           path, DN__CALLS_INTERFACE, DN__CALLS_CANCEL);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "u", (uint32_t)call->serial);
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
+        if (r >= 0)
+                (void)dn__calls_send(calls, message, NULL);
+}
+
+void dn__calls_expire(dn__calls *calls)
+{
+        uint64_t now_us, first_us = DN__NEVER;
+
+        if (calls->until_us == DN__NEVER || calls->until_us > (now_us = dn__clock_now_us()))
+                return;
+        for (dn__link *link = calls->calls.next, *next; link != &calls->calls; link = next) {
+                dn_call *call = DN__CONTAINER(link, dn_call, link);
+
+                next = link->next;
+                if (call->until_us <= now_us) {
+                        tell_service(calls, call);
+                        end(calls, call, -ETIMEDOUT);
+                } else if (call->until_us < first_us) {
+                        first_us = call->until_us;
+                }
+        }
+        calls->until_us = first_us;
+}
+
+void dn__calls_end_all(dn__calls *calls, int error)
+{
+        while (!dn__list_is_empty(&calls->calls)) {
+                dn_call *first = DN__CONTAINER(calls->calls.next, dn_call, link);
+
+                if (error == -ECANCELED)
+                        tell_service(calls, first);
+                end(calls, first, error);
+        }
+        calls->until_us = DN__NEVER;
+}
+
+void dn_call_cancel(dn_call *call)
+{
+        DN__CALL();
+
+        if (!call || !dn__calls_are_current(call->calls))
+                return;
+        DN__HOLD(&call->calls->dbus->lock);
+        if (!dn__link_is_linked(&call->link))
+                return;
+        tell_service(call->calls, call);
+        end(call->calls, call, -ECANCELED);
+}
+
+/* --- The beginning ------------------------------------------------------------------------ */
+
+static int make_message(dn__calls *calls, const dn_call_plan *plan, sd_bus_message **ret_message)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        char path[DN__CALL_NAME_BYTES], interface[DN__CALL_NAME_BYTES];
+        const char *member;
+        int r;
+
+        dn__service_write_path(plan->service, path);
+        member = dn__kind_split(plan->kind, interface);
+        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, plan->service,
+                                           path, interface, member);
+        if (r >= 0)
+                r = dn__values_append(message, plan->arguments);
+        if (r >= 0)
+                *ret_message = DN__TAKE(message);
+        return r < 0 ? r : 0;
+}
+
+static int check_limits(const dn__calls *calls, size_t n_bytes) DN__REQUIRES(&calls->dbus->lock)
+{
+        if (!dn__connection_is_ready(&calls->dbus->connection) || calls->dbus->connection.is_broken)
+                return -ENOTCONN;
+        if (calls->n_calls >= DN_CALLS_MAX || calls->n_call_bytes + n_bytes > DN_CALLS_MAX_BYTES)
+                return -ENOBUFS;
+        return 0;
+}
+
+/* Sends the message of a call, which is then in progress. */
+static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        r = check_limits(calls, call->n_bytes);
+        if (r == 0)
+                r = make_message(calls, plan, &message);
+        if (r < 0)
+                return r;
+        if (dn__calls_send(calls, message, &call->serial) < 0)
+                return -ENOTCONN;
+        call->entry = (dn__map_entry){
+                .hash = dn__hash64(&call->serial, sizeof(call->serial)),
+                .key = &call->serial,
+                .n_key_bytes = sizeof(call->serial),
+        };
+        r = dn__map_add(&calls->by_serial, &call->entry);
+        if (r < 0)
+                return r; /* its answer will be unexpected */
+        dn__list_append(&calls->calls, &call->link);
+        calls->n_calls++;
+        calls->n_call_bytes += call->n_bytes;
+        return 0;
+}
+
+static dn_call *make_call(dn__calls *calls, const dn_call_plan *plan,
+                          const dn_call_handler *handler)
+{
+        size_t n_bytes = strlen(plan->service) + 1;
+        dn_call *call = calloc(1, sizeof(*call) + n_bytes);
+
+        if (!call)
+                return NULL;
+        call->calls = calls;
+        call->handler = *handler;
+        call->n_bytes = dn__dict_get_bytes(plan->arguments);
+        call->until_us = dn__clock_after_us(plan->timeout_us);
+        call->job.run = tell_end;
+        call->job.argument = call;
+        atomic_init(&call->n_refs, 2);
+        memcpy(call->service, plan->service, n_bytes);
+        dn__calls_retain(calls);
+        return call;
+}
+
+/* The service thread may end the call as soon as the lock is released. */
+static int begin(dn__calls *calls, dn_call *call, const dn_call_plan *plan, dn_call **ret_call)
+{
+        int r;
+
+        DN__HOLD(&calls->dbus->lock);
+        r = send_call(calls, call, plan);
+        if (r < 0)
+                return r;
+        if (call->until_us < calls->until_us) {
+                calls->until_us = call->until_us;
+                dn__loop_wake(calls->loop);
+        }
+        if (ret_call)
+                *ret_call = call;
+        return 0;
+}
+
+int dn__call_start(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
+                   const dn_executor *executor, dn_call **ret_call)
+{
+        dn_call *call;
+        int r;
+
+        call = make_call(calls, plan, handler);
+        if (!call)
+                return -ENOMEM;
+        r = dn__executor_new(executor, calls->loop, &call->executor);
+        if (r == 0) {
+                call->job.executor = call->executor;
+                r = begin(calls, call, plan, ret_call);
+        }
+        if (r < 0 || !ret_call)
+                (void)dn_call_unref(call); /* the caller's */
+        if (r < 0)
+                (void)dn_call_unref(call); /* the call's own: it never began */
+        return r;
+}

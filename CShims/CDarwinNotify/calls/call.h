@@ -1,0 +1,17 @@
+/* Requests to other processes: each is begun once and ends once. */
+#pragma once
+
+#include "calls/base.h"
+
+/* As dn_call_begin(), after it has checked its arguments. */
+int dn__call_start(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
+                   const dn_executor *executor, dn_call **ret_call);
+
+/* Ends the call that a message answers. Returns false if there is none. Without the lock. */
+bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message);
+
+/* Ends the calls whose time is over. */
+void dn__calls_expire(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
+
+/* Ends all calls with an error. */
+void dn__calls_end_all(dn__calls *calls, int error) DN__REQUIRES(&calls->dbus->lock);

@@ -1,0 +1,23 @@
+/* The processes that make requests: who they are, what they have in progress. */
+#pragma once
+
+#include "calls/base.h"
+
+/* Finds a caller; NULL: unknown. */
+dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);
+
+/* Finds a caller, or asks the bus about it; `answered` gets the answer. Returns NULL if out of
+ * memory, or if the connection is broken. */
+dn__caller *dn__caller_get(dn__calls *calls, const char *name, sd_bus_message_handler_t answered)
+        DN__REQUIRES(&calls->dbus->lock);
+
+/* Reads who a caller is. Returns false if it has left. */
+bool dn__caller_read(dn__caller *caller, sd_bus_message *message);
+
+/* Adds a request to its caller's, or takes it out: it has been answered, or nobody waits. */
+void dn__caller_add(dn__calls *calls, dn__caller *caller, dn_request *request)
+        DN__REQUIRES(&calls->dbus->lock);
+void dn__caller_remove(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbus->lock);
+
+/* Forgets a caller without requests. */
+void dn__caller_forget(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->dbus->lock);

@@ -1,0 +1,160 @@
+/* The requests of a process as the guest of a connection. */
+#include "calls/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/base.h"
+#include "calls/call.h"
+#include "calls/request.h"
+#include "calls/service.h"
+
+static dn__calls *calls_at(dn__guest *guest)
+{
+        return DN__CONTAINER(guest, dn__calls, guest);
+}
+
+static void guest_connected(dn__guest *guest)
+{
+        dn__calls *calls = calls_at(guest);
+
+        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__services_connected(calls);
+}
+
+static void guest_disconnected(dn__guest *guest)
+{
+        dn__calls *calls = calls_at(guest);
+
+        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__calls_end_all(calls, -ENOTCONN);
+        dn__requests_disconnected(calls);
+        dn__services_disconnected(calls);
+}
+
+static uint64_t guest_until(dn__guest *guest)
+{
+        dn__calls *calls = calls_at(guest);
+
+        dn__cleanup_assert_held(&calls->dbus->lock);
+        return dn__list_is_empty(&calls->jobs) ? calls->until_us : 0;
+}
+
+static void guest_dispatch(dn__guest *guest)
+{
+        dn__calls *calls = calls_at(guest);
+
+        dn__lock_acquire(&calls->dbus->lock);
+        dn__calls_expire(calls);
+        dn__lock_release(&calls->dbus->lock);
+        dn__calls_hand_over(calls);
+}
+
+/* The bus tells who owns a name, and which callers have left. */
+static bool handle_signal(dn__calls *calls, sd_bus_message *message)
+{
+        const char *sender = sd_bus_message_get_sender(message), *name, *old, *new;
+
+        if (!sender || strcmp(sender, DN__BUS_NAME) != 0)
+                return false;
+        DN__HOLD(&calls->dbus->lock);
+        if (sd_bus_message_is_signal(message, DN__BUS_NAME, "NameOwnerChanged") > 0 &&
+            sd_bus_message_read(message, "sss", &name, &old, &new) > 0) {
+                if (*new == '\0')
+                        dn__requests_left(calls, name);
+                return true;
+        }
+        if (sd_bus_message_read(message, "s", &name) <= 0)
+                return false;
+        if (sd_bus_message_is_signal(message, DN__BUS_NAME, "NameAcquired") > 0)
+                return dn__service_note_name(calls, name, true);
+        return sd_bus_message_is_signal(message, DN__BUS_NAME, "NameLost") > 0 &&
+               dn__service_note_name(calls, name, false);
+}
+
+static bool guest_handle(dn__guest *guest, sd_bus_message *message)
+{
+        dn__calls *calls = calls_at(guest);
+        uint8_t type = 0;
+        bool is_handled;
+
+        (void)sd_bus_message_get_type(message, &type);
+        if (type == SD_BUS_MESSAGE_METHOD_CALL)
+                is_handled = dn__request_handle(calls, message);
+        else if (type == SD_BUS_MESSAGE_SIGNAL)
+                is_handled = handle_signal(calls, message);
+        else
+                is_handled = dn__call_handle_answer(calls, message);
+        if (is_handled)
+                dn__calls_hand_over(calls);
+        return is_handled;
+}
+
+static const dn__guest_ops guest_ops = {
+        .connected = guest_connected,
+        .disconnected = guest_disconnected,
+        .get_until = guest_until,
+        .dispatch = guest_dispatch,
+        .handle = guest_handle,
+};
+
+/* --- For the center ------------------------------------------------------------------------- */
+
+int dn__calls_new(dn__dbus *dbus, dn__loop *loop, const dn__keeper *keeper, dn__calls **ret_calls)
+{
+        dn__calls *calls = calloc(1, sizeof(*calls));
+
+        if (!calls)
+                return -ENOMEM;
+        calls->guest.ops = &guest_ops;
+        calls->dbus = dbus;
+        calls->loop = loop;
+        calls->keeper = *keeper;
+        calls->fork_id = dn__fork_id();
+        dn__lock_acquire(&dbus->lock);
+        calls->until_us = DN__NEVER;
+        dn__list_init(&calls->jobs);
+        dn__list_init(&calls->calls);
+        dn__list_init(&calls->services);
+        dn__list_init(&calls->idle_callers);
+        dn__lock_release(&dbus->lock);
+        dn__dbus_set_guest(dbus, &calls->guest);
+        *ret_calls = calls;
+        return 0;
+}
+
+void dn__calls_free(dn__calls *calls)
+{
+        if (!calls)
+                return;
+        dn__map_deinit(&calls->by_serial);
+        dn__map_deinit(&calls->callers);
+        free(calls);
+}
+
+void dn__calls_cancel(dn__calls *calls)
+{
+        if (!calls)
+                return;
+        DN__HOLD(&calls->dbus->lock);
+        dn__calls_end_all(calls, -ECANCELED);
+}
+
+bool dn__calls_are_idle(dn__calls *calls)
+{
+        return !calls || atomic_load(&calls->n_users) == 0;
+}
+
+int dn__calls_begin(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
+                    const dn_executor *executor, dn_call **ret_call)
+{
+        return dn__call_start(calls, plan, handler, executor, ret_call);
+}
+
+int dn__calls_serve(dn__calls *calls, const dn_service_plan *plan,
+                    const dn_service_handler *handler, const dn_executor *executor,
+                    dn_service **ret_service)
+{
+        return dn__service_open(calls, plan, handler, executor, ret_service);
+}

@@ -1,0 +1,30 @@
+/* The requests of a process on one bus, in both directions: what the public functions stand on. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "bus/dbus.h"
+#include "calls/keeper.h"
+#include "darwinnotify/service.h"
+
+typedef struct dn__calls dn__calls;
+
+/* Makes the guest of a carrier, which is borrowed, as is the loop that drives it. Returns 0 or
+ * -ENOMEM. */
+int dn__calls_new(dn__dbus *dbus, dn__loop *loop, const dn__keeper *keeper, dn__calls **ret_calls);
+
+/* When the carrier has been freed and nothing is in progress. NULL is allowed. */
+void dn__calls_free(dn__calls *calls);
+
+/* Cancels the calls in progress, and closes the services for their owners, who may still do so. */
+void dn__calls_cancel(dn__calls *calls);
+
+/* Returns whether there are neither calls nor services, nor unanswered requests. */
+bool dn__calls_are_idle(dn__calls *calls);
+
+/* As the public functions, after these have checked their arguments. The carrier is started. */
+int dn__calls_begin(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
+                    const dn_executor *executor, dn_call **ret_call);
+int dn__calls_serve(dn__calls *calls, const dn_service_plan *plan,
+                    const dn_service_handler *handler, const dn_executor *executor,
+                    dn_service **ret_service);

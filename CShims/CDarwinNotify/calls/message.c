@@ -1,0 +1,163 @@
+/* How requests and answers are written as D-Bus messages, and read (docs/wire.md). */
+#include "calls/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/values.h"
+#include "bus/wire.h"
+#include "calls/names.h"
+#include "darwinnotify/call.h"
+
+/* --- Reading ------------------------------------------------------------------------------ */
+
+int dn__call_read_arguments(sd_bus_message *message, dn_dict **ret_arguments)
+{
+        const char *signature = sd_bus_message_get_signature(message, true);
+
+        if (!signature || *signature == '\0')
+                return dn_dict_builder_finish(dn_dict_builder_new(), ret_arguments);
+        if (strcmp(signature, "a{sv}") != 0)
+                return -EINVAL;
+        return dn__values_read(message, ret_arguments);
+}
+
+int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply)
+{
+        dn_dict *reply = NULL;
+        int r;
+
+        r = sd_bus_message_at_end(message, true);
+        if (r > 0)
+                return dn_dict_builder_finish(dn_dict_builder_new(), ret_reply);
+        r = r < 0 ? -EBADMSG : dn__values_read_as(message, DN_REPLY_VALUE, &reply);
+        if (r == 0 && sd_bus_message_at_end(message, true) <= 0) {
+                dn_dict_unref(reply);
+                return -EBADMSG;
+        }
+        if (r == 0)
+                *ret_reply = reply;
+        return r;
+}
+
+int dn__call_read_error(const sd_bus_error *error)
+{
+        static const struct {
+                const char *name;
+                int error;
+        } meanings[] = {
+                { SD_BUS_ERROR_SERVICE_UNKNOWN, -ENXIO },
+                { SD_BUS_ERROR_NAME_HAS_NO_OWNER, -ENXIO },
+                { SD_BUS_ERROR_UNKNOWN_OBJECT, -ENXIO },
+                { SD_BUS_ERROR_NO_REPLY, -ECONNRESET },
+                { SD_BUS_ERROR_DISCONNECTED, -ECONNRESET },
+                { SD_BUS_ERROR_ACCESS_DENIED, -EACCES },
+                { SD_BUS_ERROR_AUTH_FAILED, -EACCES },
+                { SD_BUS_ERROR_LIMITS_EXCEEDED, -ENOBUFS },
+                { SD_BUS_ERROR_NO_MEMORY, -EREMOTEIO },
+        };
+
+        for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+                if (error->name && strcmp(error->name, meanings[i].name) == 0)
+                        return meanings[i].error;
+        return -EREMOTEIO;
+}
+
+/* --- Writing ------------------------------------------------------------------------------ */
+
+int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        dn_value value;
+        int r;
+
+        r = sd_bus_message_new_method_return(call, &message);
+        if (r >= 0 && dn_dict_get(reply, DN_REPLY_VALUE, &value))
+                r = dn__values_append_variant(message, &value);
+        else if (r >= 0)
+                r = sd_bus_message_append(message, "v", "a{sv}", 0);
+        if (r >= 0)
+                *ret_message = DN__TAKE(message);
+        return r < 0 ? r : 0;
+}
+
+/* --- Introspection ------------------------------------------------------------------------ */
+
+static const char doctype[] =
+        "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"\n"
+        "\"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n<node>\n";
+
+static const char standard[] =
+        " <interface name=\"org.freedesktop.DBus.Introspectable\">\n"
+        "  <method name=\"Introspect\"><arg name=\"xml\" type=\"s\" direction=\"out\"/></method>\n"
+        " </interface>\n"
+        " <interface name=\"org.freedesktop.DBus.Peer\">\n"
+        "  <method name=\"Ping\"/>\n"
+        "  <method name=\"GetMachineId\"><arg name=\"id\" type=\"s\" direction=\"out\"/></method>\n"
+        " </interface>\n"
+        " <interface name=\"" DN__CALLS_INTERFACE "\">\n"
+        "  <method name=\"" DN__CALLS_CANCEL "\">"
+        "<arg name=\"serial\" type=\"u\" direction=\"in\"/></method>\n"
+        " </interface>\n";
+
+/* The kinds of one interface follow each other. */
+static void write_kinds(FILE *text, const char *const *kinds, size_t n_kinds)
+{
+        char last[DN__CALL_NAME_BYTES] = "", interface[DN__CALL_NAME_BYTES];
+
+        for (size_t i = 0; i < n_kinds; i++) {
+                const char *member = dn__kind_split(kinds[i], interface);
+
+                if (strcmp(interface, last) != 0)
+                        (void)fprintf(text, "%s <interface name=\"%s\">\n",
+                                      *last ? " </interface>\n" : "", interface);
+                (void)fprintf(text,
+                              "  <method name=\"%s\">"
+                              "<arg name=\"arguments\" type=\"a{sv}\" direction=\"in\"/>"
+                              "<arg name=\"response\" type=\"v\" direction=\"out\"/></method>\n",
+                              member);
+                memcpy(last, interface, sizeof(last));
+        }
+        if (n_kinds)
+                (void)fputs(" </interface>\n", text);
+}
+
+/* Closes the text; returns NULL if anything of it was not written. */
+static char *finish_text(FILE *text, char **bytes)
+{
+        bool is_whole;
+
+        (void)fputs("</node>\n", text);
+        is_whole = !ferror(text);
+        if (fclose(text) == 0 && is_whole)
+                return *bytes;
+        free(*bytes);
+        return NULL;
+}
+
+char *dn__introspection_new(const char *const *kinds, size_t n_kinds)
+{
+        char *bytes = NULL;
+        size_t n_bytes;
+        FILE *text = open_memstream(&bytes, &n_bytes);
+
+        if (!text)
+                return NULL;
+        (void)fprintf(text, "%s%s", doctype, standard);
+        write_kinds(text, kinds, n_kinds);
+        return finish_text(text, &bytes);
+}
+
+char *dn__introspection_new_parent(const char *child)
+{
+        char *bytes = NULL;
+        size_t n_bytes;
+        FILE *text = open_memstream(&bytes, &n_bytes);
+
+        if (!text)
+                return NULL;
+        (void)fprintf(text, "%s <node name=\"%.*s\"/>\n", doctype, (int)strcspn(child, "/"), child);
+        return finish_text(text, &bytes);
+}

@@ -1,0 +1,32 @@
+/* How requests and answers are written as D-Bus messages, and read (docs/wire.md). */
+#pragma once
+
+#include <stddef.h>
+
+#include <systemd/sd-bus.h>
+
+#include "darwinnotify/dict.h"
+
+/* The interface and method by which a caller ends its call: the argument is the call's serial. */
+#define DN__CALLS_INTERFACE "org.darwinnotify.Calls1"
+#define DN__CALLS_CANCEL "Cancel"
+
+/* Reads the arguments of a request: one a{sv}, or none. Returns 0; -EINVAL if they have other
+ * types; -EBADMSG, -E2BIG or -ENOMEM as dn__values_read(). */
+int dn__call_read_arguments(sd_bus_message *message, dn_dict **ret_arguments);
+
+/* Reads the arguments of a reply. One value, perhaps in a variant, is that of DN_REPLY_VALUE; none
+ * makes an empty dictionary. Returns 0, -EBADMSG, -E2BIG or -ENOMEM. */
+int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply);
+
+/* Returns what an error means, as dn_outcome has it. */
+int dn__call_read_error(const sd_bus_error *error);
+
+/* Makes the reply to a call. Returns 0 or a negative errno. */
+int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message);
+
+/* Writes the introspection of a service: `kinds` are sorted. NULL if out of memory. */
+char *dn__introspection_new(const char *const *kinds, size_t n_kinds);
+
+/* Writes the introspection of a path above a service; `child` is the rest of the service's path. */
+char *dn__introspection_new_parent(const char *child);

@@ -1,0 +1,419 @@
+/* Requests of other processes: from the message to the answer. */
+#include "calls/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus/wire.h"
+#include "calls/callers.h"
+#include "calls/message.h"
+#include "calls/service.h"
+#include "post/dict.h"
+#include "util/call.h"
+#include "util/text.h"
+
+static void request_unref(dn_request *request)
+{
+        if (atomic_fetch_sub_explicit(&request->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        dn__service_unref(request->service);
+        dn_dict_unref(request->info.arguments);
+        free(request);
+}
+
+/* --- Answers ------------------------------------------------------------------------------ */
+
+/* Ends a request; without a message nobody gets an answer, because of an earlier error. */
+static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *answer)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        int r = 0;
+
+        if (answer && sd_bus_message_get_expect_reply(request->message) > 0)
+                r = dn__calls_send(calls, answer, NULL);
+        request->message = sd_bus_message_unref(request->message);
+        dn__caller_remove(calls, request);
+        return r < 0 ? -ENOTCONN : 0;
+}
+
+static int make_error(sd_bus_message *call, const char *name, const char *text,
+                      sd_bus_message **ret_message)
+{
+        /* Errors are named like interfaces. A bus disconnects whoever sends it another name. */
+        bool is_valid = name && sd_bus_interface_name_is_valid(name) > 0;
+        sd_bus_error error = {
+                .name = is_valid ? name : DN_ERROR_FAILED,
+                .message = text && dn__utf8_is_valid(text, strlen(text)) ? text : "",
+        };
+
+        return sd_bus_message_new_method_error(call, ret_message, &error);
+}
+
+static int refuse_request(dn__calls *calls, dn_request *request, const char *name,
+                          const char *text) DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        if (!request->caller)
+                return -ECANCELED;
+        r = make_error(request->message, name, text, &message);
+        (void)end_request(calls, request, r < 0 ? NULL : message);
+        request_unref(request); /* the list's */
+        return r < 0 ? -ENOMEM : 0;
+}
+
+static void run_drop(void *request)
+{
+        request_unref(request);
+}
+
+/* Releases a reference, perhaps the last one, after the lock. */
+static void drop(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbus->lock)
+{
+        request->cancel.executor = NULL;
+        request->cancel.run = run_drop;
+        dn__calls_add_job(calls, &request->cancel);
+}
+
+/* Ends a request whose caller no longer waits. */
+static void cancel_request(dn__calls *calls, dn_request *request)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        /* The bus remembers who waits for an answer until there is one. */
+        atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
+        (void)refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller no longer waits.");
+        if (request->has_begun && request->service->handler.cancel)
+                dn__calls_add_job(calls, &request->cancel);
+        else
+                drop(calls, request);
+}
+
+static int answer_under_lock(dn__calls *calls, dn_request *request, const dn_dict *reply)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        if (!request->caller)
+                return -ECANCELED;
+        r = dn__call_make_reply(request->message, reply, &message);
+        if (r < 0) {
+                (void)refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
+                return -ENOMEM;
+        }
+        r = end_request(calls, request, message);
+        request_unref(request);
+        return r;
+}
+
+int dn_request_answer(dn_request *request, const dn_dict *reply)
+{
+        DN__CALL();
+        dn__calls *calls;
+        int r = -ECANCELED;
+
+        if (!request)
+                return -EINVAL;
+        calls = request->service->calls;
+        if (dn__calls_are_current(calls)) {
+                dn__lock_acquire(&calls->dbus->lock);
+                r = answer_under_lock(calls, request, reply);
+                dn__lock_release(&calls->dbus->lock);
+        }
+        request_unref(request);
+        return r;
+}
+
+int dn_request_refuse(dn_request *request, const char *error, const char *message)
+{
+        DN__CALL();
+        dn__calls *calls;
+        int r = -ECANCELED;
+
+        if (!request)
+                return -EINVAL;
+        calls = request->service->calls;
+        if (dn__calls_are_current(calls)) {
+                dn__lock_acquire(&calls->dbus->lock);
+                r = refuse_request(calls, request, error, message);
+                dn__lock_release(&calls->dbus->lock);
+        }
+        request_unref(request);
+        return r;
+}
+
+/* --- On the executor ---------------------------------------------------------------------- */
+
+/* Returns whether the handler gets the request. */
+static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
+{
+        DN__HOLD(&calls->dbus->lock);
+        if (!request->caller)
+                return false;
+        request->has_begun = is_allowed && dn__link_is_linked(&request->service->link);
+        if (!is_allowed)
+                (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
+                                     "The service does not allow this request to its caller.");
+        else if (!request->has_begun)
+                (void)refuse_request(calls, request, DN_ERROR_UNAVAILABLE,
+                                     "The service was closed.");
+        return request->has_begun;
+}
+
+static void run_begin(void *argument)
+{
+        dn_request *request = argument;
+        const dn_service_handler *handler = &request->service->handler;
+        bool is_allowed = !handler->allow || handler->allow(&request->info, handler->context);
+
+        if (may_begin(request->service->calls, request, is_allowed))
+                handler->invoke(request, &request->info, handler->context);
+        else
+                request_unref(request);
+}
+
+static void run_cancel(void *argument)
+{
+        dn_request *request = argument;
+        const dn_service_handler *handler = &request->service->handler;
+
+        handler->cancel(request->info.id, handler->context);
+        request_unref(request);
+}
+
+/* Hands a request to its handler, or refuses it: its caller is known. */
+static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbus->lock)
+{
+        request->info.caller.user = request->caller->user;
+        request->info.caller.process = request->caller->process;
+        atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
+        if (!request->service->handler.allow && request->info.caller.user != geteuid()) {
+                (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
+                                     "The service answers only processes of its own user.");
+                drop(calls, request);
+        } else {
+                dn__calls_add_job(calls, &request->begin);
+        }
+}
+
+/* --- Callers ------------------------------------------------------------------------------ */
+
+static dn_request *first_of(const dn__caller *caller)
+{
+        return dn__list_is_empty(&caller->requests)
+                       ? NULL
+                       : DN__CONTAINER(caller->requests.next, dn_request, link);
+}
+
+static void cancel_all_of(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->dbus->lock)
+{
+        dn_request *first;
+
+        while ((first = first_of(caller)))
+                cancel_request(calls, first);
+        dn__caller_forget(calls, caller);
+}
+
+void dn__requests_left(dn__calls *calls, const char *name)
+{
+        dn__caller *caller = dn__caller_find(calls, name);
+
+        if (caller)
+                cancel_all_of(calls, caller);
+}
+
+void dn__requests_disconnected(dn__calls *calls)
+{
+        dn__map_entry *entry;
+
+        while ((entry = dn__map_next(&calls->callers, NULL)))
+                cancel_all_of(calls, DN__CONTAINER(entry, dn__caller, entry));
+}
+
+/* If the caller has left before its rule was in place, its requests are cancelled. */
+static int answered_who(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        dn__caller *caller = context;
+        dn__calls *calls = caller->calls;
+        bool is_there;
+
+        (void)error;
+        dn__cleanup_assert_held(&calls->dbus->lock);
+        is_there = dn__caller_read(caller, message);
+        for (dn__link *link = caller->requests.next, *next;
+             is_there && link != &caller->requests; link = next) {
+                next = link->next;
+                admit(calls, DN__CONTAINER(link, dn_request, link));
+        }
+        if (!is_there)
+                cancel_all_of(calls, caller);
+        return 1;
+}
+
+static void cancel_by_serial(dn__calls *calls, sd_bus_message *message)
+{
+        uint64_t found;
+        uint32_t serial;
+        dn__caller *caller;
+
+        DN__HOLD(&calls->dbus->lock);
+        caller = dn__caller_find(calls, sd_bus_message_get_sender(message));
+        if (!caller || sd_bus_message_read(message, "u", &serial) <= 0)
+                return;
+        for (dn__link *link = caller->requests.next; link != &caller->requests;
+             link = link->next) {
+                dn_request *request = DN__CONTAINER(link, dn_request, link);
+
+                if (sd_bus_message_get_cookie(request->message, &found) >= 0 && found == serial) {
+                        cancel_request(calls, request);
+                        return;
+                }
+        }
+}
+
+/* --- From the bus ------------------------------------------------------------------------- */
+
+/* A refusal of a message that has not become a request. */
+static bool refuse(dn__calls *calls, sd_bus_message *message, const char *name, const char *format,
+                   const char *detail)
+{
+        DN__HOLD(&calls->dbus->lock);
+        if (dn__connection_is_open(&calls->dbus->connection))
+                (void)sd_bus_reply_method_errorf(message, name, format, detail);
+        calls->dbus->counts.n_ignored++;
+        return true;
+}
+
+static dn_request *make_request(dn_service *service, sd_bus_message *message, dn_dict *arguments,
+                                const char *kind)
+{
+        const char *sender = sd_bus_message_get_sender(message);
+        size_t n_sender = strlen(sender) + 1, n_kind = strlen(kind) + 1;
+        dn_request *request = calloc(1, sizeof(*request) + n_sender + n_kind);
+
+        if (!request)
+                return NULL;
+        request->info.caller.name = memcpy(request->text, sender, n_sender);
+        request->info.kind = memcpy(request->text + n_sender, kind, n_kind);
+        request->info.arguments = arguments;
+        request->n_bytes = dn__dict_get_bytes(arguments);
+        request->service = dn__service_ref(service);
+        request->begin = (dn__job){ { 0 }, service->executor, run_begin, request };
+        request->cancel = (dn__job){ { 0 }, service->executor, run_cancel, request };
+        atomic_init(&request->n_refs, 1);
+        return request;
+}
+
+/* Returns why a request cannot be accepted, or NULL. */
+static const char *accept(dn__calls *calls, dn_request *request, sd_bus_message *message)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        dn__caller *caller = dn__caller_get(calls, request->info.caller.name, answered_who);
+
+        if (!caller)
+                return "no memory";
+        if (caller->n_requests >= DN_CALLS_MAX)
+                return "too many requests in progress";
+        if (caller->n_bytes + request->n_bytes > DN_CALLS_MAX_BYTES)
+                return "the requests in progress are too large together";
+        request->info.id = ++calls->last_id;
+        request->message = sd_bus_message_ref(message);
+        dn__caller_add(calls, caller, request);
+        if (!caller->question)
+                admit(calls, request);
+        return NULL;
+}
+
+static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message *message,
+                          const char *kind)
+{
+        dn_dict *arguments = NULL;
+        dn_request *request;
+        const char *problem;
+        int r;
+
+        r = dn__call_read_arguments(message, &arguments);
+        if (r == -EINVAL || r == -EBADMSG)
+                return refuse(calls, message, SD_BUS_ERROR_INVALID_ARGS,
+                              "%s takes one dictionary a{sv} of plain values.", kind);
+        if (r == -E2BIG)
+                return refuse(calls, message, SD_BUS_ERROR_LIMITS_EXCEEDED,
+                              "The arguments of %s are too large or too deeply nested.", kind);
+        request = r == 0 ? make_request(service, message, arguments, kind) : NULL;
+        if (!request) {
+                dn_dict_unref(arguments);
+                return refuse(calls, message, SD_BUS_ERROR_NO_MEMORY, "No memory for %s.", kind);
+        }
+        dn__lock_acquire(&calls->dbus->lock);
+        problem = accept(calls, request, message);
+        dn__lock_release(&calls->dbus->lock);
+        if (!problem)
+                return true;
+        request_unref(request);
+        return refuse(calls, message, SD_BUS_ERROR_LIMITS_EXCEEDED, "Refused: %s.", problem);
+}
+
+static bool introspect(dn__calls *calls, const dn_service *service, const char *child,
+                       sd_bus_message *message)
+{
+        char *text DN__FREES = NULL;
+
+        dn__lock_acquire(&calls->dbus->lock);
+        text = child ? dn__introspection_new_parent(child) : dn__service_introspect(service);
+        if (text && dn__connection_is_open(&calls->dbus->connection))
+                (void)sd_bus_reply_method_return(message, "s", text);
+        dn__lock_release(&calls->dbus->lock);
+        return text ? true : refuse(calls, message, SD_BUS_ERROR_NO_MEMORY, "%s.", "No memory");
+}
+
+/* With a service that the message is for, or that is below its path. */
+static bool handle_for(dn__calls *calls, dn_service *service, const char *child,
+                       sd_bus_message *message)
+{
+        const char *interface = sd_bus_message_get_interface(message);
+        const char *member = sd_bus_message_get_member(message);
+        char kind[2 * DN__CALL_NAME_BYTES];
+        bool is_exported;
+
+        if (sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Introspectable",
+                                          "Introspect") > 0)
+                return introspect(calls, service, child, message);
+        if (!child && sd_bus_message_is_method_call(message, DN__CALLS_INTERFACE,
+                                                    DN__CALLS_CANCEL) > 0) {
+                cancel_by_serial(calls, message);
+                return true;
+        }
+        if (child)
+                return refuse(calls, message, SD_BUS_ERROR_UNKNOWN_OBJECT,
+                              "There is no object %s.", sd_bus_message_get_path(message));
+        (void)snprintf(kind, sizeof(kind), "%s.%s", interface ? interface : "", member);
+        dn__lock_acquire(&calls->dbus->lock);
+        is_exported = dn__service_exports(service, kind);
+        dn__lock_release(&calls->dbus->lock);
+        if (!is_exported)
+                return refuse(calls, message, SD_BUS_ERROR_UNKNOWN_METHOD,
+                              "This service answers no %s.", kind);
+        return begin_request(calls, service, message, kind);
+}
+
+bool dn__request_handle(dn__calls *calls, sd_bus_message *message)
+{
+        const char *path = sd_bus_message_get_path(message), *child = NULL;
+        dn_service *service;
+        bool is_handled;
+
+        if (!path || !sd_bus_message_get_sender(message) || !sd_bus_message_get_member(message))
+                return false;
+        dn__lock_acquire(&calls->dbus->lock);
+        service = dn__service_find(calls, path, &child);
+        dn__lock_release(&calls->dbus->lock);
+        if (!service)
+                return false;
+        is_handled = handle_for(calls, service, child, message);
+        dn__service_unref(service);
+        return is_handled;
+}

@@ -1,0 +1,13 @@
+/* Requests of other processes: from the message to the answer. */
+#pragma once
+
+#include "calls/base.h"
+
+/* Handles a method call. Returns false if there are no services. Without the lock. */
+bool dn__request_handle(dn__calls *calls, sd_bus_message *message);
+
+/* Forgets a caller that has left the bus, and cancels its requests. */
+void dn__requests_left(dn__calls *calls, const char *caller) DN__REQUIRES(&calls->dbus->lock);
+
+/* Forgets all callers. */
+void dn__requests_disconnected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);

@@ -1,0 +1,339 @@
+/* The names that a process has on the bus, and what can be asked there. */
+#include "calls/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/dbus.h"
+#include "calls/message.h"
+#include "darwinnotify/error.h"
+#include "util/call.h"
+
+/* Flags and answers of RequestName. */
+#define NAME_DO_NOT_QUEUE UINT32_C(4)
+#define NAME_PRIMARY_OWNER 1
+#define NAME_IN_QUEUE 2
+#define NAME_ALREADY_OWNER 4
+
+/* --- Life --------------------------------------------------------------------------------- */
+
+dn_service *dn__service_ref(dn_service *service)
+{
+        atomic_fetch_add_explicit(&service->n_refs, 1, memory_order_relaxed);
+        return service;
+}
+
+static void free_kinds(dn_service *service)
+{
+        for (size_t i = 0; i < service->n_kinds; i++)
+                free((char *)service->kinds[i]);
+        free(service->kinds);
+}
+
+void dn__service_unref(dn_service *service)
+{
+        if (atomic_fetch_sub_explicit(&service->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        if (service->handler.destroy)
+                service->handler.destroy(service->handler.context);
+        dn__executor_unref(service->executor);
+        dn__calls_release(service->calls);
+        free_kinds(service);
+        free(service);
+}
+
+static dn_service *make_service(dn__calls *calls, const char *name,
+                                const dn_service_handler *handler)
+{
+        size_t n_bytes = strlen(name) + 1;
+        dn_service *service = calloc(1, sizeof(*service) + n_bytes);
+
+        if (!service)
+                return NULL;
+        memcpy(service->name, name, n_bytes);
+        dn__service_write_path(name, service->path);
+        service->calls = calls;
+        service->handler = *handler;
+        atomic_init(&service->n_refs, 1);
+        dn__calls_retain(calls);
+        return service;
+}
+
+/* --- The name ----------------------------------------------------------------------------- */
+
+static int read_name_answer(sd_bus_message *message)
+{
+        const sd_bus_error *error = sd_bus_message_get_error(message);
+        uint32_t answer = 0;
+        int r;
+
+        if (error) {
+                r = dn__call_read_error(error);
+                return r == -EACCES || r == -ENOBUFS ? r : -EINVAL;
+        }
+        (void)sd_bus_message_read(message, "u", &answer);
+        if (answer == NAME_PRIMARY_OWNER || answer == NAME_ALREADY_OWNER)
+                return 0;
+        return answer == NAME_IN_QUEUE ? DN_NAME_QUEUED : -EEXIST;
+}
+
+static int answered_name(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        dn_service *service = context;
+
+        (void)error;
+        dn__cleanup_assert_held(&service->calls->dbus->lock);
+        service->question = sd_bus_slot_unref(service->question);
+        service->answer = read_name_answer(message);
+        service->has_name = service->answer == 0;
+        dn__condition_broadcast(&service->calls->dbus->changed);
+        return 1;
+}
+
+static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
+{
+        dn__connection *connection = &calls->dbus->connection;
+
+        if (!dn__connection_is_ready(connection) || connection->is_broken)
+                return;
+        if (sd_bus_call_method_async(connection->bus, &service->question, DN__BUS_NAME,
+                                     DN__BUS_PATH, DN__BUS_NAME, "RequestName", answered_name,
+                                     service, "su", service->name,
+                                     service->may_queue ? 0 : NAME_DO_NOT_QUEUE) < 0)
+                connection->is_broken = true;
+        dn__loop_wake(calls->loop);
+}
+
+static dn_service *service_at(dn__link *link)
+{
+        return DN__CONTAINER(link, dn_service, link);
+}
+
+void dn__services_connected(dn__calls *calls)
+{
+        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next)
+                request_name(calls, service_at(link));
+}
+
+void dn__services_disconnected(dn__calls *calls)
+{
+        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next) {
+                service_at(link)->question = sd_bus_slot_unref(service_at(link)->question);
+                service_at(link)->has_name = false;
+        }
+}
+
+static dn_service *find_named(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock)
+{
+        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next)
+                if (strcmp(service_at(link)->name, name) == 0)
+                        return service_at(link);
+        return NULL;
+}
+
+bool dn__service_note_name(dn__calls *calls, const char *name, bool is_ours)
+{
+        dn_service *service = find_named(calls, name);
+
+        if (service)
+                service->has_name = is_ours;
+        return service != NULL;
+}
+
+/* --- What is exported --------------------------------------------------------------------- */
+
+/* Returns where a kind stands, or belongs. */
+static size_t find_kind(const dn_service *service, const char *kind, bool *ret_is_there)
+{
+        size_t low = 0, high = service->n_kinds;
+
+        *ret_is_there = false;
+        while (low < high && !*ret_is_there) {
+                size_t middle = low + (high - low) / 2;
+                int order = strcmp(kind, service->kinds[middle]);
+
+                *ret_is_there = order == 0;
+                if (order == 0)
+                        low = middle;
+                else if (order < 0)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+bool dn__service_exports(const dn_service *service, const char *kind)
+{
+        bool is_there;
+
+        (void)find_kind(service, kind, &is_there);
+        return is_there;
+}
+
+char *dn__service_introspect(const dn_service *service)
+{
+        return dn__introspection_new(service->kinds, service->n_kinds);
+}
+
+static int insert_kind(dn_service *service, size_t index, const char *kind)
+{
+        const char **kinds;
+        char *copy = strdup(kind);
+
+        kinds = copy ? reallocarray(service->kinds, service->n_kinds + 1, sizeof(*kinds)) : NULL;
+        if (!kinds) {
+                free(copy);
+                return -ENOMEM;
+        }
+        memmove(kinds + index + 1, kinds + index, (service->n_kinds - index) * sizeof(*kinds));
+        kinds[index] = copy;
+        service->kinds = kinds;
+        service->n_kinds++;
+        return 0;
+}
+
+int dn_service_export(dn_service *service, const char *kind)
+{
+        DN__CALL();
+        char interface[DN__CALL_NAME_BYTES];
+        bool is_there;
+        size_t index;
+
+        if (!service || !dn__kind_split(kind, interface) || !dn__calls_are_current(service->calls))
+                return -EINVAL;
+        DN__HOLD(&service->calls->dbus->lock);
+        index = find_kind(service, kind, &is_there);
+        return is_there ? 0 : insert_kind(service, index, kind);
+}
+
+int dn_service_unexport(dn_service *service, const char *kind)
+{
+        DN__CALL();
+        bool is_there;
+        size_t index;
+
+        if (!service || !kind || !dn__calls_are_current(service->calls))
+                return -EINVAL;
+        DN__HOLD(&service->calls->dbus->lock);
+        index = find_kind(service, kind, &is_there);
+        if (!is_there)
+                return -EINVAL;
+        free((char *)service->kinds[index]);
+        service->n_kinds--;
+        memmove(service->kinds + index, service->kinds + index + 1,
+                (service->n_kinds - index) * sizeof(*service->kinds));
+        return 0;
+}
+
+/* --- Opening and closing ------------------------------------------------------------------ */
+
+/* Takes a service out of the list, under the lock. */
+static void unlist(dn_service *service)
+{
+        dn__list_remove(&service->link);
+        service->question = sd_bus_slot_unref(service->question);
+        service->has_name = false;
+}
+
+/* Waits for the bus to answer, unless this is the thread that would read the answer. */
+static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
+{
+        uint64_t deadline_us = 0;
+
+        if (dn__loop_is_current(calls->loop))
+                return service->question ? DN_NAME_QUEUED : DN_NOT_CONNECTED;
+        service->answer = DN_NOT_CONNECTED;
+        while (service->question && dn__dbus_wait(calls->dbus, &deadline_us))
+                continue;
+        return service->answer;
+}
+
+static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
+{
+        int r;
+
+        DN__HOLD(&calls->dbus->lock);
+        if (find_named(calls, service->name))
+                return -EEXIST;
+        dn__list_append(&calls->services, &service->link);
+        service->may_queue = may_queue;
+        request_name(calls, service);
+        r = await_name(calls, service);
+        service->may_queue = true;
+        if (r < 0)
+                unlist(service);
+        return r;
+}
+
+int dn__service_open(dn__calls *calls, const dn_service_plan *plan,
+                     const dn_service_handler *handler, const dn_executor *executor,
+                     dn_service **ret_service)
+{
+        dn_service *service = make_service(calls, plan->name, handler);
+        int r;
+
+        if (!service) {
+                if (handler->destroy)
+                        handler->destroy(handler->context);
+                return -ENOMEM;
+        }
+        r = dn__executor_new(executor, calls->loop, &service->executor);
+        for (size_t i = 0; r == 0 && plan->kinds && plan->kinds[i]; i++)
+                r = dn_service_export(service, plan->kinds[i]);
+        if (r == 0)
+                r = enlist(calls, service, plan->options & DN_SERVICE_QUEUE);
+        if (r < 0)
+                dn__service_unref(service);
+        else
+                *ret_service = service;
+        return r;
+}
+
+dn_service *dn_service_close(dn_service *service)
+{
+        DN__CALL();
+        dn__calls *calls;
+
+        if (!service || !dn__calls_are_current(service->calls))
+                return NULL;
+        calls = service->calls;
+        dn__lock_acquire(&calls->dbus->lock);
+        unlist(service);
+        dn__calls_tell_bus(calls, "ReleaseName", service->name);
+        dn__lock_release(&calls->dbus->lock);
+        dn__service_unref(service);
+        return NULL;
+}
+
+bool dn_service_has_name(dn_service *service)
+{
+        DN__CALL();
+
+        if (!service || !dn__calls_are_current(service->calls))
+                return false;
+        DN__HOLD(&service->calls->dbus->lock);
+        return service->has_name;
+}
+
+/* --- Looking ------------------------------------------------------------------------------ */
+
+dn_service *dn__service_find(dn__calls *calls, const char *path, const char **ret_child)
+{
+        size_t n_bytes = strcmp(path, "/") == 0 ? 0 : strlen(path);
+        dn_service *found = NULL;
+
+        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next) {
+                dn_service *service = service_at(link);
+                const char *rest = service->path + n_bytes;
+
+                if (strncmp(service->path, path, n_bytes) != 0 || (*rest && *rest != '/'))
+                        continue;
+                found = service;
+                *ret_child = *rest ? rest + 1 : NULL;
+                if (!*rest)
+                        break;
+        }
+        return found ? dn__service_ref(found) : NULL;
+}

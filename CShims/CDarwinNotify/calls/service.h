@@ -1,0 +1,33 @@
+/* The names that a process has on the bus, and what can be asked there. */
+#pragma once
+
+#include "calls/base.h"
+
+/* As dn_service_open(), after it has checked its arguments. */
+int dn__service_open(dn__calls *calls, const dn_service_plan *plan,
+                     const dn_service_handler *handler, const dn_executor *executor,
+                     dn_service **ret_service);
+
+/* Finds the service at a path, or one below it, whose path goes on with `child`; else that is NULL.
+ * The caller gets a reference. NULL: there is none. */
+dn_service *dn__service_find(dn__calls *calls, const char *path, const char **ret_child)
+        DN__REQUIRES(&calls->dbus->lock);
+
+bool dn__service_exports(const dn_service *service, const char *kind);
+
+/* Returns the introspection; NULL if out of memory. */
+char *dn__service_introspect(const dn_service *service);
+
+dn_service *dn__service_ref(dn_service *service);
+
+/* Never under the lock: the last one runs code of the host. */
+void dn__service_unref(dn_service *service);
+
+/* Requests the names again, after the bus was found. */
+void dn__services_connected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
+void dn__services_disconnected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
+
+/* Notes that the bus has given a name to the process, or has taken it. Returns whether it is that
+ * of a service. */
+bool dn__service_note_name(dn__calls *calls, const char *name, bool is_ours)
+        DN__REQUIRES(&calls->dbus->lock);

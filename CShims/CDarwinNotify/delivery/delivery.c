@@ -1,0 +1,279 @@
+/* Calls the observers of a queue in registration order. */
+#include "delivery/delivery.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/call.h"
+
+/* The invocations that this thread is inside of, innermost first. */
+typedef struct frame {
+        const dn_observer *observer;
+        struct frame *outer;
+} frame;
+
+static _Thread_local frame *frames;
+
+unsigned dn__delivery_count_own(const dn_observer *observer)
+{
+        unsigned n = 0;
+
+        for (const frame *frame = frames; frame; frame = frame->outer)
+                n += frame->observer == observer;
+        return n;
+}
+
+/* --- Invoking ------------------------------------------------------------------------------ */
+
+/* A thread that exits in a callback never finishes what the library was doing with it: other
+ * callbacks, references and, on the library's threads, all later work. */
+static void refuse_thread_exit(void *context)
+{
+        static const char text[] =
+                "libdarwinnotify: a callback terminated its thread; callbacks must return\n";
+
+        (void)context;
+        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+        abort();
+}
+
+static void invoke(dn_observer *observer, const dn_event *event)
+{
+        frame frame = { observer, frames };
+
+        frames = &frame;
+        pthread_cleanup_push(refuse_thread_exit, NULL);
+        observer->handler.invoke(event, observer->handler.context);
+        pthread_cleanup_pop(0);
+        frames = frame.outer;
+}
+
+/* Set when the process begins to exit: its runtime and its static objects go next. */
+static _Atomic bool has_ended;
+
+void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
+{
+        dn__hub *hub = observer->queue->topic->hub;
+
+        /* Posters that deliver posts themselves know what they do. */
+        if (atomic_load_explicit(&has_ended, memory_order_relaxed) && observer->queue->executor)
+                return;
+        observer->n_running++;
+        hub->n_running++;
+        dn__hub_unlock(hub);
+        invoke(observer, event);
+        dn__hub_lock(hub);
+        observer->n_running--;
+        hub->n_running--;
+        if (observer->is_cancelled || atomic_load_explicit(&has_ended, memory_order_relaxed))
+                dn__condition_broadcast(&hub->changed);
+}
+
+static unsigned count_own_in(const dn__hub *hub)
+{
+        unsigned n = 0;
+
+        for (const frame *frame = frames; frame; frame = frame->outer)
+                n += frame->observer->queue->topic->hub == hub;
+        return n;
+}
+
+void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
+{
+        DN__HUB_HOLD(hub);
+
+        atomic_store_explicit(&has_ended, true, memory_order_relaxed);
+        while (hub->n_running > count_own_in(hub) && dn__hub_wait_until(hub, deadline_us))
+                continue;
+}
+
+/* --- Walking the list ---------------------------------------------------------------------- */
+
+static dn_observer *observer_at(const dn__post_queue *queue, dn__link *link) DN__HUB_LOCKED
+{
+        return link == &queue->observers ? NULL : DN__CONTAINER(link, dn_observer, link);
+}
+
+static void cursor_move(dn__cursor *cursor, dn__link *link) DN__HUB_LOCKED
+{
+        dn_observer *observer = observer_at(cursor->queue, link);
+
+        while (observer && observer->is_cancelled)
+                observer = observer_at(cursor->queue, observer->link.next);
+        if (observer)
+                observer->n_pins++;
+        cursor->at = observer;
+}
+
+void dn__cursor_init(dn__cursor *cursor, dn__post_queue *queue)
+{
+        cursor->queue = queue;
+        cursor_move(cursor, queue->observers.next);
+}
+
+/* Ends a delivery that is positioned on an observer: it was one of its pins. */
+static void leave(dn_observer *left) DN__HUB_LOCKED
+{
+        dn__hub *hub = left->queue->topic->hub;
+        dn__unlinked unlinked = { 0 };
+
+        if (--left->n_pins > 0 || !left->is_cancelled)
+                return;
+        dn__observer_unlink(left, &unlinked);
+        dn__hub_unlock(hub);
+        dn__unlinked_dispose(&unlinked);
+        dn__hub_lock(hub);
+}
+
+void dn__cursor_advance(dn__cursor *cursor)
+{
+        dn_observer *left = cursor->at;
+
+        cursor_move(cursor, left->link.next);
+        leave(left);
+}
+
+/* --- On the executor ----------------------------------------------------------------------- */
+
+/* Says how many posts an item stands for to an observer. Returns false if it does not receive
+ * it. */
+static bool receive(dn_observer *observer, const dn__queue_item *item, dn_event *event)
+        DN__HUB_LOCKED
+{
+        const dn__payload *payload = item->payload;
+
+        if (observer->seen >= item->sequence || observer->is_cancelled || observer->n_suspends)
+                return false;
+        event->n_posts = payload ? dn__observer_count_posts(observer, payload)
+                                 : item->sequence - observer->seen;
+        observer->seen = item->sequence;
+        if (!payload)
+                return true;
+        observer->n_dropped += payload->n_lost;
+        if (event->n_posts == 0)
+                return false;
+        event->n_dropped = observer->n_dropped;
+        observer->n_dropped = 0;
+        return true;
+}
+
+static void deliver(dn__post_queue *queue, const dn__queue_item *item) DN__HUB_LOCKED
+{
+        const dn__post *post = item->payload ? &item->payload->post : NULL;
+        dn_event event = {
+                .center = queue->topic->hub->center,
+                .name = post ? post->name.text : queue->topic->name.text,
+                .object = post ? post->body.object : NULL,
+                .user_info = post ? post->body.user_info : NULL,
+        };
+        dn__cursor cursor;
+
+        for (dn__cursor_init(&cursor, queue); cursor.at; dn__cursor_advance(&cursor))
+                if (receive(cursor.at, item, &event))
+                        dn__delivery_invoke(cursor.at, &event);
+}
+
+/* Delivers an item for each run that has begun. */
+static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
+{
+        dn__queue_item item = { 0 };
+        dn__payload *delivered;
+
+        queue->current = &item;
+        while (queue->n_begun > 0) {
+                queue->n_begun--;
+                if (!dn__post_queue_take(queue, &item))
+                        continue;
+                deliver(queue, &item);
+                delivered = DN__TAKE(item.payload);
+                item.sequence = 0;
+                if (!delivered)
+                        continue;
+                dn__hub_unlock(queue->topic->hub);
+                dn__payload_unref(delivered);
+                dn__hub_lock(queue->topic->hub);
+        }
+        queue->current = NULL;
+}
+
+/* What an executor runs once for each item. If it runs two at once, the second leaves its item to
+ * the first. */
+static void run_queue(void *argument)
+{
+        DN__CALL();
+        dn__post_queue *queue = argument;
+        dn__hub *hub = queue->topic->hub;
+
+        /* A forked child may have inherited the run in one of the host's queues. */
+        if (!dn__hub_is_current(hub))
+                return;
+        dn__hub_lock(hub);
+        queue->n_runs--;
+        queue->n_begun++;
+        if (!queue->current)
+                deliver_begun(queue);
+        hub->n_runs--;
+        dn__hub_unlock(hub);
+        dn__post_queue_unref(queue);
+}
+
+/* The executor refused the run. If it accepts a later one, that reports what is missing. */
+static void refuse_run(dn__post_queue *queue)
+{
+        dn__hub *hub = queue->topic->hub;
+        dn__queue_item item = { 0 };
+
+        dn__hub_lock(hub);
+        queue->n_runs--;
+        if (dn__post_queue_take(queue, &item) && item.payload)
+                dn__post_queue_miss(queue, item.payload);
+        hub->n_runs--;
+        dn__hub_unlock(hub);
+        dn__payload_unref(item.payload);
+        dn__post_queue_unref(queue);
+}
+
+/* Queues of which one turn asks for runs: more than a post usually reaches. */
+#define N_READY 8
+
+typedef struct ready_queue {
+        dn__post_queue *queue; /* kept by the runs */
+        uint32_t n_runs;
+} ready_queue;
+
+static size_t take_ready(dn__hub *hub, ready_queue ret_ready[N_READY]) DN__HUB_LOCKED
+{
+        size_t n = 0;
+
+        while (n < N_READY && !dn__list_is_empty(&hub->ready)) {
+                dn__post_queue *queue = DN__CONTAINER(hub->ready.next, dn__post_queue, ready_link);
+
+                dn__list_remove(&queue->ready_link);
+                ret_ready[n++] = (ready_queue){ queue, queue->n_ready };
+                queue->n_ready = 0;
+        }
+        return n;
+}
+
+/* Returns whether others may be left. */
+static bool unlock_and_run_some(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
+{
+        ready_queue ready[N_READY];
+        size_t n = take_ready(hub, ready);
+
+        dn__hub_unlock(hub);
+        for (size_t i = 0; i < n; i++)
+                for (uint32_t j = 0; j < ready[i].n_runs; j++)
+                        if (dn__executor_enqueue(ready[i].queue->executor, run_queue,
+                                                 ready[i].queue) < 0)
+                                refuse_run(ready[i].queue);
+        return n == N_READY;
+}
+
+void dn__hub_unlock_and_run(dn__hub *hub)
+{
+        while (unlock_and_run_some(hub))
+                dn__hub_lock(hub);
+}

@@ -1,0 +1,176 @@
+/* The centers' executors: one host value shared by all its users. */
+#include "delivery/executor.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "util/fork.h"
+#include "util/list.h"
+
+struct dn__executor {
+        dn_executor value; /* the host's, retained */
+        int (*enqueue)(void *context, dn_work_fn work, void *argument);
+        void *context;
+        _Atomic unsigned n_refs;
+};
+
+/* --- The delivery thread ------------------------------------------------------------------ */
+
+typedef struct delivery_thread {
+        dn__per_process process;
+        dn__loop *loop;
+} delivery_thread;
+
+static dn__per_process *make_thread(void *context)
+{
+        static const dn__loop_options options = { .thread_name = "dn-delivery", .hosts = true };
+        delivery_thread *thread = calloc(1, sizeof(*thread));
+
+        (void)context;
+        if (thread && dn__loop_new(&options, &thread->loop) == 0)
+                return &thread->process;
+        free(thread);
+        return NULL;
+}
+
+static void discard_thread(dn__per_process *made)
+{
+        delivery_thread *thread = DN__CONTAINER(made, delivery_thread, process);
+
+        (void)dn__loop_close(thread->loop);
+        free(thread);
+}
+
+static _Atomic(dn__per_process *) shared;
+
+dn__loop *dn__delivery_thread_get(void)
+{
+        dn__per_process *found = dn__per_process_get(&shared, make_thread, discard_thread, NULL);
+
+        return found ? DN__CONTAINER(found, delivery_thread, process)->loop : NULL;
+}
+
+static int enqueue_on_thread(void *context, dn_work_fn work, void *argument)
+{
+        dn__loop *loop = dn__delivery_thread_get();
+
+        (void)context;
+        return loop ? dn__loop_enqueue(loop, work, argument) : -ENOMEM;
+}
+
+dn_executor dn_executor_delivery_thread(void)
+{
+        return (dn_executor){ .enqueue = enqueue_on_thread };
+}
+
+bool dn__executor_is_delivery_thread(const dn_executor *value)
+{
+        return !value || value->enqueue == enqueue_on_thread;
+}
+
+void dn__delivery_thread_close(void)
+{
+        dn__per_process *found = dn__per_process_take(&shared);
+
+        if (found)
+                discard_thread(found);
+}
+
+/* --- The inline executor -------------------------------------------------------------------- */
+
+/* Identifies "inline" until the loop whose thread it means is known. */
+static int inline_enqueue(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        (void)work;
+        (void)argument;
+        return -EINVAL;
+}
+
+dn_executor dn_executor_inline(void)
+{
+        return (dn_executor){ .enqueue = inline_enqueue };
+}
+
+/* --- Shared values -------------------------------------------------------------------------- */
+
+static int start_thread(const dn_executor *value, dn__loop *loop)
+{
+        if (value->enqueue == enqueue_on_thread)
+                loop = dn__delivery_thread_get();
+        else if (value->enqueue != inline_enqueue)
+                return 0;
+        return loop ? dn__loop_start(loop) : -ENOMEM;
+}
+
+static dn__executor *wrap(const dn_executor *value, dn__loop *loop)
+{
+        bool is_inline = value->enqueue == inline_enqueue;
+        dn__executor *executor = malloc(sizeof(*executor));
+
+        if (!executor)
+                return NULL;
+        if (value->retain)
+                value->retain(value->context);
+        executor->value = *value;
+        executor->enqueue = is_inline ? dn__loop_enqueue : value->enqueue;
+        executor->context = is_inline ? loop : value->context;
+        atomic_init(&executor->n_refs, 1);
+        return executor;
+}
+
+int dn__executor_new(const dn_executor *value, dn__loop *loop, dn__executor **ret_executor)
+{
+        dn_executor delivery_thread = dn_executor_delivery_thread();
+        dn__executor *executor;
+        int r;
+
+        if (!value)
+                value = &delivery_thread;
+        if (!value->enqueue)
+                return -EINVAL;
+        r = start_thread(value, loop);
+        if (r < 0)
+                return r;
+        executor = wrap(value, loop);
+        if (!executor)
+                return -ENOMEM;
+        *ret_executor = executor;
+        return 0;
+}
+
+dn__executor *dn__executor_ref(dn__executor *executor)
+{
+        if (executor)
+                atomic_fetch_add_explicit(&executor->n_refs, 1, memory_order_relaxed);
+        return executor;
+}
+
+dn__executor *dn__executor_unref(dn__executor *executor)
+{
+        if (!executor ||
+            atomic_fetch_sub_explicit(&executor->n_refs, 1, memory_order_acq_rel) != 1)
+                return NULL;
+        if (executor->value.release)
+                executor->value.release(executor->value.context);
+        free(executor);
+        return NULL;
+}
+
+bool dn__executor_is_same(const dn__executor *a, const dn__executor *b)
+{
+        return a == b || (a && b && a->enqueue == b->enqueue && a->context == b->context);
+}
+
+int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument)
+{
+        return executor->enqueue(executor->context, work, argument);
+}
+
+dn_executor dn__executor_get_value(const dn__executor *executor)
+{
+        if (executor->value.retain)
+                executor->value.retain(executor->value.context);
+        return executor->value;
+}

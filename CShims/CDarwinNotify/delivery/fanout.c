@@ -1,0 +1,279 @@
+/* Hands posts to the queues of their names. */
+#include "delivery/fanout.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "delivery/delivery.h"
+#include "util/hash.h"
+
+/* More posts than can occur between two checks of the table: a count that jumps further was
+ * tampered with and must not wrap the sequence. */
+#define MAX_POSTS UINT32_MAX
+
+static void push(dn__topic *topic, uint64_t n_posts) DN__HUB_LOCKED
+{
+        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next)
+                dn__post_queue_count(DN__CONTAINER(link, dn__post_queue, link), topic->sequence,
+                                     n_posts);
+        topic->sequence += n_posts;
+}
+
+uint64_t dn__fanout_uncounted(dn__topic *topic)
+{
+        if (topic->counter)
+                atomic_fetch_add(&topic->counter->n_uncounted, 1);
+        push(topic, 1);
+        return 1;
+}
+
+uint64_t dn__fanout_counted(dn__topic *topic, uint64_t generation)
+{
+        uint64_t counted, n_posts;
+
+        assert(topic->slot);
+        counted = dn__slot_get_generation(topic->slot);
+        /* Neither the number in a signal nor the one in shared memory can be trusted: a signal
+         * never reports more posts than were counted, and a count never decreases. */
+        if (counted < topic->generation)
+                topic->generation = counted ? counted - 1 : 0;
+        if (generation > counted)
+                generation = counted;
+        if (generation <= topic->generation)
+                return 0;
+        n_posts = generation - topic->generation;
+        push(topic, n_posts < MAX_POSTS ? n_posts : MAX_POSTS);
+        topic->generation = generation;
+        return n_posts;
+}
+
+void dn__fanout_missed(dn__topic *topic)
+{
+        if (topic->slot)
+                (void)dn__fanout_counted(topic, UINT64_MAX);
+}
+
+/* --- Payloads ------------------------------------------------------------------------------- */
+
+typedef void (*each_queue)(dn__post_queue *queue, dn__payload *payload, void *context);
+
+static void each_of_topic(const dn__topic *topic, dn__payload *payload, each_queue call,
+                          void *context) DN__HUB_LOCKED
+{
+        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next)
+                call(DN__CONTAINER(link, dn__post_queue, link), payload, context);
+}
+
+/* Observers of a prefix do not receive names of another user that they could not observe
+ * individually. */
+static void each_of_hub(dn__hub *hub, dn__payload *payload, each_queue call, void *context)
+        DN__HUB_LOCKED
+{
+        const dn__name *name = &payload->post.name;
+        const dn__topic *topic = dn__topic_find(hub, name);
+
+        if (topic && topic->policy->has_payloads)
+                each_of_topic(topic, payload, call, context);
+        for (dn__link *link = hub->prefixes.next; link != &hub->prefixes; link = link->next) {
+                topic = DN__CONTAINER(link, dn__topic, prefix_link);
+                if (dn__name_begins(name, &topic->name) &&
+                    (!name->is_reserved || dn__name_may_observe(name, geteuid())))
+                        each_of_topic(topic, payload, call, context);
+        }
+}
+
+static void miss(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
+{
+        (void)context;
+        dn__post_queue_miss(queue, payload);
+}
+
+/* Adds the behaviors of the observers that receive a payload, as bits. */
+static void ask(dn__post_queue *queue, dn__payload *payload, void *behaviors) DN__HUB_LOCKED
+{
+        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
+                const dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
+
+                if (!observer->is_cancelled && dn__observer_count_posts(observer, payload))
+                        *(unsigned *)behaviors |= 1U << observer->behavior;
+        }
+}
+
+/* A queue without an observer of the object is left alone. */
+static void add(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
+{
+        dn__link *link = queue->observers.next;
+
+        (void)context;
+        while (link != &queue->observers &&
+               !dn__observer_count_posts(DN__CONTAINER(link, dn_observer, link), payload))
+                link = link->next;
+        if (link != &queue->observers)
+                dn__post_queue_add(queue, payload);
+        else
+                dn__post_queue_miss(queue, payload);
+}
+
+/* --- Suspension ----------------------------------------------------------------------------- */
+
+/* How many posts a resumption hands on at once. */
+#define N_RESUMED 64
+
+static void remove_kept(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
+{
+        if (payload->entry.key)
+                dn__map_remove(&hub->kept_by_key, &payload->entry);
+        payload->entry.key = NULL;
+        dn__list_remove(&payload->link);
+        hub->n_kept--;
+        hub->n_kept_bytes -= payload->n_bytes;
+}
+
+/* Returns the oldest one that is kept, with its reference, or NULL. */
+static dn__payload *take_kept(dn__hub *hub) DN__HUB_LOCKED
+{
+        dn__payload *first;
+
+        if (!hub->n_kept)
+                return NULL;
+        first = DN__CONTAINER(hub->kept.next, dn__payload, link);
+        remove_kept(hub, first);
+        return first;
+}
+
+static void drop_kept(dn__hub *hub) DN__HUB_LOCKED
+{
+        dn__payload *dropped = take_kept(hub);
+
+        each_of_hub(hub, dropped, miss, NULL);
+        dn__payload_unref(dropped);
+}
+
+/* Name and object, which are adjacent in a copy. */
+static dn__map_entry key_of(const dn__payload *payload)
+{
+        const dn__post *post = &payload->post;
+        size_t n_bytes = post->name.n_bytes + 1;
+
+        if (post->body.object)
+                n_bytes += strlen(post->body.object) + 1;
+        return (dn__map_entry){ NULL, dn__hash64(payload->bytes, n_bytes), payload->bytes,
+                                n_bytes };
+}
+
+/* Observers that coalesce do not receive the earlier one of two. */
+static void supersede(dn__hub *hub, dn__payload *earlier, dn__payload *payload) DN__HUB_LOCKED
+{
+        payload->n_equal += earlier->n_equal;
+        if (earlier->is_held) {
+                earlier->is_superseded = true;
+                dn__map_remove(&hub->kept_by_key, &earlier->entry);
+                earlier->entry.key = NULL;
+        } else {
+                payload->n_lost += earlier->n_lost;
+                remove_kept(hub, earlier);
+                dn__payload_unref(earlier);
+        }
+}
+
+static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
+{
+        dn__map_entry key = key_of(payload);
+        dn__map_entry *earlier = dn__map_find(&hub->kept_by_key, key.hash, key.key,
+                                              key.n_key_bytes);
+
+        payload->was_suspended = true;
+        if (earlier)
+                supersede(hub, DN__CONTAINER(earlier, dn__payload, entry), payload);
+        /* If out of memory, the next post does not find this one: then both are delivered. */
+        payload->entry = key;
+        if (dn__map_add(&hub->kept_by_key, &payload->entry) < 0)
+                payload->entry.key = NULL;
+        dn__list_append(&hub->kept, &dn__payload_ref(payload)->link);
+        hub->n_kept++;
+        hub->n_kept_bytes += payload->n_bytes;
+        while (hub->n_kept > dn__queue_keeps.max_items ||
+               (hub->n_kept_bytes > dn__queue_keeps.max_bytes && hub->n_kept > 1))
+                drop_kept(hub);
+}
+
+/* Hands on up to so many of the oldest posts. */
+static void release_kept(dn__hub *hub, size_t n_posts) DN__HUB_LOCKED
+{
+        while (n_posts-- > 0 && hub->n_kept) {
+                dn__payload *payload = take_kept(hub);
+
+                each_of_hub(hub, payload, add, NULL);
+                dn__payload_unref(payload);
+        }
+}
+
+static void keep_or_add(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
+{
+        unsigned behaviors = 0;
+
+        each_of_hub(hub, payload, ask, &behaviors);
+        payload->is_held = behaviors & 1U << DN_SUSPENSION_HOLD;
+        if (behaviors & 1U << DN_SUSPENSION_DELIVER_IMMEDIATELY ||
+            (behaviors && payload->post.body.is_immediate)) {
+                /* As if the suspension ended for this post. */
+                release_kept(hub, SIZE_MAX);
+                each_of_hub(hub, payload, add, NULL);
+        } else if (behaviors & ~(1U << DN_SUSPENSION_DROP)) {
+                keep(hub, payload);
+        }
+}
+
+void dn__fanout_post(dn__hub *hub, const dn__post *post, dn__payload *payload)
+{
+        dn__payload lost;
+
+        hub->n_arrivals++;
+        if (!payload) {
+                lost = dn__payload_of(post, hub->n_arrivals);
+                each_of_hub(hub, &lost, miss, NULL);
+                return;
+        }
+        payload->arrival = hub->n_arrivals;
+        if (hub->is_suspended)
+                keep_or_add(hub, payload);
+        else
+                each_of_hub(hub, payload, add, NULL);
+}
+
+/* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */
+static bool resume_some(dn__hub *hub)
+{
+        bool is_suspended;
+
+        dn__hub_lock(hub);
+        release_kept(hub, N_RESUMED);
+        is_suspended = hub->is_suspended = hub->n_kept > 0;
+        if (!is_suspended)
+                dn__map_deinit(&hub->kept_by_key);
+        dn__hub_unlock_and_run(hub);
+        return is_suspended;
+}
+
+void dn__fanout_suspend(dn__hub *hub)
+{
+        DN__HUB_HOLD(hub);
+
+        hub->is_suspended = true;
+}
+
+void dn__fanout_resume(dn__hub *hub)
+{
+        while (resume_some(hub))
+                continue;
+}
+
+void dn__fanout_forget(dn__hub *hub)
+{
+        DN__HUB_HOLD(hub);
+
+        while (hub->n_kept)
+                dn__payload_unref(take_kept(hub));
+        dn__map_deinit(&hub->kept_by_key);
+}

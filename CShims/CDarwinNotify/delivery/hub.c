@@ -1,0 +1,236 @@
+/* A center's state in one process: its names, table and carriers. */
+#include "delivery/hub.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "direct/direct.h"
+#include "util/fork.h"
+
+/* The hubs of this process. */
+static _Atomic(dn__per_process *) hubs;
+
+/* --- The list of hubs ----------------------------------------------------------------------- */
+
+static bool try_retain(dn_center *center)
+{
+        unsigned n = atomic_load_explicit(&center->n_refs, memory_order_relaxed);
+
+        while (n > 0)
+                if (atomic_compare_exchange_weak(&center->n_refs, &n, n + 1))
+                        return true;
+        return false;
+}
+
+/* Returns the first hub made after `id`, with a hold on its center, or NULL. */
+static dn__hub *next_hub(uint64_t id)
+{
+        dn__process_list *list = dn__process_list_find(&hubs);
+
+        if (!list)
+                return NULL;
+        DN__HOLD(&list->lock);
+        for (dn__link *link = list->head.next; link != &list->head; link = link->next) {
+                dn__hub *hub = DN__CONTAINER(link, dn__hub, link);
+
+                if (hub->id > id && try_retain(hub->center))
+                        return hub;
+        }
+        return NULL;
+}
+
+int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context)
+{
+        dn__hub *hub;
+        uint64_t id = 0;
+        int r, result = 0;
+
+        while ((hub = next_hub(id))) {
+                dn_center *center = hub->center; /* the call may detach the hub */
+
+                id = hub->id;
+                r = call(hub, context);
+                if (r < 0)
+                        result = r;
+                dn__center_release(center);
+        }
+        return result;
+}
+
+static void enlist(dn__hub *hub)
+{
+        dn__process_list *list = dn__process_list_get(&hubs);
+
+        if (!list)
+                return;
+        DN__HOLD(&list->lock);
+        dn__list_append(&list->head, &hub->link);
+}
+
+static void delist(dn__hub *hub)
+{
+        dn__process_list *list = dn__process_list_find(&hubs);
+
+        if (!list)
+                return;
+        DN__HOLD(&list->lock);
+        dn__list_remove(&hub->link);
+}
+
+void dn__hub_free_list(void)
+{
+        dn__process_state_free(&hubs);
+}
+
+/* --- Creation and destruction --------------------------------------------------------------- */
+
+/* The input and output of make_hub(). */
+typedef struct hub_making {
+        dn_center *center;
+        int r;
+} hub_making;
+
+static dn__per_process *make_hub(void *context)
+{
+        static _Atomic uint64_t last_id;
+        dn__hub *hub = calloc(1, sizeof(*hub));
+        hub_making *making = context;
+        dn_center *center = making->center;
+
+        if (!hub)
+                return NULL;
+        hub->process.fork_id = dn__fork_id();
+        hub->center = center;
+        hub->id = atomic_fetch_add(&last_id, 1) + 1;
+        atomic_init(&hub->n_refs, 1);
+        atomic_init(&hub->sweep_us, DN__NEVER);
+        atomic_init(&hub->table_retry_us, DN__NEVER);
+        dn__lock_init(&hub->lock);
+        dn__condition_init(&hub->changed);
+        dn__hub_lock(hub);
+        dn__list_init(&hub->idle);
+        dn__list_init(&hub->ready);
+        dn__list_init(&hub->prefixes);
+        dn__list_init(&hub->kept);
+        dn__hub_unlock(hub);
+        making->r = center->ops->open(hub);
+        if (making->r == 0)
+                return &hub->process;
+        hub->center = NULL;
+        dn__hub_unref(hub);
+        return NULL;
+}
+
+/* Another thread was faster. */
+static void discard_hub(dn__per_process *made)
+{
+        dn__hub *hub = DN__CONTAINER(made, dn__hub, process);
+        const dn__center_ops *ops = hub->center->ops;
+
+        hub->center = NULL;
+        ops->close(hub);
+}
+
+int dn__hub_get(dn_center *center, dn__hub **ret_hub)
+{
+        hub_making making = { center, -ENOMEM };
+        dn__per_process *found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
+        dn__hub *hub;
+
+        if (!found)
+                return making.r;
+        hub = DN__CONTAINER(found, dn__hub, process);
+        dn__hub_ref(hub);
+        if (!atomic_load_explicit(&hub->is_listed, memory_order_relaxed) &&
+            !atomic_exchange(&hub->is_listed, true))
+                enlist(hub);
+        *ret_hub = hub;
+        return 0;
+}
+
+dn__hub *dn__hub_find(const dn_center *center)
+{
+        dn__per_process *found = atomic_load_explicit(&center->hub, memory_order_acquire);
+        dn__hub *hub = found ? DN__CONTAINER(found, dn__hub, process) : NULL;
+
+        return hub && dn__hub_is_current(hub) ? hub : NULL;
+}
+
+void dn__hub_ref(dn__hub *hub)
+{
+        atomic_fetch_add_explicit(&hub->n_refs, 1, memory_order_relaxed);
+}
+
+void dn__hub_leave_table(dn__hub *hub)
+{
+        hub->region = dn__region_close(hub->region);
+}
+
+void dn__hub_detach(dn__hub *hub)
+{
+        delist(hub);
+        atomic_store(&hub->center->hub, hub->process.parents);
+        hub->center = NULL;
+}
+
+void dn__hub_unref(dn__hub *hub)
+{
+        if (atomic_fetch_sub_explicit(&hub->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        /* The parent's descriptors are closed in this process and their numbers may be in use
+         * again, so an inherited hub is left alone. */
+        if (!dn__hub_is_current(hub))
+                return;
+        dn__hub_leave_table(hub);
+        free(hub->scope);
+        dn__hub_lock(hub);
+        (void)dn__executor_unref(hub->executor);
+        dn__map_deinit(&hub->topics);
+        free(hub->progress);
+        dn__hub_unlock(hub);
+        dn__condition_deinit(&hub->changed);
+        dn__lock_deinit(&hub->lock);
+        free(hub->center);
+        free(hub);
+}
+
+int dn__hub_use_executor(dn__hub *hub, const dn_executor *value)
+{
+        if (!hub->direct || dn__executor_is_delivery_thread(value))
+                return 0;
+        return dn__direct_use_own_thread(hub->direct);
+}
+
+int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor)
+{
+        int r = dn__hub_use_executor(hub, value);
+
+        if (r < 0)
+                return r;
+        if (hub->center->ops->has_executors)
+                return dn__executor_new(value, hub->inline_loop, ret_executor);
+        *ret_executor = NULL;
+        return value ? -EINVAL : 0;
+}
+
+/* --- Keeping a center open ------------------------------------------------------------------ */
+
+void dn__center_retain(dn_center *center)
+{
+        atomic_fetch_add_explicit(&center->n_refs, 1, memory_order_relaxed);
+}
+
+void dn__center_release(dn_center *center)
+{
+        dn__hub *hub;
+
+        if (atomic_fetch_sub_explicit(&center->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        hub = dn__hub_find(center);
+        if (hub) {
+                delist(hub);
+                center->ops->close(hub);
+        } else if (!atomic_load(&center->hub)) {
+                free(center);
+        } /* otherwise its hub belongs to the parent process and is left alone */
+}

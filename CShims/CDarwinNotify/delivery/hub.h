@@ -1,0 +1,202 @@
+/* A center's state in one process: its names, table and carriers. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "darwinnotify/center.h"
+#include "delivery/executor.h"
+#include "post/post.h"
+#include "table/region.h"
+#include "util/cleanup.h"
+#include "util/fork.h"
+#include "util/list.h"
+#include "util/lock.h"
+#include "util/loop.h"
+#include "util/map.h"
+
+/* A hub's lock guards its topics, their queues and observers. The compiler cannot see that an
+ * observer and its topic have the same hub, so annotations name one imaginary lock for all hubs. No
+ * function works on two hubs. */
+extern dn__lock dn__hub_guard;
+#define DN__HUB_GUARDED DN__GUARDED_BY(&dn__hub_guard)
+#define DN__HUB_LOCKED DN__REQUIRES(&dn__hub_guard)
+
+typedef struct dn__hub dn__hub;
+
+/* Operations and properties of one kind of center. Each kind has its own file. */
+typedef struct dn__center_ops {
+        dn__reach reach;    /* the furthest a post can go */
+        dn_objects objects; /* unless they are ignored, observers may omit the name */
+        bool has_executors; /* they call observers; else the poster does */
+        bool has_prefixes;  /* observers may select all names with a prefix */
+        bool is_queued;     /* posts are delivered separately and may be held back */
+
+        /* Sets up a new hub. Returns 0 or a negative errno. */
+        int (*open)(dn__hub *hub);
+        /* Destroys an unused hub and releases the reference it was made with. */
+        void (*close)(dn__hub *hub);
+        /* Posts. Returns as dn_center_post(). */
+        int (*post)(dn__hub *hub, dn__post *post);
+} dn__center_ops;
+
+/* A forked child shares the center pointer but not the hub: it creates its own at its first call
+ * and leaves the parent's alone, whose locks may be held by threads that do not exist in the
+ * child. */
+struct dn_center {
+        const dn__center_ops *ops;
+        const char *bus; /* NULL: one of the shared centers */
+        _Atomic(dn__per_process *) hub;
+        _Atomic unsigned n_refs; /* held by dn_center_open() and each linked observer; the shared
+                                  * centers start with one that is never released */
+};
+
+struct dn__hub {
+        dn__per_process process;
+        dn_center *center; /* borrowed; an opened center is freed with its hub */
+        uint64_t id;
+        dn__link link;           /* in the list of hubs */
+        _Atomic bool is_listed;
+        _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
+
+        /* Constant once the hub is open. */
+        bool lacks_bus;     /* there is nothing to connect to, although a bus was wanted */
+        char *scope;        /* of the table; NULL: this center has none */
+        dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */
+        dn__loop *inline_loop; /* of the inline executors; a carrier's, borrowed */
+        struct dn__direct *direct; /* the carrier through the table, or NULL */
+        struct dn__dbus *bus;      /* the carrier over D-Bus, or NULL */
+        struct dn__calls *calls;   /* the guest of the carrier, or NULL */
+        _Atomic size_t n_open_carriers;
+        dn__source timer;
+
+        /* See center/table.h. */
+        _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
+        _Atomic bool has_table; /* or nobody could hear of a post through it */
+        dn__source table_source;
+        uid_t table_user; /* the effective user that opened the center; others look for none */
+        _Atomic uint64_t table_look_ms;  /* when the last look began, by the coarse clock */
+        _Atomic uint64_t table_look_us;  /* the same by the exact one */
+        _Atomic uint64_t table_retry_us; /* when to try again what has failed, or DN__NEVER */
+        uint64_t table_tried_us;         /* of the thread that moves the hub: the last time */
+        uint64_t table_backoff_us DN__HUB_GUARDED;
+        _Atomic uint64_t foreign_id; /* of a region that was found to be none of ours */
+        bool is_moving DN__HUB_GUARDED;
+        bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
+
+        _Atomic bool has_lost; /* posts since the last flush, for lack of a bus */
+        _Atomic uint64_t sweep_us; /* when the first idle topic expires */
+        _Atomic uint64_t n_observers;
+        size_t n_runs DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */
+        unsigned n_running DN__HUB_GUARDED; /* invocations in progress */
+        _Atomic size_t n_prefixes;
+        dn__lock lock;         /* acquired before a carrier's lock where both are needed */
+        dn__condition changed; /* a topic is prepared or an invocation has ended */
+        dn__map topics DN__HUB_GUARDED;
+        dn__link ready DN__HUB_GUARDED; /* queues that have runs to ask for */
+        dn__link idle DN__HUB_GUARDED; /* topics that nothing holds, ordered by when they expire */
+        size_t n_idle DN__HUB_GUARDED;
+        struct dn__counter *free_counters DN__HUB_GUARDED; /* kept for the life of the process */
+        dn__link prefixes DN__HUB_GUARDED; /* topics that stand for all names with a prefix */
+        struct dn__progress *progress DN__HUB_GUARDED; /* of their observers, in `region` */
+        uint64_t n_arrivals DN__HUB_GUARDED; /* of posts with a payload */
+        bool is_suspended DN__HUB_GUARDED;   /* such posts are kept: */
+        dn__link kept DN__HUB_GUARDED;
+        dn__map kept_by_key DN__HUB_GUARDED; /* the last one of each name and object */
+        size_t n_kept DN__HUB_GUARDED;
+        size_t n_kept_bytes DN__HUB_GUARDED;
+        uint64_t last_observer_id DN__HUB_GUARDED;
+        dn__executor *executor DN__HUB_GUARDED; /* of CF-shaped observers; NULL: the default */
+};
+
+static inline void dn__hub_lock(dn__hub *hub) DN__ACQUIRES(&dn__hub_guard)
+        DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_acquire(&hub->lock);
+}
+
+static inline void dn__hub_unlock(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
+        DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_release(&hub->lock);
+}
+
+/* DN__HUB_HOLD(hub); holds its lock until the end of the function. */
+#define DN__HUB_HOLD(hub)                                                                          \
+        dn__hub *const held_hub DN__CLEANUP(dn__hub_end_hold) = dn__hub_begin_hold(hub);           \
+        dn__hub_assert_held()
+
+/* The analysis cannot see that the variable stands for the lock. */
+static inline dn__hub *dn__hub_begin_hold(dn__hub *hub) DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_acquire(&hub->lock);
+        return hub;
+}
+
+static inline void dn__hub_end_hold(dn__hub *const *hub) DN__TSA(no_thread_safety_analysis)
+{
+        dn__lock_release(&(*hub)->lock);
+}
+
+static inline void dn__hub_assert_held(void) DN__TSA(assert_capability(&dn__hub_guard))
+{
+}
+
+/* Waits for `changed`. Returns false at the deadline. */
+static inline bool dn__hub_wait_until(dn__hub *hub, uint64_t until_us) DN__HUB_LOCKED
+        DN__TSA(no_thread_safety_analysis)
+{
+        return dn__condition_wait(&hub->changed, &hub->lock, until_us) == 0;
+}
+
+static inline void dn__hub_wait(dn__hub *hub) DN__HUB_LOCKED
+{
+        (void)dn__hub_wait_until(hub, DN__NEVER);
+}
+
+/* Returns the hub of this process, creating it if needed, with a reference for the caller. Returns
+ * 0 or the negative errno with which it could not be opened. */
+int dn__hub_get(dn_center *center, dn__hub **ret_hub);
+
+/* Returns the hub of this process, borrowed, or NULL if there is none or it is the parent's. */
+dn__hub *dn__hub_find(const dn_center *center);
+
+void dn__hub_ref(dn__hub *hub);
+void dn__hub_unref(dn__hub *hub);
+
+/* Wraps an observer's executor value; NULL is the default. Returns 0 and an executor, or NULL if
+ * the center has none; -EINVAL if the center has none but a value was given, or the value cannot
+ * enqueue; or -ENOMEM. */
+int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor);
+
+/* Prepares for observers on an executor value: those on other threads than the delivery thread
+ * need a thread that is woken by other processes. Idempotent. Returns 0 or a negative errno. */
+int dn__hub_use_executor(dn__hub *hub, const dn_executor *value);
+
+/* Returns whether this process made the hub, rather than inherited it by fork(). */
+static inline bool dn__hub_is_current(const dn__hub *hub)
+{
+        return hub->process.fork_id == dn__fork_id();
+}
+
+/* Count what keeps an opened center open; the last release closes its connection. Users of a hub's
+ * carriers keep the center open this way. */
+void dn__center_retain(dn_center *center);
+void dn__center_release(dn_center *center);
+
+/* Calls a function for each hub of this process, with a hold on its center. Returns the last error
+ * of a call, or 0. */
+int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context);
+
+/* Takes a hub away from its center, which makes another one when it is used again, and out of the
+ * list of hubs. The caller closes it. While no call is running. */
+void dn__hub_detach(dn__hub *hub);
+
+/* Releases a hub's entry in the table, and its memory. When its loops have ended. */
+void dn__hub_leave_table(dn__hub *hub);
+
+/* Frees the list of hubs, which is empty. */
+void dn__hub_free_list(void);

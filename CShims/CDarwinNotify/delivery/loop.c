@@ -1,0 +1,156 @@
+/* The executor that runs callbacks in the host's event loop. */
+#include "darwinnotify/loop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/call.h"
+#include "util/fork.h"
+#include "util/lock.h"
+#include "util/queue.h"
+
+struct dn_loop {
+        uint64_t fork_id;        /* of the process that created it */
+        _Atomic unsigned n_refs; /* one for the owner and one for each enqueuer */
+        int fd;                  /* an eventfd: readable while there is work */
+        struct stat status;      /* identifies it: the host may close all descriptors */
+        dn__lock lock;
+        dn__queue queue DN__GUARDED_BY(&lock);
+        bool is_closed DN__GUARDED_BY(&lock);
+};
+
+int dn_loop_new(dn_loop **ret_loop)
+{
+        DN__CALL();
+        dn_loop *loop;
+        int r;
+
+        if (!ret_loop)
+                return -EINVAL;
+        if (dn__fork_init() < 0)
+                return -ENOMEM;
+        loop = calloc(1, sizeof(*loop));
+        if (!loop)
+                return -ENOMEM;
+        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (loop->fd < 0) {
+                r = -errno;
+                free(loop);
+                return r;
+        }
+        (void)fstat(loop->fd, &loop->status);
+        loop->fork_id = dn__fork_id();
+        atomic_init(&loop->n_refs, 1);
+        dn__lock_init(&loop->lock);
+        *ret_loop = loop;
+        return 0;
+}
+
+static bool is_intact(const dn_loop *loop)
+{
+        struct stat status;
+
+        return fstat(loop->fd, &status) == 0 && status.st_dev == loop->status.st_dev &&
+               status.st_ino == loop->status.st_ino;
+}
+
+static void loop_ref(void *context)
+{
+        dn_loop *loop = context;
+
+        atomic_fetch_add_explicit(&loop->n_refs, 1, memory_order_relaxed);
+}
+
+static void loop_unref(void *context)
+{
+        dn_loop *loop = context;
+
+        if (atomic_fetch_sub_explicit(&loop->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        dn__queue_deinit(&loop->queue);
+        dn__lock_deinit(&loop->lock);
+        free(loop);
+}
+
+int dn_loop_get_fd(dn_loop *loop)
+{
+        return loop ? loop->fd : -EINVAL;
+}
+
+/* Makes the descriptor readable. */
+static void ring(const dn_loop *loop)
+{
+        if (is_intact(loop))
+                (void)eventfd_write(loop->fd, 1);
+}
+
+static int enqueue(void *context, dn_work_fn work, void *argument)
+{
+        dn_loop *loop = context;
+        int r = -ECANCELED;
+
+        if (loop->fork_id != dn__fork_id())
+                return r;
+        dn__lock_acquire(&loop->lock);
+        if (!loop->is_closed) {
+                r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
+                if (r == 0 && loop->queue.n_items == 1)
+                        ring(loop);
+        }
+        dn__lock_release(&loop->lock);
+        return r;
+}
+
+dn_executor dn_loop_executor(dn_loop *loop)
+{
+        return loop ? (dn_executor){ enqueue, loop, loop_ref, loop_unref } : (dn_executor){ 0 };
+}
+
+int dn_loop_process(dn_loop *loop)
+{
+        DN__CALL();
+        uint64_t count;
+        dn__work work;
+        int n = 0;
+
+        if (!loop)
+                return -EINVAL;
+        if (loop->fork_id != dn__fork_id())
+                return 0;
+        dn__lock_acquire(&loop->lock);
+        if (is_intact(loop))
+                (void)eventfd_read(loop->fd, &count);
+        for (size_t n_left = loop->queue.n_items;
+             n_left > 0 && dn__queue_pop(&loop->queue, &work); n_left--) {
+                dn__lock_release(&loop->lock);
+                work.run(work.argument);
+                n += n < INT_MAX;
+                dn__lock_acquire(&loop->lock);
+        }
+        if (loop->queue.n_items > 0)
+                ring(loop);
+        dn__lock_release(&loop->lock);
+        return n;
+}
+
+dn_loop *dn_loop_close(dn_loop *loop)
+{
+        DN__CALL();
+        if (!loop || loop->fork_id != dn__fork_id())
+                return NULL;
+        dn__lock_acquire(&loop->lock);
+        loop->is_closed = true;
+        dn__lock_release(&loop->lock);
+        (void)dn_loop_process(loop);
+        if (is_intact(loop))
+                (void)close(loop->fd);
+        loop->fd = -1;
+        loop_unref(loop);
+        return NULL;
+}

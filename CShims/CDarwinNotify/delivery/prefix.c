@@ -1,0 +1,178 @@
+/* Notifies observers of a prefix of every name that the table counts.
+ *
+ * They have no slots. Their process is one of the watchers of the table instead: posters mark every
+ * name for it (direct/ring.h). Names that nobody holds are not in the table, and other programs
+ * count nowhere: such posts arrive as signals only. A signal of a post that the table counts finds
+ * nothing new, because its mark came first. */
+#include "delivery/prefix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "delivery/delivery.h"
+#include "delivery/fanout.h"
+#include "delivery/topic.h"
+#include "direct/ring.h"
+
+/* --- Following a table ---------------------------------------------------------------------- */
+
+/* Returns a progress that has given all that was counted, but for the last `n_left` posts of each
+ * name; NULL if out of memory. */
+static dn__progress *progress_new(dn__region *region, uint64_t n_left)
+{
+        dn__progress *progress = calloc(1, sizeof(*progress));
+
+        if (!progress)
+                return NULL;
+        progress->region = region;
+        /* Without a tag there may be no memory behind a slot. */
+        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++)
+                if (atomic_load(&region->table->tags[i]))
+                        progress->given[i] =
+                                dn__slot_get_generation(&region->table->slots[i]) - n_left;
+        return progress;
+}
+
+static bool is_begun(dn__hub *hub)
+{
+        DN__HUB_HOLD(hub);
+
+        return hub->progress;
+}
+
+int dn__prefix_begin(dn__hub *hub)
+{
+        dn__region *region = hub->region;
+        dn__progress *progress;
+
+        if (!dn__region_has_entry(region) || is_begun(hub))
+                return 0;
+        /* First: what is counted before is no news, and what is counted later is marked. */
+        dn__ring_watch(region);
+        progress = progress_new(region, 0);
+        if (!progress)
+                return -ENOMEM;
+        dn__hub_lock(hub);
+        if (hub->region == region && !hub->progress)
+                hub->progress = DN__TAKE(progress);
+        dn__hub_unlock(hub);
+        free(progress);
+        return 0;
+}
+
+bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__progress **ret_left)
+{
+        *ret_left = NULL;
+        if (hub->progress && hub->progress->region == to)
+                return true;
+        *ret_left = DN__TAKE(hub->progress);
+        if (hub->n_prefixes == 0 || !dn__region_has_entry(to))
+                return true;
+        dn__ring_watch(to);
+        hub->progress = progress_new(to, 1);
+        return hub->progress;
+}
+
+/* --- How many ------------------------------------------------------------------------------- */
+
+/* Returns how many posts of a name have been counted since the last time, or -1 if its slot has
+ * passed to another one. A slot counts on when it does: what came before belongs to others. A count
+ * that has decreased was tampered with, and stands for one post. */
+static int64_t advance(dn__progress *progress, const dn__shm_slot *slot, const dn__name *name)
+        DN__HUB_LOCKED
+{
+        const dn__shm_table *table = progress->region->table;
+        size_t index = (size_t)(slot - table->slots);
+        uint64_t named = atomic_load(&slot->named), counted = dn__slot_get_generation(slot);
+        uint64_t *given = &progress->given[index], n_posts;
+
+        if (atomic_load(&table->tags[index]) != name->hash)
+                return -1;
+        if (*given < named && named <= counted)
+                *given = named;
+        n_posts = counted < *given ? 1 : counted - *given;
+        *given = counted;
+        return n_posts < UINT32_MAX ? (int64_t)n_posts : UINT32_MAX;
+}
+
+/* Returns the slot of a post that the table counts, or NULL. */
+static dn__shm_slot *find_slot(const dn__progress *progress, const dn__post *post)
+{
+        const dn__name *name = &post->name;
+
+        if (!post->generation || post->region != progress->region->id)
+                return NULL;
+        return dn__slot_find(progress->region, name->hash, name->text, name->n_bytes);
+}
+
+/* Our own posts are handed on when they are made, not when their signals arrive; and what the
+ * direct carrier brings is in the table or nowhere. */
+static uint64_t count_new(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
+{
+        const dn__shm_slot *slot = hub->progress ? find_slot(hub->progress, post) : NULL;
+        int64_t n_posts = slot ? advance(hub->progress, slot, &post->name) : -1;
+        bool is_signal = post->origin.sender;
+
+        return n_posts >= 0 ? (uint64_t)n_posts : is_signal != post->origin.is_own;
+}
+
+/* --- Handing on ----------------------------------------------------------------------------- */
+
+static void hand(dn__hub *hub, const dn__post *post, dn__payload *payload, uint64_t n_posts)
+        DN__HUB_LOCKED
+{
+        dn__post one = *post;
+
+        if (n_posts == 0)
+                return;
+        one.body = (dn__body){ .n_more = n_posts - 1 };
+        if (payload)
+                payload->n_posts = payload->n_equal = n_posts;
+        dn__fanout_post(hub, &one, payload);
+}
+
+uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
+{
+        uint64_t n_posts;
+
+        if (dn__list_is_empty(&hub->prefixes))
+                return 0;
+        n_posts = count_new(hub, post);
+        hand(hub, post, payload, n_posts);
+        return n_posts;
+}
+
+static void hand_slot(dn__hub *hub, dn__progress *progress, size_t slot_index) DN__HUB_LOCKED
+{
+        char text[DN__SLOT_NAME_BYTES];
+        dn__payload *payload;
+        dn__post post = { 0 };
+        dn__name found;
+        int64_t n_posts;
+
+        if (!dn__slot_read_name(progress->region, slot_index, text, &found))
+                return;
+        n_posts = advance(progress, &progress->region->table->slots[slot_index], &found);
+        if (n_posts <= 0 || dn__name_init(&post.name, text, DN__REACH_BEYOND) < 0)
+                return;
+        payload = dn__payload_new(&post);
+        hand(hub, &post, payload, (uint64_t)n_posts);
+        dn__payload_unref(payload);
+}
+
+/* One lock for each name: there may be thousands. */
+void dn__prefix_missed(dn__hub *hub, dn__progress *left)
+{
+        const dn__region *region = left ? left->region : hub->region;
+
+        if (!region || atomic_load(&hub->n_prefixes) == 0)
+                return;
+        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
+                if (atomic_load(&region->table->tags[i]) == 0)
+                        continue;
+                dn__hub_lock(hub);
+                if (left || hub->progress)
+                        hand_slot(hub, left ? left : hub->progress, i);
+                dn__hub_unlock_and_run(hub);
+        }
+}

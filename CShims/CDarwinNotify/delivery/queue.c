@@ -1,0 +1,371 @@
+/* The observers of one name on one executor, and the posts waiting for them. */
+#include "delivery/queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "post/dict.h"
+#include "util/call.h"
+
+/* Enough where every post is delivered before the next one. */
+#define N_FIRST_SLOTS 2
+
+/* --- Payloads ------------------------------------------------------------------------------- */
+
+dn__payload dn__payload_of(const dn__post *post, uint64_t arrival)
+{
+        return (dn__payload){
+                .arrival = arrival,
+                .n_posts = 1 + post->body.n_more,
+                .n_equal = 1 + post->body.n_more,
+                .n_lost = post->body.n_lost,
+                .post = *post,
+        };
+}
+
+dn__payload *dn__payload_new(const dn__post *post)
+{
+        size_t n_bytes = sizeof(dn__payload) + dn__post_count_bytes(post);
+        dn__payload *payload = malloc(n_bytes);
+
+        if (!payload)
+                return NULL;
+        *payload = dn__payload_of(post, 0);
+        atomic_init(&payload->n_refs, 1);
+        payload->n_bytes = n_bytes + dn__dict_get_bytes(post->body.user_info);
+        payload->post = dn__post_copy(post, payload->bytes);
+        return payload;
+}
+
+dn__payload *dn__payload_ref(dn__payload *payload)
+{
+        if (payload)
+                atomic_fetch_add_explicit(&payload->n_refs, 1, memory_order_relaxed);
+        return payload;
+}
+
+void dn__payload_unref(dn__payload *payload)
+{
+        if (!payload ||
+            atomic_fetch_sub_explicit(&payload->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        dn__post_release(&payload->post);
+        free(payload);
+}
+
+/* --- Creation ------------------------------------------------------------------------------- */
+
+int dn__post_queue_new(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
+{
+        dn__post_queue *queue = calloc(1, sizeof(*queue));
+
+        if (!queue)
+                return -ENOMEM;
+        /* Made now, so that a post never has to be dropped for want of memory. */
+        if (executor) {
+                queue->items = malloc(N_FIRST_SLOTS * sizeof(*queue->items));
+                queue->n_slots = N_FIRST_SLOTS;
+        }
+        if (executor && !queue->items) {
+                free(queue);
+                return -ENOMEM;
+        }
+        atomic_init(&queue->n_refs, 1);
+        queue->topic = topic;
+        queue->executor = dn__executor_ref(executor);
+        dn__list_init(&queue->observers);
+        dn__topic_ref(topic);
+        *ret_queue = queue;
+        return 0;
+}
+
+void dn__post_queue_ref(dn__post_queue *queue)
+{
+        atomic_fetch_add_explicit(&queue->n_refs, 1, memory_order_relaxed);
+}
+
+static void free_items(dn__post_queue *queue) DN__TSA(no_thread_safety_analysis)
+{
+        dn__queue_item item;
+
+        while (dn__post_queue_take(queue, &item))
+                dn__payload_unref(item.payload);
+        free(queue->items);
+}
+
+void dn__post_queue_unref(dn__post_queue *queue)
+{
+        if (atomic_fetch_sub_explicit(&queue->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        free_items(queue);
+        (void)dn__executor_unref(queue->executor);
+        dn__topic_unref(queue->topic);
+        free(queue);
+}
+
+dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *executor)
+{
+        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next) {
+                dn__post_queue *queue = DN__CONTAINER(link, dn__post_queue, link);
+
+                if (dn__executor_is_same(queue->executor, executor))
+                        return queue;
+        }
+        return NULL;
+}
+
+/* --- Items -------------------------------------------------------------------------------- */
+
+static dn__queue_item *item_at(const dn__post_queue *queue, uint32_t i) DN__HUB_LOCKED
+{
+        return &queue->items[(queue->first + i) & (queue->n_slots - 1)];
+}
+
+bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item)
+{
+        if (!queue->n_items)
+                return false;
+        *ret_item = *item_at(queue, 0);
+        queue->first++;
+        queue->n_items--;
+        if (ret_item->payload)
+                queue->n_bytes -= ret_item->payload->n_bytes;
+        return true;
+}
+
+static bool grow(dn__post_queue *queue) DN__HUB_LOCKED
+{
+        dn__queue_item *items = malloc(2 * (size_t)queue->n_slots * sizeof(*items));
+
+        if (!items)
+                return false;
+        for (uint32_t i = 0; i < queue->n_items; i++)
+                items[i] = *item_at(queue, i);
+        free(queue->items);
+        queue->items = items;
+        queue->first = 0;
+        queue->n_slots *= 2;
+        return true;
+}
+
+static bool append(dn__post_queue *queue, dn__queue_item item) DN__HUB_LOCKED
+{
+        if (queue->n_items == queue->n_slots && !grow(queue))
+                return false;
+        *item_at(queue, queue->n_items++) = item;
+        return true;
+}
+
+/* Each item needs a run; the last one may have been merged into. */
+static void need_runs(dn__post_queue *queue) DN__HUB_LOCKED
+{
+        dn__hub *hub = queue->topic->hub;
+        uint32_t n_covered = queue->n_runs + queue->n_begun;
+        uint32_t n_runs = queue->n_items - n_covered;
+
+        if (queue->n_items <= n_covered)
+                return;
+        if (queue->n_ready == 0)
+                dn__list_append(&hub->ready, &queue->ready_link);
+        queue->n_ready += n_runs;
+        queue->n_runs += n_runs;
+        hub->n_runs += n_runs;
+        atomic_fetch_add_explicit(&queue->n_refs, n_runs, memory_order_relaxed);
+}
+
+/* What cannot wait individually is merged into the last item. */
+void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
+{
+        const uint64_t last = before + n_posts;
+
+        while (before < last && queue->n_items < queue->topic->policy->max_items &&
+               append(queue, (dn__queue_item){ .sequence = before + 1 }))
+                before++;
+        if (before < last)
+                item_at(queue, queue->n_items - 1)->sequence = last;
+        need_runs(queue);
+}
+
+uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
+{
+        const char *object = payload->post.body.object;
+
+        if (observer->object && !(object && strcmp(observer->object, object) == 0))
+                return 0;
+        if (!payload->was_suspended || observer->behavior == DN_SUSPENSION_HOLD)
+                return payload->n_posts;
+        if (payload->is_superseded || observer->behavior == DN_SUSPENSION_DROP)
+                return 0;
+        return payload->n_equal;
+}
+
+void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload)
+{
+        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
+                dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
+
+                if (observer->seen < payload->arrival)
+                        observer->n_dropped += payload->n_lost +
+                                               dn__observer_count_posts(observer, payload);
+        }
+}
+
+/* One payload is kept, however large. */
+static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
+{
+        const dn__queue_policy *policy = queue->topic->policy;
+        dn__queue_item oldest;
+
+        while ((queue->n_items >= policy->max_items ||
+                queue->n_bytes + n_bytes > policy->max_bytes) &&
+               dn__post_queue_take(queue, &oldest)) {
+                dn__post_queue_miss(queue, oldest.payload);
+                dn__payload_unref(oldest.payload);
+        }
+}
+
+void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
+{
+        make_room(queue, payload->n_bytes);
+        if (append(queue, (dn__queue_item){ payload->arrival, payload })) {
+                queue->n_bytes += payload->n_bytes;
+                (void)dn__payload_ref(payload);
+        } else {
+                dn__post_queue_miss(queue, payload);
+        }
+        need_runs(queue);
+}
+
+static bool copy_item(dn__post_queue *queue, const dn__queue_item *item, uint64_t seen)
+        DN__HUB_LOCKED
+{
+        if (item->sequence <= seen)
+                return true;
+        if (!append(queue, *item))
+                return false;
+        if (dn__payload_ref(item->payload))
+                queue->n_bytes += item->payload->n_bytes;
+        return true;
+}
+
+int dn__post_queue_copy(const dn__post_queue *from, uint64_t seen, dn__post_queue *queue)
+{
+        bool is_copied = !from->current || copy_item(queue, from->current, seen);
+
+        for (uint32_t i = 0; is_copied && i < from->n_items; i++)
+                is_copied = copy_item(queue, item_at(from, i), seen);
+        if (!is_copied)
+                return -ENOMEM;
+        need_runs(queue);
+        return 0;
+}
+
+/* --- Observers ------------------------------------------------------------------------------ */
+
+/* The one place that calls a destroy hook. */
+static void destroy(dn_handler *handler)
+{
+        dn_handler destroyed = *handler;
+
+        *handler = (dn_handler){ 0 };
+        if (destroyed.destroy)
+                destroyed.destroy(destroyed.context);
+}
+
+dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options)
+        DN__TSA(no_thread_safety_analysis)
+{
+        size_t n_bytes = options->has_text && options->object ? strlen(options->object) + 1 : 0;
+        dn_observer *observer = calloc(1, sizeof(*observer) + n_bytes);
+
+        if (!observer) {
+                destroy(&handler);
+                return NULL;
+        }
+        atomic_init(&observer->n_refs, 1);
+        observer->handler = handler;
+        observer->object = n_bytes ? memcpy(observer->bytes, options->object, n_bytes)
+                                   : options->object;
+        observer->behavior = options->behavior >= DN_SUSPENSION_DROP &&
+                                             options->behavior <= DN_SUSPENSION_DELIVER_IMMEDIATELY
+                                     ? options->behavior
+                                     : DN_SUSPENSION_COALESCE;
+        observer->n_suspends = options->is_suspended;
+        return observer;
+}
+
+dn_observer *dn_observer_ref(dn_observer *observer)
+{
+        if (observer)
+                atomic_fetch_add_explicit(&observer->n_refs, 1, memory_order_relaxed);
+        return observer;
+}
+
+dn_observer *dn_observer_unref(dn_observer *observer)
+{
+        DN__CALL();
+        if (!observer ||
+            atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
+                return NULL;
+        destroy(&observer->handler);
+        if (observer->queue)
+                dn__post_queue_unref(observer->queue);
+        free(observer);
+        return NULL;
+}
+
+void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
+{
+        dn__topic *topic = queue->topic;
+
+        assert(!observer->queue);
+        if (dn__list_is_empty(&queue->observers)) {
+                dn__list_append(&topic->queues, &queue->link);
+                topic->n_holds++;
+        }
+        topic->hub->n_observers++;
+        dn__center_retain(topic->hub->center);
+        dn__post_queue_ref(queue);
+        observer->queue = queue;
+        dn__list_insert(behind, &dn_observer_ref(observer)->link);
+}
+
+void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked)
+{
+        dn__post_queue *queue = observer->queue;
+
+        assert(observer->n_pins == 0 && dn__link_is_linked(&observer->link));
+        dn__list_remove(&observer->link);
+        queue->topic->hub->n_observers--;
+        ret_unlinked->observer = observer;
+        if (!dn__list_is_empty(&queue->observers))
+                return;
+        dn__list_remove(&queue->link);
+        ret_unlinked->topic = dn__topic_release(queue->topic);
+}
+
+void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
+{
+        if (observer->is_cancelled)
+                return;
+        observer->is_cancelled = true;
+        if (observer->n_pins == 0)
+                dn__observer_unlink(observer, ret_unlinked);
+}
+
+void dn__unlinked_dispose(dn__unlinked *unlinked)
+{
+        dn__hub *hub;
+
+        if (!unlinked->observer)
+                return;
+        hub = unlinked->observer->queue->topic->hub;
+        dn__hub_ref(hub);
+        dn__topic_retire(unlinked->topic);
+        destroy(&unlinked->observer->handler);
+        (void)dn_observer_unref(unlinked->observer);
+        dn__center_release(hub->center);
+        dn__hub_unref(hub);
+}

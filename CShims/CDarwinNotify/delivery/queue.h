@@ -1,0 +1,163 @@
+/* The observers of one name on one executor, and the posts waiting for them. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "darwinnotify/observer.h"
+#include "delivery/executor.h"
+#include "delivery/topic.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* A post that observers receive separately, shared by all queues in which it waits. */
+typedef struct dn__payload {
+        _Atomic unsigned n_refs;
+        bool was_suspended; /* waited for the end of a suspension */
+        bool is_superseded; /* as did a later one of the same name and object */
+        bool is_held;       /* an observer with DN_SUSPENSION_HOLD receives it */
+        uint64_t arrival;   /* position in the order of the hub's posts */
+        uint64_t n_posts;   /* how many posts it stands for */
+        uint64_t n_equal;   /* the same, with all equal ones before it in the suspension */
+        uint64_t n_lost;    /* missing posts before it */
+        dn__post post;      /* a copy in `bytes` */
+        size_t n_bytes;
+        dn__link link;       /* in the hub, while it waits for the end of a suspension */
+        dn__map_entry entry; /* in the hub, by name and object, if it is the last of those */
+        char bytes[];
+} dn__payload;
+
+/* Returns a copy of a post with one reference, or NULL if out of memory. */
+dn__payload *dn__payload_new(const dn__post *post);
+
+/* Returns one that borrows from a post and has no reference. */
+dn__payload dn__payload_of(const dn__post *post, uint64_t arrival);
+
+/* NULL is allowed. Returns `payload`. */
+dn__payload *dn__payload_ref(dn__payload *payload);
+
+/* NULL is allowed. */
+void dn__payload_unref(dn__payload *payload);
+
+typedef struct dn__queue_item {
+        uint64_t sequence;    /* of the last post that it stands for */
+        dn__payload *payload; /* owned, or NULL */
+} dn__queue_item;
+
+typedef struct dn__post_queue {
+        _Atomic unsigned n_refs; /* held by each observer and each run */
+        dn__topic *topic;        /* constant, owned */
+        dn__executor *executor;  /* constant, owned; NULL: posters deliver posts themselves */
+        dn__link link DN__HUB_GUARDED;      /* in the topic, while the queue has observers */
+        dn__link ready_link DN__HUB_GUARDED; /* in the hub, while there are runs to ask for */
+        dn__link observers DN__HUB_GUARDED; /* in registration order */
+        const dn__queue_item *current DN__HUB_GUARDED; /* being delivered: one at a time; or NULL */
+        dn__queue_item *items DN__HUB_GUARDED;         /* a ring buffer */
+        uint32_t n_slots DN__HUB_GUARDED;        /* a power of two; 0 without an executor */
+        uint32_t first DN__HUB_GUARDED;
+        uint32_t n_items DN__HUB_GUARDED;
+        uint32_t n_runs DN__HUB_GUARDED;  /* of the executor, not yet started */
+        uint32_t n_ready DN__HUB_GUARDED; /* of these, not yet asked for */
+        uint32_t n_begun DN__HUB_GUARDED; /* started, with their item not yet delivered */
+        size_t n_bytes DN__HUB_GUARDED;   /* of the payloads */
+} dn__post_queue;
+
+/* One registration: a handler, and which posts of its queue it has been given. It owns the handler
+ * from its creation on. */
+struct dn_observer {
+        _Atomic unsigned n_refs;
+        int behavior;          /* constant: what it receives of a suspension */
+        uint64_t id;           /* registration order; constant */
+        dn__post_queue *queue; /* constant, owned; NULL: never linked */
+        const void *object;    /* constant; text, if any, is `bytes` */
+        dn_handler handler;    /* until it is destroyed */
+
+        unsigned n_pins DN__HUB_GUARDED; /* deliveries positioned on it, which keep it linked */
+        unsigned n_running DN__HUB_GUARDED;  /* invocations in progress */
+        unsigned n_suspends DN__HUB_GUARDED; /* while above 0, what it has not seen waits */
+        bool is_cancelled DN__HUB_GUARDED;
+        uint64_t seen DN__HUB_GUARDED; /* sequence of the last post given to it */
+        uint64_t n_dropped DN__HUB_GUARDED; /* posts that it has missed since then */
+        dn__link link DN__HUB_GUARDED; /* in the queue, which owns a reference while linked */
+        char bytes[];
+};
+
+/* Creates a queue with one reference, not yet in any topic. Returns 0 or -ENOMEM. */
+int dn__post_queue_new(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
+        DN__HUB_LOCKED;
+
+void dn__post_queue_ref(dn__post_queue *queue);
+void dn__post_queue_unref(dn__post_queue *queue);
+
+/* Returns the queue of an executor, which may be NULL, or NULL if there is none. */
+dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *executor)
+        DN__HUB_LOCKED;
+
+/* Adds the `n_posts` posts after `before`, without payloads. What is added is delivered once the
+ * lock is released by dn__hub_unlock_and_run(). */
+void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
+        DN__HUB_LOCKED;
+
+/* Adds a payload, with a reference of its own. */
+void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED;
+
+/* Copies what an observer of another queue has not received, up to `seen`, into an empty queue
+ * without observers. Returns 0 or -ENOMEM. */
+int dn__post_queue_copy(const dn__post_queue *from, uint64_t seen, dn__post_queue *queue)
+        DN__HUB_LOCKED;
+
+/* Removes the first item, if any, for the caller, who releases its payload. */
+bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item) DN__HUB_LOCKED;
+
+/* Tells the observers of a queue that a payload does not reach them. */
+void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload) DN__HUB_LOCKED;
+
+/* Returns how many posts a payload stands for to an observer; 0 if it does not receive it. */
+uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
+        DN__HUB_LOCKED;
+
+/* --- Observers ------------------------------------------------------------------------------ */
+
+typedef struct dn__observer_options {
+        const void *object; /* NULL: all */
+        bool has_text;      /* the object is text, which is copied */
+        int behavior;       /* a DN_SUSPENSION_ value */
+        bool is_suspended;  /* initially */
+} dn__observer_options;
+
+/* Creates an observer with one reference. Its handler is destroyed when it leaves its queue, or
+ * with the last reference if it was never linked. Returns NULL if out of memory: then the handler
+ * is destroyed. */
+dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options);
+
+/* dn_observer *observer DN__UNREFS_OBSERVER = ...; releases it at the end of the block. */
+#define DN__UNREFS_OBSERVER DN__CLEANUP(dn__observer_unref_at)
+
+static inline void dn__observer_unref_at(dn_observer *const *observer)
+{
+        (void)dn_observer_unref(*observer);
+}
+
+/* Links a new observer into a queue, after a link of its list, which takes a reference of its
+ * own. */
+void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
+        DN__HUB_LOCKED;
+
+/* What remains of an unlinked observer, to be disposed of without the lock. All zero: nothing. */
+typedef struct dn__unlinked {
+        dn_observer *observer; /* the list's reference, or NULL */
+        dn__topic *topic;      /* to be retired, or NULL */
+} dn__unlinked;
+
+/* Unlinks an observer that no delivery is positioned on. */
+void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked) DN__HUB_LOCKED;
+
+/* Marks an observer cancelled and unlinks it now, or when the last delivery leaves it. Does nothing
+ * if already cancelled. */
+void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
+        DN__HUB_LOCKED;
+
+/* Destroys the handler and releases what remains. Call without any lock held. */
+void dn__unlinked_dispose(dn__unlinked *unlinked);

@@ -1,0 +1,259 @@
+/* One name of a center: lookup, holds, release. */
+#include "delivery/topic.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "direct/ring.h"
+#include "util/clock.h"
+
+/* How long a name stays watched after its last observer. */
+#define IDLE_US (1 * DN__US_PER_SECOND)
+
+/* Maximum number of idle names: a program that observes a new name for each request must not
+ * reach the bus's limit because of them. */
+#define IDLE_MAX 256
+
+const dn__queue_policy dn__queue_counts = { false, DN__QUEUE_MAX_COUNTED, SIZE_MAX };
+const dn__queue_policy dn__queue_keeps = { true, DN__QUEUE_MAX_KEPT, DN__QUEUE_MAX_KEPT_BYTES };
+
+void dn__topic_ref(dn__topic *topic)
+{
+        atomic_fetch_add_explicit(&topic->n_refs, 1, memory_order_relaxed);
+}
+
+void dn__topic_unref(dn__topic *topic)
+{
+        if (atomic_fetch_sub_explicit(&topic->n_refs, 1, memory_order_acq_rel) != 1)
+                return;
+        dn__hub_unref(topic->hub);
+        free(topic);
+}
+
+/* --- Lookup and holds ---------------------------------------------------------------------- */
+
+dn__topic *dn__topic_find(dn__hub *hub, const dn__name *name)
+{
+        dn__map_entry *entry = dn__map_find(&hub->topics, name->hash, name->text, name->n_bytes);
+
+        return entry ? DN__CONTAINER(entry, dn__topic, entry) : NULL;
+}
+
+static dn__topic *topic_new(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
+{
+        dn__topic *topic = calloc(1, sizeof(*topic) + name->n_bytes + 1);
+
+        if (!topic)
+                return NULL;
+        atomic_init(&topic->n_refs, 1);
+        topic->name = dn__name_copy(name, topic->bytes);
+        topic->hub = hub;
+        topic->sequence = 1;
+        topic->policy = (hub->center->ops->is_queued || name->is_prefix) && !dn__name_is_bus(name)
+                                ? &dn__queue_keeps
+                                : &dn__queue_counts;
+        topic->entry = (dn__map_entry){ NULL, name->hash, topic->bytes, name->n_bytes };
+        dn__list_init(&topic->queues);
+        dn__hub_ref(hub);
+        return topic;
+}
+
+static dn__topic *find_or_add(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
+{
+        dn__topic *topic = dn__topic_find(hub, name);
+
+        if (topic)
+                return topic;
+        topic = topic_new(hub, name);
+        if (topic && dn__map_add(&hub->topics, &topic->entry) < 0) {
+                dn__topic_unref(topic);
+                return NULL;
+        }
+        if (topic && name->is_prefix) {
+                dn__list_append(&hub->prefixes, &topic->prefix_link);
+                hub->n_prefixes++;
+        }
+        return topic;
+}
+
+static void end_idleness(dn__topic *topic) DN__HUB_LOCKED
+{
+        if (!dn__link_is_linked(&topic->idle_link))
+                return;
+        dn__list_remove(&topic->idle_link);
+        topic->hub->n_idle--;
+}
+
+dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name)
+{
+        dn__topic *topic = find_or_add(hub, name);
+
+        if (!topic)
+                return NULL;
+        topic->n_holds++;
+        end_idleness(topic);
+        return topic;
+}
+
+void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot)
+{
+        topic->slot = slot;
+        if (topic->counter)
+                dn__counter_set_slot(topic->counter, slot);
+}
+
+void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot)
+{
+        dn__counter *counter = topic->counter;
+        dn__shm_slot *left = topic->slot;
+
+        if (counter) {
+                uint64_t before = left ? dn__slot_get_generation(left) : 0;
+                uint64_t after = slot ? dn__slot_get_generation(slot) : 0;
+
+                /* Only their difference counts. */
+                atomic_fetch_add(&counter->n_uncounted, before - after);
+        }
+        dn__topic_set_slot(topic, slot);
+        if (counter && left && !slot)
+                dn__counter_set_state(counter, atomic_load(&left->state));
+}
+
+static dn__counter *take_counter(dn__hub *hub) DN__HUB_LOCKED
+{
+        dn__counter *counter = hub->free_counters;
+
+        if (!counter)
+                return calloc(1, sizeof(*counter));
+        hub->free_counters = counter->next_free;
+        return counter;
+}
+
+dn__counter *dn__topic_get_counter(dn__topic *topic)
+{
+        DN__HUB_HOLD(topic->hub);
+
+        assert(topic->n_holds > 0);
+        if (topic->counter)
+                return topic->counter;
+        topic->counter = take_counter(topic->hub);
+        if (topic->counter)
+                dn__counter_set_slot(topic->counter, topic->slot);
+        return topic->counter;
+}
+
+/* --- Release ------------------------------------------------------------------------------- */
+
+/* No prefix is left: ends what dn__prefix_begin() began. */
+static void stop_following(dn__hub *hub) DN__HUB_LOCKED
+{
+        if (dn__region_has_entry(hub->region))
+                dn__ring_unwatch(hub->region);
+        free(hub->progress);
+        hub->progress = NULL;
+}
+
+static dn__topic *take_out(dn__topic *topic) DN__HUB_LOCKED
+{
+        end_idleness(topic);
+        dn__list_remove(&topic->prefix_link);
+        if (topic->name.is_prefix && --topic->hub->n_prefixes == 0)
+                stop_following(topic->hub);
+        dn__map_remove(&topic->hub->topics, &topic->entry);
+        return topic;
+}
+
+static dn__topic *first_idle(dn__hub *hub) DN__HUB_LOCKED
+{
+        return dn__list_is_empty(&hub->idle)
+                       ? NULL
+                       : DN__CONTAINER(hub->idle.next, dn__topic, idle_link);
+}
+
+static void sweep_at(dn__hub *hub, uint64_t at_us) DN__HUB_LOCKED
+{
+        atomic_store(&hub->sweep_us, at_us);
+        if (at_us != DN__NEVER)
+                dn__loop_wake(hub->loop);
+}
+
+static dn__topic *keep_idle(dn__topic *topic) DN__HUB_LOCKED
+{
+        dn__hub *hub = topic->hub;
+
+        topic->idle_until_us = dn__clock_after_us(IDLE_US);
+        dn__list_append(&hub->idle, &topic->idle_link);
+        if (hub->n_idle++ == 0)
+                sweep_at(hub, topic->idle_until_us);
+        return hub->n_idle > IDLE_MAX ? take_out(first_idle(hub)) : NULL;
+}
+
+/* A name's state ends with its last observer or token, although its rule stays. Done under the
+ * lock, since the name may be held again immediately. */
+static void let_go(dn__topic *topic) DN__HUB_LOCKED
+{
+        dn__counter *counter = topic->counter;
+        dn__hub *hub = topic->hub;
+
+        if (topic->slot)
+                dn__slot_release(hub->region, topic->slot);
+        dn__topic_set_slot(topic, NULL);
+        topic->counter = NULL;
+        if (!counter)
+                return;
+        counter->next_free = hub->free_counters;
+        hub->free_counters = counter;
+}
+
+dn__topic *dn__topic_release(dn__topic *topic)
+{
+        assert(topic->n_holds > 0);
+        if (--topic->n_holds > 0)
+                return NULL;
+        let_go(topic);
+        if (topic->is_refused || !topic->rule)
+                return take_out(topic);
+        return keep_idle(topic);
+}
+
+void dn__topic_give_back(dn__topic *topic)
+{
+        dn__topic *retired;
+
+        dn__hub_lock(topic->hub);
+        retired = dn__topic_release(topic);
+        dn__hub_unlock(topic->hub);
+        dn__topic_retire(retired);
+}
+
+void dn__topic_retire(dn__topic *topic)
+{
+        if (!topic)
+                return;
+        if (topic->rule)
+                dn__dbus_remove_rule(topic->hub->bus, topic->rule);
+        dn__topic_unref(topic);
+}
+
+/* Removes the first idle topic if it has expired, or returns NULL. */
+static dn__topic *take_expired(dn__hub *hub, uint64_t now_us) DN__HUB_LOCKED
+{
+        dn__topic *topic = first_idle(hub);
+
+        if (topic && topic->idle_until_us <= now_us)
+                return take_out(topic);
+        sweep_at(hub, topic ? topic->idle_until_us : DN__NEVER);
+        return NULL;
+}
+
+void dn__topic_sweep(dn__hub *hub, uint64_t now_us)
+{
+        dn__topic *topic;
+
+        do {
+                dn__hub_lock(hub);
+                topic = take_expired(hub, now_us);
+                dn__hub_unlock(hub);
+                dn__topic_retire(topic);
+        } while (topic);
+}

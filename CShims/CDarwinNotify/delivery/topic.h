@@ -1,0 +1,147 @@
+/* One name of a center: its observers and its post count. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/dbus.h"
+#include "delivery/hub.h"
+#include "table/slot.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* --- What a check of a token compares ------------------------------------------------------- */
+
+/* A counter is never freed, only reused for another name: readers check afterwards whether it still
+ * belongs to the right name. It continues from its old value and never decreases. */
+typedef struct dn__counter {
+        _Atomic(dn__shm_slot *) slot;  /* NULL: the name is not in shared memory */
+        _Atomic uint64_t n_uncounted;  /* posts not counted by the slot */
+        _Atomic uint64_t state;        /* of a name not in shared memory */
+        struct dn__counter *next_free; /* protected by the hub's lock */
+} dn__counter;
+
+/* Returns a number that changes with each post. Async-signal-safe while the table stays mapped. */
+static inline uint64_t dn__counter_get_posts(const dn__counter *counter)
+{
+        const dn__shm_slot *slot = atomic_load(&counter->slot);
+
+        return atomic_load(&counter->n_uncounted) + (slot ? dn__slot_get_generation(slot) : 0);
+}
+
+static inline _Atomic uint64_t *dn__counter_state_at(dn__counter *counter)
+{
+        dn__shm_slot *slot = atomic_load(&counter->slot);
+
+        return slot ? &slot->state : &counter->state;
+}
+
+static inline uint64_t dn__counter_get_state(dn__counter *counter)
+{
+        return atomic_load(dn__counter_state_at(counter));
+}
+
+/* The name may get its slot concurrently. */
+static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
+{
+        _Atomic uint64_t *at;
+
+        do {
+                at = dn__counter_state_at(counter);
+                atomic_store(at, state);
+        } while (at != dn__counter_state_at(counter));
+}
+
+/* A name that gets its slot late copies its previous state into it, if the slot has none. */
+static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
+{
+        uint64_t state = atomic_exchange(&counter->state, 0);
+
+        if (slot && state) {
+                uint64_t none = 0;
+
+                (void)atomic_compare_exchange_strong(&slot->state, &none, state);
+        }
+        atomic_store(&counter->slot, slot);
+}
+
+/* --- Topics --------------------------------------------------------------------------------- */
+
+/* What a topic does with posts that its observers have not yet received. */
+typedef struct dn__queue_policy {
+        bool has_payloads; /* every post is delivered separately; else they are only counted */
+        uint32_t max_items;
+        size_t max_bytes;
+} dn__queue_policy;
+
+/* Posts without a payload: so many wait individually, further ones are merged into the last one.
+ * This is the queue length of a Mach port, at which Apple's notifyd starts to merge. */
+#define DN__QUEUE_MAX_COUNTED 16
+extern const dn__queue_policy dn__queue_counts;
+
+/* Posts with a payload: beyond either limit the oldest are dropped, and the next one that an
+ * observer receives reports how many. */
+#define DN__QUEUE_MAX_KEPT 65536
+#define DN__QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
+extern const dn__queue_policy dn__queue_keeps;
+
+typedef struct dn__topic {
+        _Atomic unsigned n_refs;
+        dn__hub *hub;        /* constant, owned */
+        dn__name name;       /* constant; its text is `bytes`; empty: all names of a center */
+        dn__map_entry entry; /* in the hub, until the topic is retired */
+
+        const dn__queue_policy *policy; /* constant */
+
+        size_t n_holds DN__HUB_GUARDED;       /* queues, calls about to add one, tokens */
+        dn__link prefix_link DN__HUB_GUARDED; /* in the hub, if the name is a prefix */
+        dn__link idle_link DN__HUB_GUARDED; /* in the hub, while nothing holds the topic */
+        uint64_t idle_until_us DN__HUB_GUARDED;
+        bool is_refused DN__HUB_GUARDED; /* the bus refused its rule; is not kept idle */
+        bool is_preparing DN__HUB_GUARDED;
+        bool is_watched DN__HUB_GUARDED; /* false if local, or not yet watched */
+        dn__rule *rule; /* set once watched; constant until the topic is retired; NULL: no bus */
+        dn__link queues DN__HUB_GUARDED; /* in order of creation */
+        uint64_t sequence DN__HUB_GUARDED; /* of the last post in the queues; starts at 1 */
+        uint64_t generation DN__HUB_GUARDED; /* how much of the slot is in the queues */
+        dn__shm_slot *slot DN__HUB_GUARDED; /* NULL: no table counts posts of the name */
+        dn__counter *counter DN__HUB_GUARDED; /* NULL: never requested */
+        char bytes[];
+} dn__topic;
+
+/* Returns the topic of a name, or NULL. */
+dn__topic *dn__topic_find(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
+
+/* Finds or creates the topic of a name and holds it. Returns NULL if out of memory. */
+dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
+
+/* Releases a hold. A topic without holds stays idle for a second, so that registering and
+ * cancelling in a loop does not talk to the bus each time. Returns a topic to retire without the
+ * lock, or NULL. */
+dn__topic *dn__topic_release(dn__topic *topic) DN__HUB_LOCKED;
+
+/* Releases a hold. Takes the lock. */
+void dn__topic_give_back(dn__topic *topic);
+
+/* Releases the resources of a topic already removed from the hub. Call without any lock held. NULL
+ * is allowed. */
+void dn__topic_retire(dn__topic *topic);
+
+/* Retires the idle topics that have expired. Call without any lock held. */
+void dn__topic_sweep(dn__hub *hub, uint64_t now_us);
+
+void dn__topic_ref(dn__topic *topic);
+void dn__topic_unref(dn__topic *topic);
+
+/* Sets or removes a topic's slot. */
+void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
+
+/* Replaces a topic's slot by one with another count. A check of a token sees no difference that is
+ * no post. */
+void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
+
+/* Returns the counter of a held topic, borrowed while held, or NULL if out of memory. Takes the
+ * lock. */
+dn__counter *dn__topic_get_counter(dn__topic *topic);

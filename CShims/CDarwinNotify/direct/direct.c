@@ -1,0 +1,346 @@
+/* The carrier through the shared table: posts reach the processes that share it, without a bus.
+ *
+ * A thread sleeps on the word of this process in the table, where others ring it (ring.c): the one
+ * that runs the handlers while all of them run there, which spares a second wake-up; else one of
+ * our own, since it must not wait for a handler. A mark only says that a name should be checked:
+ * how often it was posted is counted in the table. */
+#include "direct/direct.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "direct/ring.h"
+#include "table/slot.h"
+#include "util/cleanup.h"
+#include "util/list.h"
+#include "util/lock.h"
+#include "util/throttle.h"
+
+/* Lets the posts of a flood gather before the thread looks again.
+ *
+ * A receiver that looks at once finds one post, sleeps, and is woken for the next: each post then
+ * costs its poster a system call. While the receiver naps with its word awake, posters only count
+ * and mark.
+ *
+ * Many looks in a row do not tell a flood from posts that are each waited for before the next one
+ * is made, which no nap must slow down. So the first nap is a short trial: if more than one post
+ * came meanwhile, nobody waits for each. */
+#define NAP_TRIAL_US 50
+#define NAP_TRIALS_EVERY_US (100 * DN__US_PER_MS)
+
+/* All zero: no look so far. */
+typedef struct nap {
+        dn__throttle looks;
+        uint64_t until_us; /* the end of the last nap, or of the next one */
+        uint64_t trial_us; /* the earliest time of the next trial */
+        bool is_due;       /* nap before looking again */
+        bool is_over;      /* no look has found a post since the last nap */
+        bool was_flood;    /* many posts came during the last nap */
+} nap;
+
+/* Looks at the marks for one of the threads that may sleep on the word, and known to no other. */
+typedef struct looker {
+        dn__source source;
+        dn__direct *direct;
+        dn__loop *loop;
+        const dn__region *current; /* the region whose marks it takes */
+        uint64_t seen_mark;        /* of that region, which the sink was told of */
+        uint64_t n_found;          /* new posts, by this look */
+        nap nap;
+} looker;
+
+struct dn__direct {
+        const dn__sink *sink;
+        void *context; /* passed to the sink */
+        dn__loop *loop;
+        looker own;
+        looker guest; /* of another loop, which has it for as long as nobody needs ours */
+        _Atomic unsigned n_users;     /* the owner, and the loop that has the guest */
+        _Atomic(dn__loop *) sleeper;  /* sleeps on the word; NULL: none yet, or no longer */
+        _Atomic(dn__region *) region; /* NULL: this process holds no names */
+        _Atomic bool needs_own_thread;
+        dn__lock lock; /* of changes to the sleeper and the region */
+};
+
+dn__loop *dn__direct_get_loop(const dn__direct *direct)
+{
+        return direct->loop;
+}
+
+static dn__wake_word *word_of(dn__region *region)
+{
+        return &region->table->processes[region->process].wake;
+}
+
+/* The last user ends our own thread, which then calls `closed`. */
+static void release(dn__direct *direct)
+{
+        if (atomic_fetch_sub(&direct->n_users, 1) == 1)
+                (void)dn__loop_close(direct->loop);
+}
+
+/* --- Naps ------------------------------------------------------------------------------------ */
+
+static void judge_nap(nap *nap, uint64_t n_posts, uint64_t now_us)
+{
+        if (!nap->is_over)
+                return;
+        nap->is_over = false;
+        nap->was_flood = n_posts > 1;
+        if (!nap->was_flood)
+                nap->trial_us = now_us + NAP_TRIALS_EVERY_US;
+}
+
+/* Counts a look that found this many new posts. */
+static void note_look(nap *nap, uint64_t n_posts)
+{
+        uint64_t now_us, end_us;
+
+        if (!n_posts)
+                return;
+        now_us = dn__clock_now_us();
+        judge_nap(nap, n_posts, now_us);
+        end_us = dn__throttle_count(&nap->looks, now_us);
+        if (!end_us)
+                return;
+        if (nap->was_flood && now_us < nap->until_us + DN__THROTTLE_SPAN_US) {
+                nap->until_us = end_us;
+                nap->is_due = true;
+        } else if (now_us >= nap->trial_us) {
+                nap->until_us = now_us + NAP_TRIAL_US;
+                nap->is_due = true;
+        }
+}
+
+/* Sleeps if there is a flood. */
+static void take_nap(nap *nap)
+{
+        if (!nap->is_due)
+                return;
+        dn__clock_sleep_until(nap->until_us);
+        nap->is_due = false;
+        nap->is_over = true;
+}
+
+/* --- Receiving ------------------------------------------------------------------------------- */
+
+/* Tells the sink once of each mark: it may take a while until there is another table. */
+static bool is_new_mark(const looker *looker, const dn__region *region, uint64_t mark)
+{
+        return mark % 2 && (looker->current != region || looker->seen_mark != mark);
+}
+
+static bool is_sleeper(const looker *looker)
+{
+        return atomic_load(&looker->direct->sleeper) == looker->loop;
+}
+
+static bool prepare_looker(dn__source *source, dn__wait *wait)
+{
+        looker *looker = DN__CONTAINER(source, struct looker, source);
+        const dn__region *region = atomic_load(&looker->direct->region);
+
+        (void)wait;
+        if (!is_sleeper(looker))
+                return looker == &looker->direct->own;
+        take_nap(&looker->nap);
+        return !region || (!dn__ring_is_marked(region) &&
+                           !is_new_mark(looker, region, dn__region_get_mark(region)));
+}
+
+/* Delivers all posts that the table has counted for the name of a slot. */
+static void bring(void *context, size_t slot_index)
+{
+        looker *looker = context;
+        const dn__direct *direct = looker->direct;
+        char text[DN__SLOT_NAME_BYTES];
+        uint64_t n_posts = 0;
+        dn__post post = {
+                .generation = UINT64_MAX,
+                .region = looker->current->id,
+        };
+
+        if (dn__slot_read_name(looker->current, slot_index, text, &post.name))
+                n_posts = direct->sink->received(direct->context, &post);
+        looker->n_found += n_posts;
+}
+
+static void look(looker *looker, const dn__region *region)
+{
+        const dn__direct *direct = looker->direct;
+        uint64_t mark = dn__region_get_mark(region);
+        bool is_new = is_new_mark(looker, region, mark);
+
+        looker->current = region;
+        looker->seen_mark = mark;
+        looker->n_found = 0;
+        dn__ring_take(region, bring, looker);
+        note_look(&looker->nap, looker->n_found);
+        if (is_new)
+                direct->sink->may_have_missed(direct->context);
+}
+
+/* This thread may have cleared rings of the word that were not its own any more. */
+static void end_stay(looker *guest)
+{
+        dn__direct *direct = guest->direct;
+        dn__region *region = atomic_load(&direct->region);
+
+        dn__loop_dismiss(guest->loop);
+        dn__wake_ring(word_of(region), DN__WAKE_SHARED);
+        release(direct);
+}
+
+static void dispatch_looker(dn__source *source)
+{
+        looker *looker = DN__CONTAINER(source, struct looker, source);
+        const dn__region *region = atomic_load(&looker->direct->region);
+
+        if (is_sleeper(looker)) {
+                if (region)
+                        look(looker, region);
+        } else if (looker == &looker->direct->guest) {
+                end_stay(looker);
+        }
+}
+
+static const dn__source_ops source_ops = { prepare_looker, dispatch_looker };
+
+/* --- The life of a carrier ------------------------------------------------------------------- */
+
+/* Neither call has anything to do. */
+bool dn__direct_is_allowed(void)
+{
+        dn__wake_word word = 1;
+
+        return syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 &&
+               syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, NULL, NULL,
+                       FUTEX_BITSET_MATCH_ANY) < 0 &&
+               errno == EAGAIN;
+}
+
+static bool stay_at(dn__direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
+{
+        direct->guest.loop = host;
+        atomic_store(&direct->sleeper, host);
+        atomic_fetch_add(&direct->n_users, 1);
+        if (dn__loop_host(host, &direct->guest.source, word_of(direct->region)))
+                return true;
+        atomic_fetch_sub(&direct->n_users, 1);
+        atomic_store(&direct->sleeper, NULL);
+        return false;
+}
+
+static void sleep_on_own_thread(dn__direct *direct) DN__REQUIRES(&direct->lock)
+{
+        dn__loop *host = atomic_exchange(&direct->sleeper, direct->loop);
+
+        if (host && host != direct->loop)
+                dn__loop_take_word(host);
+        dn__loop_set_word(direct->loop, word_of(direct->region));
+}
+
+int dn__direct_start(dn__direct *direct, dn__loop *host)
+{
+        int r;
+
+        DN__HOLD(&direct->lock);
+        if (atomic_load(&direct->sleeper))
+                return 0;
+        if (atomic_load(&direct->needs_own_thread))
+                host = NULL;
+        r = dn__loop_start(host ? host : direct->loop);
+        /* Before there is a table, too: later a failure could not be reported. */
+        if (r < 0 || !atomic_load(&direct->region) || (host && stay_at(direct, host)))
+                return r;
+        r = dn__loop_start(direct->loop);
+        if (r == 0)
+                sleep_on_own_thread(direct);
+        return r;
+}
+
+int dn__direct_use_own_thread(dn__direct *direct)
+{
+        int r;
+
+        if (atomic_load(&direct->needs_own_thread))
+                return 0;
+        r = dn__loop_start(direct->loop);
+        if (r < 0)
+                return r;
+        DN__HOLD(&direct->lock);
+        atomic_store(&direct->needs_own_thread, true);
+        if (atomic_load(&direct->sleeper))
+                sleep_on_own_thread(direct);
+        return 0;
+}
+
+/* A guest finds that it need not stay. */
+void dn__direct_close(dn__direct *direct)
+{
+        dn__loop *host;
+
+        dn__lock_acquire(&direct->lock);
+        host = atomic_exchange(&direct->sleeper, NULL);
+        if (host && host != direct->loop)
+                dn__loop_take_word(host);
+        dn__lock_release(&direct->lock);
+        release(direct);
+}
+
+static void loop_closed(void *context)
+{
+        dn__direct *direct = context;
+
+        direct->sink->closed(direct->context);
+}
+
+int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
+{
+        dn__direct *direct = calloc(1, sizeof(*direct));
+        dn__loop_options options = {
+                .thread_name = "dn-direct",
+                .closed = loop_closed,
+                .context = direct,
+        };
+        int r;
+
+        if (!direct)
+                return -ENOMEM;
+        r = dn__loop_new(&options, &direct->loop);
+        if (r < 0) {
+                free(direct);
+                return r;
+        }
+        direct->sink = sink;
+        direct->context = context;
+        direct->own = (looker){ { &source_ops }, direct, .loop = direct->loop };
+        direct->guest = (looker){ { &source_ops }, direct, .loop = NULL };
+        atomic_init(&direct->n_users, 1);
+        dn__lock_init(&direct->lock);
+        dn__loop_add(direct->loop, &direct->own.source);
+        *ret_direct = direct;
+        return 0;
+}
+
+void dn__direct_free(dn__direct *direct)
+{
+        if (!direct)
+                return;
+        dn__lock_deinit(&direct->lock);
+        free(direct);
+}
+
+void dn__direct_set_region(dn__direct *direct, dn__region *region)
+{
+        dn__loop *sleeper;
+
+        DN__HOLD(&direct->lock);
+        atomic_store(&direct->region, region);
+        sleeper = atomic_load(&direct->sleeper);
+        if (sleeper)
+                dn__loop_set_word(sleeper, word_of(region));
+}

@@ -1,0 +1,231 @@
+/* Rings processes through the shared table: a post marks its name for each holder, then wakes it.
+ *
+ * The words and their writers:
+ *
+ *   generation   of the slot: the poster adds 1. It alone says what was posted; all others say only
+ *                where to look.
+ *   holders      of the slot: a process sets its bit before it reads the initial generation
+ *   mark         of the receiver, one bit per slot: set by posters, taken by the receiver
+ *   summary      of the receiver, one bit per 64 marks: set by posters, taken by the receiver
+ *   wake         of the receiver (util/wake): awake, asleep, rung, being woken
+ *
+ *   poster                        receiver
+ *     P1  generation + 1            R1  wake = awake
+ *     P2  read the holders          R2  take the summary
+ *     P3  set the mark              R3  take the marks of its bits
+ *     P4  set the summary           R4  read the generation of each, and deliver
+ *     P5  ring                      R5  check the summary: if it is set, go to R1
+ *     P6  if asleep: wake it        R6  go from awake to asleep, unless rung; sleep while asleep
+ *
+ * All accesses are sequentially consistent, so they have a total order. After the last post of a
+ * name, a receiver that holds the name reads a generation that counts the post. Consider P5:
+ *
+ *   - it finds awake: R6 fails, or is still to come, and the receiver goes to R1;
+ *   - it finds rung: the receiver has not passed R1 since the other ring, and will;
+ *   - it finds asleep: P6 wakes the receiver, which goes to R1;
+ *   - it finds being woken: the other poster may have died, so P6 wakes the receiver too.
+ *
+ * So the receiver reaches R1 after P5. It then takes the summary, or has taken it since P4; with it
+ * the mark, or has taken that since P3; and then reads the generation, which is after P1. A bit
+ * found already set is as good as one set here: it has not been taken since. But the steps after it
+ * must not be skipped: the poster that set it may have died before them.
+ *
+ * A process that becomes a holder after P2 reads an initial generation that already counts the
+ * post, because the post came first. A poster that dies before P5 has not returned from its post,
+ * which is then delivered along with the next one. What a dead receiver leaves is cleared before
+ * the next process uses its entry; a mark set later, by a poster that had read the holders earlier,
+ * leads to nothing new.
+ *
+ * The test of this file tries every order of these steps. */
+#include "direct/ring.h"
+
+#include <stdlib.h>
+
+#include "util/wake.h"
+
+/* The number of names that are delivered in the order of their posts; more are not sorted. */
+#define MAX_SORTED 256
+
+/* Needed because others may post endlessly. */
+#define MAX_LOOKS 4
+
+/* --- Ringing -------------------------------------------------------------------------------- */
+
+/* Skips the write if the bit is already set: in a flood the cache line stays shared by all
+ * readers. */
+static void set_bit(_Atomic uint64_t *words, size_t index)
+{
+        uint64_t bit = UINT64_C(1) << index % 64;
+
+        if (!(atomic_load(&words[index / 64]) & bit))
+                (void)atomic_fetch_or(&words[index / 64], bit);
+}
+
+static void ring(dn__wake_word *word)
+{
+        if (dn__wake_state_of(atomic_load(word)) != DN__WAKE_RUNG)
+                dn__wake_ring(word, DN__WAKE_SHARED);
+}
+
+/* Few of the words have ever had a holder. A process that enters the table after this becomes a
+ * holder even later, and reads an initial generation that includes the post. */
+static unsigned count_used(const dn__shm_table *table)
+{
+        uint64_t n_used = atomic_load(&table->n_processes_used);
+
+        return n_used < DN__SHM_N_PROCESSES ? (unsigned)n_used : DN__SHM_N_PROCESSES;
+}
+
+void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
+{
+        dn__shm_table *table = region->table;
+        size_t index = (size_t)(slot - table->slots);
+        uint64_t watched = atomic_load(&table->watched);
+        unsigned n_used = count_used(table);
+
+        for (unsigned i = 0; i * 64 < n_used; i++) {
+                uint64_t told = atomic_load(&slot->holders[i]);
+
+                if (watched >> i & 1)
+                        told |= atomic_load(&table->watchers[i]);
+                if (i == region->process / 64)
+                        told &= ~(UINT64_C(1) << region->process % 64);
+                for (; told; told &= told - 1) {
+                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(told);
+
+                        /* There is no memory behind an entry that was never used. */
+                        if (process >= n_used)
+                                return;
+                        set_bit(table->marks[process], index);
+                        set_bit(table->processes[process].marked, index / 64);
+                        ring(&table->processes[process].wake);
+                }
+        }
+}
+
+void dn__ring_watch(const dn__region *region)
+{
+        dn__shm_table *table = region->table;
+
+        set_bit(table->watchers, region->process);
+        set_bit(&table->watched, region->process / 64);
+}
+
+void dn__ring_unwatch(const dn__region *region)
+{
+        atomic_fetch_and(&region->table->watchers[region->process / 64],
+                         ~(UINT64_C(1) << region->process % 64));
+}
+
+void dn__ring_all(const dn__region *region)
+{
+        unsigned n_used = count_used(region->table);
+
+        for (unsigned i = 0; i < n_used; i++)
+                if (i != region->process)
+                        ring(&region->table->processes[i].wake);
+}
+
+/* --- Taking marks --------------------------------------------------------------------------- */
+
+bool dn__ring_is_marked(const dn__region *region)
+{
+        const dn__shm_process *own = &region->table->processes[region->process];
+
+        for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
+                if (atomic_load(&own->marked[i]))
+                        return true;
+        return false;
+}
+
+static uint64_t take(_Atomic uint64_t *word)
+{
+        return atomic_load(word) ? atomic_exchange(word, 0) : 0;
+}
+
+/* Calls `look` for each marked slot. */
+static void take_marks(const dn__region *region, void (*look)(void *context, size_t slot_index),
+                       void *context)
+{
+        dn__shm_table *table = region->table;
+
+        for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++) {
+                uint64_t words = take(&table->processes[region->process].marked[i]);
+
+                for (; words; words &= words - 1) {
+                        size_t first = (i * 64 + (size_t)__builtin_ctzll(words)) * 64;
+                        uint64_t marks = take(&table->marks[region->process][first / 64]);
+
+                        for (; marks; marks &= marks - 1)
+                                look(context, first + (size_t)__builtin_ctzll(marks));
+                }
+        }
+}
+
+typedef struct marked {
+        uint64_t posted_ns;
+        size_t slot_index;
+} marked;
+
+typedef struct collection {
+        const dn__region *region;
+        void (*look)(void *context, size_t slot_index);
+        void *context;
+        marked marked[MAX_SORTED];
+        size_t n_marked;
+} collection;
+
+static int compare_times(const void *a, const void *b)
+{
+        const marked *first = a, *second = b;
+
+        return (first->posted_ns > second->posted_ns) - (first->posted_ns < second->posted_ns);
+}
+
+static void look_at_all(collection *collection)
+{
+        if (collection->n_marked > 1)
+                qsort(collection->marked, collection->n_marked, sizeof(collection->marked[0]),
+                      compare_times);
+        for (size_t i = 0; i < collection->n_marked; i++)
+                collection->look(collection->context, collection->marked[i].slot_index);
+        collection->n_marked = 0;
+}
+
+static void add(void *context, size_t slot_index)
+{
+        collection *collection = context;
+        const dn__shm_table *table = collection->region->table;
+
+        /* Without a tag there may be no memory behind the slot. */
+        if (atomic_load(&table->tags[slot_index]) == 0)
+                return;
+        if (collection->n_marked == MAX_SORTED)
+                look_at_all(collection);
+        collection->marked[collection->n_marked++] =
+                (marked){ atomic_load_explicit(&table->slots[slot_index].posted_ns,
+                                               memory_order_relaxed),
+                          slot_index };
+}
+
+void dn__ring_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
+                   void *context)
+{
+        collection collection;
+
+        /* Not the whole array. */
+        collection.region = region;
+        collection.look = look;
+        collection.context = context;
+        collection.n_marked = 0;
+        /* A walk over the marks may find one that was set after one it has already passed. So it is
+         * repeated until there are no more. */
+        for (int i = 0; i < MAX_LOOKS; i++) {
+                size_t n_before = collection.n_marked;
+
+                take_marks(region, add, &collection);
+                if (collection.n_marked == n_before)
+                        break;
+        }
+        look_at_all(&collection);
+}

@@ -1,0 +1,178 @@
+/* Answers the requests of other processes: D-Bus method calls with a dictionary. */
+#ifndef DARWINNOTIFY_SERVICE_H
+#define DARWINNOTIFY_SERVICE_H
+
+#include <stdbool.h>
+
+#include "base.h"
+#include "call.h"
+#include "center.h"
+#include "dict.h"
+#include "executor.h"
+
+DN_BEGIN_DECLS
+
+/** A name on the bus, under which the process answers requests. Opaque. */
+typedef struct dn_service dn_service;
+
+/** One request that has no answer yet. Opaque. Its handler owns it until it answers. */
+typedef struct dn_request dn_request;
+
+/** The process that asks, as the bus reports it. */
+typedef struct dn_caller {
+        const char *name; /**< of its connection, such as ":1.42", which is never used again */
+        uint32_t user;    /**< its effective user ID; UINT32_MAX if the bus does not know */
+        int32_t process;  /**< its process ID; 0 if the bus does not know */
+} dn_caller;
+
+/** Describes a request. */
+typedef struct dn_request_info {
+        uint64_t id;              /**< unique in this process */
+        const char *kind;         /**< interface and member */
+        const dn_dict *arguments; /**< never NULL */
+        dn_caller caller;
+} dn_request_info;
+
+/** What answers the requests of a service. No lock is held while its functions run; they may call
+ *  any function of the library, and must return to their caller. */
+typedef struct dn_service_handler {
+        /** Returns whether the caller may make this request. NULL: callers with the effective user
+         *  of this process may make all. */
+        bool (*allow)(const dn_request_info *info, void *context);
+
+        /** Handles a request, which it owns: one of dn_request_answer() and dn_request_refuse()
+         *  must follow, now or later, on any thread. `info` is valid until then. The requests of
+         *  one caller begin in the order of its calls. */
+        void (*invoke)(dn_request *request, const dn_request_info *info, void *context);
+
+        /** Tells that nobody waits any more for a request whose `invoke` has begun: the caller has
+         *  cancelled it, has waited long enough or has left the bus, or the bus was lost. The
+         *  request must still be answered or refused, which then does nothing. It may have been
+         *  answered meanwhile: so it is known by the `id` of its info. May be NULL. */
+        void (*cancel)(uint64_t id, void *context);
+
+        void *context;
+
+        /** Runs exactly once, when nothing uses the context any more: after dn_service_close() and
+         *  the last answer, or if dn_service_open() fails. May be NULL. */
+        void (*destroy)(void *context);
+} dn_service_handler;
+
+/** Another process has the name: the service waits until its turn comes. */
+#define DN_NAME_QUEUED 2
+
+/** An option of dn_service_plan: wait for a name that another process has, instead of failing. */
+#define DN_SERVICE_QUEUE 1
+
+/** What to be on the bus. Borrowed during the call it is handed to. */
+typedef struct dn_service_plan {
+        const char *name;         /**< a well-known bus name, such as "org.example.Player" */
+        const char *const *kinds; /**< what to export from the start, as dn_service_export(), up to
+                                       NULL; NULL: nothing. A bus that starts the service on demand
+                                       hands over requests at once. */
+        uint32_t options;         /**< 0 or DN_SERVICE_QUEUE */
+} dn_service_plan;
+
+/**
+ * Owns a name on a bus, under which requests can be answered.
+ *
+ * On the bus the service is an object whose path is the name with slashes instead of dots, and
+ * underscores instead of hyphens. Only what is exported can be called there. After a loss of the
+ * bus the name is requested again, then always as with DN_SERVICE_QUEUE.
+ *
+ * @param center       whose bus to use, as for dn_call_begin(). The service keeps it open.
+ * @param plan         copied.
+ * @param handler      `invoke` must be set; copied. Its context is consumed, also on failure.
+ * @param executor     where its functions run: borrowed during the call, then retained; NULL stands
+ *                     for the delivery thread. dn_executor_inline() is the thread that reads the
+ *                     bus, `dn-service`, which must not be blocked.
+ * @param ret_service  set on success; owned, close it with dn_service_close().
+ *
+ * Returns 0 if the process owns the name; DN_NAME_QUEUED; or DN_NOT_CONNECTED if there is no bus at
+ * present: the name is requested when one appears.
+ *
+ * Errors:   -EINVAL if an argument is NULL or malformed, or the center has no calls; -ENOTCONN if
+ *           there is no bus to connect to; -EEXIST if another process, or another service of this
+ *           one, has the name; -EACCES if the bus does not let this process have it; -ENOBUFS if
+ *           the bus refuses more names; -ENOMEM, -EAGAIN.
+ * Threads:  any. On `dn-service` it does not wait for the bus, and returns DN_NAME_QUEUED.
+ * Apple:    xpc_connection_create_mach_service() with XPC_CONNECTION_MACH_SERVICE_LISTENER.
+ */
+DN_EXPORT int dn_service_open(dn_center *center, const dn_service_plan *plan,
+                              const dn_service_handler *handler, const dn_executor *executor,
+                              dn_service **ret_service);
+
+/** Returns whether the process owns the name at present. false for NULL. Threads: any. */
+DN_EXPORT bool dn_service_has_name(dn_service *service);
+
+/**
+ * Lets other processes make requests of a kind. Exporting one again changes nothing.
+ *
+ * @param kind  interface and member, such as "org.example.Player.Search"; at most 255 bytes,
+ *              copied.
+ *
+ * Errors:   -EINVAL if an argument is NULL or malformed; -ENOMEM.
+ * Threads:  any.
+ */
+DN_EXPORT int dn_service_export(dn_service *service, const char *kind);
+
+/**
+ * Ends that: later requests of the kind are refused. Those that have arrived are still handled.
+ *
+ * Errors:   -EINVAL if an argument is NULL, or the kind is not exported.
+ * Threads:  any.
+ */
+DN_EXPORT int dn_service_unexport(dn_service *service, const char *kind);
+
+/**
+ * Gives up the name and refuses later requests. Those whose handler has begun can still be
+ * answered.
+ *
+ * @param service  consumed; NULL is allowed.
+ * @return NULL.
+ *
+ * Threads:  any.
+ */
+DN_EXPORT dn_service *dn_service_close(dn_service *service);
+
+/**
+ * Answers a request.
+ *
+ * @param request  consumed, also on failure.
+ * @param reply    the response as the value of DN_REPLY_VALUE, of any type; NULL or without that
+ *                 key: nothing. Borrowed.
+ *
+ * Errors:   -ECANCELED if nobody waits any more; -EINVAL if `request` is NULL; -ENOTCONN if the
+ *           connection broke while sending; -ENOMEM.
+ * Threads:  any.
+ */
+DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply);
+
+/**
+ * Answers a request with an error.
+ *
+ * @param request  consumed, also on failure.
+ * @param error    a D-Bus error name; DN_ERROR_FAILED if NULL or malformed. Borrowed.
+ * @param message  a sentence for people that says what was wrong; NULL: none. Borrowed.
+ *
+ * Errors:   as dn_request_answer().
+ * Threads:  any.
+ */
+DN_EXPORT int dn_request_refuse(dn_request *request, const char *error, const char *message);
+
+/* Names of errors. The message says more. */
+
+/** No handler of the service could or would answer. */
+#define DN_ERROR_UNAVAILABLE "org.darwinnotify.Error.Unavailable"
+/** The handler has dropped the request. */
+#define DN_ERROR_UNANSWERED "org.darwinnotify.Error.Unanswered"
+/** The handler was cancelled. */
+#define DN_ERROR_CANCELLED "org.darwinnotify.Error.Cancelled"
+/** What the handler waited for did not come in time. */
+#define DN_ERROR_TIMED_OUT "org.darwinnotify.Error.TimedOut"
+/** The handler failed. */
+#define DN_ERROR_FAILED "org.darwinnotify.Error.Failed"
+
+DN_END_DECLS
+
+#endif

@@ -1,0 +1,107 @@
+/* The library as a whole: its version and its end. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "center/close.h"
+#include "cf/cf.h"
+#include "darwinnotify/library.h"
+#include "inspect/watch.h"
+#include "notify/descriptor.h"
+#include "notify/file-watch.h"
+#include "notify/token.h"
+#include "util/call.h"
+#include "util/clock.h"
+#include "util/debug.h"
+#include "util/fork.h"
+#include "util/thread.h"
+
+/* How long to wait for callbacks and calls, and then for the bus. */
+#define IDLE_TIMEOUT_US (1 * DN__US_PER_SECOND)
+#define SEND_TIMEOUT_US (1 * DN__US_PER_SECOND)
+
+/* How often to look whether the callbacks have returned. */
+#define POLL_US (1 * DN__US_PER_MS)
+
+static void cancel_everything(void)
+{
+        dn__tokens_cancel();
+        dn__centers_cancel_observers();
+}
+
+static bool is_idle(void)
+{
+        return dn__tokens_are_none() && dn__watches_are_none() && dn__centers_are_idle();
+}
+
+/* Closes the gate as soon as nothing is registered, running or waiting behind it. */
+static bool close_gate_when_idle(uint64_t deadline_us)
+{
+        const struct timespec look = dn__clock_timespec(POLL_US);
+
+        for (;;) {
+                cancel_everything();
+                if (is_idle() && dn__call_close_gate()) {
+                        if (is_idle())
+                                return true;
+                        dn__call_open_gate();
+                }
+                if (dn__clock_now_us() >= deadline_us)
+                        return false;
+                (void)nanosleep(&look, NULL);
+        }
+}
+
+/* From the top layer down: nothing that remains uses what has been closed or freed. */
+static void close_everything(void)
+{
+        dn__link hubs;
+
+        dn__files_close();
+        dn__centers_close(dn__clock_after_us(SEND_TIMEOUT_US), &hubs);
+        dn__thread_join_all();
+        dn__cf_free();
+        dn__tokens_free();
+        dn__pipes_free();
+        dn__watches_free();
+        dn__centers_free(&hubs);
+        dn__fork_guards_free();
+        dn__debug_forget();
+}
+
+static int shut_down(void)
+{
+        DN__CALL();
+        bool is_closed = close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US));
+
+        if (!is_closed)
+                return -EBUSY;
+        close_everything();
+        dn__call_open_gate();
+        return 0;
+}
+
+int dn_shutdown(void)
+{
+        static _Atomic uint64_t running_in; /* the process */
+        uint64_t found;
+        int r = -EBUSY;
+
+        if (dn__call_is_inside())
+                return -EDEADLK;
+        if (dn__fork_init() < 0)
+                return 0; /* nothing was ever started */
+        found = atomic_load(&running_in);
+        if (found != dn__fork_id() &&
+            atomic_compare_exchange_strong(&running_in, &found, dn__fork_id())) {
+                r = shut_down();
+                atomic_store(&running_in, 0);
+        }
+        return r;
+}
+
+const char *dn_version(void)
+{
+        return DN_VERSION_STRING;
+}

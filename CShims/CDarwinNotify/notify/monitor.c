@@ -1,0 +1,60 @@
+/* Tokens that report changes of a file: of notify_monitor_file(), or by their name. */
+#include "notify/monitor.h"
+
+#include <notify_private.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "center/observe.h"
+#include "notify/registry.h"
+#include "util/call.h"
+
+#define SERVICE_PATH "com.apple.system.notify.service.path:"
+
+static void changed(int number)
+{
+        (void)dn__registry_call_observer(number, 1, dn__observer_tell);
+}
+
+static uint32_t monitor(int number, const char *path, unsigned flags)
+{
+        dn__file_watch *watch;
+
+        if (dn__file_watch_new(path, flags, changed, number, &watch) < 0)
+                return NOTIFY_STATUS_FAILED;
+        if (dn__registry_set_watch(number, watch))
+                return NOTIFY_STATUS_OK;
+        (void)dn__file_watch_free(watch);
+        return notify_is_valid_token(number) ? NOTIFY_STATUS_INVALID_REQUEST
+                                             : NOTIFY_STATUS_INVALID_TOKEN;
+}
+
+uint32_t notify_monitor_file(int number, char *path, int flags)
+{
+        DN__CALL();
+        dn__token *token = dn__registry_find(number);
+        bool is_local;
+
+        is_local = token && atomic_load(&token->reach) == DN__REACH_PROCESS;
+        if (!token || !dn__token_is(token, number))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (!path || path[0] != '/' || is_local)
+                return NOTIFY_STATUS_INVALID_REQUEST;
+        return monitor(number, path, (unsigned)flags);
+}
+
+uint32_t dn__monitor_named_file(int number, const char *name)
+{
+        unsigned long flags = 0;
+        char *path;
+
+        if (strncmp(name, SERVICE_PATH, strlen(SERVICE_PATH)) != 0)
+                return NOTIFY_STATUS_OK;
+        name += strlen(SERVICE_PATH);
+        path = (char *)name;
+        if (name[0] != '/') {
+                flags = strtoul(name, &path, 0);
+                path += *path == ':';
+        }
+        return path[0] == '/' ? monitor(number, path, (unsigned)flags) : NOTIFY_STATUS_OK;
+}

@@ -1,0 +1,30 @@
+/* Where the two carriers, the shared table and D-Bus, deliver the posts that they bring. */
+#pragma once
+
+#include <stdint.h>
+
+#include "post/post.h"
+
+/* What a connection has done. */
+typedef struct dn__dbus_counts {
+        uint64_t n_sent;     /* posts handed to the bus */
+        uint64_t n_waiting;  /* names with posts waiting to be sent */
+        uint64_t n_received; /* posts received */
+        uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
+        uint64_t n_connects; /* successful connections */
+        uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
+} dn__dbus_counts;
+
+/* All functions are called on the thread of the carrier's loop, with no lock held. */
+typedef struct dn__sink {
+        /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands
+         * for: 0 if they all arrived before, or if nobody observes the name. */
+        uint64_t (*received)(void *context, const dn__post *post);
+        /* Posts may have been missed: check every name. */
+        void (*may_have_missed)(void *context);
+        /* A connection was made or lost. Called once for each, after the counts have changed. */
+        void (*connection_changed)(void *context);
+        /* The last call, after the carrier was closed. If it was never started, it is made from
+         * within the closing. The carrier must then be freed once its loop has ended. */
+        void (*closed)(void *context);
+} dn__sink;

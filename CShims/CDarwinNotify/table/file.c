@@ -1,0 +1,429 @@
+/* The file of a table: finds it, makes it, judges it.
+ *
+ * A table is made once, under a name of its own, and linked complete: a second maker uses the first
+ * one's. No process removes a table that it is in. A process may be stopped anywhere in here
+ * without keeping others from finding or making a table: nobody waits, nothing is locked. */
+#include "table/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/hash.h"
+
+#define PREFIX "table"
+#define NAME_BYTES 40
+
+/* The sticky bit protects it from age-based cleanup, as the XDG_RUNTIME_DIR specification
+ * provides. */
+#define MODE 01600
+
+/* How often to start over when others create, remove or damage the file concurrently. */
+#define N_ATTEMPTS 4
+
+/* --- Claims -------------------------------------------------------------------------------- */
+
+/* The locked bytes lie beyond the end of the file: a lock needs no data there. */
+#define LOCK_OFFSET ((off_t)1 << 40)
+
+/* Claimed by a maker while the file has its temporary name; entries have lower numbers. */
+#define MAKING (2 * DN__SHM_N_PROCESSES)
+#define N_CLAIMS (MAKING + 1)
+
+static struct flock lock_of(unsigned first, unsigned n)
+{
+        return (struct flock){
+                .l_type = F_WRLCK,
+                .l_whence = SEEK_SET,
+                .l_start = LOCK_OFFSET + first,
+                .l_len = n,
+        };
+}
+
+int dn__claim_take(int fd, unsigned number)
+{
+        struct flock lock = lock_of(number, 1);
+
+        return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
+{
+        struct flock lock = lock_of(first, n);
+
+        return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}
+
+/* --- Places -------------------------------------------------------------------------------- */
+
+enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_PLACES = IN_MEMORY + 8 };
+
+static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
+{
+        static const char prefix[] = "unix:path=";
+        const char *path = key + strlen(prefix);
+
+        if (strncmp(key, prefix, strlen(prefix)) != 0 || *path != '/' || strpbrk(path, "%,;"))
+                return false;
+        return snprintf(ret_path, PATH_MAX, "%.*s/darwin-notify",
+                        (int)(strrchr(path, '/') - path), path) < PATH_MAX;
+}
+
+/* Formats the directory of a place. Returns false if there is none for the key. */
+static bool format_place(const char *key, unsigned place, char ret_path[PATH_MAX])
+{
+        unsigned long user = geteuid();
+        const char *runtime;
+
+        switch (place) {
+        case BESIDE_SOCKET:
+                return format_beside_socket(key, ret_path);
+        case OF_ENVIRONMENT:
+                runtime = secure_getenv("XDG_RUNTIME_DIR");
+                return runtime && runtime[0] == '/' &&
+                       snprintf(ret_path, PATH_MAX, "%s/darwin-notify", runtime) < PATH_MAX;
+        case OF_USER:
+                return snprintf(ret_path, PATH_MAX, "/run/user/%lu/darwin-notify", user) > 0;
+        case IN_MEMORY:
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%lu", user) > 0;
+        default:
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%lu.%u", user,
+                                place - IN_MEMORY) > 0;
+        }
+}
+
+/* As format_place(), but false for a directory that is that of an earlier place, too. */
+static bool format_directory(const char *key, unsigned place, char ret_path[PATH_MAX])
+{
+        char earlier[PATH_MAX];
+
+        if (!format_place(key, place, ret_path))
+                return false;
+        for (unsigned i = 0; place < IN_MEMORY && i < place; i++)
+                if (format_place(key, i, earlier) && strcmp(earlier, ret_path) == 0)
+                        return false;
+        return strlen(ret_path) + NAME_BYTES < PATH_MAX;
+}
+
+/* Anyone may create names in /dev/shm, so there only the directory itself is checked. */
+static bool has_private_parent(unsigned place, const char *directory)
+{
+        mode_t forbidden = place == BESIDE_SOCKET ? 077 : 0;
+        char copy[PATH_MAX];
+        struct stat status;
+
+        if (place >= IN_MEMORY)
+                return true;
+        return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
+               status.st_uid == geteuid() && !(status.st_mode & forbidden);
+}
+
+/* Returns whether a process of this user can have a table there. */
+static bool is_usable(unsigned place, const char *directory)
+{
+        struct stat status;
+
+        return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+               status.st_uid == geteuid() && has_private_parent(place, directory);
+}
+
+/* In /dev/shm the next name counts only where another user has the one before. */
+static bool is_last(unsigned place, const char *directory)
+{
+        struct stat status;
+
+        return place >= IN_MEMORY && (lstat(directory, &status) < 0 ||
+                                      (S_ISDIR(status.st_mode) && status.st_uid == geteuid()));
+}
+
+/* Another user may have created it first, or placed a link there: checks what was actually opened.
+ * Returns a descriptor, -EACCES if it is not private, or the error of a system call. */
+static int open_directory(unsigned place, const char *path, bool may_make)
+{
+        struct stat status;
+        int fd;
+
+        if (!has_private_parent(place, path))
+                return -EACCES;
+        if (may_make && mkdir(path, 0700) < 0 && errno != EEXIST)
+                return -errno;
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
+        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+            (!(status.st_mode & 077) || fchmod(fd, 0700) == 0))
+                return fd;
+        (void)close(fd);
+        return -EACCES;
+}
+
+/* --- Judging ------------------------------------------------------------------------------- */
+
+static dn__shm_header expected_header(uint64_t region)
+{
+        return (dn__shm_header){
+                .magic = DN__SHM_MAGIC,
+                .version = DN__SHM_VERSION,
+                .n_sets = DN__SHM_N_SETS,
+                .slots_per_set = DN__SHM_SLOTS_PER_SET,
+                .n_processes = DN__SHM_N_PROCESSES,
+                .slot_bytes = sizeof(dn__shm_slot),
+                .region = region,
+        };
+}
+
+bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used)
+{
+        dn__shm_header expected = expected_header(header->region);
+
+        return memcmp(header, &expected, sizeof(expected)) == 0 && header->region != 0 &&
+               n_processes_used <= DN__SHM_N_PROCESSES;
+}
+
+/* Reads the header with a system call, because accessing a mapping of a short file would fault. */
+static bool is_table(int fd)
+{
+        struct {
+                dn__shm_header header;
+                uint64_t n_processes_used;
+        } begin;
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+               status.st_size == (off_t)sizeof(dn__shm_table) &&
+               pread(fd, &begin, sizeof(begin), 0) == sizeof(begin) &&
+               dn__file_is_sound(&begin.header, begin.n_processes_used) &&
+               ((status.st_mode & 07777) == MODE || fchmod(fd, MODE) == 0);
+}
+
+/* Returns whether an error is a lack of this process, which says nothing about the file. */
+static bool is_lack(int error)
+{
+        return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR;
+}
+
+/* Returns a descriptor, or a negative errno: -ENOENT if nothing is there, -EINVAL if it is not a
+ * table of this version or cannot be opened. */
+static int open_existing(int directory, const char *name)
+{
+        int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+        if (fd < 0)
+                return errno == ENOENT || is_lack(errno) ? -errno : -EINVAL;
+        if (is_table(fd))
+                return fd;
+        (void)close(fd);
+        return -EINVAL;
+}
+
+/* --- Making -------------------------------------------------------------------------------- */
+
+/* Exceeding a file size limit would kill the process with a signal. */
+static bool is_allowed_size(size_t n_bytes)
+{
+        struct rlimit limit;
+
+        return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+               limit.rlim_cur >= n_bytes;
+}
+
+/* Never 0. */
+static uint64_t draw(void)
+{
+        uint64_t drawn;
+
+        return getrandom(&drawn, sizeof(drawn), 0) == sizeof(drawn) && drawn
+                       ? drawn
+                       : dn__clock_now_ns();
+}
+
+static int write_table(int fd)
+{
+        dn__shm_header header = expected_header(draw());
+
+        if (!is_allowed_size(sizeof(dn__shm_table)))
+                return -EFBIG;
+        if (ftruncate(fd, sizeof(dn__shm_table)) < 0)
+                return -errno;
+        /* The part everyone reads; the rest is reserved by its users. Not posix_fallocate(), which
+         * writes if the file system cannot reserve. */
+        if (fallocate(fd, 0, 0, (off_t)offsetof(dn__shm_table, processes)) < 0)
+                return -errno;
+        if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
+                return -EIO;
+        return fchmod(fd, MODE) < 0 ? -errno : 0;
+}
+
+static void format_temporary(char ret_name[NAME_BYTES])
+{
+        (void)snprintf(ret_name, NAME_BYTES, "." PREFIX "-%016llx", (unsigned long long)draw());
+}
+
+/* Nobody sees a partial table. Returns -ENOENT if another maker took the file for a leftover before
+ * it was claimed. */
+static int make(int directory, const char *name)
+{
+        char temporary[NAME_BYTES];
+        int fd, r;
+
+        format_temporary(temporary);
+        fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return -errno;
+        (void)dn__claim_take(fd, MAKING);
+        r = write_table(fd);
+        if (r == 0 && linkat(directory, temporary, directory, name, 0) < 0 && errno != EEXIST)
+                r = -errno;
+        (void)unlinkat(directory, temporary, 0);
+        (void)close(fd);
+        return r;
+}
+
+/* A process that enters it at this moment is in a table that is removed, and will notice. */
+static void remove_if_unused(int directory, const char *name)
+{
+        int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+        if (fd < 0)
+                return;
+        if (!dn__claim_is_taken(fd, 0, N_CLAIMS))
+                (void)unlinkat(directory, name, 0);
+        (void)close(fd);
+}
+
+/* Removes what ended processes left: tables of other buses and versions, complete or partial. */
+static void tidy(int directory, const char *own)
+{
+        int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *entry;
+
+        if (!stream && fd >= 0)
+                (void)close(fd);
+        while (stream && (entry = readdir(stream))) {
+                const char *name = entry->d_name + (entry->d_name[0] == '.');
+
+                if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strcmp(entry->d_name, own) != 0)
+                        remove_if_unused(directory, entry->d_name);
+        }
+        if (stream)
+                (void)closedir(stream);
+}
+
+/* Removes what is not a table. If it has become one meanwhile, its users move to the next one. */
+static void put_aside(int directory, const char *name)
+{
+        char temporary[NAME_BYTES];
+
+        format_temporary(temporary);
+        if (renameat(directory, name, directory, temporary) == 0 &&
+            unlinkat(directory, temporary, 0) < 0)
+                (void)unlinkat(directory, temporary, AT_REMOVEDIR);
+}
+
+static int open_or_make(int directory, const char *name)
+{
+        int fd, r = 0;
+
+        for (int i = 0; i < N_ATTEMPTS && (r == 0 || r == -ENOENT); i++) {
+                fd = open_existing(directory, name);
+                if (fd == -EINVAL) {
+                        put_aside(directory, name);
+                } else if (fd == -ENOENT) {
+                        tidy(directory, name);
+                        r = make(directory, name);
+                } else {
+                        return fd;
+                }
+        }
+        return r < 0 ? r : -EPROTO;
+}
+
+/* --- Finding ------------------------------------------------------------------------------- */
+
+static void format_path(const char *directory, const char *key, char ret_path[PATH_MAX])
+{
+        (void)snprintf(ret_path, PATH_MAX, "%s/" PREFIX "%d-%016llx", directory, DN__SHM_VERSION,
+                       (unsigned long long)dn__hash64(key, strlen(key)));
+}
+
+static bool is_known(const dn__file_id *known, const struct stat *found)
+{
+        return known && found->st_dev == known->status.st_dev &&
+               found->st_ino == known->status.st_ino &&
+               found->st_size == (off_t)sizeof(dn__shm_table);
+}
+
+/* Returns as dn__file_find(), for one place. What nobody else would find is not found, or its users
+ * would remain apart. */
+static int find_in(unsigned place, const char *directory, const char *path,
+                   const dn__file_id *known)
+{
+        struct stat found;
+        int fd, r;
+
+        if (lstat(path, &found) < 0)
+                return is_lack(errno) ? -errno : -ENOENT;
+        if (is_known(known, &found))
+                return is_usable(place, directory) ? -EALREADY : -ENOENT;
+        r = open_directory(place, directory, false);
+        if (r >= 0) {
+                fd = open_existing(r, strrchr(path, '/') + 1);
+                (void)close(r);
+                r = fd;
+        }
+        return r >= 0 || is_lack(-r) ? r : -ENOENT;
+}
+
+int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_MAX])
+{
+        char directory[PATH_MAX];
+        int r;
+
+        for (unsigned i = 0; i < N_PLACES; i++) {
+                if (!format_directory(key, i, directory))
+                        continue;
+                format_path(directory, key, ret_path);
+                r = find_in(i, directory, ret_path, known);
+                if (r != -ENOENT)
+                        return r;
+                if (is_last(i, directory))
+                        break;
+        }
+        return -ENOENT;
+}
+
+/* No process of this user can have its directory there; all of them try the next place. */
+static bool is_hopeless(int r)
+{
+        return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;
+}
+
+int dn__file_make(const char *key, char ret_path[PATH_MAX])
+{
+        char directory[PATH_MAX];
+        int fd, r = -EACCES;
+
+        for (unsigned i = 0; i < N_PLACES; i++) {
+                if (!format_directory(key, i, directory))
+                        continue;
+                r = open_directory(i, directory, true);
+                if (is_hopeless(r))
+                        continue;
+                if (r < 0)
+                        return r;
+                format_path(directory, key, ret_path);
+                fd = open_or_make(r, strrchr(ret_path, '/') + 1);
+                (void)close(r);
+                return fd;
+        }
+        return r;
+}

@@ -1,0 +1,344 @@
+/* The table of one bus, mapped into this process. */
+#include "table/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/wake.h"
+
+/* A process counts as alive once it has claimed this number too: by then it has cleared what the
+ * entry's previous process left. */
+#define ALIVE DN__SHM_N_PROCESSES
+
+/* How many of the tables that were left stay readable. */
+#define N_LEFT 8
+
+/* How often to look again when a table is removed while we enter it. */
+#define N_ATTEMPTS 4
+
+#define MIN_AGE_NS (20 * 1000 * DN__US_PER_MS)
+
+/* --- The file ------------------------------------------------------------------------------- */
+
+/* Opens the mapped file, if it still is at its path. Returns a descriptor to be closed at once, or
+ * a negative errno. */
+static int open_file(const dn__region *region)
+{
+        const struct stat *mapped = &region->file.status;
+        int fd = open(region->file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        struct stat found;
+
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &found) == 0 && found.st_dev == mapped->st_dev &&
+            found.st_ino == mapped->st_ino)
+                return fd;
+        (void)close(fd);
+        return -ENOENT;
+}
+
+bool dn__region_process_is_alive(const dn__region *region, unsigned process)
+{
+        bool is_alive;
+        int fd;
+
+        if (process == region->process)
+                return true;
+        fd = open_file(region);
+        if (fd < 0)
+                return true;
+        is_alive = dn__claim_is_taken(fd, ALIVE + process, 1);
+        (void)close(fd);
+        return is_alive;
+}
+
+/* Before Linux 5.14 the pages are written to instead: there, a full file system raises SIGBUS. */
+int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes)
+{
+        size_t offset = (size_t)((unsigned char *)memory - (unsigned char *)region->table);
+        unsigned char *first = (unsigned char *)memory - offset % DN__SHM_PAGE_BYTES;
+        unsigned char *end = (unsigned char *)memory + n_bytes;
+
+        if (madvise(first, (size_t)(end - first), MADV_POPULATE_WRITE) == 0)
+                return 0;
+        if (errno != EINVAL)
+                return errno == EFAULT ? -ENOSPC : -errno;
+        for (; first < end; first += DN__SHM_PAGE_BYTES)
+                (void)atomic_fetch_or((_Atomic unsigned char *)first, 0);
+        return 0;
+}
+
+/* --- Entering ------------------------------------------------------------------------------- */
+
+static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
+{
+        uint64_t found = atomic_load(n_used);
+
+        while (found < n && !atomic_compare_exchange_weak(n_used, &found, n))
+                continue;
+}
+
+/* Nobody holds a slot without a tag: its holders are cleared when it is named. */
+static void clear_holder(dn__shm_table *table, unsigned process)
+{
+        uint64_t bit = UINT64_C(1) << process % 64;
+
+        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
+                _Atomic uint64_t *holders = &table->slots[i].holders[process / 64];
+
+                if (atomic_load_explicit(&table->tags[i], memory_order_relaxed) &&
+                    (atomic_load_explicit(holders, memory_order_relaxed) & bit))
+                        (void)atomic_fetch_and(holders, ~bit);
+        }
+}
+
+static void clear_owned_sets(dn__shm_table *table, unsigned process)
+{
+        for (size_t i = 0; i < DN__SHM_N_SETS; i++) {
+                uint64_t owner = atomic_load(&table->owners[i]);
+
+                if (dn__shm_owner_process(owner) == process)
+                        (void)atomic_compare_exchange_strong(&table->owners[i], &owner, 0);
+        }
+}
+
+/* Marking stopped when the holders were cleared, except by a process in the middle of it: the names
+ * it marks are not ours or have a post that we have not seen. */
+static void clear_entry(dn__shm_table *table, unsigned process)
+{
+        dn__shm_process *entry = &table->processes[process];
+
+        (void)atomic_fetch_and(&table->watchers[process / 64], ~(UINT64_C(1) << process % 64));
+        clear_holder(table, process);
+        for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
+                atomic_store(&entry->marked[i], 0);
+        for (size_t i = 0; i < DN__SHM_MARK_WORDS; i++)
+                atomic_store_explicit(&table->marks[process][i], 0, memory_order_relaxed);
+        dn__wake_begin(&entry->wake);
+        clear_owned_sets(table, process);
+}
+
+/* Clears what a dead process left in an entry, then counts as alive. */
+static int begin_entry(const dn__region *region, unsigned process, int fd)
+{
+        dn__shm_table *table = region->table;
+
+        clear_entry(table, process);
+        atomic_store(&table->processes[process].pid, (uint64_t)getpid());
+        raise_used(&table->n_processes_used, (uint64_t)process + 1);
+        return dn__claim_take(fd, ALIVE + process);
+}
+
+/* Returns an entry, or a negative errno. */
+static int take_entry(int fd)
+{
+        struct stat status;
+
+        for (unsigned i = 0; i < DN__SHM_N_PROCESSES; i++)
+                if (dn__claim_take(fd, i) == 0)
+                        return fstat(fd, &status) == 0 && status.st_nlink > 0 ? (int)i : -ENOENT;
+        return -EUSERS;
+}
+
+/* Makes a mapping of the description that has the claims, which keeps them when the descriptor is
+ * closed. A forked child does not inherit it. */
+static int drop_anchor(dn__region *region, int fd)
+{
+        void *anchor = mmap(NULL, DN__SHM_PAGE_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
+
+        if (anchor == MAP_FAILED)
+                return -errno;
+        region->anchor = anchor;
+        return madvise(anchor, DN__SHM_PAGE_BYTES, MADV_DONTFORK) < 0 ? -errno : 0;
+}
+
+static void weigh_anchor(dn__region *region)
+{
+        if (region->anchor)
+                (void)munmap(region->anchor, DN__SHM_PAGE_BYTES);
+        region->anchor = NULL;
+}
+
+/* Takes an entry by a descriptor of the file. What fails releases it when that is closed. */
+static int enter(dn__region *region, int fd)
+{
+        dn__shm_table *table = region->table;
+        int process = take_entry(fd), r;
+
+        if (process < 0)
+                return process;
+        r = dn__region_reserve(region, &table->processes[process], sizeof(table->processes[0]));
+        if (r == 0)
+                r = dn__region_reserve(region, &table->marks[process], sizeof(table->marks[0]));
+        if (r == 0)
+                r = begin_entry(region, (unsigned)process, fd);
+        if (r == 0)
+                r = drop_anchor(region, fd);
+        if (r < 0) {
+                weigh_anchor(region);
+                return r;
+        }
+        region->owner = dn__shm_owner(dn__clock_now_ns(), (unsigned)process);
+        atomic_store(&region->process, (unsigned)process);
+        return 0;
+}
+
+int dn__region_enter(dn__region *region)
+{
+        int fd, r;
+
+        if (dn__region_has_entry(region))
+                return 0;
+        fd = open_file(region);
+        if (fd < 0)
+                return fd;
+        r = enter(region, fd);
+        (void)close(fd);
+        return r;
+}
+
+/* --- Finding -------------------------------------------------------------------------------- */
+
+static int map(dn__region *region, int fd)
+{
+        uint64_t not_yet = 0;
+        void *memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+        if (memory == MAP_FAILED)
+                return -errno;
+        /* In a directory on a disk, reading a page would also read its neighbours. */
+        (void)madvise(memory, sizeof(dn__shm_table), MADV_RANDOM);
+        region->table = memory;
+        region->id = region->table->header.region;
+        /* Not its maker's time: the file could not be found before it was linked. */
+        (void)atomic_compare_exchange_strong(&region->table->born_ns, &not_yet, dn__clock_now_ns());
+        return 0;
+}
+
+/* Consumes the descriptor. */
+static int region_new(const char *key, const char *path, int fd, dn__region **ret_region)
+{
+        dn__region *region = calloc(1, sizeof(*region) + strlen(key) + 1);
+        int r = -ENOMEM;
+
+        if (region) {
+                strcpy(region->key, key);
+                atomic_init(&region->process, DN__REGION_NO_ENTRY);
+                region->file.path = strdup(path);
+                if (region->file.path)
+                        r = fstat(fd, &region->file.status) < 0 ? -errno : map(region, fd);
+        }
+        (void)close(fd);
+        if (r == 0)
+                *ret_region = region;
+        else
+                (void)dn__region_close(region);
+        return r;
+}
+
+/* What is nonsense is left as if it were not there. */
+static bool is_sound(const dn__region *region)
+{
+        const dn__shm_header *header = &region->table->header;
+
+        return header->region == region->id &&
+               dn__file_is_sound(header, atomic_load(&region->table->n_processes_used));
+}
+
+int dn__region_find(const char *key, const dn__region *known, bool may_make,
+                    dn__region **ret_region)
+{
+        char path[PATH_MAX];
+        int fd;
+
+        fd = dn__file_find(key, known && is_sound(known) ? &known->file : NULL, path);
+        if (fd == -ENOENT && may_make)
+                fd = dn__file_make(key, path);
+        return fd < 0 ? fd : region_new(key, path, fd, ret_region);
+}
+
+int dn__region_open(const char *key, dn__region **ret_region)
+{
+        dn__region *region;
+        int r = -ENOENT;
+
+        for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
+                r = dn__region_find(key, NULL, true, &region);
+                if (r < 0)
+                        continue;
+                r = dn__region_enter(region);
+                if (r < 0)
+                        (void)dn__region_close(region);
+                else
+                        *ret_region = region;
+        }
+        return r;
+}
+
+void dn__region_await_age(const dn__region *region)
+{
+        uint64_t age_ns = dn__clock_now_ns() - atomic_load(&region->table->born_ns);
+
+        if (age_ns < MIN_AGE_NS)
+                dn__clock_sleep_until(dn__clock_after_us((MIN_AGE_NS - age_ns) / 1000 + 1));
+}
+
+/* --- Leaving -------------------------------------------------------------------------------- */
+
+dn__region *dn__region_close(dn__region *region)
+{
+        dn__region *previous;
+
+        for (; region; region = previous) {
+                previous = region->previous;
+                weigh_anchor(region);
+                if (region->table)
+                        (void)munmap(region->table, sizeof(dn__shm_table));
+                free((char *)region->file.path);
+                free(region);
+        }
+        return NULL;
+}
+
+/* Odd numbers only grow: a mark that is set again is another one. */
+void dn__region_mark(dn__region *region)
+{
+        uint64_t mark = dn__region_get_mark(region);
+
+        while (!atomic_compare_exchange_weak(&region->table->moved, &mark,
+                                             mark % 2 ? mark + 2 : mark + 1))
+                continue;
+}
+
+void dn__region_unmark(dn__region *region, uint64_t mark)
+{
+        if (mark % 2)
+                (void)atomic_compare_exchange_strong(&region->table->moved, &mark, mark + 1);
+}
+
+void dn__region_leave(dn__region *region)
+{
+        dn__region *left = region->previous;
+
+        weigh_anchor(region);
+        for (int i = 1; left && i < N_LEFT; i++)
+                left = left->previous;
+        /* Nobody reads there any more, unless a thread was stopped at the wrong moment: it finds
+         * zeros. */
+        if (left)
+                (void)mmap(left->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+bool dn__region_was_once(const dn__region *region, uint64_t id)
+{
+        for (; region; region = region->previous)
+                if (region->id == id)
+                        return true;
+        return false;
+}

@@ -1,0 +1,87 @@
+/* The table of one bus, mapped into this process. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "table/file.h"
+#include "table/layout.h"
+
+#define DN__REGION_NO_ENTRY DN__SHM_N_PROCESSES
+
+/* A process that only posts has no entry. One that holds names has an entry, kept alive by a lock
+ * on one byte of the file: the kernel releases it when the process dies for any reason. No
+ * descriptor of the file stays open. */
+typedef struct dn__region {
+        dn__shm_table *table;
+        dn__file_id file;         /* as it was found; the path is owned */
+        void *anchor;             /* a mapping that keeps the claims; NULL: there are none */
+        _Atomic unsigned process; /* our entry, or DN__REGION_NO_ENTRY */
+        uint64_t id;              /* the table's region, as it was when we came */
+        uint64_t owner;           /* written into the owner word of a set */
+        struct dn__region *previous; /* the one left for this one; still mapped */
+        char key[];
+} dn__region;
+
+/* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:
+ * creates it if needed.
+ *
+ * Returns 0 or a negative errno: -EALREADY if it is `known`, which may be NULL; others as
+ * dn__file_find() and dn__file_make(). */
+int dn__region_find(const char *key, const dn__region *known, bool may_make,
+                    dn__region **ret_region);
+
+/* Takes an entry, unless we have one. Returns 0 or a negative errno: -ENOENT if the file was
+ * removed or is being removed, so that another one must be found; -EUSERS if all entries are taken;
+ * or the error of a system call. One thread at a time. */
+int dn__region_enter(dn__region *region);
+
+/* Finds or makes the table and takes an entry. Returns as the two functions do. */
+int dn__region_open(const char *key, dn__region **ret_region);
+
+static inline bool dn__region_has_entry(const dn__region *region)
+{
+        return region && atomic_load(&region->process) != DN__REGION_NO_ENTRY;
+}
+
+/* Sleeps until the table has existed for 20 ms: by then every process that is about to post has
+ * looked for it (center/table.c). */
+void dn__region_await_age(const dn__region *region);
+
+/* Reserves memory behind part of the table. Otherwise a full file system would show up as a signal
+ * on access. Returns 0 or a negative errno. */
+int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes);
+
+/* Releases our entry and everything it held, and those of the regions before. NULL is allowed.
+ * Returns NULL. */
+dn__region *dn__region_close(dn__region *region);
+
+/* Releases our entry. Threads may still be reading and counting there, so the memory stays mapped;
+ * that of the oldest of many is cleared. */
+void dn__region_leave(dn__region *region);
+
+/* Returns a mark that is odd if a process has found another table than this one. It may be
+ * wrong. */
+static inline uint64_t dn__region_get_mark(const dn__region *region)
+{
+        return atomic_load(&region->table->moved);
+}
+
+static inline bool dn__region_was_left(const dn__region *region)
+{
+        return dn__region_get_mark(region) % 2;
+}
+
+/* Marks the table as left. */
+void dn__region_mark(dn__region *region);
+
+/* Takes back a mark, read before the table was found to be in place, unless it has changed. */
+void dn__region_unmark(dn__region *region, uint64_t mark);
+
+/* Returns whether the region with an ID is this one or one before it. */
+bool dn__region_was_once(const dn__region *region, uint64_t id);
+
+/* Returns whether the process of an entry is alive; true for our own, and if in doubt. */
+bool dn__region_process_is_alive(const dn__region *region, unsigned process);

@@ -1,0 +1,298 @@
+/* The slot of a name in the shared table: lookup, holds, counting.
+ *
+ * Reading takes no lock. Only one process at a time changes a set, after writing its entry into the
+ * set's owner word by compare-and-swap; if it dies, the next process takes the set over. A slot has
+ * a name when its tag is not 0: the tag is cleared before the name changes and set afterwards, so a
+ * process stopped at any instruction leaves a slot that is either free or complete.
+ *
+ * Slots are not freed when nobody holds them: the next name that needs room in their set reuses
+ * them. Only then is it checked whether their holders are alive, because each check is a system
+ * call. */
+#include "table/slot.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* How often to look whether the process that is changing a set has finished, and whether it is
+ * alive. A change takes a microsecond, or a few milliseconds if many processes compete for a
+ * CPU. */
+#define PAUSE_US 100
+#define LIFE_CHECK_US (10 * DN__US_PER_MS)
+
+/* How often to look for room: each time, another name took the slot found. */
+#define N_ATTEMPTS 64
+
+typedef struct words {
+        uint64_t word[DN__SHM_NAME_WORDS];
+        size_t n_words;
+        size_t n_bytes;
+} words;
+
+/* Clears only the rest of the last word: most names are short. */
+static void set_words(words *words, const char *name, size_t n_name_bytes)
+{
+        words->n_words = (n_name_bytes + 7) / 8;
+        words->n_bytes = n_name_bytes;
+        words->word[words->n_words - 1] = 0;
+        memcpy(words->word, name, n_name_bytes);
+}
+
+/* 0 marks a free slot. */
+static uint64_t tag_of(uint64_t hash)
+{
+        return hash ? hash : 1;
+}
+
+static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
+{
+        return (size_t)(slot - region->table->slots);
+}
+
+static bool slot_has_name(const dn__shm_slot *slot, const words *name)
+{
+        if (atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed) != name->n_bytes)
+                return false;
+        for (size_t i = 0; i < name->n_words; i++)
+                if (atomic_load_explicit(&slot->name[i], memory_order_relaxed) != name->word[i])
+                        return false;
+        return true;
+}
+
+static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t hash)
+{
+        return atomic_load_explicit(&region->table->tags[index_of(region, slot)],
+                                    memory_order_acquire) == tag_of(hash);
+}
+
+static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *name)
+{
+        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        dn__shm_table *table = region->table;
+
+        for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
+                if (has_tag(region, &table->slots[i], hash) &&
+                    slot_has_name(&table->slots[i], name))
+                        return &table->slots[i];
+        return NULL;
+}
+
+dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
+                            size_t n_name_bytes)
+{
+        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        words words;
+
+        /* Most posts are of names that nobody holds: detect that before copying the name. */
+        for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++) {
+                if (atomic_load_explicit(&region->table->tags[i], memory_order_relaxed) ==
+                    tag_of(hash)) {
+                        set_words(&words, name, n_name_bytes);
+                        return find(region, hash, &words);
+                }
+        }
+        return NULL;
+}
+
+void dn__slot_count_for_others(const dn__region *region, dn__post *post)
+{
+        const dn__name *name = &post->name;
+        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
+        uint64_t generation;
+        words words;
+
+        if (!slot)
+                return;
+        set_words(&words, name->text, name->n_bytes);
+        dn__slot_note_time(slot);
+        generation = dn__slot_get_generation(slot);
+        /* A slot's count increases when it passes to another name: so it had this name from the
+         * reading of the generation until the increment. */
+        do {
+                if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, &words))
+                        return;
+        } while (!atomic_compare_exchange_weak(&slot->generation, &generation, generation + 1));
+        post->slot = slot;
+        post->generation = generation + 1;
+}
+
+bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN__SLOT_NAME_BYTES],
+                        dn__name *ret_name)
+{
+        const dn__shm_slot *slot = &region->table->slots[index];
+        uint64_t hash = atomic_load(&region->table->tags[index]), n_bytes;
+
+        /* Without a tag there may be no memory behind the slot. */
+        if (hash == 0)
+                return false;
+        n_bytes = atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed);
+        if (n_bytes == 0 || n_bytes >= DN__SLOT_NAME_BYTES - 1)
+                return false;
+        for (size_t i = 0; i <= n_bytes / 8; i++) {
+                uint64_t word = atomic_load_explicit(&slot->name[i], memory_order_relaxed);
+
+                memcpy(ret_text + i * sizeof(word), &word, sizeof(word));
+        }
+        ret_text[n_bytes] = '\0';
+        *ret_name = (dn__name){ ret_text, n_bytes, hash, DN__REACH_BEYOND, false, false };
+        return strlen(ret_text) == n_bytes;
+}
+
+/* --- Changing a set ------------------------------------------------------------------------ */
+
+static bool owner_is_alive(const dn__region *region, uint64_t owner)
+{
+        unsigned process = dn__shm_owner_process(owner);
+
+        return process < DN__SHM_N_PROCESSES && dn__region_process_is_alive(region, process);
+}
+
+/* A live owner that takes until the deadline must have been stopped during the change. */
+static bool set_acquire(dn__region *region, size_t set, uint64_t deadline_us)
+{
+        _Atomic uint64_t *owner = &region->table->owners[set];
+        uint64_t check_us = 0;
+
+        for (;;) {
+                uint64_t found = 0, now_us;
+
+                if (atomic_compare_exchange_strong(owner, &found, region->owner))
+                        return true;
+                now_us = dn__clock_now_us();
+                if (now_us >= check_us) {
+                        check_us = now_us + LIFE_CHECK_US;
+                        if (!owner_is_alive(region, found) &&
+                            atomic_compare_exchange_strong(owner, &found, region->owner))
+                                return true;
+                }
+                if (now_us >= deadline_us)
+                        return false;
+                dn__clock_sleep_until(now_us + PAUSE_US);
+        }
+}
+
+static void set_release(dn__region *region, size_t set)
+{
+        uint64_t ours = region->owner;
+
+        (void)atomic_compare_exchange_strong(&region->table->owners[set], &ours, 0);
+}
+
+/* --- Holders ------------------------------------------------------------------------------- */
+
+static bool slot_is_held(const dn__region *region, const dn__shm_slot *slot)
+{
+        for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
+                uint64_t holders = atomic_load(&slot->holders[i]);
+
+                for (; holders; holders &= holders - 1)
+                        if (dn__region_process_is_alive(
+                                    region, i * 64 + (unsigned)__builtin_ctzll(holders)))
+                                return true;
+        }
+        return false;
+}
+
+static void add_holder(dn__region *region, dn__shm_slot *slot)
+{
+        (void)atomic_fetch_or(&slot->holders[region->process / 64],
+                              UINT64_C(1) << region->process % 64);
+}
+
+/* --- Allocation ---------------------------------------------------------------------------- */
+
+static bool slot_is_free(const dn__region *region, const dn__shm_slot *slot)
+{
+        return atomic_load(&region->table->tags[index_of(region, slot)]) == 0 ||
+               !slot_is_held(region, slot);
+}
+
+/* Finds room in the set: preferably a never used slot, otherwise one whose name nobody holds. */
+static dn__shm_slot *find_room(const dn__region *region, size_t set)
+{
+        size_t first = set * DN__SHM_SLOTS_PER_SET, end = first + DN__SHM_SLOTS_PER_SET;
+
+        for (size_t i = first; i < end; i++)
+                if (atomic_load(&region->table->tags[i]) == 0)
+                        return &region->table->slots[i];
+        for (size_t i = first; i < end; i++)
+                if (slot_is_free(region, &region->table->slots[i]))
+                        return &region->table->slots[i];
+        return NULL;
+}
+
+/* The slot must be free and have memory. */
+static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
+                          const words *name)
+{
+        _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
+
+        atomic_store(tag, 0);
+        for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
+                atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
+        for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
+                atomic_store_explicit(&slot->name[i], i < name->n_words ? name->word[i] : 0,
+                                      memory_order_relaxed);
+        atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
+        /* The count continues from the previous name's: only 0 means "not counted". */
+        atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
+        atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
+        atomic_store_explicit(tag, tag_of(hash), memory_order_release);
+}
+
+/* The state ended with the last process that held the name. */
+static void settle_state(const dn__region *region, dn__shm_slot *slot)
+{
+        if (atomic_load(&slot->state) && !slot_is_held(region, slot))
+                atomic_store(&slot->state, 0);
+}
+
+/* In a set that we own, takes the name's slot, or else names and takes `room`. Returns NULL if
+ * neither is available any more. */
+static dn__shm_slot *use_in_set(dn__region *region, uint64_t hash, const words *name,
+                                dn__shm_slot *room)
+{
+        dn__shm_slot *slot = find(region, hash, name);
+
+        if (slot) {
+                settle_state(region, slot);
+        } else if (room && slot_is_free(region, room)) {
+                slot = room;
+                slot_set_name(region, slot, hash, name);
+        }
+        if (slot)
+                add_holder(region, slot);
+        return slot;
+}
+
+dn__shm_slot *dn__slot_hold_until(dn__region *region, uint64_t hash, const char *name,
+                                  size_t n_name_bytes, uint64_t deadline_us)
+{
+        size_t set = dn__shm_set_of(hash);
+        words words;
+
+        set_words(&words, name, n_name_bytes);
+        for (int i = 0; i < N_ATTEMPTS; i++) {
+                dn__shm_slot *room = NULL, *slot;
+
+                /* Does the slow part before other processes have to wait for it. */
+                if (!find(region, hash, &words)) {
+                        room = find_room(region, set);
+                        if (!room || dn__region_reserve(region, room, sizeof(*room)) < 0)
+                                return NULL;
+                }
+                if (!set_acquire(region, set, deadline_us))
+                        return NULL;
+                slot = use_in_set(region, hash, &words, room);
+                set_release(region, set);
+                if (slot)
+                        return slot;
+        }
+        return NULL;
+}
+
+void dn__slot_release(dn__region *region, dn__shm_slot *slot)
+{
+        if (slot)
+                atomic_fetch_and(&slot->holders[region->process / 64],
+                                 ~(UINT64_C(1) << region->process % 64));
+}

@@ -1,0 +1,130 @@
+// What stands behind a center: Darwin, distributed or local notifications.
+
+internal import DarwinNotify
+internal import DarwinNotifySupport
+internal import DistributedNotifications
+internal import Foundation
+
+/// What is behind a center.
+protocol CenterKind: Sendable {
+  /// How an object is compared; `nil` if any will do.
+  func key(of object: UnsafeRawPointer?) -> ObjectKey?
+
+  /// Calls a registration for every post that fits.
+  func observe(
+    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+  ) throws -> NotificationObservation
+
+  /// Posts a notification.
+  func post(
+    _ name: CFString, object: UnsafeRawPointer?, userInfo: CFDictionary?, options: CFOptionFlags
+  ) throws
+}
+
+/// The Darwin center: there are neither objects nor user infos.
+struct DarwinKind: CenterKind {
+  private let center: DarwinNotificationCenter
+
+  init(_ center: DarwinNotificationCenter) {
+    self.center = center
+  }
+
+  func key(of object: UnsafeRawPointer?) -> ObjectKey? { nil }
+
+  func observe(
+    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+  ) throws -> NotificationObservation {
+    guard let name = registration.name?.text else { throw DarwinNotifyError.invalidArgument }
+    return try center.observe(NotificationName(name), on: .main) { _ in registration.call(name) }
+  }
+
+  func post(
+    _ name: CFString, object: UnsafeRawPointer?, userInfo: CFDictionary?, options: CFOptionFlags
+  ) throws {
+    try center.post(NotificationName(name))
+  }
+}
+
+/// The distributed center: objects are pointers to strings, which are compared as text.
+struct DistributedKind: CenterKind {
+  private let center: DistributedNotificationCenter
+
+  init(_ center: DistributedNotificationCenter) {
+    self.center = center
+  }
+
+  func key(of object: UnsafeRawPointer?) -> ObjectKey? {
+    text(of: object).map { .text(ExactString($0)) }
+  }
+
+  func observe(
+    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+  ) throws -> NotificationObservation {
+    var object: String?
+    if case .text(let text) = registration.object { object = text.text }
+    return try center.observe(
+      registration.name.map { Notification.Name($0.text) }, object: object,
+      suspensionBehavior: .init(rawValue: UInt(behavior.rawValue)) ?? .coalesce, on: .main
+    ) { notification in
+      let object = notification.object.map { NSString(string: $0) }
+      // The callback borrows the pointer.
+      withExtendedLifetime(object) {
+        registration.call(
+          notification.name.rawValue, object: object.map { address(of: $0) },
+          userInfo: notification.userInfo)
+      }
+    }
+  }
+
+  func post(
+    _ name: CFString, object: UnsafeRawPointer?, userInfo: CFDictionary?, options: CFOptionFlags
+  ) throws {
+    try center.post(
+      Notification.Name(name), object: text(of: object), userInfo: userInfo,
+      options: .init(rawValue: options))
+  }
+}
+
+/// Reads the string that a caller points to, as Apple's center does.
+private func text(of object: UnsafeRawPointer?) -> String? {
+  object.map { String(describing: unsafeBitCast($0, to: NSString.self)) }
+}
+
+private func address(of string: NSString) -> UnsafeRawPointer {
+  unsafeBitCast(string, to: UnsafeRawPointer.self)
+}
+
+/// The local center: objects are pointers, and the poster calls the observers itself.
+struct LocalKind: CenterKind {
+  init() {}
+
+  func key(of object: UnsafeRawPointer?) -> ObjectKey? {
+    object.map { .pointer($0) }
+  }
+
+  func observe(
+    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+  ) throws -> NotificationObservation {
+    var pointer: UnsafeRawPointer?
+    if case .pointer(let object) = registration.object { pointer = object }
+    return try LocalCenter.observe(registration.name?.text, object: pointer) { event in
+      registration.call(
+        event.name, object: event.object, userInfo: (event.userInfo as? UserInfo)?.dictionary)
+    }
+  }
+
+  func post(
+    _ name: CFString, object: UnsafeRawPointer?, userInfo: CFDictionary?, options: CFOptionFlags
+  ) throws {
+    try LocalCenter.post(name, object: object, userInfo: userInfo.map { UserInfo($0) })
+  }
+}
+
+/// A user info on its way through C.
+private final class UserInfo {
+  let dictionary: CFDictionary
+
+  init(_ dictionary: CFDictionary) {
+    self.dictionary = dictionary
+  }
+}

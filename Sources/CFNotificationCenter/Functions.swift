@@ -1,0 +1,117 @@
+// Apple's functions, which observe and post.
+// The names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+internal import DarwinNotify
+
+/// Adds an observer. When it returns, a post by any process reaches the callback.
+///
+/// Observers are neither retained nor looked at, and each call adds one more registration.
+///
+/// - Parameters:
+///   - center: the center; `nil` does nothing.
+///   - observer: what the callback gets, and what the registration is removed by. A registration
+///     without one stays for good.
+///   - callBack: the function to call: on the main queue, or for the local center on the thread of
+///     the poster.
+///   - name: the name to listen for; `nil` for every name, which the Darwin center refuses.
+///   - object: only posts with this object; `nil` for all. The Darwin center ignores it.
+///   - suspensionBehavior: what happens while the observers of the process are suspended.
+///
+/// The corresponding C function is `dn_center_add_observer`.
+public func CFNotificationCenterAddObserver(
+  _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!,
+  _ callBack: CFNotificationCallback!, _ name: CFString!, _ object: UnsafeRawPointer!,
+  _ suspensionBehavior: CFNotificationSuspensionBehavior
+) {
+  guard let center else { return }
+  CFNotificationCenter.report {
+    guard let callBack else { throw DarwinNotifyError.invalidArgument }
+    let registration = Registration(
+      center, observer: observer, name: name, object: center.kind.key(of: object), callBack)
+    // A callback that is called before this returns may remove its observer.
+    center.registrations.add(registration)
+    do {
+      registration.begin(try center.kind.observe(registration, behavior: suspensionBehavior))
+    } catch {
+      center.registrations.remove(registration)
+      throw error
+    }
+  }
+}
+
+/// Removes the registrations of an observer that were added for a name and an object. Where their
+/// callbacks run, no call of them follows.
+///
+/// - Parameters:
+///   - center: the center; `nil` does nothing.
+///   - observer: as it was added; `nil` removes nothing.
+///   - name: only those of this name; `nil` for all.
+///   - object: only those with this object; `nil` for all. The Darwin center ignores it.
+///
+/// The corresponding C function is `dn_center_remove_observer`.
+public func CFNotificationCenterRemoveObserver(
+  _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!, _ name: CFNotificationName!,
+  _ object: UnsafeRawPointer!
+) {
+  guard let center, let observer else { return }
+  let key = center.kind.key(of: object)
+  for registration in center.registrations.take(of: observer, name: name, object: key) {
+    registration.cancel()
+  }
+}
+
+/// Removes all registrations of an observer. Where their callbacks run, no call of them follows.
+///
+/// - Parameters:
+///   - center: the center; `nil` does nothing.
+///   - observer: as it was added; `nil` removes nothing.
+///
+/// The corresponding C function is `dn_center_remove_every_observer`.
+public func CFNotificationCenterRemoveEveryObserver(
+  _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!
+) {
+  CFNotificationCenterRemoveObserver(center, observer, nil, nil)
+}
+
+/// Posts a notification.
+///
+/// - Parameters:
+///   - center: the center; `nil` does nothing.
+///   - name: the name to post.
+///   - object: what observers may ask for. Without one, only those that ask for none get it. The
+///     Darwin center ignores it.
+///   - userInfo: what the notification carries. The Darwin center ignores it.
+///   - deliverImmediately: whether observers that are suspended get it as well.
+///
+/// The corresponding C function is `dn_center_post`.
+public func CFNotificationCenterPostNotification(
+  _ center: CFNotificationCenter!, _ name: CFNotificationName!, _ object: UnsafeRawPointer!,
+  _ userInfo: CFDictionary!, _ deliverImmediately: Bool
+) {
+  CFNotificationCenterPostNotificationWithOptions(
+    center, name, object, userInfo, deliverImmediately ? kCFNotificationDeliverImmediately : 0)
+}
+
+/// Posts a notification with options.
+///
+/// - Parameters:
+///   - center: the center; `nil` does nothing.
+///   - name: the name to post.
+///   - object: what observers may ask for. Without one, only those that ask for none get it. The
+///     Darwin center ignores it.
+///   - userInfo: what the notification carries. The Darwin center ignores it.
+///   - options: ``kCFNotificationDeliverImmediately`` and ``kCFNotificationPostToAllSessions``;
+///     other bits are ignored.
+///
+/// The corresponding C function is `dn_center_post`.
+public func CFNotificationCenterPostNotificationWithOptions(
+  _ center: CFNotificationCenter!, _ name: CFNotificationName!, _ object: UnsafeRawPointer!,
+  _ userInfo: CFDictionary!, _ options: CFOptionFlags
+) {
+  guard let center else { return }
+  CFNotificationCenter.report {
+    guard let name else { throw DarwinNotifyError.invalidArgument }
+    try center.kind.post(name.rawValue, object: object, userInfo: userInfo, options: options)
+  }
+}

@@ -1,0 +1,88 @@
+// Gives the module above access to requests to other processes.
+
+internal import CDarwinNotify
+
+/// How a call has ended. The corresponding C type is `dn_outcome`.
+package struct CallOutcome: Sendable {
+  /// What went wrong, by the error numbers of `dn_outcome`; `nil` if there is a reply.
+  package let error: DarwinNotifyError?
+  /// The name of the D-Bus error, if it was one.
+  package let errorName: String?
+  package let message: String
+  /// With the response as the value of ``CallOutcome/valueKey``.
+  package let reply: PropertyList?
+
+  /// The corresponding C constant is `DN_REPLY_VALUE`.
+  package static let valueKey = DN_REPLY_VALUE
+
+  /// Copies an outcome that C lends.
+  fileprivate init(_ outcome: dn_outcome) {
+    error = outcome.error == 0 ? nil : DarwinNotifyError(rawValue: -outcome.error)
+    errorName = outcome.error_name.map { String(cString: $0) }
+    message = outcome.message.map { String(cString: $0) } ?? ""
+    reply = PropertyList(retaining: outcome.reply)
+  }
+}
+
+/// A call in progress, which goes on without this object. The corresponding C type is `dn_call`.
+package final class OutgoingCall: @unchecked Sendable {
+  // The pointer never changes. C accepts it on any thread.
+  private let call: OpaquePointer
+
+  /// Maximum number of calls in progress. The corresponding C constant is `DN_CALLS_MAX`.
+  package static let limit = Int(DN_CALLS_MAX)
+
+  /// Begins a call. The function is called exactly once, on the thread that reads the bus, unless
+  /// this throws. The corresponding C function is `dn_call_begin`.
+  package init(
+    _ kind: String, of service: String, on center: DarwinNotificationCenter,
+    _ arguments: PropertyList, ended: @escaping @Sendable (CallOutcome) -> Void
+  ) throws(DarwinNotifyError) {
+    let context = Context.retain(EndBox(ended))
+    let handler = dn_call_handler(
+      ended: { outcome, context in
+        guard let outcome else { preconditionFailure("C lost an outcome") }
+        Context.borrow(context, as: EndBox.self).ended(CallOutcome(outcome.pointee))
+        Context.release(context)
+      }, context: context)
+    var begun: OpaquePointer?
+    do throws(DarwinNotifyError) {
+      try withCString(service) { (service) throws(DarwinNotifyError) in
+        try withCString(kind) { (kind) throws(DarwinNotifyError) in
+          let plan = dn_call_plan(
+            service: service, kind: kind, arguments: arguments.list, timeout_us: .max)
+          try check(
+            Delivery.direct.withExecutor { executor in
+              withUnsafePointer(to: plan) { plan in
+                withUnsafePointer(to: handler) {
+                  dn_call_begin(center.center, plan, $0, executor, &begun)
+                }
+              }
+            })
+        }
+      }
+    } catch {
+      Context.release(context)
+      throw error
+    }
+    guard let begun else { preconditionFailure("C returned success without a call") }
+    call = begun
+  }
+
+  deinit {
+    dn_call_unref(call)
+  }
+
+  /// Ends the call with `ECANCELED`. The corresponding C function is `dn_call_cancel`.
+  package func cancel() {
+    dn_call_cancel(call)
+  }
+}
+
+private final class EndBox: Sendable {
+  let ended: @Sendable (CallOutcome) -> Void
+
+  init(_ ended: @escaping @Sendable (CallOutcome) -> Void) {
+    self.ended = ended
+  }
+}

@@ -1,0 +1,185 @@
+// Gives the module above access to requests of other processes.
+
+internal import CDarwinNotify
+internal import Glibc
+
+/// What C reports about a request. The corresponding C type is `dn_request_info`.
+package struct RequestInfo: Sendable {
+  package let id: UInt64
+  package let kind: String
+  package let callerName: String
+  package let callerUser: UInt32
+  /// `nil` if the bus does not know.
+  package let callerProcess: Int32?
+
+  /// Copies what C lends.
+  fileprivate init(_ info: dn_request_info) {
+    id = info.id
+    kind = String(cString: info.kind)
+    callerName = String(cString: info.caller.name)
+    callerUser = info.caller.user
+    callerProcess = info.caller.process == 0 ? nil : info.caller.process
+  }
+}
+
+/// A request that waits for its answer; without one it is refused when this object ends. The
+/// corresponding C type is `dn_request`.
+package final class IncomingRequest: Sendable {
+  package let info: RequestInfo
+  package let arguments: PropertyList
+  // The first answer consumes it.
+  private let request: Locked<Pointer?>
+
+  private struct Pointer: @unchecked Sendable {
+    // C accepts it on any thread.
+    let request: OpaquePointer
+  }
+
+  fileprivate init(_ request: OpaquePointer, _ info: dn_request_info) {
+    self.info = RequestInfo(info)
+    guard let arguments = PropertyList(retaining: info.arguments) else {
+      preconditionFailure("C lost the arguments")
+    }
+    self.arguments = arguments
+    self.request = Locked(Pointer(request: request))
+  }
+
+  deinit {
+    refuse(RequestServer.unanswered, "The handler did not answer.")
+  }
+
+  /// Answers the request. The corresponding C function is `dn_request_answer`.
+  package func answer(_ reply: PropertyList) {
+    guard let request = take() else { return }
+    dn_request_answer(request, reply.list)
+  }
+
+  /// Refuses the request. The corresponding C function is `dn_request_refuse`.
+  package func refuse(_ error: String, _ message: String) {
+    guard let request = take() else { return }
+    dn_request_refuse(request, error, message)
+  }
+
+  private func take() -> OpaquePointer? {
+    request.withLock { $0.take() }?.request
+  }
+}
+
+/// A name on a bus. It is given up when this object ends. The corresponding C type is `dn_service`.
+package final class RequestServer: @unchecked Sendable {
+  // The pointer never changes. C accepts it on any thread.
+  private let service: OpaquePointer
+
+  package static let unavailable = DN_ERROR_UNAVAILABLE
+  package static let unanswered = DN_ERROR_UNANSWERED
+  package static let cancelled = DN_ERROR_CANCELLED
+  package static let timedOut = DN_ERROR_TIMED_OUT
+  package static let failed = DN_ERROR_FAILED
+
+  /// What answers the requests of a service. The corresponding C type is `dn_service_handler`.
+  package struct Handler: Sendable {
+    /// `nil` for callers of the same user.
+    var allow: (@Sendable (RequestInfo) -> Bool)?
+    var begin: @Sendable (IncomingRequest) -> Void
+    /// The caller of the request with an identifier no longer waits.
+    var cancel: @Sendable (UInt64) -> Void
+
+    package init(
+      allow: (@Sendable (RequestInfo) -> Bool)?,
+      begin: @escaping @Sendable (IncomingRequest) -> Void,
+      cancel: @escaping @Sendable (UInt64) -> Void
+    ) {
+      self.allow = allow
+      self.begin = begin
+      self.cancel = cancel
+    }
+  }
+
+  /// Owns a name. The corresponding C function is `dn_service_open`.
+  package init(
+    _ name: String, exporting kinds: [String], queueing: Bool, on center: DarwinNotificationCenter,
+    delivery: Delivery, _ handler: Handler
+  ) throws(DarwinNotifyError) {
+    let cHandler = dn_service_handler(handler)
+    var opened: OpaquePointer?
+    let result = withCStrings([name] + kinds) { texts in
+      let plan = dn_service_plan(
+        name: texts[0], kinds: texts + 1, options: queueing ? UInt32(DN_SERVICE_QUEUE) : 0)
+      return delivery.withExecutor { executor in
+        withUnsafePointer(to: plan) { plan in
+          withUnsafePointer(to: cHandler) {
+            dn_service_open(center.center, plan, $0, executor, &opened)
+          }
+        }
+      }
+    }
+    try check(result)
+    guard let opened else { preconditionFailure("C returned success without a service") }
+    service = opened
+  }
+
+  deinit {
+    dn_service_close(service)
+  }
+
+  /// Whether the process owns the name. The corresponding C function is `dn_service_has_name`.
+  package var hasName: Bool { dn_service_has_name(service) }
+
+  /// Exports a kind. The corresponding C function is `dn_service_export`.
+  package func export(_ kind: String) throws(DarwinNotifyError) {
+    try withCString(kind) { (kind) throws(DarwinNotifyError) in
+      try check(dn_service_export(service, kind))
+    }
+  }
+
+  /// Withdraws a kind. The corresponding C function is `dn_service_unexport`.
+  package func withdraw(_ kind: String) {
+    dn_service_unexport(service, kind)
+  }
+}
+
+private final class ServiceBox: Sendable {
+  let handler: RequestServer.Handler
+
+  init(_ handler: RequestServer.Handler) {
+    self.handler = handler
+  }
+}
+
+extension dn_service_handler {
+  /// Makes the C handler. It owns a reference, so it must be handed to C.
+  fileprivate init(_ handler: RequestServer.Handler) {
+    self.init(
+      allow: handler.allow == nil
+        ? nil
+        : { info, context in
+          guard let info else { preconditionFailure("C lost a request") }
+          let box = Context.borrow(context, as: ServiceBox.self)
+          return box.handler.allow?(RequestInfo(info.pointee)) ?? false
+        },
+      invoke: { request, info, context in
+        guard let request, let info else { preconditionFailure("C lost a request") }
+        let box = Context.borrow(context, as: ServiceBox.self)
+        box.handler.begin(IncomingRequest(request, info.pointee))
+      },
+      cancel: { id, context in Context.borrow(context, as: ServiceBox.self).handler.cancel(id) },
+      context: Context.retain(ServiceBox(handler)),
+      destroy: Context.release
+    )
+  }
+}
+
+/// Lends texts to C, as an array that ends with a null pointer. C reads a text up to its first NUL.
+private func withCStrings<Result>(
+  _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+) -> Result {
+  let copies = texts.map { UnsafePointer(strdup($0)) }
+  defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
+  return withUnsafeTemporaryAllocation(
+    of: UnsafePointer<CChar>?.self, capacity: copies.count + 1
+  ) { pointers in
+    _ = pointers.initialize(from: copies + [nil])
+    guard let start = pointers.baseAddress else { preconditionFailure("no memory") }
+    return body(UnsafePointer(start))
+  }
+}

@@ -1,0 +1,94 @@
+// Sends requests to other processes.
+
+public import Delegation
+internal import DarwinNotify
+internal import DarwinNotifySupport
+
+extension HandlerBus {
+  /// Sends a request to another process and waits for the answer.
+  ///
+  /// It passes the interceptors of the bus and appears in its trace, like a request to a handler.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - destination: the service that answers.
+  ///   - timeout: how long to wait for interceptors, the start of the service and the answer
+  ///     together; `nil` to wait forever.
+  /// - Returns: the response of the handler over there.
+  /// - Throws: every case of `BusError`; `failed` with a ``RemoteError`` if the
+  ///   service was not reached, or its handler failed. When the timeout expires or the task is
+  ///   cancelled, it throws at once, and the handler's task over there is cancelled.
+  public func send<Request: RemoteRequest>(
+    _ request: Request, to destination: RemoteDestination, timeout: Duration? = nil
+  ) async throws(BusError) -> Request.Response {
+    try await send(request, endpoint: destination.name, timeout: timeout) { request, tracing in
+      tracing?.handler = destination.name
+      return try await destination.ask(request)
+    }
+  }
+}
+
+extension HandlerRegistry {
+  /// Lets a service in another process answer the requests of a type that no handler of this
+  /// process takes.
+  ///
+  /// A service must not forward to itself.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the requests.
+  ///   - destination: the service. If it is unavailable or declines, the next one is asked.
+  ///   - priority: by default after all handlers with a priority of their own.
+  ///   - origin: the file in the trace.
+  ///   - line: the line in the trace.
+  /// - Returns: the registration.
+  @discardableResult public func forward<Request: RemoteRequest>(
+    _ type: Request.Type, to destination: RemoteDestination, priority: Int = .min,
+    origin: String = #fileID, line: Int = #line
+  ) -> Registration {
+    handle(type, priority: priority, origin: origin, line: line) { request in
+      do {
+        return try await destination.ask(request)
+      } catch let error as BusError {
+        // Another service may be asked: this one has not begun.
+        switch error {
+        case .unavailable:
+          throw Decline("\(destination): " + error.reasons.joined(separator: ", "))
+        case .missingHandler: throw Decline("\(error)")
+        default: throw error
+        }
+      } catch RemoteError.notConnected, RemoteError.noService {
+        throw Decline("\(destination) is not there")
+      }
+    }
+  }
+}
+
+extension RemoteDestination {
+  /// The calls of the process: beyond the limit, callers wait for their turn.
+  private static let permits = Permits(OutgoingCall.limit)
+
+  /// Asks the service. Cancelling the task cancels the call.
+  func ask<Request: RemoteRequest>(_ request: Request) async throws -> Request.Response {
+    let arguments = try encodeArguments(request)
+    try await Self.permits.take()
+    defer { Self.permits.give() }
+    let outcome = try await outcome(of: Request.kind, arguments)
+    if let error = outcome.error(kind: Request.kind, service: name) { throw error }
+    return try decodeResponse(outcome.reply, of: Request.self)
+  }
+
+  private func outcome(of kind: String, _ arguments: PropertyList) async throws -> CallOutcome {
+    let promise = Promise<CallOutcome>()
+    let call: OutgoingCall
+    do {
+      call = try OutgoingCall(kind, of: name, on: center, arguments) { promise.provide($0) }
+    } catch {
+      throw RemoteError(error, "\(name), \(kind)")
+    }
+    return await withTaskCancellationHandler {
+      await promise.value()
+    } onCancel: {
+      call.cancel()
+    }
+  }
+}

@@ -1,0 +1,173 @@
+// What can go wrong between processes.
+
+internal import DarwinNotify
+internal import Delegation
+public import FoundationEssentials
+
+/// How a request to another process failed, or a service could not be opened.
+///
+/// Requests throw it as the `BusError.underlying` error; what a handler can run into
+/// in the same process as well is a `BusError` of its own. A `catch` clause names what
+/// happened, as in `catch .noService`; the properties say the details.
+public struct RemoteError: Error, Hashable, Sendable {
+  private enum Code {
+    case notConnected, noService, serviceGone, nameTaken, notAllowed, limitReached, invalid, failed
+  }
+
+  private let code: Code
+
+  /// What is concerned, or what was wrong: the name of a service, or a sentence.
+  public private(set) var detail = ""
+
+  /// The name of the D-Bus error that the service has answered with.
+  public private(set) var name: String?
+
+  private init(_ code: Code) {
+    self.code = code
+  }
+
+  /// There is no bus, or it was lost before there was an answer.
+  public static let notConnected = Self(.notConnected)
+
+  /// Nobody owns the name of the service, and the bus cannot start it.
+  public static let noService = Self(.noService)
+
+  /// The service has left the bus before it answered.
+  public static let serviceGone = Self(.serviceGone)
+
+  /// Another process, or another service of this one, has the name.
+  public static let nameTaken = Self(.nameTaken)
+
+  /// The service or the bus does not allow it.
+  public static let notAllowed = Self(.notAllowed)
+
+  /// Too many requests are in progress, or they are too large.
+  public static let limitReached = Self(.limitReached)
+
+  /// A name, a kind, an argument or a response does not fit.
+  public static let invalid = Self(.invalid)
+
+  /// The handler over there failed, with what the details say.
+  public static let failed = Self(.failed)
+
+  /// Returns whether two errors are of the same kind, whatever their details.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  public static func ~= (pattern: Self, error: Self) -> Bool {
+    pattern.code == error.code
+  }
+
+  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
+  /// Lets a `catch` clause name one of these errors where other errors may also occur.
+  ///
+  /// - Parameters:
+  ///   - pattern: the error that is named.
+  ///   - error: the error that was thrown.
+  /// - Returns: whether it is of that kind.
+  @_disfavoredOverload
+  public static func ~= (pattern: Self, error: any Error) -> Bool {
+    (error as? Self)?.code == pattern.code
+  }
+
+  /// Adds the details.
+  func about(_ detail: String, name: String? = nil) -> Self {
+    var error = self
+    (error.detail, error.name) = (detail, name)
+    return error
+  }
+}
+
+extension RemoteError: CustomStringConvertible {
+  /// A sentence for the log.
+  public var description: String {
+    switch code {
+    case .notConnected: "not connected to a bus"
+    case .noService: "nobody owns the name \(detail)"
+    case .serviceGone: "\(detail) has left the bus"
+    case .nameTaken: "the name \(detail) is taken"
+    case .notAllowed: "not allowed: \(detail)"
+    case .limitReached: "limit reached: \(detail)"
+    case .invalid: "invalid: \(detail)"
+    case .failed: detail.isEmpty ? name ?? "failed" : detail
+    }
+  }
+}
+
+extension RemoteError: LocalizedError {
+  /// The sentence, so that it is also the `localizedDescription`.
+  public var errorDescription: String? { description }
+}
+
+extension RemoteError {
+  /// Converts an error of the library.
+  init(_ error: DarwinNotifyError, _ name: String) {
+    self =
+      switch error {
+      case .notConnected: .notConnected
+      case .nameTaken: .nameTaken.about(name)
+      case .notAuthorized: .notAllowed.about(name)
+      case .invalidArgument: .invalid.about(name)
+      default: .limitReached.about("\(error)")
+      }
+  }
+}
+
+/// The names of D-Bus errors with a meaning of their own.
+private enum StandardError {
+  static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+  static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+}
+
+extension CallOutcome {
+  /// The error that the caller of a request of a kind gets; `nil` if there is a reply.
+  func error(kind: String, service: String) -> (any Error)? {
+    guard let error else { return nil }
+    switch error {
+    case .cancelled: return CancellationError()
+    case .timedOut: return BusError.timedOut
+    case .noService: return RemoteError.noService.about(service)
+    case .peerGone: return RemoteError.serviceGone.about(service)
+    case .notConnected: return RemoteError.notConnected
+    case .notAuthorized: return RemoteError.notAllowed.about(message)
+    case .limitReached: return RemoteError.limitReached.about(message)
+    case .refused: return answered(kind: kind, service: service)
+    default: return RemoteError.invalid.about("the response of \(kind): \(error)")
+    }
+  }
+
+  /// The error that the service answered with.
+  private func answered(kind: String, service: String) -> any Error {
+    switch errorName {
+    case RequestServer.unavailable:
+      BusError.unavailable(kind: kind, endpoint: service, reasons: [message])
+    case RequestServer.unanswered: BusError.unanswered(kind: kind)
+    case RequestServer.cancelled: BusError.cancelled
+    case RequestServer.timedOut: BusError.timedOut
+    case StandardError.unknownMethod: BusError.missingHandler(kind: kind, endpoint: service)
+    case StandardError.invalidArguments: RemoteError.invalid.about(message)
+    default: RemoteError.failed.about(message, name: errorName)
+    }
+  }
+}
+
+extension IncomingRequest {
+  /// Answers with the error that a handler has thrown.
+  func refuse(_ error: any Error) {
+    guard let error = error as? BusError else {
+      let isWrong = if case RemoteError.invalid = error { true } else { false }
+      return refuse(isWrong ? StandardError.invalidArguments : RequestServer.failed, "\(error)")
+    }
+    switch error {
+    case .unavailable:
+      refuse(RequestServer.unavailable, error.reasons.joined(separator: ", "))
+    case .missingHandler: refuse(RequestServer.unavailable, "\(error)")
+    case .timedOut: refuse(RequestServer.timedOut, "\(error)")
+    case .cancelled: refuse(RequestServer.cancelled, "\(error)")
+    case .unanswered: refuse(RequestServer.unanswered, "\(error)")
+    default: refuse(RequestServer.failed, error.underlying.map { "\($0)" } ?? "\(error)")
+    }
+  }
+}

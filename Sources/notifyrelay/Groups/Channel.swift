@@ -1,0 +1,70 @@
+// Reads and stores the records of one message name.
+
+import DarwinNotify
+import FoundationEssentials
+import Wormhole
+
+/// A message name of a group, with whom it is shared by this machine.
+final class Channel {
+  let place: MessagePlace
+  /// Whether all records are kept, not only the newest.
+  let isLog: Bool
+  let mailbox: any Wormhole.Mailbox
+
+  private let group: AppGroup
+  private let changeName: NotificationName
+  private let observation: NotificationObservation
+
+  /// Begins to observe a name. The inbox gets the index when something is passed.
+  init(
+    _ place: MessagePlace, isLog: Bool, of hole: Wormhole, index: Int, inbox: Inbox
+  ) throws {
+    self.place = place
+    self.isLog = isLog
+    group = hole.group
+    changeName = group.changeName(LocalGroup.directoryName, place.name)
+    // A coordinated mailbox lets us look and store in one step.
+    let transit: any MessageTransit = isLog ? .log : .coordinatedFile
+    mailbox = try transit.openMailbox(for: place.name, in: hole.directory)
+    observation = try group.center.observe(changeName, on: .direct) { _ in
+      inbox.note(channel: index)
+    }
+  }
+
+  /// The newest value or clearing, `nil` if there is none that can be read.
+  func newest() -> Wormhole.NumberedRecord? {
+    let records = (try? mailbox.records(after: 0, limit: 8))?.records ?? []
+    return records.last {
+      switch $0.record.content {
+      case .value, .cleared: true
+      case .ping, .absent, .unreadable: false
+      }
+    }
+  }
+
+  /// Appends a record of another machine. Returns its number.
+  func append(_ record: Wormhole.Record) throws -> UInt64 {
+    let number = try mailbox.append(record)
+    announce()
+    return number
+  }
+
+  /// Stores a record unless the newest one is later. Returns whether it was stored.
+  func store(_ record: Wormhole.Record, ifLaterThan isLater: (Wormhole.Record?) -> Bool) throws
+    -> Bool
+  {
+    // A clearing is no message: it is looked for apart.
+    if let newest = newest(), case .cleared = newest.record.content, !isLater(newest.record) {
+      return false
+    }
+    let number = try mailbox.update { newest in isLater(newest?.record) ? record : nil }.get()
+    guard number != nil else { return false }
+    announce()
+    return true
+  }
+
+  private func announce() {
+    // Without a bus it reaches those that share the table.
+    try? group.center.post(changeName)
+  }
+}

@@ -1,0 +1,113 @@
+// Counts the posts of a name by the programs of this machine.
+
+import DarwinNotify
+import FoundationEssentials
+
+/// A name that this process holds, so that its posts are counted and its state is kept.
+final class HeldName {
+  let name: NotificationName
+  private(set) var row: NameRow
+
+  private let token: NotifyToken
+  private let observation: NotificationObservation
+  private let changes: Changes
+  private var postsOfOurs: UInt32 = 0
+
+  /// Whether the row must be stored.
+  private var isChanged = false {
+    didSet { if isChanged, !oldValue { changes.names.append(self) } }
+  }
+
+  /// The names whose rows must be stored.
+  final class Changes {
+    var names: [HeldName] = []
+  }
+
+  init(_ name: String, row: NameRow, inbox: Inbox, changes: Changes) throws {
+    self.name = NotificationName(name)
+    self.row = row
+    self.changes = changes
+    observation = try DarwinNotificationCenter.shared.observe(self.name, on: .direct) { _ in
+      inbox.note(name: name)
+    }
+    token = try NotifyToken(self.name)
+  }
+
+  var count: UInt64 { row.count }
+
+  /// What the token peeks now: a count that includes the posts of this process.
+  var peek: UInt32 { (try? token.peek()) ?? row.peek }
+
+  /// Takes note that the row is stored.
+  func markStored() {
+    isChanged = false
+  }
+
+  /// Counts the posts since the last call. Returns whether there were any but our own.
+  func countPosts() -> Bool {
+    let now = peek
+    let foreign = now &- row.peek &- postsOfOurs
+    if now != row.peek { isChanged = true }
+    (row.peek, postsOfOurs) = (now, 0)
+    // Half of the numbers stand for a table that counts less than the one before.
+    guard foreign > 0, foreign < 1 << 31 else { return false }
+    row.count += UInt64(foreign)
+    row.posted = Date.nowNanoseconds
+    noteState()
+    return true
+  }
+
+  /// Begins to count: nothing that was posted before this matters, but the last post if there was
+  /// one while no relay was running.
+  func begin(wasPosted: Bool) {
+    if wasPosted {
+      row.count += 1
+      row.posted = Date.nowNanoseconds
+      noteState()
+    } else if row.state != 0, token.state == 0 {
+      token.state = row.state  // It ended with the process that held the name.
+    }
+    row.peek = peek
+    isChanged = true
+  }
+
+  /// The broker has more than we remember: this machine has lost its last changes.
+  func raise(to count: UInt64) {
+    guard count > row.count else { return }
+    row.count = count
+    isChanged = true
+  }
+
+  /// Takes over the state that another origin has set, unless a later one is known.
+  func take(_ state: UInt64, set time: Int64, by origin: Origin, own: Origin) {
+    noteState()
+    let known = row.stateOrigin.number == 0 ? own : row.stateOrigin
+    guard time > 0, (time, origin) > (row.stateSet, known) else { return }
+    (row.state, row.stateSet, row.stateOrigin) = (state, time, origin)
+    token.state = state
+    isChanged = true
+  }
+
+  /// Posts for another origin. The post is not counted.
+  func post() {
+    postsOfOurs &+= 1
+    // Without a bus it has reached whoever shares the table.
+    try? DarwinNotificationCenter.shared.post(name)
+  }
+
+  /// What to publish.
+  var payload: NamePayload {
+    let isOwn = row.stateOrigin.number == 0 && row.stateSet > 0
+    return NamePayload(
+      count: row.count, posted: row.posted, state: isOwn ? row.state : 0,
+      stateSet: isOwn ? row.stateSet : 0)
+  }
+
+  /// Notices that a program of this machine has set the state.
+  private func noteState() {
+    let state = token.state
+    guard state != row.state else { return }
+    (row.state, row.stateSet, row.stateOrigin) = (state, Date.nowNanoseconds, Origin(number: 0))
+    isChanged = true
+  }
+}

@@ -1,0 +1,207 @@
+// Shares the records of logs, each once.
+//
+// A record waits in the log of its origin until the broker has it. Each says which one its origin
+// has published before it, so a gap is noticed: who notices one says how far it has got, and the
+// origin publishes again from there.
+
+import Wormhole
+
+/// A log of another origin.
+struct LogKey: Hashable {
+  let place: MessagePlace
+  let origin: Origin
+}
+
+/// How far a log of this machine is published.
+struct LogReader {
+  let channel: Channel
+  /// The last record that the broker has confirmed.
+  var confirmed: UInt64
+  /// The last record that was looked at.
+  var position: UInt64
+  /// The last record of this machine that was published.
+  var published: UInt64
+  var hasNews = true
+  /// The numbers of what is underway.
+  var underway: [CInt: UInt64] = [:]
+}
+
+extension Realm {
+  // MARK: Logs of this machine
+
+  /// Reads how far everything has got. What a log had before it was shared stays here.
+  func beginLogs() throws(Mistake) {
+    stored = try relay.store.stored(in: settings.name)
+    let sent = try relay.store.sent(in: settings.name)
+    for group in settings.groups where sent[MessagePlace(group: group, name: "")] == nil {
+      try relay.store.setSent(1, of: MessagePlace(group: group, name: ""), in: settings.name)
+      for channel in relay.channels.all where channel.isLog && channel.place.group == group {
+        let last = (try? channel.mailbox.lastNumber()) ?? 0
+        try relay.store.setSent(last, of: channel.place, in: settings.name)
+      }
+    }
+    for channel in relay.channels.all { hasFound(channel) }
+  }
+
+  func addReader(of channel: Channel) {
+    let sent = relay.keeping { try relay.store.sent(in: settings.name)[channel.place] } ?? 0
+    readers[channel.place] = LogReader(
+      channel: channel, confirmed: sent, position: sent, published: sent)
+  }
+
+  /// After the connection was lost, what was not confirmed is published again.
+  func rewindLogs() {
+    for (place, reader) in readers { rewind(place, to: reader.confirmed) }
+  }
+
+  private func rewind(_ place: MessagePlace, to number: UInt64) {
+    readers[place]?.position = number
+    readers[place]?.published = number
+    readers[place]?.hasNews = true
+    readers[place]?.underway = [:]
+  }
+
+  /// Publishes the next record of a log.
+  func publishRecord() -> Bool {
+    guard let place = readers.first(where: { $0.value.hasNews })?.key,
+      var reader = readers[place]
+    else { return false }
+    defer { readers[place] = reader }
+    let batch = try? reader.channel.mailbox.records(after: reader.position, limit: 1)
+    guard let next = batch?.records.first else {
+      reader.hasNews = false
+      return true
+    }
+    reader.position = next.number
+    guard relay.origin(of: next.record.sender.process) == relay.origin,
+      let payload = RecordPayload(next, previous: reader.published),
+      let identifier = publish(payload.body, as: .log(place), isRetained: false)
+    else { return true }
+    reader.published = next.number
+    reader.underway[identifier] = next.number
+    return true
+  }
+
+  /// The broker has a record. One that it refuses stays unconfirmed, and is published again with
+  /// the next connection.
+  func didPublishRecord(of place: MessagePlace, _ identifier: CInt, _ failure: Failure?) {
+    guard failure == nil, let number = readers[place]?.underway.removeValue(forKey: identifier)
+    else { return }
+    let rest = readers[place]?.underway.values.min() ?? .max
+    guard number < rest else { return }
+    readers[place]?.confirmed = number
+    relay.keeping { try relay.store.setSent(number, of: place, in: settings.name) }
+    // Those who did not get the last of it learn from our presence how much there is.
+    relay.loop.set("presence \(settings.name)", after: .seconds(1)) { [self] in
+      mustSayPresence = true
+    }
+  }
+
+  /// What our presence says of the logs of this machine.
+  var publishedLogs: [MessagePlace: UInt64] {
+    readers.mapValues(\.published).filter { $0.value > 0 }
+  }
+
+  /// Publishes again what another origin has not got.
+  func resend(_ stored: [MessagePlace: UInt64]) {
+    for (place, number) in stored {
+      if let published = readers[place]?.published, number < published { rewind(place, to: number) }
+    }
+  }
+
+  // MARK: Logs of others
+
+  /// What our presence says of the logs of others.
+  var storedLogs: [Origin: [MessagePlace: UInt64]] { stored.mapValues { $0.mapValues(\.stored) } }
+
+  /// An origin says how far its logs are.
+  func compare(_ logs: [MessagePlace: UInt64], of origin: Origin, isRetained: Bool) {
+    for (place, last) in logs {
+      guard let group = group(of: place), let channel = group.channel(place.name, isLog: true)
+      else { continue }
+      let key = LogKey(place: place, origin: origin)
+      if stored[origin]?[place] == nil {
+        // Records of a known origin may have been stored, but not noted, before a crash.
+        let start = isBaseline(of: origin, isRetained: isRetained) ? last : 0
+        let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
+        set(LogRow(stored: start, ownNumber: number ?? 0), key)
+      }
+      if !isRetained, let row = stored[origin]?[place], row.stored < last {
+        asked[key] = nil
+        ask(key)
+      }
+    }
+  }
+
+  /// Stores a record unless it has been stored before.
+  func receiveRecord(
+    _ payload: RecordPayload, of place: MessagePlace, in group: LocalGroup, by origin: Origin
+  ) {
+    let key = LogKey(place: place, origin: origin)
+    // Of an origin that is not known yet, its presence says where to begin.
+    guard stored[origin]?[place] != nil || !isBaseline(of: origin, isRetained: false) else {
+      return
+    }
+    let row = stored[origin]?[place] ?? LogRow(stored: 0, ownNumber: 0)
+    guard payload.number > row.stored else { return counts.repeated += 1 }
+    guard payload.previous <= row.stored else { return ask(key) }
+    guard let channel = group.channel(place.name, isLog: true) else {
+      return report("\(place.name) of \(place.group) has no log here, but one at \(origin)")
+    }
+    do {
+      let number =
+        try numberBeforeCrash(of: payload, key, channel, after: row.ownNumber)
+        ?? channel.append(payload.record(from: origin))
+      counts.stored += 1
+      asked[key] = nil
+      set(LogRow(stored: payload.number, ownNumber: number), key)
+    } catch {
+      report("\(place.name) of \(place.group) cannot be stored: \(error)")
+    }
+  }
+
+  /// Records that were stored just before this program was killed may not have been noted. They
+  /// come again in the same order. If this is one of them, returns its number in the log here.
+  private func numberBeforeCrash(
+    of payload: RecordPayload, _ key: LogKey, _ channel: Channel, after number: UInt64
+  ) throws -> UInt64? {
+    if notNoted[key] == nil {
+      notNoted[key] = try records(of: key.origin, in: channel, after: number)[...]
+    }
+    guard let index = notNoted[key]?.firstIndex(where: { $0.time == payload.time }) else {
+      return nil
+    }
+    defer { notNoted[key] = notNoted[key]?[(index + 1)...] }
+    return notNoted[key]?[index].number
+  }
+
+  /// The records of an origin in the log of this machine, after a number of this machine.
+  private func records(
+    of origin: Origin, in channel: Channel, after number: UInt64
+  ) throws -> [(time: Int64, number: UInt64)] {
+    var found: [(Int64, UInt64)] = []
+    var number = number
+    while true {
+      let batch = try channel.mailbox.records(after: number, limit: 256)
+      for record in batch.records where record.record.sender.process == origin.number {
+        found.append((record.record.date.nanoseconds, record.number))
+      }
+      guard batch.hasMore, let last = batch.records.last else { return found }
+      number = last.number
+    }
+  }
+
+  private func set(_ row: LogRow, _ key: LogKey) {
+    stored[key.origin, default: [:]][key.place] = row
+    relay.keeping { try relay.store.set(row, of: key.place, by: key.origin, in: settings.name) }
+  }
+
+  /// Asks for what is missing, by saying how far we have got, but not for every record behind it.
+  private func ask(_ key: LogKey) {
+    let now = ContinuousClock.now
+    if let last = asked[key], now - last < .seconds(2) { return }
+    asked[key] = now
+    if stored[key.origin]?[key.place] == nil { set(LogRow(stored: 0, ownNumber: 0), key) }
+    mustSayPresence = true
+  }
+}

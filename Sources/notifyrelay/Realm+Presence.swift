@@ -1,0 +1,81 @@
+// Knows the other origins of a realm.
+
+import FoundationEssentials
+
+/// Another origin.
+struct Peer {
+  /// Whether all that the broker kept of it when we met it is known. Until then what it has posted
+  /// sets the baseline and is not posted here.
+  var isKnown: Bool
+  var state: PresencePayload.State?
+  var version: String?
+  /// When it was last heard of; `nil` if not since this program runs.
+  var lastSign: Int64?
+  /// The number of its last message.
+  var serial: UInt64?
+}
+
+extension Realm {
+  /// Reads which origins were met in earlier runs. Returns their numbers.
+  func metOrigins() throws(Mistake) -> [UInt64] {
+    try relay.store.origins(in: settings.name).keys.map(\.number)
+  }
+
+  func beginPeers() throws(Mistake) {
+    peers = try relay.store.origins(in: settings.name).mapValues { Peer(isKnown: $0) }
+  }
+
+  /// Takes note of a sign of life.
+  func meet(_ origin: Origin) {
+    if peers[origin] == nil {
+      peers[origin] = Peer(isKnown: false)
+      metNow.insert(origin)
+      relay.foreignOrigins.insert(origin.number)
+      // Before any of its records is stored: they are recognized by their origin.
+      relay.keeping {
+        try relay.store.set(origin, isKnown: false, in: settings.name)
+        try relay.store.commit()
+      }
+    }
+    peers[origin]?.lastSign = Date.nowNanoseconds
+  }
+
+  /// Whether what the broker keeps of an origin is what we begin with.
+  func isBaseline(of origin: Origin, isRetained: Bool) -> Bool {
+    peers[origin]?.isKnown != true || (isRetained && metNow.contains(origin))
+  }
+
+  /// All that the broker keeps has arrived.
+  func knowPeers() {
+    for (origin, peer) in peers where peer.state != .joining { know(origin) }
+  }
+
+  private func know(_ origin: Origin) {
+    guard peers[origin]?.isKnown == false else { return }
+    peers[origin]?.isKnown = true
+    relay.keeping { try relay.store.set(origin, isKnown: true, in: settings.name) }
+  }
+
+  /// Notices that the broker has dropped messages, since its queue for us was full.
+  func checkSerial(_ serial: UInt64, of origin: Origin, begins: Bool) {
+    defer { peers[origin]?.serial = serial }
+    if let last = peers[origin]?.serial, serial > last + 1, !begins { subscribeAgain() }
+  }
+
+  func receivePresence(_ presence: PresencePayload, by origin: Origin, isRetained: Bool) {
+    peers[origin]?.state = presence.state
+    peers[origin]?.version = presence.version
+    if presence.state != .offline { compare(presence.logs, of: origin, isRetained: isRetained) }
+    guard presence.state == .online, !isRetained else { return }
+    if state == .online { know(origin) }
+    resend(presence.stored[relay.origin] ?? [:])
+  }
+
+  /// What the others must know of us.
+  var presence: PresencePayload {
+    var presence = PresencePayload(.online, connected: connectedAt, version: version)
+    presence.logs = settings.sends ? publishedLogs : [:]
+    presence.stored = settings.receives ? storedLogs : [:]
+    return presence
+  }
+}

@@ -1,0 +1,327 @@
+// Shares names and groups with the other machines of a realm.
+
+import DarwinNotify
+import FoundationEssentials
+
+/// One realm: its connection, and what waits for it.
+///
+/// After each connection the broker first sends what it keeps. Our own message that we are joining
+/// comes back behind all of that: then we know what the broker lacks, publish it, and say that we
+/// are online.
+final class Realm: ConnectionDelegate {
+  let settings: RealmSettings
+  unowned let relay: Relay
+  let topics: Topics
+  var counts = Counts()
+
+  /// What was published and is not yet confirmed, by its number.
+  private var underway: [CInt: Subject] = [:]
+  private var serial: UInt64 = 0
+
+  // Names: Realm+Names.swift.
+  var waitingNames = Waiting<String>()
+  var namesUnderway: Set<String> = []
+  var confirmedNames: [String: UInt64] = [:]
+
+  // Newest values: Realm+Values.swift.
+  var waitingValues = Waiting<MessagePlace>()
+  var confirmedValues: [MessagePlace: UInt64] = [:]
+
+  // Logs: Realm+Logs.swift.
+  var readers: [MessagePlace: LogReader] = [:]
+  var stored: [Origin: [MessagePlace: LogRow]] = [:]
+  var notNoted: [LogKey: ArraySlice<(time: Int64, number: UInt64)>] = [:]
+  var asked: [LogKey: ContinuousClock.Instant] = [:]
+
+  // Other origins: Realm+Presence.swift.
+  var peers: [Origin: Peer] = [:]
+  var metNow: Set<Origin> = []
+  var mustSayPresence = false
+  var connectedAt: Int64 = 0
+  /// When this process has tried to connect since it last joined.
+  private var ownTimes: Set<Int64> = []
+  private var hasJoined = false
+
+  private(set) var state = State.connecting
+  private(set) var problem: String?
+  private var connection: Connection?
+
+  enum State: String, Codable {
+    case connecting
+    case joining
+    case online
+    case stopped
+  }
+
+  /// How much may be underway: enough for the latency of a distant broker.
+  private static let maxUnderway = 64
+
+  init(_ settings: RealmSettings, of relay: Relay) throws(Mistake) {
+    self.settings = settings
+    self.relay = relay
+    topics = Topics(realm: settings.name)
+  }
+
+  func begin() throws(Mistake) {
+    try beginPeers()
+    try beginLogs()
+    connection = try Connection(settings, as: relay.origin, on: relay.loop, delegate: self)
+    connection?.open()
+  }
+
+  func end() {
+    guard state == .joining || state == .online else { return }
+    sayPresence(PresencePayload(.offline, connected: connectedAt, version: version))
+    connection?.close()
+  }
+
+  // MARK: What happens here
+
+  func hasFound(_ channel: Channel) {
+    guard settings.groups.contains(channel.place.group), settings.sends else { return }
+    if channel.isLog { addReader(of: channel) }
+    hasChanged(channel)
+  }
+
+  func hasChanged(_ channel: Channel) {
+    guard settings.groups.contains(channel.place.group), settings.sends else { return }
+    if channel.isLog {
+      readers[channel.place]?.hasNews = true
+    } else {
+      waitingValues.append(channel.place)
+    }
+  }
+
+  /// Publishes what waits, as far as the broker keeps up. Runs when all is stored.
+  func publish() {
+    guard state == .online else { return }
+    if mustSayPresence {
+      mustSayPresence = false
+      sayPresence(presence)
+    }
+    while underway.count < Self.maxUnderway, publishName() || publishValue() || publishRecord() {}
+  }
+
+  /// Publishes something. Returns its number, by which the broker confirms it.
+  func publish(_ body: Data, as subject: Subject, isRetained: Bool) -> CInt? {
+    guard body.count + 32 <= settings.maxBytes else {
+      counts.tooLarge += 1
+      return nil
+    }
+    let topic = topic(of: subject)
+    guard let number = connection?.publish(envelope(body), to: topic, isRetained: isRetained)
+    else { return nil }
+    underway[number] = subject
+    counts.sent += 1
+    return number
+  }
+
+  private func sayPresence(_ presence: PresencePayload) {
+    _ = connection?.publish(envelope(presence.body), to: topic(of: .presence), isRetained: true)
+  }
+
+  private func envelope(_ body: Data) -> Data {
+    serial += 1
+    return Data("1 \(serial) ".utf8) + body
+  }
+
+  var underwayCount: Int { underway.count }
+
+  func topic(of subject: Subject) -> String { topics.topic(of: subject, by: relay.origin) }
+
+  var version: String { DarwinNotificationCenter.libraryVersion }
+
+  // MARK: What the connection tells
+
+  func makeWill() -> (topic: String, payload: Data) {
+    connectedAt = Date.nowNanoseconds
+    ownTimes.insert(connectedAt)
+    let will = PresencePayload(.offline, connected: connectedAt, version: version)
+    return (topic(of: .presence), envelope(will.body))
+  }
+
+  func didConnect() {
+    say("connected to \(settings.broker.host)")
+    (state, problem) = (.joining, nil)
+    (underway, namesUnderway, confirmedNames, confirmedValues) = ([:], [], [:], [:])
+    (asked, metNow) = ([:], [])
+    for origin in peers.keys { peers[origin]?.serial = nil }
+    rewindLogs()
+    connection?.subscribe(ownTopics, isOwn: true)
+    connection?.subscribe(foreignTopics, isOwn: false)
+    join()
+  }
+
+  /// Says that we are joining. A broker whose queue for us is full drops what we would get back.
+  private func join() {
+    guard state == .joining else { return }
+    sayPresence(PresencePayload(.joining, connected: connectedAt, version: version))
+    relay.loop.set("join \(settings.name)", after: .seconds(10)) { [self] in join() }
+  }
+
+  /// Asks the broker for all that it keeps, since it has dropped something.
+  func subscribeAgain() {
+    guard state == .online else { return }
+    counts.gaps += 1
+    mustSayPresence = true
+    relay.loop.set("again \(settings.name)", after: .seconds(1)) { [self] in
+      if state == .online { connection?.subscribe(foreignTopics, isOwn: false) }
+    }
+  }
+
+  func didLose(_ failure: Failure) {
+    if problem != failure.text { say(failure.text) }
+    (state, problem) = (.connecting, failure.text)
+    underway = [:]
+    guard failure.isFinal else { return }
+    relay.keeping { try relay.store.commit() }
+    notifyrelay.end(
+      Mistake(
+        "realm \(settings.name): if this home directory is a copy, remove origin and state.sqlite "
+          + "from the state directory of one of the machines"), status: 3)
+  }
+
+  func didSubscribe(_ failure: Failure?) {
+    if let failure { report("the topics of the realm cannot be read: \(failure.text)") }
+  }
+
+  func didPublish(_ identifier: CInt, _ failure: Failure?) {
+    guard let subject = underway.removeValue(forKey: identifier) else {
+      if let failure { report("\(topic(of: .presence)): \(failure.text)") }
+      return
+    }
+    if let failure {
+      counts.refused += 1
+      report("\(topic(of: subject)): \(failure.text)")
+    }
+    switch subject {
+    case .name(let name): namesUnderway.remove(name)
+    case .log(let place): didPublishRecord(of: place, identifier, failure)
+    case .value, .presence: break
+    }
+  }
+
+  func didReceive(_ message: Message) {
+    counts.received += 1
+    guard message.payload.count <= settings.maxBytes else { return counts.tooLarge += 1 }
+    guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }
+    do throws(PayloadError) {
+      let fields = try Fields(message.payload)
+      if origin == relay.origin {
+        try receiveOwn(subject, fields)
+      } else {
+        meet(origin)
+        try receive(subject, fields, by: origin, isRetained: message.isRetained)
+      }
+    } catch {
+      if error == .newer { counts.newer += 1 } else { counts.malformed += 1 }
+    }
+  }
+
+  private func receive(
+    _ subject: Subject, _ fields: Fields, by origin: Origin, isRetained: Bool
+  ) throws(PayloadError) {
+    if case .presence = subject {
+      let presence = try PresencePayload(fields)
+      if !isRetained { checkSerial(fields.serial, of: origin, begins: presence.state != .online) }
+      return receivePresence(presence, by: origin, isRetained: isRetained)
+    }
+    if !isRetained { checkSerial(fields.serial, of: origin, begins: false) }
+    switch subject {
+    case .presence: break
+    case .name(let name):
+      guard settings.receives, settings.shares(name) else { return counts.notShared += 1 }
+      receive(name, try NamePayload(fields), by: origin, isRetained: isRetained)
+    case .value(let place):
+      guard let group = group(of: place) else { return counts.notShared += 1 }
+      receive(
+        try RecordPayload(fields), of: place, in: group, by: origin, isRetained: isRetained)
+    case .log(let place):
+      guard let group = group(of: place) else { return counts.notShared += 1 }
+      receiveRecord(try RecordPayload(fields), of: place, in: group, by: origin)
+    }
+  }
+
+  func group(of place: MessagePlace) -> LocalGroup? {
+    settings.receives && settings.groups.contains(place.group) ? relay.groups[place.group] : nil
+  }
+
+  /// What the broker keeps of ours.
+  private func receiveOwn(_ subject: Subject, _ fields: Fields) throws(PayloadError) {
+    switch subject {
+    case .name(let name): confirmName(name, try NamePayload(fields))
+    case .value(let place): confirmedValues[place] = try RecordPayload(fields).number
+    case .log: break
+    case .presence:
+      let presence = try PresencePayload(fields)
+      if presence.state == .joining, presence.connected == connectedAt { return didJoin() }
+      // What a connection has left that was not of this process, after it had one.
+      if hasJoined, !ownTimes.contains(presence.connected) { didLose(.takenOver) }
+    }
+  }
+
+  /// All that the broker keeps has arrived.
+  private func didJoin() {
+    guard state == .joining else { return }
+    connection?.unsubscribe(ownTopics)
+    (state, hasJoined) = (.online, true)
+    ownTimes = [connectedAt]
+    if settings.sends {
+      waitForUnconfirmedNames()
+      waitForUnconfirmedValues()
+    }
+    knowPeers()
+    mustSayPresence = true
+  }
+
+  private var ownTopics: [String] {
+    let (base, origin) = (topics.base, relay.origin)
+    let sent = settings.sends ? ["\(base)n/+/\(origin)", "\(base)w/+/+/\(origin)"] : []
+    return sent + ["\(base)p/\(origin)"]
+  }
+
+  private var foreignTopics: [String] {
+    [topics.base + (settings.receives ? "#" : "p/+")]
+  }
+
+  // MARK: Reports
+
+  func report(_ text: String) {
+    if problem != text { say(text) }
+    problem = text
+  }
+
+  private func say(_ text: String) {
+    notifyrelay.say("realm \(settings.name): \(text)")
+  }
+}
+
+/// What waits to be published: each once, in the order in which they came.
+struct Waiting<Element: Hashable> {
+  private var order: [Element] = []
+  private var members: Set<Element> = []
+  private var first = 0
+
+  var count: Int { members.count }
+
+  mutating func append(_ element: Element) {
+    if members.insert(element).inserted { order.append(element) }
+  }
+
+  /// Takes the first that may go now.
+  mutating func take(_ mayGo: (Element) -> Bool) -> Element? {
+    guard let index = order[first...].firstIndex(where: mayGo) else { return nil }
+    let element = order[index]
+    if index == first {
+      first += 1
+      if first > 1024, first > order.count / 2 {
+        order.removeFirst(first)
+        first = 0
+      }
+    } else {
+      order.remove(at: index)
+    }
+    members.remove(element)
+    return element
+  }
+}

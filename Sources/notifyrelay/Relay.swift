@@ -1,0 +1,89 @@
+// Joins the session of this machine with its realms.
+
+import DarwinNotify
+import Glibc
+
+/// Everything that runs. What comes from here and from there is handled in turns: it is counted,
+/// stored, and only then published.
+final class Relay {
+  let loop = Loop()
+  let origin: Origin
+  let store: Store
+  let names: LocalNames
+  let channels: Channels
+  private(set) var groups: [String: LocalGroup] = [:]
+  private(set) var realms: [Realm] = []
+
+  /// All origins but this one, by the numbers that their records bear.
+  var foreignOrigins: Set<UInt64> = []
+
+  private var signals: [any Sendable] = []
+  private var socket: StatusSocket?
+
+  init(_ settings: [RealmSettings]) throws(Mistake) {
+    let directory = try File.stateDirectory()
+    guard File.lock("\(directory)/lock") else {
+      throw Mistake("a relay of this user is already running: see notifyrelay --status")
+    }
+    origin = try Origin(in: directory)
+    store = try Store(in: directory)
+    names = LocalNames(store: store, inbox: loop.inbox)
+    channels = Channels(inbox: loop.inbox)
+    for realm in settings { realms.append(try Realm(realm, of: self)) }
+    for realm in realms { foreignOrigins.formUnion(try realm.metOrigins()) }
+  }
+
+  func run() throws(Mistake) -> Never {
+    SignalPipe.open(on: loop) { [self] in end() }
+    do {
+      try names.begin(sharing: Array(Set(realms.flatMap(\.settings.prefixes))))
+      for name in Set(realms.flatMap(\.settings.groups)) {
+        groups[name] = try LocalGroup(name, loop: loop, channels: channels)
+      }
+    } catch {
+      notifyrelay.end(Mistake("notifications cannot be used here: \(error)"), status: 2)
+    }
+    channels.found = { [self] channel in for realm in realms { realm.hasFound(channel) } }
+    for group in groups.values { try group.begin() }
+    for realm in realms { try realm.begin() }
+    socket = try StatusSocket(on: loop) { [self] in Status(self) }
+    loop.beforeWaiting = { [self] in settle() }
+    loop.run()
+  }
+
+  /// The origin of a record: that of another machine, or ours.
+  func origin(of process: UInt64) -> Origin {
+    foreignOrigins.contains(process) ? Origin(number: process) : origin
+  }
+
+  /// Runs what can only fail if the disk does, which ends the program: it goes on where it was.
+  func keeping<Value>(_ body: () throws -> Value) -> Value {
+    do {
+      return try body()
+    } catch {
+      notifyrelay.end((error as? Mistake) ?? Mistake("\(error)"), status: 2)
+    }
+  }
+
+  private func settle() {
+    let noted = loop.inbox.take()
+    for name in names.count(noted.names) {
+      for realm in realms { realm.hasPosted(name) }
+    }
+    for index in noted.channels {
+      for realm in realms { realm.hasChanged(channels.all[index]) }
+    }
+    keeping {
+      try names.keep()
+      try store.commit()
+    }
+    for realm in realms { realm.publish() }
+  }
+
+  private func end() {
+    keeping { try store.commit() }
+    for realm in realms { realm.end() }
+    socket?.remove()
+    exit(0)
+  }
+}

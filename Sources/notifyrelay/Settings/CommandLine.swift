@@ -1,0 +1,96 @@
+// Parses the command line.
+
+import DarwinNotify
+import Glibc
+
+/// What to do.
+enum Action: Equatable {
+  case run
+  case check
+  case status(isJSON: Bool)
+  case origin
+  case version
+  case help
+}
+
+/// The parsed command line.
+struct Arguments {
+  var action = Action.run
+  /// The file of settings; `nil` for those of the command line.
+  private var path: String?
+  private var reader = SettingsReader()
+  private var hasSettings = false
+
+  init(_ words: [String]) throws(Mistake) {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let attached = parts.count > 1 ? String(parts[1]) : nil
+      guard word.hasPrefix("--") || word == "-h" else { throw Mistake("unrecognized: \(word)") }
+      let key = String(parts[0].drop { $0 == "-" })
+      if attached == nil, takeAction(key) { continue }
+      let needsValue = key == "config" || SettingsReader.keys.contains(key)
+      guard let value = attached ?? (needsValue ? rest.popFirst() : "") else {
+        throw Mistake("--\(key) needs a value")
+      }
+      if key == "config" {
+        path = value
+      } else {
+        try reader.take(key, value)
+        hasSettings = true
+      }
+    }
+    guard path == nil || !hasSettings else {
+      throw Mistake("--config does not go with the settings of a realm")
+    }
+  }
+
+  private mutating func takeAction(_ key: String) -> Bool {
+    switch (key, action) {
+    case ("check", _): action = .check
+    case ("status", _): action = .status(isJSON: false)
+    case ("json", .status): action = .status(isJSON: true)
+    case ("origin", _): action = .origin
+    case ("version", _): action = .version
+    case ("help", _), ("h", _): action = .help
+    default: return false
+    }
+    return true
+  }
+
+  /// The realms of the command line, or of the file.
+  func realms() throws(Mistake) -> [RealmSettings] {
+    if hasSettings { return try reader.finish() }
+    return try SettingsFile.read(path ?? Self.defaultPath).finish()
+  }
+
+  private static var defaultPath: String {
+    let home = File.variable("HOME") ?? ""
+    return "\(File.variable("XDG_CONFIG_HOME") ?? "\(home)/.config")/notifyrelay.conf"
+  }
+
+  static let usage = """
+    usage: notifyrelay [--config FILE | --realm NAME --broker URL [setting ...] ...]
+    Passes notifications and messages between the machines of a user, through an MQTT 5 broker.
+    The settings are those of the file, by default ~/.config/notifyrelay.conf:
+        --realm NAME         begins the description of a realm
+        --broker URL         mqtts://HOST[:PORT], or mqtt://HOST[:PORT] without encryption
+        --share PREFIX       share the names that begin with this text
+        --share-group GROUP  share the messages of this group
+        --receive-only       send nothing
+        --send-only          take nothing
+        --credentials FILE   has the lines user = NAME and password = TEXT
+        --ca FILE            trust these authorities instead of the system's
+        --certificate FILE   the certificate of this client
+        --key FILE           its key
+        --keep-alive SECONDS 5 to 3600, by default 60
+        --max-payload BYTES  the largest message that is sent or taken, by default 1048576
+    instead of running:
+        --check              check the settings
+        --status [--json]    say what the running relay does
+        --origin             print the number of this user on this machine
+        --version            print the version
+        -h, --help           print this text
+    exit status: 0 done, 1 wrong settings, 2 failed, 3 another relay has the origin
+    """
+}

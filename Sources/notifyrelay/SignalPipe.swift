@@ -1,0 +1,27 @@
+// Ends the program in an orderly way when it is asked to.
+
+import Glibc
+
+/// A pipe that SIGTERM and SIGINT write into.
+nonisolated enum SignalPipe {
+  private nonisolated(unsafe) static var writeEnd: CInt = -1
+  // Written once, before the signals are caught.
+
+  @MainActor static func open(on loop: Loop, _ handler: @escaping () -> Void) {
+    var ends: [CInt] = [-1, -1]
+    guard pipe(&ends) == 0 else { return }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    writeEnd = ends[1]
+    loop.watch(ends[0], run: handler)
+    var action = sigaction()
+    action.sa_flags = SA_RESTART
+    action.__sigaction_handler.sa_handler = { _ in
+      let error = errno
+      var byte: UInt8 = 1
+      _ = write(SignalPipe.writeEnd, &byte, 1)
+      errno = error
+    }
+    for number in [SIGTERM, SIGINT] { sigaction(number, &action, nil) }
+    signal(SIGPIPE, SIG_IGN)
+  }
+}

@@ -1,0 +1,83 @@
+// Answers `--status`, and asks for it.
+
+import FoundationEssentials
+import Glibc
+
+/// A socket on which a relay tells whoever connects what it does.
+final class StatusSocket {
+  private let path: String
+  private let descriptor: CInt
+
+  init(on loop: Loop, _ status: @escaping () -> Status) throws(Mistake) {
+    path = try File.socketPath
+    descriptor = try Self.makeSocket()
+    unlink(path)
+    let mask = umask(0o077)
+    defer { umask(mask) }
+    guard Self.with(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
+      throw Mistake("\(path): \(String(cString: strerror(errno)))")
+    }
+    loop.watch(descriptor) { [descriptor] in
+      let client = accept(descriptor, nil, nil)
+      guard client >= 0 else { return }
+      defer { close(client) }
+      // It fits into the buffer of the socket, so nobody can hold us up.
+      _ = fcntl(client, F_SETFL, O_NONBLOCK)
+      if let answer = try? JSONEncoder().encode(status()) {
+        _ = answer.withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
+      }
+    }
+  }
+
+  func remove() {
+    unlink(path)
+  }
+
+  /// Prints what the running relay says.
+  static func ask(isJSON: Bool) throws(Mistake) {
+    let descriptor = try makeSocket()
+    defer { close(descriptor) }
+    var limit = timeval(tv_sec: 5, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let path = try File.socketPath
+    guard with(path, { connect(descriptor, $0, $1) }) == 0 else {
+      throw Mistake("no relay of this user is running")
+    }
+    var answer = Data()
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while case let n = read(descriptor, &buffer, buffer.count), n > 0 { answer += buffer[..<n] }
+    guard let status = try? JSONDecoder().decode(Status.self, from: answer) else {
+      throw Mistake("the relay does not answer")
+    }
+    print(isJSON ? String(decoding: answer, as: UTF8.self) : status.text)
+  }
+
+  private static func makeSocket() throws(Mistake) -> CInt {
+    let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw Mistake("no descriptor is left") }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return descriptor
+  }
+
+  private static func with(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+  ) -> CInt {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+      guard path.utf8.count < bytes.count else { return false }
+      bytes.copyBytes(from: path.utf8)
+      return true
+    }
+    guard fits else {
+      errno = ENAMETOOLONG
+      return -1
+    }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}

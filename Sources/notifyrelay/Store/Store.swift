@@ -1,0 +1,159 @@
+// Remembers across restarts how far everything has got.
+
+/// What is known of a name on this machine.
+struct NameRow {
+  /// How often its posts have come from this machine.
+  var count: UInt64 = 0
+  /// When the last of them came, nanoseconds since 1970.
+  var posted: Int64 = 0
+  /// What `NotifyToken.peek` returned when it was counted last.
+  var peek: UInt32 = 0
+  /// The state on which all machines agree, as far as this one knows.
+  var state: UInt64 = 0
+  /// When it was set.
+  var stateSet: Int64 = 0
+  /// By whom.
+  var stateOrigin = Origin(number: 0)
+}
+
+/// How far a log of another origin has got on this machine.
+struct LogRow {
+  /// The number of the last record that was stored, as its origin counts.
+  var stored: UInt64
+  /// The number that the log of this machine gave it.
+  var ownNumber: UInt64
+}
+
+/// The tables of the relay. A change is kept once ``commit()`` has returned.
+final class Store {
+  private let database: Database
+
+  private static let schema = """
+    CREATE TABLE IF NOT EXISTS start(peek INTEGER);
+    CREATE TABLE IF NOT EXISTS names(
+      name TEXT PRIMARY KEY, count INTEGER, posted INTEGER, peek INTEGER, state INTEGER,
+      state_set INTEGER, state_origin INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS origins(
+      realm TEXT, origin INTEGER, is_known INTEGER, PRIMARY KEY(realm, origin)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS seen(
+      realm TEXT, origin INTEGER, name TEXT, count INTEGER,
+      PRIMARY KEY(realm, origin, name)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS stored(
+      realm TEXT, origin INTEGER, grp TEXT, name TEXT, number INTEGER, own INTEGER,
+      PRIMARY KEY(realm, origin, grp, name)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS sent(
+      realm TEXT, grp TEXT, name TEXT, number INTEGER,
+      PRIMARY KEY(realm, grp, name)) WITHOUT ROWID;
+    """
+
+  init(in directory: String) throws(Mistake) {
+    database = try Database("\(directory)/state.sqlite", schema: Self.schema)
+  }
+
+  func commit() throws(Mistake) {
+    try database.commit()
+  }
+
+  // MARK: Names
+
+  /// What the name that is posted at each start peeked, which tells one table from the next.
+  var startPeek: UInt32? {
+    get throws(Mistake) {
+      try database.rows("SELECT peek FROM start") { UInt32(truncatingIfNeeded: $0.number(0)) }.first
+    }
+  }
+
+  func setStartPeek(_ peek: UInt32) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO start(rowid, peek) VALUES(1, ?)", .number(UInt64(peek)))
+  }
+
+  func names() throws(Mistake) -> [(name: String, row: NameRow)] {
+    try database.rows("SELECT * FROM names") { row in
+      let values = NameRow(
+        count: row.number(1), posted: row.signed(2),
+        peek: UInt32(truncatingIfNeeded: row.number(3)), state: row.number(4),
+        stateSet: row.signed(5), stateOrigin: Origin(number: row.number(6)))
+      return (row.text(0), values)
+    }
+  }
+
+  func set(_ row: NameRow, of name: String) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?, ?, ?, ?)", .text(name), .number(row.count),
+      .signed(row.posted), .number(UInt64(row.peek)), .number(row.state), .signed(row.stateSet),
+      .number(row.stateOrigin.number))
+  }
+
+  // MARK: Other origins
+
+  /// The origins that were ever met, and whether all that the broker kept of them then is known.
+  func origins(in realm: String) throws(Mistake) -> [Origin: Bool] {
+    let rows = try database.rows(
+      "SELECT origin, is_known FROM origins WHERE realm = ?", [.text(realm)]
+    ) { (Origin(number: $0.number(0)), $0.number(1) != 0) }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  func set(_ origin: Origin, isKnown: Bool, in realm: String) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO origins VALUES(?, ?, ?)", .text(realm), .number(origin.number),
+      .number(isKnown ? 1 : 0))
+  }
+
+  /// How many posts of a name by an origin have been passed on.
+  func seen(_ name: String, by origin: Origin, in realm: String) throws(Mistake) -> UInt64? {
+    try database.rows(
+      "SELECT count FROM seen WHERE realm = ? AND origin = ? AND name = ?",
+      [.text(realm), .number(origin.number), .text(name)]
+    ) { $0.number(0) }.first
+  }
+
+  func setSeen(
+    _ count: UInt64, of name: String, by origin: Origin, in realm: String
+  ) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO seen VALUES(?, ?, ?, ?)", .text(realm), .number(origin.number),
+      .text(name), .number(count))
+  }
+
+  // MARK: Logs
+
+  /// How far the logs of an origin have got here.
+  func stored(in realm: String) throws(Mistake) -> [Origin: [MessagePlace: LogRow]] {
+    let rows = try database.rows(
+      "SELECT origin, grp, name, number, own FROM stored WHERE realm = ?", [.text(realm)]
+    ) { row in
+      (
+        Origin(number: row.number(0)), MessagePlace(group: row.text(1), name: row.text(2)),
+        LogRow(stored: row.number(3), ownNumber: row.number(4))
+      )
+    }
+    var stored: [Origin: [MessagePlace: LogRow]] = [:]
+    for (origin, place, row) in rows { stored[origin, default: [:]][place] = row }
+    return stored
+  }
+
+  func set(
+    _ row: LogRow, of place: MessagePlace, by origin: Origin, in realm: String
+  ) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO stored VALUES(?, ?, ?, ?, ?, ?)", .text(realm),
+      .number(origin.number), .text(place.group), .text(place.name), .number(row.stored),
+      .number(row.ownNumber))
+  }
+
+  /// The last record of each log of this machine that the broker has.
+  func sent(in realm: String) throws(Mistake) -> [MessagePlace: UInt64] {
+    let rows = try database.rows(
+      "SELECT grp, name, number FROM sent WHERE realm = ?", [.text(realm)]
+    ) { (MessagePlace(group: $0.text(0), name: $0.text(1)), $0.number(2)) }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  func setSent(_ number: UInt64, of place: MessagePlace, in realm: String) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO sent VALUES(?, ?, ?, ?)", .text(realm), .text(place.group),
+      .text(place.name), .number(number))
+  }
+}

@@ -1,0 +1,48 @@
+// Identifies one user on one machine.
+
+import Glibc
+
+/// A number drawn once and kept in a file.
+///
+/// A record that came from elsewhere has the number of its origin where one of this machine has the
+/// number of the process: in `Sender.process`.
+struct Origin: Hashable, Comparable, CustomStringConvertible {
+  let number: UInt64
+
+  static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+
+  /// 16 hexadecimal digits.
+  var description: String { padded(number) }
+
+  init(number: UInt64) {
+    self.number = number
+  }
+
+  init?(_ text: some StringProtocol) {
+    guard text.utf8.count == 16, let number = UInt64(text, radix: 16), number != 0,
+      padded(number) == text
+    else { return nil }
+    self.number = number
+  }
+
+  /// Reads the origin of this user, or draws it at the first call.
+  init(in directory: String) throws(Mistake) {
+    let path = "\(directory)/origin"
+    if let text = File.read(path) {
+      guard let origin = Origin(text.prefix { $0 != "\n" }) else {
+        throw Mistake("\(path) is damaged: restore it, or remove it to become a new origin")
+      }
+      self = origin
+      return
+    }
+    self.init(number: .random(in: 1...UInt64.max))
+    guard File.write("\(self)\n", to: path) else {
+      throw Mistake("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+private func padded(_ number: UInt64) -> String {
+  let digits = String(number, radix: 16)
+  return String(repeating: "0", count: 16 - digits.count) + digits
+}

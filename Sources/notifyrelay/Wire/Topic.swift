@@ -1,0 +1,108 @@
+// Names the topics of a realm.
+
+/// What is published where, below `darwinnotify/1/<realm>/`.
+enum Subject: Hashable {
+  /// How often an origin has posted a name.
+  case name(String)
+  /// The newest value of a message name.
+  case value(MessagePlace)
+  /// The records of a log.
+  case log(MessagePlace)
+  /// Whether an origin is there.
+  case presence
+}
+
+/// A message name of a group.
+struct MessagePlace: Hashable, Comparable {
+  let group: String
+  let name: String
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.group, left.name) < (right.group, right.name)
+  }
+}
+
+/// The topics of a realm.
+struct Topics {
+  /// With a slash at its end.
+  let base: String
+
+  init(realm: String) {
+    base = "darwinnotify/1/\(Escaped.encode(realm))/"
+  }
+
+  func topic(of subject: Subject, by origin: Origin) -> String {
+    switch subject {
+    case .name(let name): "\(base)n/\(Escaped.encode(name))/\(origin)"
+    case .value(let place): "\(base)w/\(place.levels)/\(origin)"
+    case .log(let place): "\(base)l/\(place.levels)/\(origin)"
+    case .presence: "\(base)p/\(origin)"
+    }
+  }
+
+  /// Parses the topic of a message. Returns `nil` for one that no relay uses.
+  func parse(_ topic: String) -> (subject: Subject, origin: Origin)? {
+    guard topic.utf8.starts(with: base.utf8) else { return nil }
+    let levels = topic.dropFirst(base.count).split(
+      separator: "/", omittingEmptySubsequences: false)
+    guard let origin = levels.last.flatMap({ Origin($0) }) else { return nil }
+    let names = levels.dropFirst().dropLast().compactMap { Escaped.decode($0) }
+    switch (levels[0], levels.count, names.count) {
+    case ("n", 3, 1): return (.name(names[0]), origin)
+    case ("w", 4, 2): return (.value(MessagePlace(group: names[0], name: names[1])), origin)
+    case ("l", 4, 2): return (.log(MessagePlace(group: names[0], name: names[1])), origin)
+    case ("p", 2, 0): return (.presence, origin)
+    default: return nil
+    }
+  }
+}
+
+extension MessagePlace {
+  fileprivate var levels: String { "\(Escaped.encode(group))/\(Escaped.encode(name))" }
+}
+
+/// Text in which every byte but letters, digits and `-._~` is `%` with two hexadecimal digits.
+enum Escaped {
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  static func encode(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if isPlain(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Returns `nil` for no text, and for what `encode` does not return: a name has one topic.
+  static func decode(_ text: some StringProtocol) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+        return nil
+      }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    guard !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else { return nil }
+    return encode(decoded).utf8.elementsEqual(text.utf8) ? decoded : nil
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}

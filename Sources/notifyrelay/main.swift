@@ -1,0 +1,29 @@
+// Runs the command line.
+import DarwinNotify
+import Glibc
+
+/// Writes a line to standard error, where the journal reads it.
+func say(_ text: String) {
+  let line = "notifyrelay: \(text)\n"
+  _ = write(STDERR_FILENO, line, line.utf8.count)
+}
+
+func end(_ mistake: Mistake, status: CInt = 1) -> Never {
+  say(mistake.description)
+  exit(status)
+}
+
+do throws(Mistake) {
+  let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+  switch arguments.action {
+  case .run: try Relay(try arguments.realms()).run()
+  case .check:
+    for realm in try arguments.realms() { print("realm \(realm.name): the settings are correct") }
+  case .status(let isJSON): try StatusSocket.ask(isJSON: isJSON)
+  case .origin: print(try Origin(in: try File.stateDirectory()))
+  case .version: print("notifyrelay \(DarwinNotificationCenter.libraryVersion)")
+  case .help: print(Arguments.usage)
+  }
+} catch {
+  end(error)
+}

@@ -1,0 +1,148 @@
+/* Selects the bus of a center. */
+#include "bus/address.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static void check(const char *bus, const char *expected)
+{
+        dn__address address;
+
+        CHECK_EQ(dn__address_resolve(bus, &address), 0);
+        if (expected)
+                CHECK_STREQ(address.address, expected);
+        else
+                CHECK(address.address == NULL);
+        dn__address_deinit(&address);
+}
+
+TEST_NO_BUS(sessionBusComesFromTheEnvironment)
+{
+        unsetenv("DARWIN_NOTIFY_BUS");
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/a", 1);
+        setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+        check(NULL, "unix:path=/a");
+        check("session", "unix:path=/a");
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        check(NULL, "unix:path=/run/user/7/bus");
+        setenv("XDG_RUNTIME_DIR", "/a b;c", 1);
+        check(NULL, "unix:path=/a%20b%3bc/bus");
+}
+
+/* Covers /run/user, with or without a directory of this user. */
+static void prepare_run_user(bool is_there)
+{
+        char path[64];
+
+        test_directory_cover("/run/user", "mode=0755");
+        snprintf(path, sizeof(path), "/run/user/%d", (int)geteuid());
+        if (is_there)
+                CHECK_EQ(mkdir(path, 0700), 0);
+}
+
+TEST_NO_BUS(withoutVariablesTheUsersBusIsUsed)
+{
+        char expected[64];
+
+        prepare_run_user(true);
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        unsetenv("XDG_RUNTIME_DIR");
+        snprintf(expected, sizeof(expected), "unix:path=/run/user/%d/bus", (int)geteuid());
+        check(NULL, expected);
+}
+
+TEST_NO_BUS(withoutVariablesAndARuntimeDirectoryThereIsNoBus)
+{
+        prepare_run_user(false);
+        unsetenv("DBUS_SESSION_BUS_ADDRESS");
+        unsetenv("XDG_RUNTIME_DIR");
+        check(NULL, NULL);
+}
+
+TEST_NO_BUS(environmentSelectsTheBusUnlessTheCallerDoes)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/a", 1);
+        setenv("DARWIN_NOTIFY_BUS", "unix:path=/b", 1);
+        check(NULL, "unix:path=/b");
+        check("session", "unix:path=/a");
+        setenv("DARWIN_NOTIFY_BUS", "session", 1);
+        check(NULL, "unix:path=/a");
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check(NULL, NULL);
+}
+
+TEST_NO_BUS(systemBusIsSharedWithOtherUsers)
+{
+        dn__address address;
+
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/sys", 1);
+        check("system", "unix:path=/sys");
+        unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+        CHECK_EQ(dn__address_resolve("system", &address), 0);
+        CHECK(address.is_shared);
+        dn__address_deinit(&address);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/a", 1);
+        CHECK_EQ(dn__address_resolve("session", &address), 0);
+        CHECK(!address.is_shared);
+        dn__address_deinit(&address);
+}
+
+TEST_NO_BUS(serverGuidIsNotPartOfTheScope)
+{
+        check("unix:path=/a,guid=0123456789abcdef", "unix:path=/a");
+        check("unix:guid=01,path=/a;unix:path=/b,guid=02;unix:path=/c",
+              "unix:guid=01,path=/a;unix:path=/b;unix:path=/c");
+}
+
+TEST_NO_BUS(addressesThatWouldStartAProgramAreRejected)
+{
+        check("unixexec:path=/bin/sh", NULL);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "autolaunch:", 1);
+        check("session", NULL);
+}
+
+TEST_NO_BUS(anEmptyAddressCountsAsUnset)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", "", 1);
+        setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+        check("session", "unix:path=/run/user/7/bus");
+}
+
+TEST_NO_BUS(transportIsRecognizedOnlyAtTheStartOfAnAddress)
+{
+        check("unix:path=/x-machine-a/bus", "unix:path=/x-machine-a/bus");
+        check("unix:path=/unixexec:/autolaunch:", "unix:path=/unixexec:/autolaunch:");
+        check("unix:path=/a;unix:path=/x-machine-b", "unix:path=/a;unix:path=/x-machine-b");
+        check("foo:;unixexec:path=/bin/sh", NULL);
+        check("unix:path=/a;autolaunch:", NULL);
+        check("x-machine-unix:pid=1", NULL);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x-machine-a/bus", 1);
+        check("session", "unix:path=/x-machine-a/bus");
+        setenv("DBUS_SESSION_BUS_ADDRESS", ";;unixexec:path=/bin/sh", 1);
+        check("session", NULL);
+}
+
+static void check_scope(const char *bus, const char *expected)
+{
+        dn__address address;
+
+        CHECK_EQ(dn__address_resolve(bus, &address), 0);
+        CHECK_STREQ(address.scope, expected);
+        dn__address_deinit(&address);
+}
+
+TEST_NO_BUS(processesWithoutABusStillShareAScope)
+{
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unixexec:path=/bin/sh", 1);
+        check_scope("session", "session");
+        check_scope("none", "none");
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check_scope(NULL, "none");
+        check_scope("unix:path=/nowhere/bus", "unix:path=/nowhere/bus");
+}
+
+TEST_MAIN()

@@ -1,0 +1,473 @@
+/* What the distributed center sends to the bus and accepts from it. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+#include "test-peer.h"
+#include "test-raw.h"
+
+#define PATH "/org/darwinnotify/Distributed1"
+#define PREFIX "org.darwinnotify.Distributed1."
+#define NAME "com.example.changed"
+#define ALL_OF(signature, ...)                                                                     \
+        test_peer_post_values(peer, PATH, PREFIX NAME, "Posted", signature, __VA_ARGS__)
+
+enum { IMMEDIATE = 1, ALL_SESSIONS = 2, OBJECT = 4, USER_INFO = 8 };
+
+/* Arguments: name, how often. */
+ROLE(post)
+{
+        for (long i = 0, n = atol(args[1]); i < n; i++)
+                if (post_number(dn_center_distributed(), args[0], NULL, i) < 0)
+                        return 1;
+        return dn_flush(TEST_DEADLINE_US) < 0;
+}
+
+static uint64_t count(int statistic)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_distributed(), statistic, &n), 0);
+        return n;
+}
+
+/* --- Writing ------------------------------------------------------------------------------- */
+
+TEST_ON_BUS(eachPostIsOneSignalThatAnyProgramCanRead)
+{
+        test_bus *bus = test_bus_begin();
+        char address[300], output[8192];
+        const char *argv[] = { "dbus-monitor", "--address", NULL, "path='" PATH "'", NULL };
+        test_child *monitor;
+        const char *line;
+
+        snprintf(address, sizeof(address), "%s", test_bus_address(bus));
+        argv[2] = address;
+        monitor = test_spawn_program(argv);
+        /* Receiving its own signal shows that its rule is in place. */
+        do
+                line = test_child_read_line(monitor);
+        while (!strstr(line, "NameLost"));
+        CHECK_EQ(post_number(dn_center_distributed(), NAME, "x", 7), 0);
+        output[0] = '\0';
+        do {
+                line = test_child_read_line(monitor);
+                strncat(output, line, sizeof(output) - strlen(output) - 1);
+        } while (!strstr(line, "uint64 1"));
+        CHECK(strstr(output, "interface=" PREFIX NAME));
+        CHECK(strstr(output, "member=Posted"));
+        CHECK(strstr(output, "string \"" NAME "\""));
+        CHECK(strstr(output, "uint32 12"));
+        CHECK(strstr(output, "string \"x\""));
+        CHECK(strstr(output, "string \"i\""));
+        CHECK(strstr(output, "int64 7"));
+}
+
+/* --- Reading ------------------------------------------------------------------------------- */
+
+TEST_ON_BUS(otherProgramsCanPost)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        ALL_OF("s", NAME);
+        ALL_OF("su", NAME, ALL_SESSIONS | 1u << 31);
+        ALL_OF("sus", NAME, OBJECT, "x");
+        ALL_OF("sus", NAME, 0, "ignored");
+        ALL_OF("susa{sv}", NAME, USER_INFO, "", 1, "i", "i", -1);
+        ALL_OF("susa{sv}", NAME, OBJECT | USER_INFO, "x", 2, "b", "b", 1, "o", "o", "/path");
+        ALL_OF("susa{sv}", NAME, 0, "", 1, "i", "i", 1);
+        ALL_OF("susa{sv}ts", NAME, 0, "", 0, (uint64_t)0, "more");
+        ALL_OF("st", NAME, (uint64_t)1);
+        record_expect(&seen, 9,
+                      NAME "\n" NAME "\n" NAME " @x\n" NAME "\n" NAME " {\"i\": -1}\n" NAME
+                           " @x {\"b\": true, \"o\": \"/path\"}\n" NAME "\n" NAME "\n" NAME "\n");
+        record_drop(observer, &seen);
+}
+
+TEST_ON_BUS(whatDoesNotFitIsIgnored)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_observer *observer;
+        record seen;
+        uint64_t n_before;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &seen);
+        n_before = count(DN_STATISTIC_SIGNALS_IGNORED);
+        ALL_OF("", "");
+        ALL_OF("u", 1);
+        ALL_OF("s", "com.example.other");
+        ALL_OF("s", "self.x");
+        ALL_OF("s", "");
+        ALL_OF("susa{sv}h", NAME, 0, "", 0, 0);
+        ALL_OF("susa{sv}", NAME, USER_INFO, "", 1, "h", "h", 0);
+        ALL_OF("susa{sv}", NAME, USER_INFO, "", 1, "k", "a{is}", 1, 1, "x");
+        test_peer_post_values(peer, PATH, PREFIX NAME, "Unknown", "s", NAME);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_IGNORED) - n_before, 9);
+        ALL_OF("s", NAME);
+        record_expect(&seen, 1, NAME "\n");
+        record_drop(observer, &seen);
+}
+
+/* A peer sends garbage as fast as it can: no handler is called with it, and posts get through. */
+TEST_ON_BUS(garbageDoesNotStopPosts)
+{
+        enum { N_GARBAGE = 10000 };
+        test_bus *bus = test_bus_begin();
+        test_raw *raw = test_raw_open(test_bus_address(bus));
+        uint8_t body[64];
+        test_raw_signal garbage = { .path = PATH, .interface = PREFIX NAME, .member = "Posted",
+                                    .body = body };
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        srand(1);
+        for (int i = 0; i < N_GARBAGE; i++) {
+                garbage.signature = i % 2 ? "susa{sv}t" : "a{sv}";
+                garbage.body_bytes = (size_t)rand() % sizeof(body);
+                for (size_t j = 0; j < garbage.body_bytes; j++)
+                        body[j] = (uint8_t)rand();
+                /* dbus-daemon hangs up. */
+                if (!test_raw_send(raw, &garbage)) {
+                        test_raw_close(raw);
+                        raw = test_raw_open(test_bus_address(bus));
+                }
+        }
+        test_raw_close(raw);
+        CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "3", NULL)), 0);
+        record_expect(&seen, 3, NAME " {\"i\": 0}\n" NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
+        record_drop(observer, &seen);
+}
+
+/* --- Numbers ------------------------------------------------------------------------------- */
+
+static void post_numbered(test_peer *peer, const char *name, uint64_t number)
+{
+        char interface[TEST_INTERFACE_BYTES];
+
+        snprintf(interface, sizeof(interface), PREFIX "%s", name);
+        test_peer_post_values(peer, PATH, interface, "Posted", "susa{sv}t", name, 0, "", 0, number);
+        test_peer_sync(peer);
+}
+
+TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *first = test_peer_open(test_bus_address(bus));
+        test_peer *second = test_peer_open(test_bus_address(bus));
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
+        post_numbered(first, "com.a", 10);
+        post_numbered(first, "com.a", 11);
+        post_numbered(first, "com.a", 14);
+        post_numbered(second, "com.a", 1);
+        post_numbered(first, "com.b", 1);
+        post_numbered(first, "com.a", 15);
+        post_numbered(first, "com.a", 1);
+        post_numbered(first, "com.a", 3);
+        record_expect(&seen, 8,
+                      "com.a\ncom.a\ncom.a -2\ncom.a\ncom.b\ncom.a\ncom.a\ncom.a -1\n");
+        record_drop(observer, &seen);
+}
+
+/* Returns the first descriptor from a number on that is a connection of this process to the bus. */
+static int next_connection(const test_bus *bus, int from)
+{
+        for (int fd = from; fd < 256; fd++) {
+                struct sockaddr_un address = { 0 };
+                socklen_t n_bytes = sizeof(address) - 1;
+
+                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) == 0 &&
+                    address.sun_family == AF_UNIX &&
+                    strcmp(address.sun_path, test_bus_path(bus)) == 0)
+                        return fd;
+        }
+        return -1;
+}
+
+/* Ends every connection to the bus but that of the peer. */
+static void break_connections(const test_bus *bus, int peer_fd)
+{
+        for (int fd = next_connection(bus, 0); fd >= 0; fd = next_connection(bus, fd + 1))
+                if (fd != peer_fd)
+                        CHECK_EQ(shutdown(fd, SHUT_RDWR), 0);
+}
+
+TEST_ON_BUS(aGapAcrossALostConnectionIsToldIfTheBusIsTheSame)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        int peer_fd = next_connection(bus, 0);
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
+        post_numbered(peer, "com.a", 10);
+        record_expect(&seen, 1, "com.a\n");
+        break_connections(bus, peer_fd);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+        /* Until the rules are there again. */
+        WAIT_UNTIL((post_numbered(peer, "com.a", 14), seen.n_calls >= 2));
+        CHECK_EQ(seen.n_dropped, 3);
+        record_drop(observer, &seen);
+}
+
+/* The bus gives out the names of connections anew. */
+TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
+{
+        enum { N_PEERS = 6 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peers[N_PEERS];
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < N_PEERS; i++)
+                        peers[i] = test_peer_open(test_bus_address(bus));
+                for (int i = 0; i < N_PEERS; i++)
+                        WAIT_UNTIL((post_numbered(peers[i], "com.a", 10 + 10 * round),
+                                    seen.n_calls > (uint64_t)(N_PEERS * round + i)));
+                for (int i = 0; i < N_PEERS; i++)
+                        test_peer_close(peers[i]);
+                if (round == 0) {
+                        test_bus_kill(bus);
+                        test_bus_start_again(bus);
+                        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+                }
+        }
+        CHECK_EQ(seen.n_dropped, 0);
+        record_drop(observer, &seen);
+}
+
+TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(center, &(dn_filter){ .name = "com.a" }, &seen);
+        post_numbered(peer, "com.a", 1);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        record_drop(observer, &seen);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_NAMES), 0); /* the rule of a name lingers */
+        post_numbered(peer, "com.a", 2);
+        observer = record_observe(center, &(dn_filter){ .name = "com.a" }, &seen);
+        post_numbered(peer, "com.a", 3);
+        record_expect(&seen, 1, "com.a\n");
+        record_drop(observer, &seen);
+}
+
+/* --- The bus ------------------------------------------------------------------------------- */
+
+static void post_number_soon(dn_center *center, int64_t number)
+{
+        int r = try_post_number(center, NAME, NULL, number);
+
+        CHECK(r >= 0);
+}
+
+TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
+{
+        enum { N = 1000 };
+        test_bus *bus = test_bus_prepare(NULL);
+        dn_center *poster = NULL;
+        dn_observer *observer = NULL;
+        record seen;
+
+        test_bus_use(bus);
+        record_init(&seen);
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
+        CHECK_EQ(try_post_number(poster, NAME, NULL, -1), DN_NOT_CONNECTED);
+        CHECK_EQ(dn_center_observe(dn_center_distributed(), NAME, record_handler(&seen), NULL,
+                                   &observer),
+                 DN_NOT_CONNECTED);
+        for (int i = 0; i < N; i++)
+                post_number_soon(poster, i);
+        test_bus_start_again(bus);
+        /* Whichever connects first: the last posts are heard. */
+        WAIT_UNTIL((post_number_soon(poster, N), seen.n_calls > 0));
+        char *text = record_copy(&seen), *last = NULL;
+        for (char *at = strstr(text, "\"i\": "); at; at = strstr(at + 1, "\"i\": ")) {
+                CHECK(!last || atoi(last + 5) == N || atoi(at + 5) == atoi(last + 5) + 1);
+                last = at;
+        }
+        free(text);
+        record_drop(observer, &seen);
+        dn_center_unref(poster);
+}
+
+TEST_ON_BUS(reservedNamesOfOthersAreNotSent)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal first;
+
+        if (geteuid() != 0)
+                SKIP("needs to become another user");
+        test_peer_watch(peer, "type='signal',path='" PATH "'");
+        await_bus(dn_center_distributed());
+        CHECK_EQ(seteuid(65534), 0);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "user.uid.1.x", NULL, NULL, 0), -EACCES);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "com.a", NULL, NULL, 0), 0);
+        CHECK_EQ(seteuid(0), 0);
+        test_peer_next(peer, &first);
+        CHECK_STREQ(first.name, "com.a");
+}
+
+TEST_ON_BUS(namesOfTheProcessStayThere)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        record own, fence;
+        dn_observer *observers[] = {
+                record_observe(center, &(dn_filter){ .name = "self.x" }, &own),
+                record_observe(center, &(dn_filter){ .name = NAME }, &fence),
+        };
+        test_signal signal;
+
+        test_peer_watch(peer, "type='signal',path='" PATH "'");
+        CHECK_EQ(post_number(center, "self.x", "o", 1), 0);
+        CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
+        test_peer_next(peer, &signal);
+        CHECK_STREQ(signal.name, NAME);
+        /* Nor does one come from elsewhere. */
+        test_peer_post_values(peer, PATH, PREFIX "self.x", "Posted", "s", "self.x");
+        ALL_OF("s", NAME);
+        WAIT_UNTIL_EQ(fence.n_calls, 2);
+        record_expect(&own, 1, "self.x @o {\"i\": 1}\n");
+        record_drop(observers[0], &own);
+        record_drop(observers[1], &fence);
+}
+
+TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_observer *observers[2];
+        record named, all;
+
+        observers[0] = record_observe(
+                center, &(dn_filter){ .name = NAME, .behavior = DN_SUSPENSION_HOLD }, &named);
+        observers[1] = record_observe(center, &(dn_filter){ .behavior = DN_SUSPENSION_HOLD }, &all);
+        CHECK_EQ(dn_center_set_suspended(center, true), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "1", NULL)), 0);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_RECEIVED), 1);
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+        /* Until the rules are there again. */
+        WAIT_UNTIL((CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "1", NULL)), 0),
+                    count(DN_STATISTIC_SIGNALS_RECEIVED) >= 2));
+        CHECK(dn_center_is_suspended(center));
+        CHECK_EQ(named.n_calls + all.n_calls, 0);
+        CHECK_EQ(dn_center_set_suspended(center, false), 0);
+        WAIT_UNTIL(named.n_calls >= 2 && all.n_calls >= 2);
+        record_drop(observers[0], &named);
+        record_drop(observers[1], &all);
+}
+
+TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
+{
+        enum { N = 3000 };
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = NULL;
+        dn_observer *observer;
+        record seen;
+
+        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
+        CHECK_EQ(post_number(poster, NAME, NULL, 0), 0);
+        test_bus_pause(bus);
+        for (int i = 1; i < N; i++)
+                CHECK_EQ(post_number(poster, NAME, NULL, i), 0);
+        test_bus_resume(bus);
+        WAIT_UNTIL_EQ(seen.n_calls, N);
+        CHECK_EQ(seen.n_dropped, 0);
+        char *text = record_copy(&seen), *at = text;
+        for (int i = 0; i < N; i++) {
+                at = strstr(at, "\"i\": ");
+                CHECK_EQ(atoi(at + 5), i);
+                at++;
+        }
+        free(text);
+        record_drop(observer, &seen);
+        dn_center_unref(poster);
+}
+
+/* A bus that does not read: beyond the limit, posts are refused with an error. */
+TEST_ON_BUS(whatWaitsForTheBusIsBounded)
+{
+        enum { N_MAX = 65536 };
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        int r = 0, n = 0;
+
+        CHECK_EQ(post_number(center, NAME, NULL, 0), 0);
+        test_bus_pause(bus);
+        while (r == 0 && n < 2 * N_MAX) {
+                r = dn_center_post(center, NAME, NULL, NULL, 0);
+                n++;
+        }
+        CHECK_EQ(r, -ENOBUFS);
+        CHECK(n > N_MAX);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOBUFS);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        CHECK_EQ(post_number(center, NAME, NULL, 1), 0);
+}
+
+static dn_dict *dict_with_data(size_t n_bytes, int *ret_result)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        char *bytes = calloc(1, n_bytes);
+        dn_dict *dict = NULL;
+
+        dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
+        *ret_result = dn_dict_builder_finish(builder, &dict);
+        free(bytes);
+        return dict;
+}
+
+TEST_ON_BUS(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_distributed(), *poster = NULL;
+        static tally seen = { 0 };
+        dn_observer *observer = tally_observe(center, NAME, &seen);
+        dn_dict *dict;
+        int r;
+
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
+        dict = dict_with_data(65 * 1024 * 1024, &r);
+        CHECK_EQ(r, -E2BIG);
+        CHECK(!dict);
+        dict = dict_with_data(DN_DICT_MAX_BYTES - 1024, &r);
+        CHECK_EQ(r, 0);
+        CHECK_EQ(dn_center_post(poster, NAME, NULL, dict, 0), 0);
+        CHECK_EQ(post_number(poster, NAME, NULL, 1), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 2);
+        CHECK_EQ(count(DN_STATISTIC_CONNECTS), 1);
+        dn_dict_unref(dict);
+        tally_drop(observer);
+        dn_center_unref(poster);
+}
+
+TEST_MAIN()

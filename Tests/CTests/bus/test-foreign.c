@@ -1,0 +1,152 @@
+/* Common D-Bus programs as posters. */
+#include "bus/wire.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define NAME "com.example.changed"
+#define INTERFACE TEST_WIRE_PREFIX NAME
+
+/* Skips if the program is not installed. */
+static void check_poster(test_bus *bus, const char *const argv[])
+{
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), NAME, &seen);
+        int status = test_run_program(argv, NULL, 0);
+        if (status == 127)
+                SKIP(argv[0]);
+        CHECK_EQ(status, 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        CHECK_EQ(test_run_program(argv, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(dbusSendPosts)
+{
+        test_bus *bus = test_bus_begin();
+        char address[160];
+
+        snprintf(address, sizeof address, "--bus=%s", test_bus_address(bus));
+        check_poster(bus, (const char *[]){"dbus-send", address, "--type=signal", TEST_WIRE_PATH,
+                                           INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
+}
+
+TEST_ON_BUS(gdbusEmitPosts)
+{
+        test_bus *bus = test_bus_begin();
+
+        check_poster(bus, (const char *[]){"gdbus", "emit", "--session", "--object-path",
+                                           TEST_WIRE_PATH, "--signal",
+                                           INTERFACE "." TEST_WIRE_MEMBER, "'" NAME "'", NULL});
+}
+
+TEST_ON_BUS(busctlEmitPosts)
+{
+        test_bus *bus = test_bus_begin();
+        char address[160];
+
+        snprintf(address, sizeof address, "--address=%s", test_bus_address(bus));
+        check_poster(bus, (const char *[]){"busctl", address, "emit", TEST_WIRE_PATH, INTERFACE,
+                                           TEST_WIRE_MEMBER, "s", NAME, NULL});
+}
+
+TEST_ON_BUS(unicastSignalsArePostsToo)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal own;
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), NAME, &seen);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        test_peer_post_to(peer, own.sender, INTERFACE, NAME);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+}
+
+static uint64_t n_ignored(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_IGNORED, &n), 0);
+        return n;
+}
+
+static void learn_own_name(test_peer *peer, test_signal *ret_own)
+{
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, ret_own);
+        fence_bus(peer); /* the bus's greeting counts as ignored too */
+}
+
+TEST_ON_BUS(unicastSelfNamesAreIgnored)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal own;
+        static tally seen = {0};
+
+        learn_own_name(peer, &own);
+        tally_observe(dn_center_darwin(), "self.secret", &seen);
+        uint64_t before = n_ignored();
+        test_peer_post_to(peer, own.sender, TEST_WIRE_PREFIX "self.secret", "self.secret");
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(n_ignored(), before + 1);
+        post_ok(dn_center_darwin(), "self.secret");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
+TEST_ON_BUS(selfNamesThatMatchAWideRuleAreIgnored)
+{
+        test_bus_limits limits = {.max_match_rules = 20};
+        test_bus *bus = test_bus_start(NULL, &limits);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally many = {0}, secret = {0};
+        char name[32];
+
+        test_bus_use(bus);
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < 30; i++) { /* more than the maximum number of rules */
+                snprintf(name, sizeof name, "many.%d", i);
+                tally_observe(dn_center_darwin(), name, &many);
+        }
+        tally_observe(dn_center_darwin(), "self.secret", &secret);
+        fence_bus(peer);
+        uint64_t before = n_ignored();
+        test_peer_post(peer, "self.secret");
+        fence_bus(peer);
+        CHECK_EQ(secret.n_calls, 0);
+        CHECK_EQ(n_ignored(), before + 1);
+}
+
+TEST_ON_BUS(namesThatAreTooLongAreIgnored)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        char name[DN_NAME_MAX_BYTES + 2] = "", interface[DN__WIRE_INTERFACE_BYTES];
+        test_signal own;
+        static tally seen = {0};
+
+        learn_own_name(peer, &own);
+        memset(name, 'n', DN_NAME_MAX_BYTES);
+        tally_observe(dn_center_darwin(), name, &seen);
+        dn__wire_write_interface(&dn__wire_darwin,
+                                 &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
+        test_peer_post_to(peer, own.sender, interface, name);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        uint64_t before = n_ignored();
+        name[DN_NAME_MAX_BYTES] = 'n';
+        dn__wire_write_interface(&dn__wire_darwin,
+                                 &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
+        test_peer_post_to(peer, own.sender, interface, name);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK_EQ(n_ignored(), before + 1);
+}
+
+TEST_MAIN()

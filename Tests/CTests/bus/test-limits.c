@@ -1,0 +1,174 @@
+/* A bus that accepts little, accepts late, or accepts nothing. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_SLOW_POSTS 20000
+#define N_STALLED_POSTS 1000000
+#define N_NAMES 1000
+
+static test_bus *start_small_bus(void)
+{
+        const char *kind = getenv("DN_TEST_BROKER");
+        bool broker = kind && strcmp(kind, "broker") == 0; /* its limit applies to the whole user */
+        test_bus_limits limits = {.max_outgoing_bytes = broker ? 4000000 : 1000000};
+        test_bus *bus = test_bus_start(NULL, &limits);
+
+        test_bus_use(bus);
+        return bus;
+}
+
+TEST_ON_BUS(stoppedObserverHearsEveryPostAfterwards)
+{
+        start_small_bus();
+        test_child *child = spawn_observer("N", NULL);
+        static tally own = {0};
+
+        tally_observe(dn_center_darwin(), "N", &own);
+        test_child_pause(child);
+        for (int i = 0; i < N_SLOW_POSTS; i++)
+                post_soon(dn_center_darwin(), "N");
+        test_child_resume(child);
+        WAIT_UNTIL_EQ(child_posts(child, 0), N_SLOW_POSTS);
+        WAIT_UNTIL_EQ(own.n_posts, N_SLOW_POSTS);
+        post_soon(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(child_posts(child, 0), N_SLOW_POSTS + 1);
+        WAIT_UNTIL_EQ(own.n_posts, N_SLOW_POSTS + 1);
+}
+
+TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
+{
+        test_bus *bus = start_small_bus();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal own;
+        static tally slow = {.holds = true}, quick = {0}, fence = {0};
+        dn_executor inline_executor = dn_executor_inline();
+
+        test_peer_watch(peer, "type='signal',arg0='who'");
+        tally_observe(dn_center_darwin(), "N", &slow);
+        tally_observe_on(dn_center_darwin(), "N", &quick, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "fence", &fence, &inline_executor);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        for (unsigned i = 1; i <= 20; i++) { /* more than the limit in total */
+                post_elsewhere("N", N_SLOW_POSTS / 20, "return");
+                WAIT_UNTIL_EQ(quick.n_posts, N_SLOW_POSTS / 20 * i);
+                /* The table counts all of them; their signals may still be on their way. */
+                test_peer_post(peer, "fence");
+                WAIT_UNTIL_EQ(fence.n_posts, i);
+        }
+        CHECK(test_peer_sees(peer, own.sender));
+        slow.holds = false;
+        WAIT_UNTIL_EQ(slow.n_posts, N_SLOW_POSTS);
+        CHECK(test_peer_sees(peer, own.sender));
+}
+
+TEST_ON_BUS(millionPostsToAStalledBusNeedNoMemory)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_observer("N", NULL);
+
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+        test_bus_pause(bus);
+        uint64_t before = test_resident_bytes();
+        for (int i = 0; i < N_STALLED_POSTS; i++)
+                post_ok(dn_center_darwin(), "N");
+        CHECK(TEST_HAS_SANITIZER || test_resident_bytes() < before + (8 << 20));
+        test_bus_resume(bus);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 1 + N_STALLED_POSTS);
+}
+
+TEST_ON_BUS(tooManyWaitingNamesAreReported)
+{
+        test_bus *bus = test_bus_begin();
+        static tally own = {0};
+        char name[64];
+        int r = 0;
+
+        tally_observe(dn_center_darwin(), "last", &own);
+        test_bus_pause(bus);
+        for (int i = 0; i < 1000000 && r == 0; i++) {
+                snprintf(name, sizeof name, "waiting.%d", i);
+                r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
+        }
+        CHECK_EQ(r, -ENOBUFS);
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "last", NULL, NULL, 0), -ENOBUFS);
+        WAIT_UNTIL_EQ(own.n_posts, 1); /* refused by the bus, but not within the process */
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOBUFS);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        post_ok(dn_center_darwin(), "last");
+        WAIT_UNTIL_EQ(own.n_posts, 2);
+}
+
+TEST_ON_BUS(registrationOnAStalledBusReturnsAndWorksLater)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+
+        post_ok(dn_center_darwin(), "hello");
+        test_bus_pause(bus);
+        uint64_t before_us = test_now_us();
+        tally_observe_soon(dn_center_darwin(), "N", &seen);
+        CHECK(test_now_us() - before_us < TEST_STUCK_US);
+        test_bus_resume(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_posts > 0));
+}
+
+TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
+{
+        test_bus_limits limits = {.max_match_rules = 20};
+        test_bus *bus = test_bus_start(NULL, &limits);
+        static tally seen[N_NAMES];
+        test_signal own;
+        char name[32];
+
+        test_bus_use(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        for (int i = 0; i < N_NAMES; i++) {
+                snprintf(name, sizeof name, "many.%d", i);
+                tally_observe(dn_center_darwin(), name, &seen[i]);
+        }
+        for (int i = 0; i < N_NAMES; i++) {
+                snprintf(name, sizeof name, "many.%d", i);
+                test_peer_post(peer, name);
+        }
+        for (int i = 0; i < N_NAMES; i++)
+                WAIT_UNTIL(seen[i].n_calls > 0);
+        fence_bus(peer);
+        for (int i = 0; i < N_NAMES; i++)
+                CHECK_EQ(seen[i].n_calls, 1);
+        CHECK(test_peer_sees(peer, own.sender));
+}
+
+TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)
+{
+        test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
+        test_bus *bus = test_bus_start(NULL, &limits);
+        dn_center *center = dn_center_darwin();
+        static tally seen = {0};
+        uint64_t began_us;
+        int r;
+
+        test_bus_use(bus);
+        expect_refusal(center, "N", &seen);
+        do {
+                began_us = test_now_us();
+                r = dn_center_add_observer(center, &seen, tally_callback, "N", NULL, 0);
+                CHECK_EQ(dn_center_remove_every_observer(center, &seen), 0);
+        } while (r == 0 && is_late(began_us));
+        CHECK_EQ(r, -ENOBUFS);
+        post_ok(dn_center_darwin(), "N");
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 0);
+}
+
+TEST_MAIN()

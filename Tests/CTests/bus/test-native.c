@@ -1,0 +1,328 @@
+/* Processes that share a table are silent to each other on the bus, and to nobody else. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+#define TABLE_PATH TEST_WIRE_PATH "/t"
+#define N_MEMBERS 6
+#define N_STEPS 150
+
+static test_bus *bus;
+static _Atomic(test_bus *) bus_to_pause;
+
+static const char *arrange(const char *member, const char *argument)
+{
+        if (strcmp(member, "RequestName") == 0 && getenv("REFUSED"))
+                return "org.freedesktop.DBus"; /* may belong to nobody else */
+        return argument;
+}
+
+/* Overrides libsystemd's: makes the bus refuse the name, or stop before it has answered. */
+int sd_bus_call_method_async(sd_bus *connection, sd_bus_slot **slot, const char *destination,
+                             const char *path, const char *interface, const char *member,
+                             sd_bus_message_handler_t handler, void *context, const char *types,
+                             ...)
+{
+        int (*call)(sd_bus *, sd_bus_slot **, const char *, const char *, const char *,
+                    const char *, sd_bus_message_handler_t, void *, const char *, ...);
+        va_list arguments;
+        const char *argument;
+
+        va_start(arguments, types);
+        argument = *types ? arrange(member, va_arg(arguments, const char *)) : NULL;
+        va_end(arguments);
+        if (bus_to_pause && strcmp(member, "ListNames") == 0)
+                test_bus_pause(atomic_exchange(&bus_to_pause, NULL));
+        *(void **)&call = dlsym(RTLD_NEXT, "sd_bus_call_method_async");
+        CHECK(call);
+        return call(connection, slot, destination, path, interface, member, handler, context, types,
+                    argument, UINT32_C(0));
+}
+
+/* --- Processes of several worlds ------------------------------------------------------------- */
+
+/* Of the two tables, and of none. A link to the socket makes an address of its own. */
+enum { FIRST, SECOND, NOWHERE, N_WORLDS };
+
+static char addresses[N_WORLDS][300];
+
+static void begin(void)
+{
+        char path[256];
+
+        bus = test_bus_begin();
+        snprintf(addresses[FIRST], sizeof addresses[FIRST], "%s", test_bus_address(bus));
+        for (int world = SECOND; world < N_WORLDS; world++) {
+                snprintf(path, sizeof path, "%s/world%d", test_directory(), world);
+                CHECK_EQ(symlink(test_bus_directory(bus), path), 0);
+                snprintf(path, sizeof path, "%s/link%d", test_directory(), world);
+                unlink(path);
+                CHECK_EQ(link(test_bus_path(bus), path), 0);
+                snprintf(addresses[world], sizeof addresses[world], "unix:path=%s", path);
+        }
+}
+
+/* The bus answers in order: once it has confirmed a new name in time, it has done all the rest. */
+static bool is_settled(void)
+{
+        uint64_t began_us = test_now_us();
+        dn_observer *observer = NULL;
+
+        if (dn_center_is_on_bus(dn_center_darwin()) != 1 ||
+            dn_center_observe(dn_center_darwin(), "settled",
+                              (dn_handler){.invoke = ignore_event}, NULL, &observer) != 0)
+                return false;
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+        return !is_late(began_us);
+}
+
+/* Arguments: whether to observe, or only to post. "post" posts, "posts" says how many were heard,
+ * "signals" how many signals arrived, "settle" returns once the bus has done what it was asked. */
+ROLE(member)
+{
+        static tally seen;
+        uint64_t n_signals;
+        char line[64];
+
+        if (strcmp(args[0], "observe") == 0) {
+                tally_observe_soon(dn_center_darwin(), "N", &seen);
+                WAIT_UNTIL(is_settled());
+        } else {
+                post_soon(dn_center_darwin(), "begin");
+        }
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                if (strcmp(line, "post\n") == 0) {
+                        post_soon(dn_center_darwin(), "N");
+                } else if (strcmp(line, "settle\n") == 0) {
+                        WAIT_UNTIL(is_settled());
+                }
+                CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_RECEIVED,
+                                                 &n_signals),
+                         0);
+                printf("%llu\n", (unsigned long long)(strcmp(line, "signals\n") ? seen.n_posts
+                                                                                : n_signals));
+        }
+        return 0;
+}
+
+static test_child *spawn_member(int world, const char *what)
+{
+        struct rlimit limit, small = { 1 << 20, 0 };
+        test_child *child;
+
+        CHECK_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+        small.rlim_max = limit.rlim_max;
+        setenv("DBUS_SESSION_BUS_ADDRESS", addresses[world], 1);
+        if (world == NOWHERE)
+                CHECK_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+        child = test_spawn_role("member", what, NULL);
+        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        setenv("DBUS_SESSION_BUS_ADDRESS", addresses[FIRST], 1);
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+static uint64_t ask(test_child *member, const char *question)
+{
+        return strtoull(test_child_ask(member, question), NULL, 10);
+}
+
+static void read_path(test_peer *peer, const char *name, char ret_path[256])
+{
+        test_signal signal;
+
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, name) != 0);
+        snprintf(ret_path, 256, "%s", signal.path);
+}
+
+static bool is_of_table(const char *path)
+{
+        return strncmp(path, TABLE_PATH, strlen(TABLE_PATH)) == 0;
+}
+
+static test_peer *open_peer(void)
+{
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        return peer;
+}
+
+/* --- One table ------------------------------------------------------------------------------- */
+
+TEST_ON_BUS(aNativeReadsNoSignalOfAnother)
+{
+        char path[256];
+
+        begin();
+        test_peer *peer = open_peer();
+        test_child *observer = spawn_member(FIRST, "observe");
+        test_child *poster = spawn_member(FIRST, "post");
+        ask(poster, "settle");
+        for (int i = 0; i < 1000; i++)
+                ask(poster, "post");
+        WAIT_UNTIL_EQ(ask(observer, "posts"), 1000);
+        for (int i = 0; i < 1000; i++) {
+                read_path(peer, "N", path);
+                CHECK(is_of_table(path));
+        }
+        test_peer_post(peer, "N");
+        WAIT_UNTIL_EQ(ask(observer, "posts"), 1001);
+        CHECK_EQ(ask(observer, "signals"), 1);
+        test_child_kill(observer);
+        test_child_kill(poster);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(aProcessThatOnlyPostsBecomesNativeWhenATableAppears)
+{
+        char path[256];
+
+        begin();
+        test_peer *peer = open_peer();
+        test_child *poster = spawn_member(FIRST, "post");
+        ask(poster, "post");
+        read_path(peer, "N", path);
+        CHECK_STREQ(path, TEST_WIRE_PATH);
+        test_child *observer = spawn_member(FIRST, "observe");
+        do {
+                uint64_t n = ask(observer, "posts");
+                ask(poster, "post");
+                WAIT_UNTIL(ask(observer, "posts") > n);
+                read_path(peer, "N", path);
+        } while (!is_of_table(path));
+        test_child_kill(observer);
+        test_child_kill(poster);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
+{
+        char path[256];
+
+        begin();
+        test_peer *peer = open_peer();
+        setenv("REFUSED", "1", 1);
+        test_child *a = spawn_member(FIRST, "observe");
+        unsetenv("REFUSED");
+        test_child *b = spawn_member(FIRST, "observe");
+        for (uint64_t i = 1; i <= 10; i += 2) {
+                ask(a, "post");
+                read_path(peer, "N", path);
+                CHECK_STREQ(path, TEST_WIRE_PATH);
+                ask(b, "post");
+                read_path(peer, "N", path);
+                CHECK(is_of_table(path));
+                WAIT_UNTIL_EQ(ask(a, "posts"), i + 1);
+                WAIT_UNTIL_EQ(ask(b, "posts"), i + 1);
+        }
+        fence_bus(peer);
+        CHECK_EQ(ask(a, "posts"), 10);
+        CHECK_EQ(ask(b, "posts"), 10);
+        test_child_kill(a);
+        test_child_kill(b);
+        test_bus_stop(bus);
+}
+
+/* The registration takes effect through the table; the rest follows once the bus goes on. */
+TEST_ON_BUS(aBusThatStopsBeforeItAnswersDelaysARegistrationByASecondAtMost)
+{
+        static tally seen;
+        dn_observer *observer;
+
+        begin();
+        test_child *neighbor = spawn_member(FIRST, "observe");
+        test_child *stranger = spawn_member(SECOND, "observe");
+        post_soon(dn_center_darwin(), "begin");
+        await_bus(dn_center_darwin());
+        bus_to_pause = bus;
+        CHECK(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer) >=
+              0);
+        CHECK(!bus_to_pause);
+        ask(neighbor, "post");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_bus_resume(bus);
+        ask(stranger, "post");
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
+        test_child_kill(neighbor);
+        test_child_kill(stranger);
+        test_bus_stop(bus);
+}
+
+/* --- Two tables, and none -------------------------------------------------------------------- */
+
+static test_child *members[N_MEMBERS];
+static bool observes[N_MEMBERS];
+
+static void replace_member(int i, unsigned number)
+{
+        if (members[i] && number % 2)
+                test_child_kill(members[i]);
+        else if (members[i])
+                CHECK_EQ(test_child_wait(members[i]), 0);
+        observes[i] = number / 2 % 4 != 0;
+        members[i] = spawn_member((int)(number / 8 % N_WORLDS), observes[i] ? "observe" : "post");
+}
+
+/* The socket is a new one. */
+static void restart_bus(void)
+{
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        for (int world = SECOND; world < N_WORLDS; world++) {
+                const char *path = strchr(addresses[world], '/');
+                CHECK_EQ(unlink(path), 0);
+                CHECK_EQ(link(test_bus_path(bus), path), 0);
+        }
+        for (int i = 0; i < N_MEMBERS; i++)
+                if (members[i])
+                        ask(members[i], "settle");
+}
+
+static void check_all_hear(test_child *poster)
+{
+        uint64_t before[N_MEMBERS] = { 0 };
+
+        for (int i = 0; i < N_MEMBERS; i++)
+                before[i] = members[i] ? ask(members[i], "posts") : 0;
+        ask(poster, "post");
+        for (int i = 0; i < N_MEMBERS; i++)
+                if (members[i] && observes[i])
+                        WAIT_UNTIL(ask(members[i], "posts") > before[i]);
+}
+
+TEST_ON_BUS(everyPostIsHeardByProcessesOfTwoTablesAndOfNone)
+{
+        unsigned random = (unsigned)getpid();
+
+        begin();
+        printf("seed %u\n", random);
+        for (int step = 0; step < N_STEPS; step++) {
+                int i = (int)((random = random * 1103515245 + 12345) >> 16) % N_MEMBERS;
+                unsigned number = (random = random * 1103515245 + 12345) >> 16;
+
+                if (number % 29 == 0)
+                        restart_bus();
+                else if (!members[i] || number % 3 == 0)
+                        replace_member(i, number / 3);
+                else
+                        check_all_hear(members[i]);
+        }
+        for (int i = 0; i < N_MEMBERS; i++)
+                test_child_kill(members[i]);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

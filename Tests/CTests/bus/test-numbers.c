@@ -1,0 +1,93 @@
+/* Post numbers, by which a receiver detects missing posts. */
+#include "bus/numbers.h"
+
+#include "test.h"
+
+static dn__name name_of(const char *text)
+{
+        dn__name name;
+
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        return name;
+}
+
+static uint64_t note(dn__numbers *numbers, const char *sender, const char *name, uint64_t number)
+{
+        dn__post post = { .name = name_of(name), .origin.sender = sender, .body.number = number };
+
+        return dn__numbers_note(numbers, &post);
+}
+
+TEST_NO_BUS(eachNameIsCountedByItself)
+{
+        dn__name a = name_of("a"), b = name_of("b");
+        dn__numbers numbers;
+
+        dn__numbers_init(&numbers);
+        CHECK_EQ(dn__numbers_draw(&numbers, &a), 1);
+        CHECK_EQ(dn__numbers_draw(&numbers, &a), 2);
+        CHECK_EQ(dn__numbers_draw(&numbers, &b), 1);
+        dn__numbers_take_back(&numbers, &a);
+        CHECK_EQ(dn__numbers_draw(&numbers, &a), 2);
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
+{
+        dn__numbers numbers;
+
+        dn__numbers_init(&numbers);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 5), 0); /* nothing is known of earlier posts */
+        CHECK_EQ(note(&numbers, ":1.1", "a", 6), 0);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 9), 2);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 10), 0);
+        CHECK_EQ(note(&numbers, ":1.2", "a", 20), 0);
+        CHECK_EQ(note(&numbers, ":1.1", "b", 30), 0);
+        CHECK_EQ(note(&numbers, ":1.2", "a", 22), 1);
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(aSenderThatRestartsItsCountHasLostNothing)
+{
+        dn__numbers numbers;
+
+        dn__numbers_init(&numbers);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 9), 0);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 1), 0);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 3), 1);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 0), 0); /* without a number */
+        CHECK_EQ(note(&numbers, ":1.1", "a", 4), 0);
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(aForgottenNameStartsAnew)
+{
+        dn__name a = name_of("a");
+        dn__numbers numbers;
+
+        dn__numbers_init(&numbers);
+        (void)note(&numbers, ":1.1", "a", 1);
+        (void)note(&numbers, ":1.1", "b", 1);
+        dn__numbers_forget(&numbers, a.hash);
+        CHECK_EQ(note(&numbers, ":1.1", "a", 9), 0);
+        CHECK_EQ(note(&numbers, ":1.1", "b", 9), 7);
+        dn__numbers_forget_all(&numbers);
+        CHECK_EQ(note(&numbers, ":1.1", "b", 19), 0);
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(aSenderLongerThanDBusAllowsIsNotRemembered)
+{
+        dn__numbers numbers;
+        char sender[300];
+
+        memset(sender, 'x', sizeof(sender) - 1);
+        sender[sizeof(sender) - 1] = '\0';
+        dn__numbers_init(&numbers);
+        CHECK_EQ(note(&numbers, sender, "a", 1), 0);
+        CHECK_EQ(note(&numbers, sender, "a", 9), 0);
+        CHECK_EQ(numbers.received.entries.n_entries, 0);
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_MAIN()

@@ -1,0 +1,98 @@
+/* Names with posts waiting for the bus. */
+#include "bus/pending.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "test.h"
+
+static int add(dn__pending *pending, const char *name, uint64_t generation)
+{
+        dn__post post = { .generation = generation, .region = 42 };
+
+        CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
+        return dn__pending_add(pending, &post);
+}
+
+TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
+{
+        dn__pending_post *first;
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK(dn__pending_is_empty(&pending));
+        CHECK_EQ(add(&pending, "b", 1), 0);
+        CHECK_EQ(add(&pending, "a", 7), 0);
+        CHECK_EQ(add(&pending, "b", 9), 0);
+        CHECK_EQ(add(&pending, "b", 8), 0);
+        CHECK_EQ(pending.by_name.n_entries, 2);
+
+        first = dn__pending_first(&pending);
+        CHECK_STREQ(first->post.name.text, "b");
+        CHECK_EQ(first->post.generation, 9);
+        CHECK_EQ(first->post.region, 42);
+        dn__pending_take(&pending, first);
+        CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "a");
+        dn__pending_deinit(&pending);
+}
+
+/* Observers that have heard of the counted posts would take it for one of them. */
+TEST_NO_BUS(uncountedPostStaysUncountedWhileItWaits)
+{
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(add(&pending, "a", 5), 0);
+        CHECK_EQ(add(&pending, "a", 0), 0);
+        CHECK_EQ(add(&pending, "a", 7), 0);
+        CHECK_EQ(dn__pending_first(&pending)->post.generation, 0);
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(postThatComesBackGoesFirst)
+{
+        dn__pending pending;
+        dn__post post = { .generation = 1 };
+
+        dn__pending_init(&pending);
+        CHECK_EQ(add(&pending, "a", 1), 0);
+        CHECK_EQ(dn__name_init(&post.name, "b", DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__pending_add_first(&pending, &post), 0);
+        CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "b");
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
+{
+        dn__post post = { .is_queued = true };
+        dn__pending pending;
+        size_t n_bytes;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(dn__name_init(&post.name, "a", DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        n_bytes = pending.n_queued_bytes;
+        CHECK(n_bytes > 0);
+        CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        CHECK_EQ(pending.n_queued_bytes, 2 * n_bytes);
+        dn__pending_take(&pending, dn__pending_first(&pending));
+        CHECK_EQ(pending.n_queued_bytes, n_bytes);
+        dn__pending_deinit(&pending);
+}
+
+TEST_NO_BUS(moreNamesThanTheLimitAreRefused)
+{
+        dn__pending pending;
+        char name[16];
+
+        dn__pending_init(&pending);
+        for (int i = 0; i < DN__PENDING_MAX; i++) {
+                snprintf(name, sizeof(name), "n%d", i);
+                CHECK_EQ(add(&pending, name, 1), 0);
+        }
+        CHECK_EQ(add(&pending, "one more", 1), -ENOBUFS);
+        CHECK_EQ(add(&pending, "n0", 2), 0);
+        dn__pending_deinit(&pending);
+}
+
+TEST_MAIN()

@@ -1,0 +1,155 @@
+/* The bus goes away and comes back. */
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+TEST_ON_BUS(observersHearTheNewBusWithoutReregistering)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        post_elsewhere("N", 1, "return");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+}
+
+TEST_ON_BUS(rulesAreRestoredForForeignPosts)
+{
+        test_bus *bus = test_bus_begin();
+        static tally one = {0}, other = {0};
+
+        tally_observe(dn_center_darwin(), "N1", &one);
+        tally_observe(dn_center_darwin(), "N2", &other);
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        /* Posts made before the library has reconnected are lost, as for any D-Bus program. */
+        WAIT_UNTIL((test_peer_post(peer, "N1"), one.n_calls > 0));
+        WAIT_UNTIL((test_peer_post(peer, "N2"), other.n_calls > 0));
+}
+
+TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_bus_kill(bus);
+        post_elsewhere("N", 10, "return"); /* that process has exited before the bus is back */
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(seen.n_posts, 10);
+}
+
+TEST_ON_BUS(ownPostsDuringTheOutageReachOthersAfterIt)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = spawn_observer("N", NULL);
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_bus_kill(bus);
+        for (int i = 0; i < 10; i++)
+                post_soon(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 10); /* delivery inside the process needs no bus */
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(child_posts(child, 0), 10);
+        CHECK_EQ(seen.n_posts, 10);
+}
+
+TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
+{
+        test_bus *bus = test_bus_begin();
+        test_signal seen;
+
+        post_ok(dn_center_darwin(), "before");
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        test_bus_kill(bus);
+        WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
+        dn_center_post(dn_center_darwin(), "pending", NULL, NULL, 0);
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        WAIT_UNTIL_EQ(dn_center_post(dn_center_darwin(), "after", NULL, NULL, 0), 0);
+        do
+                test_peer_next(peer, &seen);
+        while (strcmp(seen.name, "after") != 0);
+        CHECK_EQ(dn_flush(0), 0);
+}
+
+static _Atomic bool stop_posting;
+
+static void *post_without_end(void *argument)
+{
+        (void)argument;
+        while (!stop_posting)
+                dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+        return NULL;
+}
+
+TEST_ON_BUS(lossOfTheBusWhilePostingRaisesNoSignal)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+        pthread_t thread;
+
+        CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR); /* SIGPIPE would end this process */
+        tally_observe(dn_center_darwin(), "N", &seen);
+        CHECK_EQ(pthread_create(&thread, NULL, post_without_end, NULL), 0);
+        for (int i = 0; i < 10; i++) {
+                uint64_t n_posts = seen.n_posts;
+                test_bus_kill(bus);
+                WAIT_UNTIL(seen.n_posts > n_posts + 1000);
+                test_bus_start_again(bus);
+        }
+        stop_posting = true;
+        pthread_join(thread, NULL);
+}
+
+TEST_ON_BUS(outageUsesNoCpuTime)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen[100];
+        char name[32];
+
+        for (int i = 0; i < 100; i++) {
+                snprintf(name, sizeof name, "N%d", i);
+                tally_observe(dn_center_darwin(), name, &seen[i]);
+        }
+        test_bus_kill(bus);
+        uint64_t before_us = test_cpu_us();
+        test_let_pass_ms(2000);
+        CHECK(test_cpu_us() - before_us < 200000);
+}
+
+TEST_ON_BUS(restartsLeakNeitherDescriptorsNorThreads)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer;
+        static tally seen = {0};
+        unsigned n_fds = 0, n_threads = 0;
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        for (int i = 0; i < 3; i++) {
+                test_bus_kill(bus);
+                test_bus_start_again(bus);
+                peer = test_peer_open(test_bus_address(bus));
+                uint64_t n_calls = seen.n_calls;
+                WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_calls > n_calls));
+                WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
+                test_peer_close(peer);
+                if (i == 0) {
+                        n_fds = test_n_fds();
+                        n_threads = test_n_threads();
+                }
+        }
+        CHECK_EQ(test_n_fds(), n_fds);
+        CHECK_EQ(test_n_threads(), n_threads);
+}
+
+TEST_MAIN()

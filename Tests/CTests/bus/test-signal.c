@@ -1,0 +1,283 @@
+/* The form of a post on the bus. */
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static test_bus *bus;
+static test_peer *peer;
+
+static void prepare(void)
+{
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+}
+
+TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
+{
+        test_signal seen;
+
+        prepare();
+        post_ok(dn_center_darwin(), "com.example.my-app.changed");
+        post_ok(dn_center_darwin(), "next");
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.path, "/org/darwinnotify/Darwin1");
+        CHECK_STREQ(seen.interface, "org.darwinnotify.Darwin1.com.example.my_2dapp.changed");
+        CHECK_STREQ(seen.member, "Posted");
+        CHECK_STREQ(seen.signature, "stt");
+        CHECK_STREQ(seen.name, "com.example.my-app.changed");
+        test_peer_next(peer, &seen);
+        CHECK_STREQ(seen.name, "next");
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
+{
+        char name[DN_NAME_MAX_BYTES + 1] = "";
+        test_signal seen;
+
+        prepare();
+        for (size_t n = 1; n <= DN_NAME_MAX_BYTES; n++) {
+                name[n - 1] = n % 7 ? 'a' : '-';
+                post_ok(dn_center_darwin(), name);
+                test_peer_next(peer, &seen);
+                CHECK_STREQ(seen.name, name);
+                CHECK_STREQ(seen.signature, "stt");
+        }
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(interfaceIsTheEncodedName)
+{
+        static const char *const pairs[][2] = {
+                {"a", "a"},           {"a.b.c1", "a.b.c1"},  {"a_b", "a_5fb"},
+                {"a b", "a_20b"},     {"1a", "_31a"},        {"a.1b", "a._31b"},
+                {".a", "_2ea"},       {"a.", "a_2e"},        {"a..b", "a_2e_2eb"},
+                {".", "_2e"},         {"caf\xc3\xa9", "caf_c3_a9"}, {"'", "_27"},
+                {"A.b-C", "A.b_2dC"},
+        };
+        char expected[TEST_INTERFACE_BYTES];
+        test_signal seen;
+
+        prepare();
+        for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+                post_ok(dn_center_darwin(), pairs[i][0]);
+                test_peer_next(peer, &seen);
+                snprintf(expected, sizeof expected, TEST_WIRE_PREFIX "%s", pairs[i][1]);
+                CHECK_STREQ(seen.interface, expected);
+                CHECK_STREQ(seen.name, pairs[i][0]);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(nameTooLongForAnInterfaceIsHashed)
+{
+        const char *hashed = TEST_WIRE_PREFIX "_h";
+        const size_t room = TEST_INTERFACE_BYTES - 1 - strlen(TEST_WIRE_PREFIX);
+        char name[DN_NAME_MAX_BYTES + 1] = "";
+        test_signal seen;
+
+        prepare();
+        memset(name, 'n', room);
+        post_ok(dn_center_darwin(), name);
+        test_peer_next(peer, &seen);
+        CHECK_EQ(strlen(seen.interface), TEST_INTERFACE_BYTES - 1);
+        CHECK_STREQ(seen.interface + strlen(TEST_WIRE_PREFIX), name);
+
+        name[room] = 'n';
+        post_ok(dn_center_darwin(), name);
+        test_peer_next(peer, &seen);
+        CHECK_EQ(strncmp(seen.interface, hashed, strlen(hashed)), 0);
+        CHECK_EQ(strlen(seen.interface), strlen(hashed) + 32);
+        CHECK_EQ(strspn(seen.interface + strlen(hashed), "0123456789abcdef"), 32);
+        CHECK_STREQ(seen.name, name);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
+{
+        test_signal first, next;
+        static tally seen = {0};
+
+        prepare();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        post_ok(dn_center_darwin(), "N");
+        test_peer_next(peer, &first);
+        CHECK(first.region != 0);
+        for (unsigned i = 1; i <= 10; i++) {
+                if (i % 2)
+                        post_elsewhere("N", 1, "_exit");
+                else
+                        post_ok(dn_center_darwin(), "N");
+                test_peer_next(peer, &next);
+                CHECK_EQ(next.generation, first.generation + i);
+                CHECK(next.region == first.region);
+        }
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
+{
+        test_signal own;
+        static tally seen = {0};
+
+        prepare();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        post_ok(dn_center_darwin(), "N");
+        test_peer_next(peer, &own);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_peer_post_full(peer, own.interface, "N", own.generation, own.region);
+        test_peer_post_full(peer, own.interface, "N", own.generation + 1000, own.region);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_posts, 1); /* the table counts one, whatever a signal says */
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
+{
+        char interface[TEST_INTERFACE_BYTES];
+        static tally seen = {0};
+
+        prepare();
+        test_wire_interface("N", interface);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        for (unsigned i = 1; i <= 5; i++)
+                test_peer_post_full(peer, interface, "N", 7, 12345);
+        for (unsigned i = 1; i <= 5; i++)
+                test_peer_post_full(peer, interface, "N", 0, 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 10);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_posts, 10);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(extraArgumentsAreAccepted)
+{
+        char interface[TEST_INTERFACE_BYTES];
+        static tally seen = {0};
+
+        prepare();
+        test_wire_interface("N", interface);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_peer_post_values(peer, TEST_WIRE_PATH, interface, TEST_WIRE_MEMBER, "sttsu", "N",
+                              UINT64_C(1), UINT64_C(99), "later", 5);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(malformedSignalsAreIgnored)
+{
+        char interface[TEST_INTERFACE_BYTES], other[TEST_INTERFACE_BYTES];
+        static tally seen = {0};
+
+        prepare();
+        test_wire_interface("N", interface);
+        test_wire_interface("M", other);
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_peer_post_name(peer, interface, "M");
+        test_peer_post_name(peer, other, "N");
+        test_peer_post_values(peer, TEST_WIRE_PATH, interface, "Unknown", "s", "N");
+        test_peer_post_values(peer, "/org/darwinnotify/Other", interface, TEST_WIRE_MEMBER, "s",
+                              "N");
+        test_peer_post_values(peer, TEST_WIRE_PATH, "org.example.N", TEST_WIRE_MEMBER, "s", "N");
+        fence_bus(peer);
+        CHECK_EQ(seen.n_posts, 0);
+        test_peer_post_name(peer, interface, "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
+{
+        test_signal own;
+        static tally seen = {0};
+
+        prepare();
+        post_ok(dn_center_darwin(), "hello");
+        test_peer_next(peer, &own);
+        long n_rules = test_peer_n_rules(peer, own.sender);
+        if (n_rules < 0)
+                SKIP("this bus does not tell how many rules it has");
+        for (int i = 0; i < 100; i++) {
+                tally_observe(dn_center_darwin(), "N", &seen);
+                tally_observe(dn_center_darwin(), "M", &seen);
+        }
+        CHECK_EQ(test_peer_n_rules(peer, own.sender), n_rules + 2);
+        test_bus_stop(bus);
+}
+
+/* --- as shown by dbus-monitor ----------------------------------------------------------------- */
+
+static const char *const names[] = {"com.example.changed", "com.example.my-app", "caf\xc3\xa9"};
+static const char *const interfaces[] = {"com.example.changed", "com.example.my_2dapp",
+                                         "caf_c3_a9"};
+
+/* Reads the head of the next signal that is ours, skipping earlier lines. */
+static void read_head(test_child *monitor, char *ret_line, size_t line_bytes)
+{
+        const char *line;
+
+        do {
+                line = test_child_read_line(monitor);
+                CHECK(line);
+        } while (!strstr(line, "signal ") || !strstr(line, "org.darwinnotify"));
+        snprintf(ret_line, line_bytes, "%s", line);
+}
+
+/* The monitor starts to print at an unknown time: returns once it has shown a probe. */
+static test_child *start_monitor(test_bus *bus, test_peer *peer)
+{
+        const char *argv[] = {"dbus-monitor", "--address", test_bus_address(bus),
+                              "path_namespace='" TEST_WIRE_PATH "'", NULL};
+        test_child *monitor = test_spawn_program(argv);
+        char line[1024];
+
+        WAIT_UNTIL((test_peer_post(peer, "probe"), test_child_has_line(monitor, "probe")));
+        test_peer_post(peer, "begin");
+        do
+                read_head(monitor, line, sizeof line);
+        while (!strstr(line, ".begin;"));
+        CHECK_STREQ(test_child_read_line(monitor), "   string \"begin\"");
+        return monitor;
+}
+
+static void check_signal(test_child *monitor, const char *name, const char *interface)
+{
+        char head[1024], expected[512];
+        const char *line;
+
+        read_head(monitor, head, sizeof head);
+        CHECK(strstr(head, "destination=(null destination)"));
+        CHECK(strstr(head, " path=" TEST_WIRE_PATH));
+        snprintf(expected, sizeof expected, "; interface=%s%s; member=%s", TEST_WIRE_PREFIX,
+                 interface, TEST_WIRE_MEMBER);
+        CHECK_STREQ(strstr(head, "; interface="), expected);
+
+        snprintf(expected, sizeof expected, "   string \"%s\"", name);
+        CHECK_STREQ(test_child_read_line(monitor), expected);
+        for (int i = 0; i < 2; i++) {
+                line = test_child_read_line(monitor);
+                CHECK(line && strncmp(line, "   uint64 ", 10) == 0);
+        }
+}
+
+TEST_ON_BUS(dbusMonitorShowsEachPostOnce)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *monitor = start_monitor(bus, peer);
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), names[0], &seen); /* makes no difference */
+        for (int i = 0; i < 3; i++)
+                post_ok(dn_center_darwin(), names[i]);
+        post_ok(dn_center_darwin(), "end");
+        for (int i = 0; i < 3; i++)
+                check_signal(monitor, names[i], interfaces[i]);
+        check_signal(monitor, "end", "end");
+}
+
+TEST_MAIN()

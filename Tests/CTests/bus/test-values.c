@@ -1,0 +1,314 @@
+/* Property lists as D-Bus values. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus/values.h"
+#include "test-bus.h"
+#include "test-raw.h"
+#include "test.h"
+
+#define PATH "/test"
+
+static sd_bus *connect_to(const test_bus *bus)
+{
+        sd_bus *connection = NULL;
+
+        CHECK_EQ(sd_bus_new(&connection), 0);
+        CHECK(sd_bus_set_address(connection, test_bus_address(bus)) >= 0);
+        CHECK(sd_bus_set_bus_client(connection, true) >= 0);
+        CHECK(sd_bus_start(connection) >= 0);
+        return connection;
+}
+
+/* Returns when the bus has read everything sent, and has sent everything meant for us. */
+static void sync_with_bus(sd_bus *connection)
+{
+        CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                 "org.freedesktop.DBus", "GetId", NULL, NULL, "") >= 0);
+}
+
+static sd_bus_message *signal_new(sd_bus *connection)
+{
+        sd_bus_message *message = NULL;
+
+        CHECK(sd_bus_message_new_signal(connection, &message, PATH, "test.Values", "Test") >= 0);
+        return message;
+}
+
+/* Reads the dictionary of a written message, and frees the message. */
+static int read_back(sd_bus_message *message, dn_dict **ret_dict)
+{
+        int r;
+
+        CHECK(sd_bus_message_seal(message, 1, 0) >= 0);
+        CHECK(sd_bus_message_rewind(message, true) >= 0);
+        *ret_dict = NULL;
+        r = dn__values_read(message, ret_dict);
+        CHECK_EQ(r == 0, *ret_dict != NULL);
+        sd_bus_message_unref(message);
+        return r;
+}
+
+static void check_survives(sd_bus *connection, dn_dict *dict)
+{
+        sd_bus_message *message = signal_new(connection);
+        dn_dict *read;
+
+        CHECK_EQ(dn__values_append(message, dict), 0);
+        CHECK_EQ(read_back(message, &read), 0);
+        CHECK(dn_dict_is_equal(read, dict));
+        dn_dict_unref(read);
+        dn_dict_unref(dict);
+}
+
+static dn_dict *finish(dn_dict_builder *builder)
+{
+        dn_dict *dict = NULL;
+
+        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
+        return dict;
+}
+
+static dn_dict *dict_with_limits(void)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+
+        dn_dict_builder_set_string(builder, "Grüße 😀", "𝄞");
+        dn_dict_builder_set_string(builder, "", "");
+        dn_dict_builder_set_bool(builder, "false", false);
+        dn_dict_builder_set_int64(builder, "0", 0);
+        dn_dict_builder_set_int64(builder, "smallest", INT64_MIN);
+        dn_dict_builder_set_int64(builder, "large", INT64_MAX);
+        dn_dict_builder_set_uint64(builder, "largest", UINT64_MAX);
+        dn_dict_builder_set_double(builder, "nan", __builtin_nan(""));
+        dn_dict_builder_set_double(builder, "infinity", -__builtin_inf());
+        dn_dict_builder_set_data(builder, "no data", NULL, 0);
+        dn_dict_builder_set_data(builder, "data", "\0\xff", 2);
+        dn_dict_builder_set_date(builder, "date", 1700000000123456);
+        dn_dict_builder_set_date(builder, "ancient", INT64_MIN);
+        dn_dict_builder_begin_array(builder, "empty array");
+        dn_dict_builder_end(builder);
+        dn_dict_builder_begin_array(builder, "array");
+        dn_dict_builder_set_bool(builder, NULL, true);
+        dn_dict_builder_begin_dict(builder, NULL);
+        dn_dict_builder_end(builder);
+        dn_dict_builder_set_string(builder, NULL, "last");
+        dn_dict_builder_end(builder);
+        return finish(builder);
+}
+
+TEST_ON_BUS(eachTypeComesBackAsItWas)
+{
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        dn_dict_builder *builder = dn_dict_builder_new();
+        char key[16];
+
+        check_survives(connection, finish(dn_dict_builder_new()));
+        check_survives(connection, dict_with_limits());
+        for (int i = 0; i < 1000; i++) {
+                snprintf(key, sizeof(key), "key %d", i);
+                dn_dict_builder_set_int64(builder, key, i);
+        }
+        check_survives(connection, finish(builder));
+        sd_bus_flush_close_unref(connection);
+}
+
+/* Sends the dictionary over the bus to another connection: the deepest possible one, with a date at
+ * the bottom, which is one more level. */
+TEST_ON_BUS(theDeepestDictionaryGoesOverTheBus)
+{
+        test_bus *bus = test_bus_begin();
+        sd_bus *from = connect_to(bus), *to = connect_to(bus);
+        dn_dict_builder *builder = dn_dict_builder_new();
+        sd_bus_message *message = signal_new(from), *came = NULL;
+        dn_dict *dict, *read = NULL;
+
+        for (int i = 1; i < DN_DICT_MAX_DEPTH; i++)
+                dn_dict_builder_begin_dict(builder, "key");
+        dn_dict_builder_set_date(builder, "date", 1);
+        for (int i = 1; i < DN_DICT_MAX_DEPTH; i++)
+                dn_dict_builder_end(builder);
+        dict = finish(builder);
+        CHECK(sd_bus_match_signal(to, NULL, NULL, PATH, NULL, NULL, NULL, NULL) >= 0);
+        CHECK_EQ(dn__values_append(message, dict), 0);
+        CHECK(sd_bus_send(from, message, NULL) >= 0);
+        sync_with_bus(from);
+        sync_with_bus(to);
+        do {
+                came = sd_bus_message_unref(came);
+                CHECK(sd_bus_process(to, &came) > 0);
+        } while (!came || sd_bus_message_is_signal(came, "test.Values", NULL) <= 0);
+        CHECK_EQ(dn__values_read(came, &read), 0);
+        CHECK(dn_dict_is_equal(read, dict));
+        dn_dict_unref(read);
+        dn_dict_unref(dict);
+        sd_bus_message_unref(came);
+        sd_bus_message_unref(message);
+        sd_bus_flush_close_unref(from);
+        sd_bus_flush_close_unref(to);
+}
+
+static int read_values(sd_bus *connection, dn_dict **ret_dict, const char *signature, ...)
+{
+        sd_bus_message *message = signal_new(connection);
+        va_list values;
+
+        va_start(values, signature);
+        CHECK(sd_bus_message_appendv(message, signature, values) >= 0);
+        va_end(values);
+        return read_back(message, ret_dict);
+}
+
+TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
+{
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        dn_dict *dict;
+        char *text;
+
+        CHECK_EQ(read_values(connection, &dict, "a{sv}", 14, "y", "y", 200, "n", "n", -3, "q", "q",
+                             65535, "i", "i", -5, "u", "u", 4000000000u, "t", "t", (uint64_t)7, "o",
+                             "o", "/a/b", "g", "g", "a{sv}", "v", "v", "v", "s", "inner", "as",
+                             "as", 2, "one", "two", "struct", "(si)", "x", 1, "a{si}", "a{si}", 1,
+                             "k", 2, "a{oas}", "a{oas}", 1, "/k", 1, "x", "av", "av", 1, "b", true),
+                 0);
+        text = dn_dict_copy_json(dict);
+        CHECK_STREQ(text, "{\"as\": [\"one\", \"two\"], \"av\": [true], "
+                          "\"a{oas}\": {\"/k\": [\"x\"]}, \"a{si}\": {\"k\": 2}, "
+                          "\"g\": \"a{sv}\", \"i\": -5, \"n\": -3, \"o\": \"/a/b\", "
+                          "\"q\": 65535, \"struct\": [\"x\", 1], \"t\": 7, "
+                          "\"u\": 4000000000, \"v\": \"inner\", \"y\": 200}");
+        free(text);
+        dn_dict_unref(dict);
+        sd_bus_flush_close_unref(connection);
+}
+
+TEST_ON_BUS(valuesWithoutANearestKindAreRefused)
+{
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        dn_dict *dict;
+
+        CHECK_EQ(read_values(connection, &dict, "a{sv}", 1, "descriptor", "h", 0), -EBADMSG);
+        CHECK_EQ(read_values(connection, &dict, "a{sv}", 1, "keys", "a{is}", 1, 1, "x"), -EBADMSG);
+        CHECK_EQ(read_values(connection, &dict, "s", "no dictionary"), -EBADMSG);
+        CHECK_EQ(read_values(connection, &dict, "a{ss}", 1, "key", "value"), -EBADMSG);
+        CHECK_EQ(read_values(connection, &dict, ""), -EBADMSG);
+        sd_bus_flush_close_unref(connection);
+}
+
+TEST_ON_BUS(tooManyValuesAreRefused)
+{
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        size_t n_bytes = (DN_DICT_MAX_VALUES + 1) * sizeof(int32_t);
+        sd_bus_message *message = signal_new(connection);
+        int32_t *numbers = calloc(1, n_bytes);
+        dn_dict *dict;
+
+        CHECK(sd_bus_message_open_container(message, 'a', "{sv}") >= 0);
+        CHECK(sd_bus_message_open_container(message, 'e', "sv") >= 0);
+        CHECK(sd_bus_message_append(message, "s", "many") >= 0);
+        CHECK(sd_bus_message_open_container(message, 'v', "ai") >= 0);
+        CHECK(sd_bus_message_append_array(message, 'i', numbers, n_bytes) >= 0);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        CHECK_EQ(read_back(message, &dict), -E2BIG);
+        free(numbers);
+        sd_bus_flush_close_unref(connection);
+}
+
+/* --- Malformed ----------------------------------------------------------------------------- */
+
+/* Reads every signal that has arrived. Returns how many of them contained dictionaries. */
+static unsigned read_all(sd_bus *connection)
+{
+        sd_bus_message *message = NULL;
+        unsigned n_read = 0;
+
+        sync_with_bus(connection);
+        while (sd_bus_process(connection, &message) > 0) {
+                dn_dict *dict = NULL;
+
+                if (message && sd_bus_message_is_signal(message, "test.Values", NULL) > 0 &&
+                    dn__values_read(message, &dict) == 0)
+                        n_read++;
+                dn_dict_unref(dict);
+                message = sd_bus_message_unref(message);
+        }
+        return n_read;
+}
+
+static test_raw *send_body(const test_bus *bus, test_raw *raw, const uint8_t *body, size_t n_bytes)
+{
+        test_raw_signal signal = { .path = PATH, .interface = "test.Values", .member = "Test",
+                                   .signature = "a{sv}", .body = body, .body_bytes = n_bytes };
+
+        if (!raw)
+                raw = test_raw_open(test_bus_address(bus));
+        /* dbus-daemon checks bodies, and disconnects. */
+        if (test_raw_send(raw, &signal) && test_raw_sync(raw))
+                return raw;
+        return test_raw_close(raw);
+}
+
+/* {"k": "text"} */
+static const uint8_t good_body[] = { 21, 0, 0, 0, 0, 0, 0, 0, 1,   0,   0,   0,   'k', 0, 1,
+                                     's', 0, 0, 0, 0, 4, 0, 0, 0, 't', 'e', 'x', 't', 0 };
+
+TEST_ON_BUS(noBodyCrashesTheReader)
+{
+        static const uint8_t changes[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255, 'a' ^ 's', 'v' ^ 's' };
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        uint8_t body[sizeof(good_body)];
+        test_raw *raw = NULL;
+        unsigned n_read = 0;
+
+        CHECK(sd_bus_match_signal(connection, NULL, NULL, PATH, NULL, NULL, NULL, NULL) >= 0);
+        raw = send_body(bus, raw, good_body, sizeof(good_body));
+        CHECK(raw);
+        CHECK_EQ(read_all(connection), 1);
+        for (size_t i = 0; i < sizeof(body); i++) {
+                for (size_t j = 0; j < sizeof(changes); j++) {
+                        memcpy(body, good_body, sizeof(body));
+                        body[i] ^= changes[j];
+                        raw = send_body(bus, raw, body, sizeof(body));
+                }
+                n_read += read_all(connection);
+        }
+        for (size_t n = 0; n < sizeof(body); n++)
+                raw = send_body(bus, raw, good_body, n);
+        CHECK(n_read > 0);
+        (void)read_all(connection);
+        test_raw_close(raw);
+        raw = send_body(bus, NULL, good_body, sizeof(good_body));
+        CHECK_EQ(read_all(connection), 1);
+        test_raw_close(raw);
+        sd_bus_flush_close_unref(connection);
+}
+
+/* {"k": a variant in a variant in a variant ...} */
+TEST_ON_BUS(variantsInVariantsAreRefusedAtSomeDepth)
+{
+        enum { N = 2000 };
+        test_bus *bus = test_bus_begin();
+        sd_bus *connection = connect_to(bus);
+        uint8_t body[14 + 3 * N + 4] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'k', 0 };
+        uint32_t n_bytes = sizeof(body) - 8;
+
+        memcpy(body, &n_bytes, sizeof(n_bytes));
+        for (size_t i = 0; i < N; i++)
+                memcpy(body + 14 + 3 * i, "\1v", 3);
+        memcpy(body + 14 + 3 * N, "\1y\0\7", 4);
+        CHECK(sd_bus_match_signal(connection, NULL, NULL, PATH, NULL, NULL, NULL, NULL) >= 0);
+        test_raw_close(send_body(bus, NULL, body, sizeof(body)));
+        CHECK_EQ(read_all(connection), 0);
+        sd_bus_flush_close_unref(connection);
+}
+
+TEST_MAIN()

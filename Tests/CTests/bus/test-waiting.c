@@ -1,0 +1,78 @@
+/* Posts waiting until their senders are known. */
+#include "bus/waiting.h"
+
+#include "test.h"
+#include "util/clock.h"
+
+static void add(dn__waiting *waiting, const char *name, dn__peer *peer)
+{
+        dn__post post = { .origin.sender = ":1.1" };
+
+        CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__waiting_add(waiting, &post, peer), 0);
+}
+
+static void take_first(dn__waiting *waiting, const char *name)
+{
+        dn__waiting_post *first = dn__waiting_first(waiting);
+
+        CHECK(first);
+        CHECK_STREQ(first->post.name.text, name);
+        CHECK_STREQ(first->post.origin.sender, ":1.1");
+        dn__waiting_take(waiting, first);
+        dn__waiting_post_free(first);
+}
+
+TEST_NO_BUS(postsLeaveInTheOrderOfTheirArrival)
+{
+        dn__waiting waiting;
+        char name[] = "a";
+
+        dn__waiting_init(&waiting);
+        CHECK(!dn__waiting_first(&waiting));
+        CHECK(dn__waiting_get_until(&waiting) == DN__NEVER);
+        add(&waiting, name, NULL);
+        name[0] = 'b'; /* what waits is a copy */
+        add(&waiting, name, NULL);
+        CHECK_EQ(waiting.n_posts, 2);
+        CHECK_EQ(dn__waiting_get_until(&waiting), 0);
+        take_first(&waiting, "a");
+        take_first(&waiting, "b");
+        CHECK_EQ(waiting.n_posts, 0);
+        dn__waiting_deinit(&waiting);
+}
+
+TEST_NO_BUS(whatStillWaitsIsFreedWithTheList)
+{
+        dn__waiting waiting;
+
+        dn__waiting_init(&waiting);
+        add(&waiting, "a", NULL);
+        add(&waiting, "b", NULL);
+        dn__waiting_deinit(&waiting);
+        CHECK(!dn__waiting_first(&waiting));
+}
+
+TEST_NO_BUS(onlyTheFirstPostDecidesHowLongToWait)
+{
+        /* The pointer is never followed: it only says that a question is pending. */
+        dn__peer peer = { .call = (sd_bus_slot *)&peer, .until_us = 42 };
+        dn__waiting waiting;
+
+        dn__list_init(&peer.posts);
+        dn__list_init(&peer.link);
+        dn__list_append(&peer.link, &(dn__link){ 0 }); /* remembered: not freed with its posts */
+        dn__waiting_init(&waiting);
+        add(&waiting, "asks", &peer);
+        add(&waiting, "behind", NULL);
+        CHECK_EQ(peer.n_posts, 1);
+        CHECK_EQ(dn__waiting_get_until(&waiting), 42);
+        peer.call = NULL;
+        CHECK_EQ(dn__waiting_get_until(&waiting), 0);
+        take_first(&waiting, "asks");
+        CHECK_EQ(peer.n_posts, 0);
+        take_first(&waiting, "behind");
+        dn__waiting_deinit(&waiting);
+}
+
+TEST_MAIN()

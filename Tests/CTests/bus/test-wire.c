@@ -1,0 +1,180 @@
+/* Encoding of names on the bus. */
+#include "bus/wire.h"
+#include "post/name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+static const char *encoded(const char *name)
+{
+        static char interface[DN__WIRE_INTERFACE_BYTES];
+        const size_t n_prefix = strlen(dn__wire_darwin.interface_prefix);
+
+        dn__wire_write_interface(
+                &dn__wire_darwin, &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
+        CHECK(strncmp(interface, dn__wire_darwin.interface_prefix, n_prefix) == 0);
+        return interface + n_prefix;
+}
+
+TEST_NO_BUS(readableNamesStayReadable)
+{
+        CHECK_STREQ(encoded("com.example.changed"), "com.example.changed");
+        CHECK_STREQ(encoded("com.example.my-app.changed"), "com.example.my_2dapp.changed");
+        CHECK_STREQ(encoded("a_b"), "a_5fb");
+        CHECK_STREQ(encoded("caf\xc3\xa9"), "caf_c3_a9");
+}
+
+TEST_NO_BUS(dotsNotBetweenElementsAreEscaped)
+{
+        CHECK_STREQ(encoded("."), "_2e");
+        CHECK_STREQ(encoded(".a"), "_2ea");
+        CHECK_STREQ(encoded("a."), "a_2e");
+        CHECK_STREQ(encoded("a..b"), "a_2e_2eb");
+        CHECK_STREQ(encoded("a...b"), "a_2e_2e_2eb");
+}
+
+TEST_NO_BUS(leadingDigitsOfElementsAreEscaped)
+{
+        CHECK_STREQ(encoded("1a.2b3"), "_31a._32b3");
+        CHECK_STREQ(encoded("a..2"), "a_2e_2e2");
+}
+
+TEST_NO_BUS(longNamesBecomeTheirHash)
+{
+        char name[300];
+        const char *first;
+        char copy[DN__WIRE_INTERFACE_BYTES];
+
+        memset(name, 'x', sizeof(name));
+        name[230] = '\0';
+        CHECK_STREQ(encoded(name), name);
+        name[230] = 'x';
+        name[231] = '\0';
+        first = encoded(name);
+        CHECK_EQ(strlen(first), 34);
+        CHECK(strncmp(first, "_h", 2) == 0);
+        strcpy(copy, first);
+        name[230] = 'y';
+        CHECK(strcmp(encoded(name), copy) != 0);
+}
+
+/* The value is part of the wire format: 128-bit FNV-1a. */
+TEST_NO_BUS(theHashOfALongNameIsTheDocumentedOne)
+{
+        char name[301];
+
+        memset(name, 'a', 300);
+        name[300] = '\0';
+        CHECK_STREQ(encoded(name), "_hef07127be1f9b7ddba57177fce2a24d9");
+}
+
+/* Decodes the escape. Decoding is unique, so equal interfaces mean equal names. */
+static size_t decode(const char *text, char *out)
+{
+        size_t n = 0;
+
+        for (; *text; text++) {
+                unsigned value;
+
+                if (*text == '_') {
+                        CHECK_EQ(sscanf(text + 1, "%2x", &value), 1);
+                        out[n++] = (char)value;
+                        text += 2;
+                } else {
+                        out[n++] = *text;
+                }
+        }
+        return n;
+}
+
+static void check_grammar(const char *text)
+{
+        bool at_start = true;
+
+        for (; *text; text++) {
+                bool is_letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                                 *text == '_';
+                bool is_digit = *text >= '0' && *text <= '9';
+
+                CHECK(is_letter || (is_digit && !at_start) || (*text == '.' && !at_start));
+                at_start = *text == '.';
+        }
+        CHECK(!at_start);
+}
+
+TEST_NO_BUS(everyNameCanBeDecodedFromItsInterface)
+{
+        static const char alphabet[] = "ab._-1Z'\xc3\xa9 \\,=*/\n";
+        char name[32], decoded[64];
+
+        srand(1);
+        for (int i = 0; i < 200000; i++) {
+                size_t n = 1 + (size_t)rand() % 20;
+
+                for (size_t j = 0; j < n; j++)
+                        name[j] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
+                name[n] = '\0';
+                check_grammar(encoded(name));
+                CHECK_EQ(decode(encoded(name), decoded), n);
+                CHECK(memcmp(decoded, name, n) == 0);
+        }
+}
+
+static bool stays_in_process(const char *text)
+{
+        dn__name name;
+
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        return name.reach == DN__REACH_PROCESS;
+}
+
+TEST_NO_BUS(onlyTheSelfPrefixKeepsNamesInTheProcess)
+{
+        CHECK(stays_in_process("self.x"));
+        CHECK(stays_in_process("self."));
+        CHECK(!stays_in_process("self"));
+        CHECK(!stays_in_process("selfish.x"));
+        CHECK(!stays_in_process("Self.x"));
+}
+
+TEST_NO_BUS(namesAreCheckedEquallyForAllUses)
+{
+        char text[600];
+        dn__name name;
+
+        memset(text, 'x', sizeof(text));
+        text[511] = '\0';
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        CHECK_EQ(name.n_bytes, 511);
+        text[511] = 'x';
+        text[512] = '\0';
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), -ENAMETOOLONG);
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_PROCESS), 0);
+        memcpy(text, "self.", 5);
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__name_init(&name, NULL, DN__REACH_BEYOND), -EINVAL);
+        CHECK_EQ(dn__name_init(&name, "", DN__REACH_BEYOND), -EINVAL);
+        CHECK_EQ(dn__name_init(&name, "\xff", DN__REACH_BEYOND), -EINVAL);
+}
+
+static bool is_reserved(const char *text)
+{
+        dn__name name;
+
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        return name.is_reserved;
+}
+
+TEST_NO_BUS(namesBelowBothPrefixesAreReserved)
+{
+        CHECK(is_reserved("user.uid.501"));
+        CHECK(is_reserved("user.uid.501.x"));
+        CHECK(is_reserved("com.apple.system.x"));
+        CHECK(!is_reserved("user.uidx"));
+        CHECK(!is_reserved("self.user.uid.501"));
+}
+
+TEST_MAIN()

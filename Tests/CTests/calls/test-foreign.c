@@ -1,0 +1,256 @@
+/* Requests of programs without the library, valid ones and others. */
+#include "requests.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <systemd/sd-bus.h>
+
+#define PATH "/org/example/Test"
+
+/* Runs a program; returns what it prints, until the next call. Skips if it is not installed. */
+static const char *run(const char *const argv[])
+{
+        static char output[8192];
+        int status = test_run_program(argv, output, sizeof output);
+
+        if (status == 127)
+                SKIP(argv[0]);
+        CHECK_EQ(status, 0);
+        return output;
+}
+
+TEST_ON_BUS(busctlCallsAndIntrospects)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        char address[160];
+
+        snprintf(address, sizeof address, "--address=%s", test_bus_address(bus));
+        CHECK_STREQ(run((const char *[]){"busctl", address, "call", SERVICE, PATH, SERVICE, "Echo",
+                                         "a{sv}", "1", "text", "s", "blue", NULL}),
+                    "v s \"blue\"\n");
+        CHECK_STREQ(run((const char *[]){"busctl", address, "call", SERVICE, PATH, SERVICE,
+                                         "Nothing", NULL}),
+                    "v a{sv} 0\n");
+        const char *text = run((const char *[]){"busctl", address, "introspect", SERVICE, PATH,
+                                                NULL});
+        CHECK(strstr(text, ".Echo "));
+        CHECK(strstr(text, ".Refuse "));
+        CHECK(strstr(run((const char *[]){"busctl", address, "tree", SERVICE, NULL}), PATH));
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(gdbusCallsAndIntrospects)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+
+        CHECK_STREQ(run((const char *[]){"gdbus", "call", "--session", "--dest", SERVICE,
+                                         "--object-path", PATH, "--method", KIND("Echo"),
+                                         "{'text': <'blue'>}", NULL}),
+                    "(<'blue'>,)\n");
+        CHECK(strstr(run((const char *[]){"gdbus", "introspect", "--session", "--dest", SERVICE,
+                                          "--object-path", PATH, NULL}),
+                     "Hold(in  a{sv} arguments"));
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+/* --- By sd-bus ------------------------------------------------------------------------------ */
+
+static sd_bus *connect_foreign(const test_bus *bus)
+{
+        sd_bus *foreign = NULL;
+
+        CHECK(sd_bus_new(&foreign) >= 0);
+        CHECK(sd_bus_set_address(foreign, test_bus_address(bus)) >= 0);
+        CHECK(sd_bus_set_bus_client(foreign, true) >= 0);
+        CHECK(sd_bus_start(foreign) >= 0);
+        return foreign;
+}
+
+static sd_bus_message *foreign_call(sd_bus *foreign, const char *path, const char *member)
+{
+        sd_bus_message *message = NULL;
+
+        CHECK(sd_bus_message_new_method_call(foreign, &message, SERVICE, path, SERVICE, member)
+              >= 0);
+        return message;
+}
+
+/* Sends a call and checks the name of the error. Frees the call. */
+static void check_error(sd_bus *foreign, sd_bus_message *message, const char *name,
+                        const char *part)
+{
+        sd_bus_error error = SD_BUS_ERROR_NULL;
+
+        CHECK(sd_bus_call(foreign, message, 0, &error, NULL) < 0);
+        CHECK_STREQ(error.name, name);
+        CHECK(strstr(error.message, part));
+        sd_bus_error_free(&error);
+        sd_bus_message_unref(message);
+}
+
+static void append_nested(sd_bus_message *message, unsigned n_levels)
+{
+        if (n_levels == 0) {
+                CHECK(sd_bus_message_append(message, "v", "s", "deep") >= 0);
+                return;
+        }
+        CHECK(sd_bus_message_open_container(message, 'v', "av") >= 0);
+        CHECK(sd_bus_message_open_container(message, 'a', "v") >= 0);
+        append_nested(message, n_levels - 1);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+}
+
+TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        sd_bus *foreign = connect_foreign(bus);
+        sd_bus_message *message;
+
+        check_error(foreign, foreign_call(foreign, "/elsewhere", "Echo"),
+                    SD_BUS_ERROR_UNKNOWN_OBJECT, "exports no objects");
+        check_error(foreign, foreign_call(foreign, "/org", "Echo"), SD_BUS_ERROR_UNKNOWN_OBJECT,
+                    "/org");
+        check_error(foreign, foreign_call(foreign, PATH, "Other"), SD_BUS_ERROR_UNKNOWN_METHOD,
+                    KIND("Other"));
+        message = foreign_call(foreign, PATH, "Echo");
+        CHECK(sd_bus_message_append(message, "is", 1, "two") >= 0);
+        check_error(foreign, message, SD_BUS_ERROR_INVALID_ARGS, "a{sv}");
+        message = foreign_call(foreign, PATH, "Echo");
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "fd", "h", 0) >= 0);
+        check_error(foreign, message, SD_BUS_ERROR_INVALID_ARGS, "plain values");
+        message = foreign_call(foreign, PATH, "Echo");
+        CHECK(sd_bus_message_open_container(message, 'a', "{sv}") >= 0);
+        CHECK(sd_bus_message_open_container(message, 'e', "sv") >= 0);
+        CHECK(sd_bus_message_append(message, "s", "deep") >= 0);
+        append_nested(message, 28);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        CHECK(sd_bus_message_close_container(message) >= 0);
+        check_error(foreign, message, SD_BUS_ERROR_LIMITS_EXCEEDED, "too deeply");
+        check_echo("still well");
+        CHECK_EQ(served_number(service, "begun"), 1);
+        sd_bus_flush_close_unref(foreign);
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+static int count_refusals(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        (void)error;
+        *(unsigned *)context += sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED);
+        return 0;
+}
+
+TEST_ON_BUS(foreignCallerHasALimitOfRequestsInProgress)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        sd_bus *foreign = connect_foreign(bus);
+        unsigned n_refused = 0;
+
+        for (int i = 0; i < DN_CALLS_MAX + 10; i++) {
+                sd_bus_message *message = foreign_call(foreign, PATH, "Hold");
+
+                CHECK(sd_bus_call_async(foreign, NULL, message, count_refusals, &n_refused,
+                                        UINT64_MAX) >= 0);
+                sd_bus_message_unref(message);
+        }
+        while (n_refused < 10)
+                if (sd_bus_process(foreign, NULL) == 0)
+                        CHECK(sd_bus_wait(foreign, TEST_DEADLINE_US) > 0);
+        WAIT_UNTIL_EQ(served_number(service, "begun"), DN_CALLS_MAX);
+        check_echo("still well");
+        sd_bus_flush_close_unref(foreign);
+        WAIT_UNTIL_EQ(served_number(service, "cancelled"), DN_CALLS_MAX);
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+/* Answers each call with what the library does not send itself. */
+static int answer_oddly(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        const char *member = sd_bus_message_get_member(message);
+
+        (void)context;
+        (void)error;
+        if (!member || !sd_bus_message_is_method_call(message, SERVICE, NULL))
+                return 0;
+        if (strcmp(member, "Text") == 0)
+                return sd_bus_reply_method_return(message, "s", "plain");
+        if (strcmp(member, "Two") == 0)
+                return sd_bus_reply_method_return(message, "ss", "one", "two");
+        if (strcmp(member, "Empty") == 0)
+                return sd_bus_reply_method_return(message, "");
+        return sd_bus_reply_method_return(message, "h", 0);
+}
+
+ROLE(serveOddly)
+{
+        sd_bus *bus = NULL;
+
+        CHECK(sd_bus_open_user(&bus) >= 0);
+        CHECK(sd_bus_add_filter(bus, NULL, answer_oddly, NULL) >= 0);
+        CHECK(sd_bus_request_name(bus, SERVICE, 0) >= 0);
+        printf("ready\n");
+        fflush(stdout);
+        for (;;)
+                if (sd_bus_process(bus, NULL) == 0)
+                        CHECK(sd_bus_wait(bus, UINT64_MAX) > 0);
+}
+
+TEST_ON_BUS(repliesOfForeignServicesAreRead)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *odd = test_spawn_role("serveOddly", NULL);
+        outcome seen;
+
+        CHECK_STREQ(test_child_read_line(odd), "ready");
+        CHECK_EQ(ask(KIND("Text"), NULL, &seen), 0);
+        CHECK_STREQ(dn_dict_get_string(seen.reply, DN_REPLY_VALUE), "plain");
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(ask(KIND("Empty"), NULL, &seen), 0);
+        CHECK_EQ(dn_dict_get_count(seen.reply), 0);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(ask(KIND("Two"), NULL, &seen), -EBADMSG);
+        CHECK_EQ(ask(KIND("Descriptor"), NULL, &seen), -EBADMSG);
+        test_child_kill(odd);
+        test_bus_stop(bus);
+}
+
+/* --- Start on demand ------------------------------------------------------------------------ */
+
+ROLE(serveAndStay)
+{
+        static served seen;
+        dn_service *service;
+
+        CHECK_EQ(serve(SERVICE, 0, &seen, &service), 0);
+        return pause();
+}
+
+TEST_ON_BUS(busStartsTheServiceOnDemand)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        char path[256], program[256] = "";
+
+        if (test_bus_is_broker(bus))
+                SKIP("dbus-broker starts services by systemd");
+        snprintf(path, sizeof path, "%s/services", test_bus_directory(bus));
+        CHECK_EQ(mkdir(path, 0700), 0);
+        snprintf(path, sizeof path, "%s/services/%s.service", test_bus_directory(bus), SERVICE);
+        CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+        FILE *file = fopen(path, "we");
+        fprintf(file, "[D-BUS Service]\nName=%s\nExec=%s --role serveAndStay\n", SERVICE, program);
+        CHECK_EQ(fclose(file), 0);
+        test_bus_start_again(bus);
+        test_bus_use(bus);
+        check_echo("who is there");
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

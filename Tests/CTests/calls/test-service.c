@@ -1,0 +1,213 @@
+/* Services: their names, what they export, whom they answer. */
+#include "requests.h"
+
+TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *first = spawn_service();
+        test_child *refused = test_spawn_role("serve", NULL);
+        test_child *second = test_spawn_role("serve", "queue", NULL);
+
+        CHECK_EQ(atoi(test_child_read_line(refused)), -EEXIST);
+        CHECK_EQ(test_child_wait(refused), 0);
+        CHECK_EQ(atoi(test_child_read_line(second)), DN_NAME_QUEUED);
+        CHECK_EQ(served_number(second, "owns"), 0);
+        check_echo("to the first");
+        CHECK_EQ(served_number(first, "begun"), 1);
+        test_child_kill(first);
+        WAIT_UNTIL_EQ(served_number(second, "owns"), 1);
+        check_echo("to the second");
+        CHECK_EQ(served_number(second, "begun"), 1);
+        CHECK_EQ(test_child_wait(second), 0);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(requestsInProgressSurviveTheLossOfTheName)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        outcome seen, later;
+
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, NULL), 0);
+        WAIT_UNTIL_EQ(served_number(service, "begun"), 1);
+        CHECK_EQ(served_number(service, "close"), 0);
+        CHECK_EQ(ask(KIND("Echo"), "late", &later), -ENXIO);
+        CHECK_EQ(seen.n_ends, 0);
+        CHECK_EQ(served_number(service, "destroyed"), 0);
+        (void)test_child_ask(service, "answer");
+        CHECK_EQ(outcome_wait(&seen), 0);
+        WAIT_UNTIL_EQ(served_number(service, "destroyed"), 1);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
+{
+        test_bus *bus = test_bus_begin();
+        served first = {0}, second = {0};
+        dn_service *services[2], *none = NULL;
+        outcome seen;
+
+        CHECK_EQ(serve(SERVICE, 0, &first, &services[0]), 0);
+        CHECK_EQ(serve("org.example.Test.More-2", 0, &second, &services[1]), 0);
+        CHECK_EQ(serve(SERVICE, 0, &first, &none), -EEXIST);
+        CHECK(!none);
+        CHECK_EQ(dn_service_unexport(services[1], KIND("Echo")), 0);
+        CHECK_EQ(dn_service_unexport(services[1], KIND("Echo")), -EINVAL);
+        check_echo("own");
+        CHECK_EQ(ask_begin("org.example.Test.More-2", KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
+        CHECK_EQ(outcome_wait(&seen), -EREMOTEIO);
+        CHECK_EQ(ask_begin("org.example.Test.More-2", KIND("Nothing"), NULL, FOREVER, &seen, NULL),
+                 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(first.n_begun + 10 * second.n_begun, 11);
+        dn_service_close(services[0]);
+        dn_service_close(services[1]);
+        WAIT_UNTIL_EQ(first.n_destroyed + 10 * second.n_destroyed, 12); /* one failed */
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        outcome seen;
+
+        check_echo("before");
+        (void)test_child_ask(service, "unexport");
+        CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -EREMOTEIO);
+        CHECK_STREQ(seen.error_name, "org.freedesktop.DBus.Error.UnknownMethod");
+        (void)test_child_ask(service, "export");
+        (void)test_child_ask(service, "export");
+        check_echo("after");
+        CHECK_EQ(test_child_wait(service), 0);
+        test_bus_stop(bus);
+}
+
+/* --- Access --------------------------------------------------------------------------------- */
+
+static bool allow_by_text(const dn_request_info *info, void *context)
+{
+        CHECK_EQ(info->caller.process, getpid());
+        CHECK_EQ(info->caller.user, geteuid());
+        CHECK_EQ(info->caller.name[0], ':');
+        (void)context;
+        return dn_dict_get_string(info->arguments, "text") != NULL;
+}
+
+TEST_ON_BUS(serviceDecidesWhomItAnswers)
+{
+        test_bus *bus = test_bus_begin();
+        served handled = {0};
+        dn_service_handler handler = served_handler(&handled);
+        dn_service_plan plan = {SERVICE, all_kinds, 0};
+        dn_service *service;
+        outcome seen;
+
+        handler.allow = allow_by_text;
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
+        CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -EACCES);
+        CHECK(strstr(seen.message, "does not allow"));
+        CHECK_EQ(handled.n_begun, 0);
+        check_echo("allowed");
+        dn_service_close(service);
+        test_bus_stop(bus);
+}
+
+
+/* The buses of the tests refuse other users themselves; so the service changes its own. */
+TEST_ON_BUS(otherUsersAreRefused)
+{
+        test_bus *bus = test_bus_begin();
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+
+        if (geteuid() != 0)
+                SKIP("only root can change its user");
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        check_echo("same");
+        CHECK_EQ(seteuid(65534), 0);
+        CHECK_EQ(ask(KIND("Echo"), "hi", &seen), -EACCES);
+        CHECK(strstr(seen.message, "own user"));
+        CHECK_EQ(handled.n_begun, 1);
+        CHECK_EQ(seteuid(0), 0);
+        dn_service_close(service);
+        test_bus_stop(bus);
+}
+
+/* --- Rest and end --------------------------------------------------------------------------- */
+
+TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)
+{
+        test_bus *bus = test_bus_begin();
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the sanitizer's own thread wakes up");
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        check_echo("once");
+        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, 10000, &seen, NULL), 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        test_let_pass_ms(50); /* the timeout, which stays until it has passed */
+        uint64_t before = test_n_switches_of_others();
+        test_let_pass_ms(300);
+        CHECK_EQ(test_n_switches_of_others(), before);
+        dn_service_close(service);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(shutdownEndsCallsAndWaitsForServices)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *other = spawn_service();
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, NULL), 0);
+        CHECK_EQ(serve("org.example.Test2", 0, &handled, &service), 0);
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        CHECK_EQ(seen.error, -ECANCELED);
+        dn_service_close(service);
+        CHECK_EQ(dn_shutdown(), 0);
+        check_echo("afresh");
+        CHECK_EQ(dn_shutdown(), 0);
+        CHECK_EQ(test_child_wait(other), 0);
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
+{
+        test_bus *bus = test_bus_begin();
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+        dn_call *call;
+
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, &call), 0);
+        WAIT_UNTIL_EQ(handled.n_begun, 1);
+        pid_t child = test_fork();
+        if (child == 0) {
+                dn_call_cancel(call);
+                dn_request_answer(handled.held[0], NULL);
+                dn_service_close(service);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(child), 0);
+        check_echo("still there");
+        dn_request_answer(handled.held[0], NULL);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        dn_call_unref(call);
+        dn_service_close(service);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

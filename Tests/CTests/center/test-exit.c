@@ -1,0 +1,122 @@
+/* Callbacks of a process that exits. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+
+#define NAME "self.x"
+
+static tally seen;
+static _Atomic bool is_exiting, has_returned;
+
+/* --- handlers that have not started ----------------------------------------------------------- */
+
+/* An executor of the host, which still runs its work after the library has ended its deliveries. */
+static dn_work_fn waiting;
+static void *waiting_argument;
+
+static int enqueue(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        waiting = work;
+        waiting_argument = argument;
+        return 0;
+}
+
+static void run_what_waits(void)
+{
+        waiting(waiting_argument);
+        if (seen.n_calls > 0)
+                _exit(1);
+        post_ok(dn_center_darwin(), NAME);
+        waiting(waiting_argument);
+        if (seen.n_calls > 0)
+                _exit(2);
+}
+
+ROLE(exitWhilePostsWait)
+{
+        dn_executor executor = { .enqueue = enqueue };
+
+        (void)args, (void)n_args;
+        CHECK_EQ(atexit(run_what_waits), 0); /* runs after the library's */
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, tally_handler(&seen), &executor, NULL),
+                 0);
+        post_ok(dn_center_darwin(), NAME);
+        return waiting ? 0 : 3;
+}
+
+TEST_NO_BUS(noHandlerStartsAfterExitHasBegun)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("exitWhilePostsWait", NULL)), 0);
+}
+
+/* --- handlers that are running ---------------------------------------------------------------- */
+
+static void note_exit(void)
+{
+        is_exiting = true;
+}
+
+static void check_return(void)
+{
+        if (!has_returned)
+                _exit(1);
+}
+
+static void return_late(const dn_event *event, void *context)
+{
+        tally_invoke(event, context);
+        WAIT_UNTIL(is_exiting);
+        test_let_pass_ms(50);
+        has_returned = true;
+}
+
+static void exit_inside(const dn_event *event, void *context)
+{
+        (void)event, (void)context;
+        exit(0);
+}
+
+static void never_return(const dn_event *event, void *context)
+{
+        tally_invoke(event, context);
+        for (;;)
+                pause();
+}
+
+/* Argument: what the handler does. */
+ROLE(exitWhileAHandlerRuns)
+{
+        bool is_late = strcmp(args[0], "late") == 0, is_inside = strcmp(args[0], "inside") == 0;
+        dn_handler handler = { is_late     ? return_late
+                               : is_inside ? exit_inside
+                                           : never_return,
+                               &seen, NULL };
+
+        if (is_late)
+                CHECK_EQ(atexit(check_return), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, handler, NULL, NULL), 0);
+        CHECK_EQ(atexit(note_exit), 0); /* runs before the library's */
+        post_ok(dn_center_darwin(), NAME);
+        WAIT_UNTIL(seen.n_calls > 0);
+        return 0;
+}
+
+TEST_NO_BUS(exitWaitsForAHandlerThatRuns)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "late", NULL)), 0);
+}
+
+TEST_NO_BUS(aHandlerMayExit)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "inside", NULL)), 0);
+}
+
+TEST_NO_BUS(exitDoesNotWaitForEverForAHandler)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "never", NULL)), 0);
+}
+
+TEST_MAIN()

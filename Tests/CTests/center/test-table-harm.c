@@ -1,0 +1,445 @@
+/* Whatever becomes of the table's file and its directories, their users meet again in one table,
+ * and what is posted meanwhile is heard late, not lost. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "member.h"
+#include "roles.h"
+#include "shm.h"
+#include "table-file.h"
+
+#define USER 65534
+
+/* --- Harm ----------------------------------------------------------------------------------- */
+
+static char table[512], directory[300], runtime[256], elsewhere[300];
+
+static void move_away(const char *path)
+{
+        CHECK_EQ(rename(path, elsewhere), 0);
+}
+
+static void write_file(const char *path)
+{
+        FILE *file = fopen(path, "w");
+
+        CHECK(file && fputs("no table", file) > 0 && fclose(file) == 0);
+}
+
+static void remove_file(void)
+{
+        CHECK_EQ(unlink(table), 0);
+}
+
+static void rename_file(void)
+{
+        move_away(table);
+}
+
+static void replace_by_text(void)
+{
+        write_file(elsewhere);
+        CHECK_EQ(rename(elsewhere, table), 0);
+}
+
+static void replace_by_another_table(void)
+{
+        dn__region *other;
+
+        CHECK_EQ(dn__region_open("another bus", &other), 0);
+        CHECK_EQ(rename(other->file.path, table), 0);
+        dn__region_close(other);
+}
+
+static void replace_by_a_link_to_itself(void)
+{
+        move_away(table);
+        CHECK_EQ(symlink(elsewhere, table), 0);
+}
+
+static void replace_by_a_pipe(void)
+{
+        remove_file();
+        CHECK_EQ(mkfifo(table, 0600), 0);
+}
+
+static void replace_by_a_directory(void)
+{
+        char inside[520];
+
+        remove_file();
+        CHECK_EQ(mkdir(table, 0700), 0);
+        snprintf(inside, sizeof inside, "%s/full", table);
+        CHECK_EQ(mkdir(inside, 0700), 0);
+}
+
+static void make_the_file_unreadable(void)
+{
+        CHECK_EQ(chmod(table, 0), 0);
+}
+
+static void damage_the_header(void)
+{
+        dn__region *region;
+
+        CHECK_EQ(dn__region_open("none", &region), 0);
+        region->table->n_processes_used = UINT64_MAX;
+        dn__region_close(region);
+}
+
+static void remove_the_directory(void)
+{
+        test_remove_tree(directory);
+}
+
+static void rename_the_directory(void)
+{
+        move_away(directory);
+}
+
+static void replace_the_directory_by_a_link_to_it(void)
+{
+        move_away(directory);
+        CHECK_EQ(symlink(elsewhere, directory), 0);
+}
+
+static void replace_the_directory_by_a_file(void)
+{
+        move_away(directory);
+        write_file(directory);
+}
+
+static void make_the_directory_unreadable(void)
+{
+        CHECK_EQ(chmod(directory, 0), 0);
+}
+
+static void remove_the_tree(void)
+{
+        test_remove_tree(runtime);
+}
+
+static void replace_the_tree(void)
+{
+        move_away(runtime);
+        CHECK_EQ(mkdir(runtime, 0700), 0);
+}
+
+/* --- Those who meet again ------------------------------------------------------------------- */
+
+/* As an ordinary user, from whom files can be kept. */
+static void begin(void)
+{
+        test_bus_use_nothing();
+        snprintf(runtime, sizeof runtime, "/run/user/%d", USER);
+        CHECK_EQ(chmod("/run/user", 0777), 0);
+        if (setresgid(USER, USER, USER) < 0 || setresuid(USER, USER, USER) < 0)
+                snprintf(runtime, sizeof runtime, "/run/user/%d", (int)geteuid());
+        CHECK_EQ(mkdir(runtime, 0700), 0);
+        setenv("XDG_RUNTIME_DIR", runtime, 1);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        CHECK_EQ(dn__fork_init(), 0);
+        snprintf(directory, sizeof directory, "%s", table_directory());
+        snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", runtime);
+}
+
+static void hear(test_child *const *members, size_t n, void (*harm)(void))
+{
+        uint64_t before[4];
+
+        for (size_t i = 0; i < n; i++)
+                before[i] = posts_of(members[i]);
+        if (harm)
+                harm();
+        post_ok(dn_center_darwin(), "A");
+        for (size_t i = 0; i < n; i++)
+                WAIT_UNTIL(posts_of(members[i]) > before[i]);
+}
+
+/* Returns whether they have one table, where a name has one state. */
+static bool share(test_child *first, test_child *second)
+{
+        static unsigned state;
+        char line[32];
+
+        snprintf(line, sizeof line, "set %u", ++state);
+        CHECK_EQ(ask(first, line), 0);
+        return ask(second, "get") == state;
+}
+
+/* This process only posts. One member is stopped, and one comes later; `a` posts something, or all
+ * of them only wait. */
+static void check_that_they_meet(void (*harm)(void), bool posts)
+{
+        test_child *a = spawn_member("A"), *b = spawn_member("A"), *stopped = spawn_member("A");
+
+        CHECK(table_path(table) != 0);
+        hear((test_child *[]){a, b, stopped}, 3, NULL);
+        test_child_pause(stopped);
+        hear((test_child *[]){a, b}, 2, harm);
+        test_child *late = spawn_member("A");
+        if (posts)
+                post_by(a, "something");
+        hear((test_child *[]){a, b, late}, 3, NULL);
+        test_child_resume(stopped);
+        if (posts)
+                post_by(stopped, "something");
+        hear((test_child *[]){a, b, late, stopped}, 4, NULL);
+        WAIT_UNTIL(share(a, b) && share(b, late) && share(late, stopped) && share(stopped, a));
+        uint64_t of_a = posts_of(a), of_stopped = posts_of(stopped);
+        for (uint64_t i = 1; i <= 3; i++) {
+                post_by(late, "A");
+                WAIT_UNTIL_EQ(posts_of(a), of_a + i);
+                WAIT_UNTIL_EQ(posts_of(stopped), of_stopped + i);
+        }
+        end_member(a);
+        end_member(b);
+        end_member(late);
+        end_member(stopped);
+}
+
+/* Each in a process of its own, since begin() cannot be undone. */
+static void check_all(void (*const *harms)(void), size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                pid_t pid = test_fork();
+
+                if (pid == 0) {
+                        begin();
+                        check_that_they_meet(harms[i], true);
+                        _exit(0);
+                }
+                int status = test_wait_for(pid);
+                if (status == TEST_STATUS_SKIPPED)
+                        SKIP("mounting is not permitted");
+                if (status != 0)
+                        test_fail(__FILE__, __LINE__, "harm %zu: status %d", i, status);
+        }
+}
+
+#define CHECK_ALL(...)                                                                             \
+        do {                                                                                       \
+                void (*const harms[])(void) = {__VA_ARGS__};                                       \
+                check_all(harms, sizeof harms / sizeof *harms);                                    \
+        } while (0)
+
+TEST_NO_BUS(processesThatOnlyWaitMeetAgain)
+{
+        begin();
+        check_that_they_meet(remove_file, false);
+}
+
+TEST_NO_BUS(processesMeetAgainWhateverReplacesTheTable)
+{
+        CHECK_ALL(rename_file, replace_by_text, replace_by_another_table,
+                  replace_by_a_link_to_itself, replace_by_a_pipe, replace_by_a_directory,
+                  make_the_file_unreadable, damage_the_header);
+}
+
+TEST_NO_BUS(processesMeetAgainWhateverReplacesTheDirectory)
+{
+        CHECK_ALL(remove_the_directory, rename_the_directory,
+                  replace_the_directory_by_a_link_to_it, replace_the_directory_by_a_file,
+                  make_the_directory_unreadable, remove_the_tree, replace_the_tree);
+}
+
+/* --- Places ----------------------------------------------------------------------------------- */
+
+static void log_in(void)
+{
+        CHECK_EQ(mkdir(runtime, 0700), 0);
+        setenv("XDG_RUNTIME_DIR", runtime, 1);
+}
+
+static void log_out(void)
+{
+        test_remove_tree(runtime);
+        unsetenv("XDG_RUNTIME_DIR");
+}
+
+static void check_that_they_share(test_child *first, test_child *second)
+{
+        WAIT_UNTIL(share(first, second) && share(second, first));
+        hear((test_child *[]){first, second}, 2, NULL);
+}
+
+TEST_NO_BUS(aProcessFromBeforeTheLoginSharesTheTableThroughLogoutAndLogin)
+{
+        begin();
+        log_out();
+        test_child *before = spawn_member("A");
+        log_in();
+        test_child *first = spawn_member("A");
+        check_that_they_share(before, first);
+        end_member(first);
+        log_out();
+        log_in();
+        test_child *second = spawn_member("A");
+        check_that_they_share(before, second);
+        end_member(before);
+        end_member(second);
+}
+
+TEST_NO_BUS(aProcessMayLiveThroughALogoutThatRemovesItsTable)
+{
+        begin();
+        test_child *lives = spawn_member("A");
+        log_out();
+        hear((test_child *[]){lives}, 1, NULL);
+        log_in();
+        test_child *next = spawn_member("A");
+        post_by(lives, "something"); /* it looks, and meets the next one */
+        check_that_they_share(lives, next);
+        end_member(lives);
+        end_member(next);
+}
+
+/* --- Posters ---------------------------------------------------------------------------------- */
+
+/* It has never had a table and finds none: the observer is notified as it moves. */
+TEST_NO_BUS(aSinglePostRightAfterARemovalIsHeard)
+{
+        begin_without_bus();
+        test_child *observer = spawn_member("A");
+        remove_table();
+        post_elsewhere("A", 1, "_exit");
+        WAIT_UNTIL(posts_of(observer) > 0);
+        end_member(observer);
+}
+
+/* Arguments: name. Posts it all the time, until it reads a line; then once for each line. */
+ROLE(postOn)
+{
+        int flags = fcntl(STDIN_FILENO, F_GETFL);
+        char byte, line[8];
+
+        CHECK_EQ(fcntl(STDIN_FILENO, F_SETFL, flags | O_NONBLOCK), 0);
+        printf("posting\n");
+        fflush(stdout);
+        while (read(STDIN_FILENO, &byte, 1) < 0)
+                CHECK_EQ(dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0), 0);
+        CHECK_EQ(fcntl(STDIN_FILENO, F_SETFL, flags), 0);
+        printf("resting\n");
+        while (fgets(line, sizeof line, stdin))
+                printf("%d\n", dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0));
+        return 0;
+}
+
+/* A removal as soon as one of the observers, not always the same one, is in the next table. The
+ * last posts follow the last removal at once. */
+TEST_NO_BUS(lastPostsAreHeardAmidTwelveRemovals)
+{
+        begin_without_bus();
+        test_child *observers[] = {spawn_member("A"), spawn_member("B")};
+        test_child *posters[] = {test_spawn_role("postOn", "A", NULL),
+                                 test_spawn_role("postOn", "B", NULL)};
+
+        for (int i = 0; i < 2; i++)
+                CHECK_STREQ(test_child_read_line(posters[i]), "posting");
+        for (int i = 0; i < 12; i++) {
+                WAIT_UNTIL((post_by(observers[i % 2], "C"), is_there()));
+                if (i == 11)
+                        for (int j = 0; j < 2; j++)
+                                CHECK_STREQ(test_child_ask(posters[j], ""), "resting");
+                remove_table();
+        }
+        for (int i = 0; i < 2; i++) {
+                uint64_t before = posts_of(observers[i]);
+                CHECK_STREQ(test_child_ask(posters[i], ""), "0");
+                WAIT_UNTIL(posts_of(observers[i]) > before);
+                CHECK_EQ(test_child_wait(posters[i]), 0);
+        }
+        end_member(observers[0]);
+        end_member(observers[1]);
+}
+
+/* --- Waits ------------------------------------------------------------------------------------ */
+
+static _Atomic bool has_registered;
+
+static void *register_name(void *name)
+{
+        static tally seen;
+
+        tally_observe_soon(dn_center_darwin(), name, &seen);
+        has_registered = true;
+        return NULL;
+}
+
+/* Another process was stopped while it changed the set of a name, and the table is removed. Returns
+ * whether the posts have returned before the registration. */
+static bool post_during_a_registration(dn__region *other, char *name)
+{
+        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        uint64_t n_before = test_n_switches_of_others();
+        bool was_first;
+        pthread_t thread;
+
+        other->table->owners[set] = other->owner;
+        has_registered = false;
+        CHECK_EQ(pthread_create(&thread, NULL, register_name, name), 0);
+        WAIT_UNTIL(has_registered || test_n_switches_of_others() > n_before + 50);
+        remove_table();
+        WAIT_UNTIL((post_ok(dn_center_darwin(), "B"), is_there()));
+        was_first = !has_registered;
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 0);
+        return was_first;
+}
+
+/* On a machine that stands still the registration gives up meanwhile. */
+TEST_NO_BUS(aPostDoesNotWaitForARegistrationThatWaits)
+{
+        static tally seen;
+        char name[] = "a";
+        bool was_first = false;
+
+        begin_without_bus();
+        tally_observe(dn_center_darwin(), "B", &seen);
+        for (; !was_first && name[0] < 'h'; name[0]++) {
+                dn__region *other;
+
+                CHECK_EQ(dn__region_open("none", &other), 0);
+                was_first = post_during_a_registration(other, name);
+                dn__region_close(other);
+        }
+        CHECK(was_first);
+}
+
+/* --- Privileges ------------------------------------------------------------------------------- */
+
+/* Returns whether a descriptor of the process could write to the table. */
+static bool can_write(ino_t inode)
+{
+        struct stat status;
+
+        for (int fd = 0; fd < 1024; fd++)
+                if (fstat(fd, &status) == 0 && status.st_ino == inode &&
+                    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+                        return true;
+        return false;
+}
+
+TEST(noDescriptorOfTheTableIsLeftToWhoGivesUpPrivileges)
+{
+        static tally seen;
+
+        if (geteuid() != 0)
+                SKIP("only root has privileges to give up");
+        test_bus_begin();
+        tally_observe(dn_center_darwin(), "A", &seen);
+        ino_t inode = table_path(table);
+        CHECK(inode != 0);
+        CHECK(!can_write(inode));
+        CHECK_EQ(setresuid(USER, USER, USER), 0);
+        CHECK(!can_write(inode));
+        post_ok(dn_center_darwin(), "A");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        CHECK(!can_write(inode));
+}
+
+TEST_MAIN()

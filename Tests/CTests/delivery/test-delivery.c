@@ -1,0 +1,202 @@
+/* Every post is delivered. */
+#include <pthread.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define N_BURST 5000
+#define N_ROUNDS 1000
+
+TEST(aPostBeforeTheEndOfItsProcessIsDelivered)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        const char *const ways_out[] = { "return", "exit", "_exit" };
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), "farewell", &seen);
+        for (unsigned i = 0; i < 3; i++) {
+                post_elsewhere("farewell", 1, ways_out[i]);
+                WAIT_UNTIL_EQ(seen.n_calls, i + 1);
+        }
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 3);
+        CHECK_EQ(seen.n_posts, 3);
+}
+
+ROLE(postBurst)
+{
+        char name[32];
+
+        for (int i = 0; i < N_BURST; i++) {
+                snprintf(name, sizeof name, "burst.%d", i);
+                int r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
+                if (r < 0 && r != -ENOBUFS)
+                        return 1;
+        }
+        return 0;
+}
+
+TEST(burstOfDistinctNamesThenExitIsDelivered)
+{
+        test_bus_begin();
+        static tally seen[N_BURST];
+        char name[32];
+
+        for (int i = 0; i < N_BURST; i++) {
+                snprintf(name, sizeof name, "burst.%d", i);
+                tally_observe(dn_center_darwin(), name, &seen[i]);
+        }
+        CHECK_EQ(test_child_wait(test_spawn_role("postBurst", NULL)), 0);
+        for (int i = 0; i < N_BURST; i++)
+                WAIT_UNTIL_EQ(seen[i].n_calls, 1);
+}
+
+/* Posts the name for each line it reads, then confirms it. */
+ROLE(postLines)
+{
+        char line[128];
+
+        while (fgets(line, sizeof line, stdin)) {
+                line[strcspn(line, "\n")] = '\0';
+                printf("%d\n", dn_center_post(dn_center_darwin(), line, NULL, NULL, 0));
+        }
+        return 0;
+}
+
+/* By another process with the library, and by a D-Bus program. */
+TEST(postRightAfterRegistrationIsNeverMissed)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *poster = test_spawn_role("postLines", NULL);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        char name[32];
+
+        for (int i = 0; i < N_ROUNDS; i++) {
+                tally seen = {0};
+                snprintf(name, sizeof name, "round.%d", i);
+                dn_observer *observer = tally_observe(dn_center_darwin(), name, &seen);
+                if (i % 2)
+                        test_peer_post(peer, name);
+                else
+                        CHECK_STREQ(test_child_ask(poster, name), "0");
+                WAIT_UNTIL_EQ(seen.n_calls, 1);
+                tally_drop(observer);
+                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        }
+}
+
+TEST(registeringAgainAfterTheLastRemovalWorks)
+{
+        test_bus_begin();
+        test_child *poster = test_spawn_role("postLines", NULL);
+        dn_center *center = dn_center_darwin();
+
+        for (int i = 0; i < 100; i++) {
+                tally seen = {0};
+                CHECK_EQ(dn_center_add_observer(center, &seen, tally_callback, "again", NULL, 0),
+                         0);
+                CHECK_EQ(dn_center_remove_observer(center, &seen, "again", NULL), 0);
+                CHECK_EQ(dn_center_add_observer(center, &seen, tally_callback, "again", NULL, 0),
+                         0);
+                CHECK_STREQ(test_child_ask(poster, "again"), "0");
+                WAIT_UNTIL(seen.n_calls > 0);
+                fence_executor();
+                CHECK_EQ(seen.n_calls, 1);
+                CHECK_EQ(dn_center_remove_observer(center, &seen, "again", NULL), 0);
+                fence_executor(); /* the tally goes out of scope */
+        }
+}
+
+TEST(everyRegistrationGetsItsOwnCallInEveryProcess)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *child = test_spawn_role("observe", "twice", "twice", "twice", NULL);
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < 5; i++)
+                CHECK_EQ(dn_center_add_observer(dn_center_darwin(), &seen, tally_callback, "twice",
+                                                NULL, 0),
+                         0);
+        post_elsewhere("twice", 1, "return");
+        WAIT_UNTIL_EQ(seen.n_calls, 5);
+        for (unsigned i = 0; i < 3; i++)
+                WAIT_UNTIL_EQ(child_calls(child, i), 1);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 5);
+}
+
+TEST(ownPostIsDeliveredOnceDespiteItsEcho)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally seen = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        tally_observe(dn_center_darwin(), "mine", &seen);
+        for (int i = 1; i <= 50; i++) {
+                post_ok(dn_center_darwin(), "mine");
+                fence_bus(peer);
+                CHECK_EQ(seen.n_calls, i);
+        }
+}
+
+static _Atomic bool posting;
+static _Atomic unsigned n_calls_inside_post, n_calls_in_all;
+static pthread_t posting_thread;
+
+static void note_thread(const dn_event *event, void *context)
+{
+        (void)event;
+        (void)context;
+        if (posting && pthread_equal(pthread_self(), posting_thread))
+                n_calls_inside_post++;
+        n_calls_in_all++;
+}
+
+TEST(ownPostNeverRunsTheObserverInsideThePost)
+{
+        test_bus_begin();
+        const dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+        dn_handler handler = {.invoke = note_thread};
+
+        posting_thread = pthread_self();
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(dn_center_observe(dn_center_darwin(), "later", handler, &executors[i],
+                                           NULL),
+                         0);
+        for (unsigned i = 1; i <= 100; i++) {
+                posting = true;
+                post_ok(dn_center_darwin(), "later");
+                posting = false;
+                WAIT_UNTIL_EQ(n_calls_in_all, 2 * i);
+        }
+        CHECK_EQ(n_calls_inside_post, 0);
+}
+
+TEST(twoCentersOnOneBusDoNotDuplicateAPost)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_center *second = NULL;
+        static tally on_first = {0}, on_second = {0};
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_EQ(dn_center_open(test_bus_address(bus), &second), 0);
+        tally_observe(dn_center_darwin(), "pair", &on_first);
+        tally_observe(second, "pair", &on_second);
+        post_ok(second, "pair");
+        WAIT_UNTIL_EQ(on_first.n_calls, 1);
+        WAIT_UNTIL_EQ(on_second.n_calls, 1);
+        fence_bus(peer);
+        CHECK_EQ(on_first.n_calls, 1);
+        CHECK_EQ(on_second.n_calls, 1);
+        dn_center_unref(second);
+}
+
+TEST_MAIN()

@@ -1,0 +1,427 @@
+/* Where callbacks run. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static char thread_name[32];
+static _Atomic bool named;
+
+/* The host's crash handler must also see faults in callbacks. */
+static bool is_fault(int signal)
+{
+        return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+               signal == SIGTRAP || signal == SIGSYS;
+}
+
+static void note_thread(const dn_event *event, void *context)
+{
+        sigset_t blocked;
+
+        (void)event;
+        (void)context;
+        pthread_getname_np(pthread_self(), thread_name, sizeof thread_name);
+        pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+        for (int signal = 1; signal < 32; signal++) /* higher ones belong to libc */
+                if (signal != SIGKILL && signal != SIGSTOP)
+                        CHECK_EQ(sigismember(&blocked, signal), !is_fault(signal));
+        named = true;
+}
+
+static void check_thread_name(const dn_executor *executor, const char *expected)
+{
+        test_bus *bus = test_bus_begin();
+        dn_handler handler = {.invoke = note_thread};
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", handler, executor, NULL), 0);
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL(named);
+        CHECK_STREQ(thread_name, expected);
+        test_bus_stop(bus);
+}
+
+TEST(defaultIsTheDeliveryThreadWithAllSignalsButFaultsBlocked)
+{
+        check_thread_name(NULL, "dn-delivery");
+}
+
+TEST(inlineIsTheDirectThreadWithAllSignalsButFaultsBlocked)
+{
+        dn_executor executor = dn_executor_inline();
+
+        check_thread_name(&executor, "dn-direct");
+}
+
+static void post_another(const dn_event *event, void *context)
+{
+        note_thread(event, context);
+        if (strcmp(event->name, "a") == 0)
+                CHECK_EQ(dn_center_post(event->center, "b", NULL, NULL, 0), 0);
+}
+
+TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
+{
+        test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        dn_executor executor = dn_executor_inline();
+        static tally seen = { 0 };
+        dn_observer *observers[2] = { NULL };
+
+        CHECK_EQ(dn_center_observe(center, "b", tally_handler(&seen), &executor, &observers[0]), 0);
+        CHECK_EQ(dn_center_observe(center, "a", (dn_handler){ .invoke = post_another }, &executor,
+                                   &observers[1]),
+                 0);
+        CHECK_EQ(dn_center_post(center, "a", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_STREQ(thread_name, "dn-service");
+        tally_drop(observers[0]);
+        tally_drop(observers[1]);
+}
+
+TEST(blockedCallbackDelaysOnlyItsOwnExecutor)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_executor inline_executor = dn_executor_inline();
+        static tally blocked = {.holds = true}, quick = {0}, local = {0};
+
+        tally_observe(dn_center_darwin(), "slow", &blocked);
+        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
+        tally_observe(dn_center_local(), "local", &local);
+        test_peer_post(peer, "slow");
+        WAIT_UNTIL_EQ(blocked.n_calls, 1);
+        for (unsigned i = 1; i <= 100; i++) {
+                test_peer_post(peer, "quick");
+                WAIT_UNTIL_EQ(quick.n_calls, i);
+        }
+        post_ok(dn_center_local(), "local");
+        CHECK_EQ(local.n_calls, 1);
+        blocked.holds = false;
+}
+
+/* Until then the thread that runs the handlers is the one that others wake. */
+TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
+{
+        dn_executor inline_executor = dn_executor_inline();
+        static tally blocked = {.holds = true}, quick = {0};
+
+        test_bus_begin();
+        tally_observe(dn_center_darwin(), "slow", &blocked);
+        post_elsewhere("slow", 1, "return");
+        WAIT_UNTIL_EQ(blocked.n_calls, 1);
+        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
+        for (unsigned i = 1; i <= 5; i++) {
+                post_elsewhere("quick", 1, "return");
+                WAIT_UNTIL_EQ(quick.n_posts, i);
+        }
+        post_elsewhere("slow", 3, "return");
+        blocked.holds = false;
+        WAIT_UNTIL_EQ(blocked.n_posts, 4);
+}
+
+/* Posts without end until told to stop. */
+ROLE(flood)
+{
+        while (dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0) >= 0)
+                continue;
+        return 1;
+}
+
+/* The word that others ring goes from one thread to the other amid rings. */
+TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
+{
+        dn_executor inline_executor = dn_executor_inline();
+
+        test_bus_use_none();
+        test_child *flood = test_spawn_role("flood", "F", NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
+        for (int i = 0; i < (TEST_HAS_SANITIZER ? 20 : 100); i++) {
+                tally of_flood = {0}, of_default = {0}, of_inline = {0};
+                dn_center *center;
+
+                CHECK_EQ(dn_center_open("none", &center), 0);
+                dn_observer *observers[] = {
+                        tally_observe(center, "F", &of_flood),
+                        tally_observe(center, "D", &of_default),
+                        tally_observe_on(center, "I", &of_inline, &inline_executor),
+                };
+                CHECK_STREQ(test_child_ask(poster, "D"), "posted");
+                CHECK_STREQ(test_child_ask(poster, "I"), "posted");
+                WAIT_UNTIL_EQ(of_default.n_posts, 1);
+                WAIT_UNTIL_EQ(of_inline.n_posts, 1);
+                for (int j = 0; j < 3; j++)
+                        tally_drop(observers[j]);
+                WAIT_UNTIL(of_flood.n_destroyed && of_default.n_destroyed && of_inline.n_destroyed);
+                dn_center_unref(center);
+        }
+        test_child_kill(flood);
+        test_child_kill(poster);
+}
+
+/* A host executor that runs nothing until told to. */
+typedef struct host_queue {
+        pthread_mutex_t lock;
+        dn_work_fn works[64];
+        void *arguments[64];
+        _Atomic unsigned n_waiting;
+        _Atomic unsigned n_held;
+        _Atomic unsigned n_released;
+        _Atomic bool refuses;
+} host_queue;
+
+static int host_enqueue(void *context, dn_work_fn work, void *argument)
+{
+        host_queue *self = context;
+
+        if (self->refuses)
+                return -ENOMEM;
+        pthread_mutex_lock(&self->lock);
+        CHECK(self->n_waiting < 64);
+        self->works[self->n_waiting] = work;
+        self->arguments[self->n_waiting] = argument;
+        self->n_waiting++;
+        pthread_mutex_unlock(&self->lock);
+        return 0;
+}
+
+static void host_retain(void *context)
+{
+        ((host_queue *)context)->n_held++;
+}
+
+static void host_release(void *context)
+{
+        CHECK(((host_queue *)context)->n_held-- > 0);
+        ((host_queue *)context)->n_released++;
+}
+
+static unsigned host_run(host_queue *self)
+{
+        dn_work_fn works[64];
+        void *arguments[64];
+        unsigned n;
+
+        pthread_mutex_lock(&self->lock);
+        n = self->n_waiting;
+        memcpy(works, self->works, sizeof works);
+        memcpy(arguments, self->arguments, sizeof arguments);
+        self->n_waiting = 0;
+        pthread_mutex_unlock(&self->lock);
+        for (unsigned i = 0; i < n; i++)
+                works[i](arguments[i]);
+        return n;
+}
+
+static dn_executor host_executor(host_queue *self)
+{
+        return (dn_executor){host_enqueue, self, host_retain, host_release};
+}
+
+TEST(hostExecutorRunsTheWorkItAccepted)
+{
+        test_bus_begin();
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        dn_executor executor = host_executor(&queue);
+        static tally seen = {0};
+        dn_observer *observer =
+                tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
+
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL(queue.n_waiting > 0);
+        CHECK_EQ(seen.n_calls, 0);
+        host_run(&queue);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK_EQ(queue.n_released, 0);
+        tally_drop(observer);
+        host_run(&queue);
+        WAIT_UNTIL_EQ(queue.n_released, 1);
+        CHECK_EQ(queue.n_held, 0);
+        CHECK_EQ(seen.n_destroyed, 1);
+}
+
+TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
+{
+        test_bus_begin();
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        static tally seen[5] = {0};
+        dn_executor executor = host_executor(&queue);
+        const char *const names[] = {"N", "N", "N", "M", "M"};
+        dn_observer *observers[5];
+
+        for (int i = 0; i < 5; i++)
+                observers[i] = tally_observe_on(dn_center_darwin(), names[i], &seen[i], &executor);
+        memset(&executor, 0xff, sizeof executor); /* it was only borrowed by the calls */
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL(queue.n_waiting > 0);
+        for (int i = 0; i < 5; i++)
+                tally_drop(observers[i]);
+        CHECK(queue.n_held > 0); /* for the work still waiting */
+        while (host_run(&queue) > 0)
+                ;
+        WAIT_UNTIL_EQ(queue.n_held, 0);
+        for (int i = 0; i < 5; i++) {
+                CHECK_EQ(seen[i].n_calls, 0);
+                CHECK_EQ(seen[i].n_destroyed, 1);
+        }
+}
+
+TEST(observersOfOneHostExecutorRunInRegistrationOrder)
+{
+        test_bus_begin();
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        static tally seen[8] = {0};
+
+        for (int i = 0; i < 8; i++) {
+                dn_executor executor = host_executor(&queue);
+                tally_observe_on(dn_center_darwin(), "N", &seen[i], &executor);
+        }
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL(queue.n_waiting > 0);
+        while (host_run(&queue) > 0)
+                for (int i = 1; i < 8; i++)
+                        CHECK(seen[i - 1].n_calls >= seen[i].n_calls);
+        CHECK_EQ(seen[7].n_calls, 1);
+}
+
+TEST(executorThatRefusesWorkIsSurvived)
+{
+        test_bus_begin();
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .refuses = true};
+        dn_executor executor = host_executor(&queue);
+        static tally refused = {0}, other = {0};
+        dn_observer *observer =
+                tally_observe_on(dn_center_darwin(), "N", &refused, &executor);
+
+        tally_observe(dn_center_darwin(), "N", &other);
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(other.n_calls, 1);
+        CHECK_EQ(refused.n_calls, 0);
+
+        queue.refuses = false;
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL(queue.n_waiting > 0);
+        host_run(&queue);
+        CHECK(refused.n_calls >= 1);
+        tally_drop(observer);
+        host_run(&queue);
+        WAIT_UNTIL_EQ(queue.n_released, 1);
+        CHECK_EQ(queue.n_held, 0);
+}
+
+TEST(setExecutorMovesLaterObserversOnly)
+{
+        test_bus_begin();
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        dn_center *center = dn_center_darwin();
+        dn_executor executor = host_executor(&queue);
+        static tally before = {0}, moved = {0}, back = {0};
+
+        CHECK_EQ(dn_center_add_observer(center, &before, tally_callback, "N", NULL, 0), 0);
+        CHECK_EQ(dn_center_set_executor(center, &executor), 0);
+        CHECK_EQ(dn_center_add_observer(center, &moved, tally_callback, "N", NULL, 0), 0);
+        CHECK_EQ(dn_center_set_executor(center, NULL), 0);
+        CHECK_EQ(dn_center_add_observer(center, &back, tally_callback, "N", NULL, 0), 0);
+        post_ok(center, "N");
+        WAIT_UNTIL_EQ(before.n_calls, 1);
+        WAIT_UNTIL_EQ(back.n_calls, 1);
+        WAIT_UNTIL(queue.n_waiting > 0);
+        CHECK_EQ(moved.n_calls, 0);
+        host_run(&queue);
+        CHECK_EQ(moved.n_calls, 1);
+        CHECK_EQ(dn_center_remove_every_observer(center, &moved), 0);
+        host_run(&queue);
+        WAIT_UNTIL_EQ(queue.n_held, 0);
+}
+
+TEST(hostsInlineValueIsReleasedOnce)
+{
+        test_bus_begin();
+        dn_executor executor = dn_executor_inline();
+        static tally seen, value;
+
+        executor.context = &value;
+        executor.release = tally_destroy;
+        dn_observer *observer = tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(value.n_destroyed, 0);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        WAIT_UNTIL_EQ(value.n_destroyed, 1);
+        fence_executor();
+        CHECK_EQ(value.n_destroyed, 1);
+}
+
+static void crash(const dn_event *event, void *context)
+{
+        char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        (void)event;
+        (void)context;
+        CHECK(page != MAP_FAILED);
+        *(volatile char *)page = 1;
+}
+
+static void leave(int signal)
+{
+        (void)signal;
+        _exit(0);
+}
+
+/* Argument: "inline", or anything else for the delivery thread. */
+ROLE(crashInCallback)
+{
+        dn_executor executor = strcmp(args[0], "inline") == 0 ? dn_executor_inline()
+                                                              : dn_executor_delivery_thread();
+        struct sigaction action = {.sa_handler = leave};
+
+        CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.x", (dn_handler){.invoke = crash},
+                                   &executor, NULL),
+                 0);
+        post_ok(dn_center_darwin(), "self.x");
+        WAIT_UNTIL(false);
+        return 1;
+}
+
+TEST_NO_BUS(faultInACallbackReachesTheHostsHandler)
+{
+        CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "delivery", NULL)), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "inline", NULL)), 0);
+}
+
+static void note_dropped(const dn_event *event, void *context)
+{
+        atomic_fetch_add((_Atomic uint64_t *)context, event->n_dropped);
+}
+
+TEST(queuedPostsThatTheExecutorRefusedAreReported)
+{
+        test_bus_begin();
+        static host_queue queue = { .lock = PTHREAD_MUTEX_INITIALIZER };
+        static _Atomic uint64_t n_dropped;
+        dn_executor executor = host_executor(&queue);
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ note_dropped, &n_dropped, NULL },
+                                   &executor, &observer),
+                 0);
+        queue.refuses = true;
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        queue.refuses = false;
+        CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
+        CHECK_EQ(host_run(&queue), 1);
+        CHECK_EQ(n_dropped, 3);
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+}
+
+TEST_MAIN()

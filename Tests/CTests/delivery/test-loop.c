@@ -1,0 +1,296 @@
+/* Delivery in the host's event loop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "tally.h"
+#include "test-bus.h"
+#include "test-child.h"
+
+static dn_loop *new_loop(void)
+{
+        dn_loop *loop = NULL;
+
+        CHECK_EQ(dn_loop_new(&loop), 0);
+        CHECK(loop);
+        return loop;
+}
+
+static bool is_readable(dn_loop *loop, int timeout_ms)
+{
+        struct pollfd wait = {.fd = dn_loop_get_fd(loop), .events = POLLIN};
+
+        return poll(&wait, 1, timeout_ms) == 1 && (wait.revents & POLLIN);
+}
+
+static bool becomes_readable(dn_loop *loop)
+{
+        return is_readable(loop, (int)(TEST_DEADLINE_US / 1000));
+}
+
+static dn_observer *observe_on(dn_loop *loop, const char *name, dn_handler handler)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        dn_center *center = dn_center_darwin();
+        dn_observer *observer = NULL;
+        uint64_t began_us = test_now_us();
+        int r = dn_center_observe(center, name, handler, &executor, &observer);
+
+        CHECK_EQ(settle_name(center, name, r, began_us), 0);
+        return observer;
+}
+
+TEST(descriptorIsReadableWhileCallbacksWait)
+{
+        test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        CHECK(!is_readable(loop, 0));
+        CHECK_EQ(dn_loop_process(loop), 0);
+        post_ok(dn_center_darwin(), "N");
+        CHECK(becomes_readable(loop));
+        CHECK(is_readable(loop, 0)); /* level-triggered */
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(seen.n_calls, 1);
+        CHECK(!is_readable(loop, 0));
+        tally_drop(observer);
+        CHECK(!dn_loop_close(loop));
+        CHECK_EQ(seen.n_destroyed, 1);
+}
+
+TEST_NO_BUS(descriptorIsCloseOnExec)
+{
+        unsigned n_fds = test_n_fds();
+        dn_loop *loop = new_loop();
+
+        CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
+        dn_loop_close(loop);
+        CHECK_EQ(test_n_fds(), n_fds);
+}
+
+static pthread_t processing_thread;
+static _Atomic unsigned n_on_thread;
+
+static void check_thread(const dn_event *event, void *context)
+{
+        (void)event;
+        (void)context;
+        CHECK(pthread_equal(pthread_self(), processing_thread));
+        n_on_thread++;
+}
+
+TEST(callbacksRunOnTheThreadThatProcesses)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_loop *loop = new_loop();
+
+        processing_thread = pthread_self();
+        observe_on(loop, "N", (dn_handler){.invoke = check_thread});
+        test_peer_post(peer, "N");
+        CHECK(becomes_readable(loop));
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(n_on_thread, 1);
+        dn_loop_close(loop);
+}
+
+static void post_self(const dn_event *event, void *context)
+{
+        tally_invoke(event, context);
+        post_ok(event->center, event->name);
+}
+
+TEST(workAddedWhileProcessingWaitsForTheNextCall)
+{
+        test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_handler handler = {post_self, &seen, tally_destroy};
+        dn_observer *observer = observe_on(loop, "N", handler);
+
+        post_ok(dn_center_darwin(), "N");
+        for (unsigned i = 1; i <= 20; i++) {
+                CHECK(becomes_readable(loop));
+                CHECK(dn_loop_process(loop) > 0);
+                CHECK_EQ(seen.n_calls, i);
+        }
+        tally_drop(observer);
+        dn_loop_close(loop);
+        CHECK_EQ(seen.n_destroyed, 1);
+}
+
+TEST(oneExecutorValueServesTwoNames)
+{
+        test_bus_begin();
+        dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
+        static tally first = {0}, second = {0};
+        dn_observer *one = tally_observe_on(dn_center_darwin(), "N", &first, &executor);
+        dn_observer *two = tally_observe_on(dn_center_darwin(), "M", &second, &executor);
+
+        tally_drop(one);
+        WAIT_UNTIL((dn_loop_process(loop), first.n_destroyed == 1));
+        post_ok(dn_center_darwin(), "M");
+        WAIT_UNTIL((dn_loop_process(loop), second.n_calls == 1));
+        tally_drop(two);
+        CHECK(!dn_loop_close(loop));
+        CHECK_EQ(second.n_destroyed, 1);
+}
+
+TEST(closingRunsWhatWaitsThenRefuses)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "N");
+        CHECK(becomes_readable(loop));
+        dn_loop_close(loop);
+        CHECK_EQ(seen.n_calls, 1);
+        post_ok(dn_center_darwin(), "N");
+        test_peer_post(peer, "N");
+        fence_bus(peer);
+        CHECK_EQ(seen.n_calls, 1);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+}
+
+TEST_NO_BUS(closedLoopRefusesWork)
+{
+        dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
+        static tally seen = { 0 };
+
+        executor.retain(executor.context);
+        dn_loop_close(loop);
+        CHECK_EQ(executor.enqueue(executor.context, tally_destroy, &seen), -ECANCELED);
+        executor.release(executor.context);
+        CHECK_EQ(seen.n_destroyed, 0);
+}
+
+TEST(cancelOnTheLoopThreadDropsWhatWaits)
+{
+        test_bus_begin();
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+
+        post_ok(dn_center_darwin(), "N");
+        CHECK(becomes_readable(loop));
+        tally_drop(observer);
+        dn_loop_process(loop);
+        CHECK_EQ(seen.n_calls, 0);
+        CHECK_EQ(seen.n_destroyed, 1);
+        dn_loop_close(loop);
+}
+
+/* Makes a loop with a waiting callback, on a center without a bus. */
+static dn_center *prepare_to_fork(dn_loop *loop, tally *seen)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open("none", &center), 0);
+        CHECK_EQ(dn_center_observe(center, "N", tally_handler(seen), &executor, NULL), 0);
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK(becomes_readable(loop));
+        return center;
+}
+
+static void check_unharmed(dn_loop *loop, dn_center *center, tally *seen)
+{
+        for (unsigned i = 1; i <= 3; i++) {
+                CHECK(becomes_readable(loop));
+                CHECK(dn_loop_process(loop) > 0);
+                CHECK_EQ(seen->n_calls, i);
+                CHECK(!is_readable(loop, 0));
+                CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        }
+}
+
+TEST_NO_BUS(forkedChildProcessesNothingFromTheParentsLoop)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+        pid_t pid = test_fork();
+
+        if (pid == 0) {
+                CHECK_EQ(dn_loop_process(loop), 0);
+                CHECK_EQ(seen.n_calls, 0);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_unharmed(loop, center, &seen);
+}
+
+TEST_NO_BUS(parentsLoopMayBeClosedInAForkedChild)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+        pid_t pid = test_fork();
+
+        if (pid == 0) {
+                CHECK(!dn_loop_close(loop));
+                CHECK_EQ(seen.n_calls, 0);
+                CHECK_EQ(seen.n_destroyed, 0);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        check_unharmed(loop, center, &seen);
+}
+
+/* Registers on the parent's loop, which refuses the posts. */
+static void observe_in_child(dn_loop *loop, dn_center *center)
+{
+        dn_executor executor = dn_loop_executor(loop);
+        static tally fresh = {0};
+        dn_observer *observer = NULL;
+        int r = dn_center_observe(center, "M", tally_handler(&fresh), &executor, &observer);
+
+        CHECK((r == 0) == (observer != NULL));
+        CHECK_EQ(dn_center_post(center, "M", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_loop_process(loop), 0);
+        CHECK_EQ(fresh.n_calls, 0);
+        if (observer)
+                tally_drop(observer);
+        CHECK_EQ(fresh.n_destroyed, 1);
+        CHECK_EQ(fresh.n_calls, 0);
+        CHECK(!dn_loop_close(loop));
+}
+
+TEST_NO_BUS(parentsLoopRefusesWorkOfAForkedChild)
+{
+        dn_loop *loop = new_loop();
+        static tally seen = {0};
+        dn_center *center = prepare_to_fork(loop, &seen);
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer allows no threads in a forked child");
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK(!is_readable(loop, 0));
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                observe_in_child(loop, center);
+                CHECK_EQ(seen.n_calls, 1);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        CHECK(!is_readable(loop, 0)); /* both processes share the descriptor */
+        CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
+        CHECK(becomes_readable(loop));
+        CHECK(dn_loop_process(loop) > 0);
+        CHECK_EQ(seen.n_calls, 2);
+        dn_loop_close(loop);
+}
+
+TEST_MAIN()

@@ -1,0 +1,220 @@
+/* Observers of a prefix hear of registered names through the table, which may be replaced. */
+#include "record.h"
+#include "roles.h"
+#include "shm.h"
+#include "table-file.h"
+#include "tally.h"
+
+#define N_POSTS 20000 /* of each poster */
+#define N_POSTERS 2
+
+static tally own;
+
+/* Arguments: a name to observe, or none. Then posts each name that it reads, and confirms it. */
+ROLE(member)
+{
+        char line[64];
+
+        if (n_args > 0)
+                tally_observe(dn_center_darwin(), args[0], &own);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                line[strcspn(line, "\n")] = '\0';
+                post_soon(dn_center_darwin(), line);
+                printf("posted\n");
+        }
+        return 0;
+}
+
+ROLE(observeForEver)
+{
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "", tally_handler(&own), NULL, NULL),
+                 0);
+        printf("ready\n");
+        (void)getchar();
+        return 0;
+}
+
+static test_child *spawn_member(const char *name)
+{
+        test_child *member = test_spawn_role("member", name, NULL);
+
+        CHECK_STREQ(test_child_read_line(member), "ready");
+        return member;
+}
+
+static void post_by(test_child *poster, const char *name)
+{
+        CHECK_STREQ(test_child_ask(poster, name), "posted");
+}
+
+static dn_observer *observe_prefix(const char *prefix, dn_handler handler)
+{
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, handler, NULL, &observer), 0);
+        return observer;
+}
+
+TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
+{
+        record seen;
+
+        test_bus_use_none();
+        record_init(&seen);
+        dn_observer *observer = observe_prefix("com.", record_handler(&seen));
+        test_child *holder = spawn_observer("com.held", "org.held");
+        post_elsewhere("com.held", 1, "return");
+        post_elsewhere("com.unheld", 1, "return");
+        post_elsewhere("org.held", 1, "return");
+        post_ok(dn_center_darwin(), "com.own");
+        post_elsewhere("com.held", 1, "return");
+        WAIT_UNTIL_EQ(seen.n_calls, 3);
+        CHECK_STREQ(seen.text, "com.held\ncom.own\ncom.held\n");
+        record_drop(observer, &seen);
+        test_child_wait(holder);
+}
+
+TEST_NO_BUS(aNameThatIsRegisteredLaterIsHeardFromItsFirstPost)
+{
+        static tally seen;
+
+        test_bus_use_none();
+        dn_observer *observer = observe_prefix("late.", tally_handler(&seen));
+        test_child *poster = spawn_member(NULL);
+        for (uint64_t i = 1; i <= 20; i++) {
+                char name[16];
+                snprintf(name, sizeof name, "late.%u", (unsigned)i);
+                tally_observe(dn_center_darwin(), name, &own);
+                post_by(poster, name);
+                post_ok(dn_center_darwin(), name);
+                post_by(poster, name);
+                WAIT_UNTIL_EQ(seen.n_posts, 3 * i);
+        }
+        CHECK_EQ(own.n_posts, 60);
+        tally_drop(observer);
+        test_child_wait(poster);
+}
+
+TEST(everyPostOfAFloodIsCountedOnce)
+{
+        test_child *posters[N_POSTERS];
+        static tally seen;
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        dn_observer *observer = observe_prefix("fl", tally_handler(&seen));
+        test_child *holder = spawn_observer("flood", NULL);
+        for (size_t i = 0; i < N_POSTERS; i++)
+                posters[i] = test_spawn_role("post", "flood", "20000", "return", NULL);
+        for (size_t i = 0; i < N_POSTERS; i++)
+                CHECK_EQ(test_child_wait(posters[i]), 0);
+        WAIT_UNTIL_EQ(seen.n_posts, N_POSTS * N_POSTERS);
+        WAIT_UNTIL_EQ(child_posts(holder, 0), N_POSTS * N_POSTERS);
+        fence_bus(peer);
+        CHECK_EQ(seen.n_posts, N_POSTS * N_POSTERS);
+        tally_drop(observer);
+        test_child_wait(holder);
+}
+
+TEST_NO_BUS(anObserverGoesToTheNextTable)
+{
+        static tally seen;
+        uint64_t n_before;
+
+        begin_without_bus();
+        dn_observer *observer = observe_prefix("com.", tally_handler(&seen));
+        test_child *holder = spawn_observer("com.x", NULL), *member = spawn_member("other");
+        for (int i = 0; i < 5; i++) {
+                remove_table();
+                WAIT_UNTIL((post_by(member, "com.x"), is_there()));
+                n_before = seen.n_posts;
+                post_by(member, "com.x");
+                WAIT_UNTIL(seen.n_posts > n_before);
+        }
+        tally_drop(observer);
+        test_child_wait(member);
+        test_child_wait(holder);
+}
+
+/* It is counted where nobody but the holder looks, and in the next table it has no slot. */
+TEST_NO_BUS(aPostIsHeardWhoseHolderMovesLate)
+{
+        static tally seen, other;
+
+        begin_without_bus();
+        dn_observer *observer = observe_prefix("com.", tally_handler(&seen));
+        test_child *holder = spawn_observer("com.x", NULL);
+        test_child *poster = spawn_member(NULL);
+        post_by(poster, "com.x");
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        test_child_pause(holder);
+        remove_table();
+        dn_observer *late = tally_observe(dn_center_darwin(), "other", &other);
+        fence_executor();
+        uint64_t n_before = seen.n_posts;
+        post_by(poster, "com.x");
+        test_child_resume(holder);
+        WAIT_UNTIL(seen.n_posts > n_before);
+        WAIT_UNTIL(child_posts(holder, 0) > 1);
+        tally_drop(late);
+        tally_drop(observer);
+        test_child_wait(poster);
+        test_child_wait(holder);
+}
+
+TEST_NO_BUS(anObserverWithoutATableGetsOneLater)
+{
+        static tally seen;
+        dn_observer *observer = NULL;
+
+        begin_without_bus();
+        test_child *member = spawn_member("com.x");
+        forbid_tables();
+        remove_table();
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&seen), NULL,
+                                          &observer),
+                 DN_NOT_CONNECTED);
+        WAIT_UNTIL((post_by(member, "com.x"), seen.n_posts > 0));
+        tally_drop(observer);
+        test_child_wait(member);
+}
+
+/* The process that takes its place hears only of its own names. */
+TEST_NO_BUS(anObserverThatWasKilledLeavesNothingBehind)
+{
+        test_bus_use_none();
+        dn__region *own = open_region("none");
+        test_child *observer = test_spawn_role("observeForEver", NULL);
+
+        CHECK_STREQ(test_child_read_line(observer), "ready");
+        CHECK(own->table->watchers[0] != 0);
+        test_child_kill(observer);
+        dn__region *heir = open_region("none");
+        CHECK_EQ(own->table->watchers[0], 0);
+        dn__region_close(heir);
+        dn__region_close(own);
+}
+
+TEST_NO_BUS(theLastObserverEndsIt)
+{
+        static tally seen[2];
+        dn_observer *observers[2];
+
+        test_bus_use_none();
+        dn__region *own = open_region("none");
+        for (int i = 0; i < 2; i++)
+                observers[i] = observe_prefix(i ? "a" : "b", tally_handler(&seen[i]));
+        CHECK(own->table->watchers[0] != 0);
+        tally_drop(observers[0]);
+        test_child *holder = spawn_observer("a", NULL);
+        post_elsewhere("a", 1, "return");
+        WAIT_UNTIL_EQ(seen[1].n_posts, 1);
+        tally_drop(observers[1]);
+        WAIT_UNTIL_EQ(own->table->watchers[0], 0);
+        test_child_wait(holder);
+        dn__region_close(own);
+}
+
+TEST_MAIN()

@@ -1,0 +1,177 @@
+/* Observers of all names that begin with a text, on the Darwin center. */
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+
+#include "record.h"
+#include "roles.h"
+#include "shm.h"
+#include "tally.h"
+#include "test-bus.h"
+
+static dn_observer *observe_prefix(const char *prefix, record *self)
+{
+        dn_observer *observer = NULL;
+
+        record_init(self);
+        await_bus(dn_center_darwin());
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, record_handler(self), NULL,
+                                          &observer),
+                 0);
+        return observer;
+}
+
+TEST_ON_BUS(theEventSaysWhichNameWasPosted)
+{
+        test_bus_begin();
+        record com, all;
+        dn_observer *observers[] = { observe_prefix("com.x", &com), observe_prefix("", &all) };
+
+        post_elsewhere("com.x", 1, "_exit");
+        WAIT_UNTIL_EQ(all.n_calls, 1);
+        post_elsewhere("com.xy", 1, "_exit");
+        WAIT_UNTIL_EQ(all.n_calls, 2);
+        post_elsewhere("org.x", 1, "_exit");
+        WAIT_UNTIL_EQ(all.n_calls, 3);
+        post_ok(dn_center_darwin(), "com.x.own");
+        post_ok(dn_center_darwin(), "self.own");
+        record_expect(&all, 5, "com.x\ncom.xy\norg.x\ncom.x.own\nself.own\n");
+        record_expect(&com, 3, "com.x\ncom.xy\ncom.x.own\n");
+        record_drop(observers[0], &com);
+        record_drop(observers[1], &all);
+}
+
+TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
+{
+        enum { N = 300 };
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally exact = { 0 }, prefix = { 0 };
+        dn_observer *observers[2] = { NULL, tally_observe(dn_center_darwin(), "com.x.y", &exact) };
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.x", tally_handler(&prefix), NULL,
+                                          &observers[0]),
+                 0);
+        post_elsewhere("com.x.y", N, "_exit");
+        WAIT_UNTIL_EQ(exact.n_posts, N);
+        WAIT_UNTIL_EQ(prefix.n_posts, N);
+        for (int i = 0; i < N; i++)
+                post_ok(dn_center_darwin(), "com.x.y");
+        test_peer_post(peer, "com.x.y");
+        fence_bus(peer);
+        WAIT_UNTIL_EQ(exact.n_posts, 2 * N + 1);
+        WAIT_UNTIL_EQ(prefix.n_posts, 2 * N + 1);
+        tally_drop(observers[0]);
+        tally_drop(observers[1]);
+}
+
+/* There is no bus while they are posted; another process holds the name, so that it is counted. */
+TEST_ON_BUS(namesInTheTableAreCaughtUp)
+{
+        test_bus *bus = test_bus_begin();
+        spawn_observer("com.x", NULL);
+        static tally seen = { 0 };
+        dn_observer *observer = NULL;
+
+        await_bus(dn_center_darwin());
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&seen), NULL,
+                                          &observer),
+                 0);
+        test_bus_kill(bus);
+        post_elsewhere("com.x", 10, "return");
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(seen.n_posts, 10);
+        tally_drop(observer);
+}
+
+TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        static tally a = { 0 }, b = { 0 }, exact = { 0 };
+        dn_observer *observers[3] = { 0 };
+        test_signal own;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "com.own");
+        test_peer_next(peer, &own);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.a", tally_handler(&a), NULL,
+                                          &observers[0]),
+                 0);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&b), NULL,
+                                          &observers[1]),
+                 0);
+        observers[2] = tally_observe(dn_center_darwin(), "com.a.x", &exact);
+        if (test_peer_n_rules(peer, own.sender) >= 0)
+                CHECK_EQ(test_peer_n_rules(peer, own.sender), 1);
+        test_peer_post(peer, "com.a.x");
+        WAIT_UNTIL(a.n_calls == 1 && b.n_calls == 1 && exact.n_calls == 1);
+        tally_drop(observers[0]);
+        tally_drop(observers[1]);
+        /* Nothing is missed while the rules change. */
+        for (int i = 0; i < 200; i++) {
+                test_peer_post(peer, "com.a.x");
+                test_let_pass_ms(10);
+        }
+        WAIT_UNTIL_EQ(exact.n_posts, 201);
+        if (test_peer_n_rules(peer, own.sender) >= 0)
+                WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), 1);
+        CHECK_EQ(a.n_calls, 1);
+        tally_drop(observers[2]);
+}
+
+TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
+{
+        record seen;
+        dn_observer *observer = NULL;
+
+        test_bus_use_none();
+        forbid_tables();
+        record_init(&seen);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", record_handler(&seen), NULL,
+                                          &observer),
+                 DN_NOT_CONNECTED);
+        post_soon(dn_center_darwin(), "com.own");
+        record_expect(&seen, 1, "com.own\n");
+        record_drop(observer, &seen);
+}
+
+TEST(namesOfAnotherUserAreLeftOut)
+{
+        test_bus_begin();
+        static tally seen = { 0 };
+
+        if (geteuid() == 0)
+                CHECK_EQ(seteuid(65534), 0);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "user.uid.1.", tally_handler(&seen),
+                                          NULL, NULL),
+                 -EACCES);
+        CHECK_EQ(seen.n_destroyed, 1);
+        /* The leak sanitizer has to attach to this process. */
+        CHECK_EQ(seteuid(getuid()), 0);
+}
+
+TEST(aPrefixIsWellFormed)
+{
+        test_bus_begin();
+        char too_long[DN_NAME_MAX_BYTES + 2];
+        static tally seen = { 0 };
+
+        memset(too_long, 'n', sizeof(too_long) - 1);
+        too_long[sizeof(too_long) - 1] = '\0';
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), NULL, tally_handler(&seen), NULL,
+                                          NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "\xff", tally_handler(&seen), NULL,
+                                          NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), too_long, tally_handler(&seen), NULL,
+                                          NULL),
+                 -ENAMETOOLONG);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_local(), "x", tally_handler(&seen), NULL, NULL),
+                 -EINVAL);
+        CHECK_EQ(dn_center_observe_prefix(NULL, "x", tally_handler(&seen), NULL, NULL), -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 5);
+}
+
+TEST_MAIN()

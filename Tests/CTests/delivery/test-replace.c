@@ -1,0 +1,175 @@
+/* Replaces the handler of an observer. */
+#include <pthread.h>
+
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+TEST(replacedHandlerIsDestroyedAndTheNewOneTakesOver)
+{
+        test_bus_begin();
+        dn_center *center = dn_center_darwin();
+        static tally old = {0}, new = {0};
+        dn_observer *before = tally_observe(center, "N", &old), *after = NULL;
+
+        post_ok(center, "N");
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), NULL, &after), 0);
+        WAIT_UNTIL_EQ(old.n_destroyed, 1);
+        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), NULL, NULL), -EINVAL);
+        new.n_destroyed = 0;
+        post_ok(center, "N");
+        WAIT_UNTIL_EQ(new.n_calls, 1);
+        CHECK_EQ(old.n_calls, 1);
+        dn_observer_unref(before);
+        tally_drop(after);
+        WAIT_UNTIL_EQ(new.n_destroyed, 1);
+}
+
+TEST_NO_BUS(localHandlerCanBeReplacedToo)
+{
+        static tally old = {0}, new = {0};
+        dn_observer *before = tally_observe(dn_center_local(), "N", &old), *after = NULL;
+
+        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), NULL, &after), 0);
+        CHECK_EQ(old.n_destroyed, 1);
+        post_ok(dn_center_local(), "N");
+        CHECK_EQ(old.n_calls, 0);
+        CHECK_EQ(new.n_calls, 1);
+        dn_observer_unref(before);
+        tally_drop(after);
+        CHECK_EQ(new.n_destroyed, 1);
+}
+
+TEST(waitingPostsGoToTheNewHandler)
+{
+        test_bus_begin();
+        dn_center *center = dn_center_darwin();
+        static tally old = {.holds = true}, new = {0};
+        dn_observer *before = tally_observe(center, "N", &old), *after = NULL;
+
+        for (int i = 0; i < 10; i++)
+                post_ok(center, "N");
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), NULL, &after), 0);
+        old.holds = false;
+        WAIT_UNTIL_EQ(new.n_posts, 9);
+        fence_executor();
+        CHECK_EQ(old.n_posts, 1);
+        CHECK_EQ(new.n_posts, 9);
+        CHECK_EQ(old.n_destroyed, 1);
+        dn_observer_unref(before);
+        tally_drop(after);
+}
+
+#define N_POSTS 20000
+#define N_HANDLERS 200
+
+static void *post_many(void *argument)
+{
+        (void)argument;
+        for (int i = 0; i < N_POSTS; i++)
+                post_ok(dn_center_darwin(), "N");
+        return NULL;
+}
+
+TEST(everyPostGoesToExactlyOneOfTheHandlers)
+{
+        static tally tallies[N_HANDLERS];
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &tallies[0]);
+        uint64_t sum = 0;
+        pthread_t thread;
+
+        test_peer_watch(peer, TEST_WIRE_RULE ",arg0namespace='fence'");
+        CHECK_EQ(pthread_create(&thread, NULL, post_many, NULL), 0);
+        for (int i = 1; i < N_HANDLERS; i++) {
+                dn_observer *next = NULL;
+                CHECK_EQ(dn_observer_replace(observer, tally_handler(&tallies[i]), NULL, &next),
+                         0);
+                dn_observer_unref(observer);
+                observer = next;
+        }
+        pthread_join(thread, NULL);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        fence_bus(peer);
+        for (int i = 0; i < N_HANDLERS; i++)
+                sum += tallies[i].n_posts;
+        CHECK_EQ(sum, N_POSTS);
+        tally_drop(observer);
+        for (int i = 0; i < N_HANDLERS; i++)
+                WAIT_UNTIL_EQ(tallies[i].n_destroyed, 1);
+}
+
+/* Local center: the handlers called, in order. */
+static char called[32];
+static dn_observer *replaced;
+static bool is_done;
+
+static void note_call(const dn_event *event, void *context)
+{
+        (void)event;
+        CHECK(strlen(called) + 1 < sizeof called);
+        strcat(called, context);
+}
+
+static void note_and_replace(const dn_event *event, void *context)
+{
+        dn_observer *before = replaced;
+        dn_handler next = {.invoke = note_call, .context = "R"};
+
+        note_call(event, context);
+        if (is_done)
+                return;
+        is_done = true;
+        CHECK_EQ(dn_observer_replace(before, next, NULL, &replaced), 0);
+        dn_observer_unref(before);
+}
+
+static dn_observer *observe_noting(const char *mark, void (*invoke)(const dn_event *, void *))
+{
+        dn_handler handler = {.invoke = invoke, .context = (void *)mark};
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, &observer), 0);
+        return observer;
+}
+
+TEST_NO_BUS(replacementBeforeItsTurnTakesTheTurn)
+{
+        observe_noting("A", note_and_replace);
+        replaced = observe_noting("B", note_call);
+        observe_noting("C", note_call);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ARC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ARCARC");
+        tally_drop(replaced);
+}
+
+TEST_NO_BUS(replacementAfterItsTurnWaitsForTheNextPost)
+{
+        observe_noting("A", note_call);
+        replaced = observe_noting("B", note_call);
+        observe_noting("C", note_and_replace);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABCARC");
+        tally_drop(replaced);
+}
+
+TEST_NO_BUS(callbackThatReplacesItselfKeepsItsPlace)
+{
+        observe_noting("A", note_call);
+        replaced = observe_noting("B", note_and_replace);
+        observe_noting("C", note_call);
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABC");
+        post_ok(dn_center_local(), "N");
+        CHECK_STREQ(called, "ABCARC");
+        tally_drop(replaced);
+}
+
+TEST_MAIN()

@@ -1,0 +1,195 @@
+/* More processes or names than a table has room for: the bus takes over, until there is room. */
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "member.h"
+#include "roles.h"
+#include "shm.h"
+
+#define N_ROUNDS 10
+
+static test_bus *begin_without_bus(void)
+{
+        test_bus *none = test_bus_start("none", NULL);
+
+        test_bus_use(none);
+        return none;
+}
+
+static dn__region *open_region_of(const test_bus *bus)
+{
+        dn__region *region;
+
+        CHECK_EQ(dn__fork_init(), 0);
+        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
+        return region;
+}
+
+/* Each post of A and B, by the other one, is heard once. */
+static void check_both_ways(test_child *a, test_child *b)
+{
+        uint64_t of_a = posts_of(a), of_b = posts_of(b);
+
+        for (unsigned i = 1; i <= N_ROUNDS; i++) {
+                post_by(a, "B");
+                post_by(b, "A");
+                WAIT_UNTIL_EQ(posts_of(b), of_b + i);
+                WAIT_UNTIL_EQ(posts_of(a), of_a + i);
+        }
+}
+
+/* It has joined by itself: it can have missed posts and says so once, but no more than that. */
+static void check_joins(test_child *member, int n_posts)
+{
+        WAIT_UNTIL_EQ(ask(member, "tables"), 1);
+        WAIT_UNTIL_EQ(ask(member, "uncounted"), 0);
+        WAIT_UNTIL_EQ(ask(member, "posts"), n_posts + 1);
+}
+
+static int taken_fd;
+
+/* Claims all entries that are free. */
+static void take_entries(const dn__region *region)
+{
+        taken_fd = open(region->file.path, O_RDWR | O_CLOEXEC);
+        CHECK(taken_fd >= 0);
+        for (unsigned i = 0; i < DN__SHM_N_PROCESSES; i++)
+                (void)dn__claim_take(taken_fd, i);
+}
+
+static void free_all_entries(void)
+{
+        close(taken_fd);
+}
+
+TEST_ON_BUS(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *inside = spawn_member("A");
+        dn__region *region = open_region_of(bus);
+
+        take_entries(region);
+        test_child *outside = spawn_member("B");
+        CHECK_EQ(ask(outside, "tables"), 0);
+        CHECK_EQ(ask(outside, "uncounted"), 1);
+        check_both_ways(inside, outside);
+        CHECK_EQ(ask(outside, "tables"), 0);
+        free_all_entries();
+        check_joins(outside, N_ROUNDS);
+        check_both_ways(inside, outside);
+        end_member(outside);
+        end_member(inside);
+        dn__region_close(region);
+        test_bus_stop(bus);
+}
+
+TEST_NO_BUS(aProcessBeyondTheTableIsToldThatNothingReachesIt)
+{
+        test_bus *none = begin_without_bus();
+        test_child *inside = spawn_member("A");
+        dn__region *region = open_region_of(none);
+
+        take_entries(region);
+        test_child *outside = spawn_member_with("B", DN_NOT_CONNECTED);
+        CHECK_EQ(ask(outside, "tables"), 0);
+        CHECK_EQ(ask(outside, "uncounted"), 1);
+        CHECK_EQ(ask(outside, "post A"), 0);
+        WAIT_UNTIL_EQ(ask(inside, "posts"), 1);
+        free_all_entries();
+        check_joins(outside, 0);
+        check_both_ways(inside, outside);
+        end_member(outside);
+        end_member(inside);
+        dn__region_close(region);
+        test_bus_stop(none);
+}
+
+/* --- What it costs --------------------------------------------------------------------------- */
+
+/* Arguments: name. Observes it, then answers each line with the processor time of 5 000 posts of
+ * another name. */
+ROLE(measure)
+{
+        static tally seen;
+        char line[16];
+
+        tally_observe_soon(dn_center_darwin(), args[0], &seen);
+        printf("ready\n");
+        while (fgets(line, sizeof line, stdin)) {
+                uint64_t before_us = test_cpu_us();
+                for (int i = 0; i < 5000; i++)
+                        CHECK(dn_center_post(dn_center_darwin(), "A", NULL, NULL, 0) >= 0);
+                printf("%llu\n", (unsigned long long)(test_cpu_us() - before_us));
+        }
+        return 0;
+}
+
+static test_child *spawn_measuring(const char *name)
+{
+        test_child *child = test_spawn_role("measure", name, NULL);
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        return child;
+}
+
+TEST_NO_BUS(postsOfAProcessBeyondTheTableCostNoMore)
+{
+        test_bus *none = begin_without_bus();
+        test_child *observer = spawn_member("A"), *inside = spawn_measuring("B");
+        dn__region *region = open_region_of(none);
+
+        take_entries(region);
+        test_child *outside = spawn_measuring("C");
+        long long inside_us = ask(inside, "post"), outside_us = ask(outside, "post");
+        CHECK(outside_us < 2 * inside_us + 20000);
+        CHECK_EQ(test_child_wait(outside), 0);
+        CHECK_EQ(test_child_wait(inside), 0);
+        end_member(observer);
+        dn__region_close(region);
+        test_bus_stop(none);
+}
+
+/* Without a table or a bus it tries again, more and more seldom, and looks every 5 seconds: in two
+ * seconds it wakes up six times. */
+TEST_NO_BUS(aProcessThatCanHaveNoTableHardlyEverWakesUp)
+{
+        static tally seen;
+
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer has a thread that wakes up");
+        test_bus_use_nothing();
+        test_directory_cover("/dev/shm", "mode=0555,size=4k");
+        CHECK_EQ(mount(NULL, "/dev/shm", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "A", tally_handler(&seen), NULL, NULL),
+                 DN_NOT_CONNECTED);
+        uint64_t n_before = test_n_switches_of_others();
+        test_let_pass_ms(2000);
+        CHECK(test_n_switches_of_others() - n_before < 20);
+}
+
+/* --- Names ----------------------------------------------------------------------------------- */
+
+TEST_ON_BUS(namesBeyondTheTableUseTheBusBothWaysUntilASlotIsFree)
+{
+        test_bus *bus = test_bus_begin();
+        dn__region *region = open_region_of(bus);
+        dn__shm_slot *fillers[] = {fill_set_of(region, "A"), fill_set_of(region, "B")};
+        test_child *a = spawn_member("A"), *b = spawn_member("B");
+
+        CHECK_EQ(ask(a, "tables"), 1);
+        CHECK_EQ(ask(a, "uncounted"), 1);
+        check_both_ways(a, b);
+        for (int i = 0; i < 2; i++)
+                dn__slot_release(region, fillers[i]);
+        check_joins(a, N_ROUNDS);
+        check_joins(b, N_ROUNDS);
+        check_both_ways(a, b);
+        end_member(a);
+        end_member(b);
+        dn__region_close(region);
+        test_bus_stop(bus);
+}
+
+TEST_MAIN()

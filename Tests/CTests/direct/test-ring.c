@@ -1,0 +1,458 @@
+/* Rings processes through the shared table, in every order of the steps.
+ *
+ * This runs the code itself, not a copy: it is compiled in here with atomic operations that are
+ * steps and with a simulated system call. Each thread of the model is a coroutine. Before each step
+ * a scheduler decides which thread continues or dies. All decisions are tried in turn, except those
+ * that lead to a state seen before. */
+#undef _FORTIFY_SOURCE /* treats a jump to another stack as an error */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "test.h"
+
+/* --- Atomic operations that are steps ------------------------------------------------------- */
+
+/* Before each of them the scheduler decides. Of the values that they read, only those are recorded
+ * that the thread still knows after its next step. */
+static void step(const volatile void *address, int place);
+static void note(uint64_t value);
+static void note_if_kept(const volatile void *address, uint64_t value);
+
+#define STEP(address, operation, note)                                                             \
+        __extension__({                                                                            \
+                step(address, __COUNTER__);                                                        \
+                __auto_type value_ = (operation);                                                  \
+                note(address, (uint64_t)value_);                                                   \
+                value_;                                                                            \
+        })
+#define NOTE(address, value) note(value)
+#define NOTE_IF_KEPT(address, value) note_if_kept(address, value)
+#define NOTE_IF_NUMBERED(address, value) (sizeof(*(address)) == 4 ? note(value) : (void)0)
+#define FORGET(address, value) ((void)(value))
+#define IN_ORDER memory_order_seq_cst
+
+#undef atomic_load
+#undef atomic_store
+#undef atomic_exchange
+#undef atomic_fetch_add
+#undef atomic_fetch_or
+#undef atomic_fetch_and
+#undef atomic_compare_exchange_strong
+#undef atomic_compare_exchange_weak
+#define atomic_load(at) STEP(at, atomic_load_explicit(at, IN_ORDER), NOTE_IF_KEPT)
+#define atomic_store(at, value)                                                                    \
+        (step(at, __COUNTER__), atomic_store_explicit(at, value, IN_ORDER))
+#define atomic_exchange(at, value) STEP(at, atomic_exchange_explicit(at, value, IN_ORDER), NOTE)
+#define atomic_fetch_add(at, value) STEP(at, atomic_fetch_add_explicit(at, value, IN_ORDER), NOTE)
+#define atomic_fetch_or(at, value)                                                                 \
+        STEP(at, atomic_fetch_or_explicit(at, value, IN_ORDER), NOTE_IF_NUMBERED)
+#define atomic_fetch_and(at, value)                                                                \
+        STEP(at, atomic_fetch_and_explicit(at, value, IN_ORDER), FORGET)
+#define atomic_compare_exchange_strong(at, expected, value)                                        \
+        STEP(at, atomic_compare_exchange_strong_explicit(at, expected, value, IN_ORDER, IN_ORDER), \
+             NOTE)
+#define atomic_compare_exchange_weak atomic_compare_exchange_strong
+
+static long pretend(long number, const volatile void *word, int operation, uint32_t value);
+
+/* The last argument before the ignored ones is the value to sleep on. */
+#define syscall(number, word, operation, value, until, ...)                                        \
+        ((void)(until), pretend(number, word, operation, value))
+#define dn__wake_rouse model_wake_rouse
+#define dn__wake_sleep model_wake_sleep
+#define dn__wake_stay_asleep model_wake_stay_asleep
+#define dn__ring_holders model_ring_holders
+#define dn__ring_all model_ring_all
+#define dn__ring_watch model_ring_watch
+#define dn__ring_unwatch model_ring_unwatch
+#define dn__ring_is_marked model_ring_is_marked
+#define dn__ring_take model_ring_take
+#define dn__region_open model_region_open
+#define dn__region_close model_region_close
+#define dn__region_find model_region_find
+#define dn__region_enter model_region_enter
+#define dn__region_reserve model_region_reserve
+#define dn__region_await_age model_region_await_age
+#define dn__region_mark model_region_mark
+#define dn__region_unmark model_region_unmark
+#define dn__region_leave model_region_leave
+#define dn__region_was_once model_region_was_once
+#define dn__region_process_is_alive model_region_process_is_alive
+#include "direct/ring.c"
+#include "table/region.c"
+#include "table/slot.h"
+#include "util/wake.c"
+
+#include <linux/futex.h>
+
+/* --- The machine --------------------------------------------------------------------------- */
+
+enum { RECEIVER, POSTER_A, POSTER_B, HEIR, MAX_THREADS };
+
+#define MAX_STEPS 400
+#define STACK_BYTES (64 << 10)
+
+typedef enum state { READY, ASLEEP, WAITING, ENDED, KILLED } state;
+
+typedef struct model_thread {
+        ucontext_t context; /* at the start */
+        jmp_buf place;      /* to resume from: much faster */
+        bool has_begun;
+        void (*run)(void);
+        state state;
+        bool may_die;
+        uint64_t place_in_code; /* the next step */
+        uint64_t history;       /* of the values read and still known */
+        const volatile void *sleeps_on;
+        unsigned char stack[STACK_BYTES];
+} model_thread;
+
+static model_thread threads[MAX_THREADS];
+static size_t n_threads, current;
+static unsigned n_deaths;
+static jmp_buf scheduler;
+
+static dn__shm_table *table;
+static const volatile void *words[64]; /* those that several threads may touch */
+static size_t n_words;
+
+/* Two slots whose marks are in different words under one summary. */
+enum { SLOT_A = 5, SLOT_B = 70, N_SLOTS_USED = 2 };
+
+#define RECEIVING 1 /* the entry of the receiver and its heir */
+
+static dn__region of_receiver = { .process = RECEIVING }, of_poster = { .process = 0 };
+static uint64_t seen[N_SLOTS_USED];      /* by the entry's process; 0: it holds no such name */
+static uint64_t completed[N_SLOTS_USED]; /* the highest generation of a completed post */
+static const size_t slot_of[] = { SLOT_A, SLOT_B };
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+        hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+        return hash ^ (hash >> 29);
+}
+
+static void note(uint64_t value)
+{
+        threads[current].history = mix(threads[current].history, value + 1);
+}
+
+/* For most words, a thread remembers the value it read only until its next step, which depends on
+ * it: the location of that step is recorded anyway. Other values are compared or kept. */
+static void note_if_kept(const volatile void *address, uint64_t value)
+{
+        bool is_wake = address == &table->processes[RECEIVING].wake;
+
+        for (size_t i = 0; i < N_SLOTS_USED; i++)
+                if (address == &table->slots[slot_of[i]].holders[0])
+                        note(value);
+        /* The poster's first read of the word is not kept, nor is the one that begins a turn. */
+        if (is_wake && current != POSTER_A && current != POSTER_B)
+                note(value);
+}
+
+/* The thread knows nothing more. */
+static void forget_all_but(uint64_t value)
+{
+        threads[current].history = mix(1, value);
+}
+
+static void go_to_scheduler(void)
+{
+        if (!_setjmp(threads[current].place))
+                _longjmp(scheduler, 1);
+}
+
+static __attribute__((noinline, noreturn)) void go_to_thread(model_thread *thread)
+{
+        if (thread->has_begun)
+                _longjmp(thread->place, 1);
+        thread->has_begun = true;
+        setcontext(&thread->context);
+        abort();
+}
+
+static void step(const volatile void *address, int place)
+{
+        for (size_t i = 0; i < n_words; i++) {
+                if (words[i] != address)
+                        continue;
+                threads[current].place_in_code = (uint64_t)place << 8 | i;
+                go_to_scheduler();
+                return;
+        }
+}
+
+static long pretend(long number, const volatile void *word, int operation, uint32_t value)
+{
+        CHECK_EQ(number, SYS_futex);
+        step(word, __COUNTER__);
+        if (operation == FUTEX_WAKE) {
+                for (size_t i = 0; i < n_threads; i++)
+                        if (threads[i].state == ASLEEP && threads[i].sleeps_on == word)
+                                threads[i].state = READY;
+                return 0;
+        }
+        if (*(const volatile uint32_t *)word != value) {
+                errno = EAGAIN;
+                return -1;
+        }
+        threads[current].state = ASLEEP;
+        threads[current].sleeps_on = word;
+        note(ASLEEP);
+        go_to_scheduler();
+        return 0;
+}
+
+static void main_of_thread(void)
+{
+        threads[current].run();
+        threads[current].state = ENDED;
+        go_to_scheduler();
+}
+
+static void begin_thread(size_t i)
+{
+        model_thread *thread = &threads[i];
+
+        thread->state = i == HEIR ? WAITING : READY;
+        thread->history = 0;
+        thread->place_in_code = 0;
+        thread->has_begun = false;
+        getcontext(&thread->context);
+        thread->context.uc_stack.ss_sp = thread->stack;
+        thread->context.uc_stack.ss_size = sizeof(thread->stack);
+        thread->context.uc_link = NULL;
+        makecontext(&thread->context, main_of_thread, 0);
+}
+
+static uint64_t hash_of_state(void)
+{
+        uint64_t hash = n_deaths;
+
+        for (size_t i = 0; i < n_words; i++)
+                hash = mix(mix(hash, *(const volatile uint32_t *)words[i]),
+                           ((const volatile uint32_t *)words[i])[1]);
+        for (size_t i = 0; i < n_threads; i++)
+                hash = mix(mix(mix(hash, threads[i].history), threads[i].place_in_code),
+                           threads[i].state);
+        for (size_t i = 0; i < N_SLOTS_USED; i++)
+                hash = mix(mix(hash, seen[i]), completed[i]);
+        return hash ? hash : 1;
+}
+
+#include "schedules.h"
+
+/* --- Receivers and posters ----------------------------------------------------------------- */
+
+static void look(void *context, size_t index)
+{
+        (void)context;
+        for (size_t i = 0; i < N_SLOTS_USED; i++)
+                if (slot_of[i] == index && seen[i])
+                        seen[i] = dn__slot_get_generation(&table->slots[index]);
+}
+
+static void hold(size_t i)
+{
+        (void)atomic_fetch_or(&table->slots[slot_of[i]].holders[0], UINT64_C(1) << RECEIVING);
+        seen[i] = dn__slot_get_generation(&table->slots[slot_of[i]]);
+}
+
+/* As the library's loop: begins, dispatches, prepares, sleeps. */
+static void receive(void)
+{
+        dn__wake_word *wake = &table->processes[RECEIVING].wake;
+
+        for (;;) {
+                forget_all_but(0);
+                dn__wake_begin(wake);
+                take_marks(&of_receiver, look, NULL);
+                if (!dn__ring_is_marked(&of_receiver))
+                        (void)dn__wake_sleep(wake, DN__WAKE_SHARED, DN__NEVER);
+        }
+}
+
+static void hold_and_receive(void)
+{
+        hold(0);
+        receive();
+}
+
+static void inherit(void)
+{
+        seen[0] = seen[1] = 0;
+        clear_entry(table, RECEIVING);
+        hold(1);
+        receive();
+}
+
+static void post(size_t i, uint64_t n_posts)
+{
+        dn__shm_slot *slot = &table->slots[slot_of[i]];
+        uint64_t generation;
+
+        forget_all_but(n_posts);
+        generation = dn__slot_count_post(slot);
+        dn__ring_holders(&of_poster, slot);
+        if (generation > completed[i])
+                completed[i] = generation;
+}
+
+static void post_twice(void)
+{
+        post(0, 0);
+        post(0, 1);
+}
+
+static void post_once(void)
+{
+        post(0, 0);
+}
+
+static void post_both(void)
+{
+        post(0, 0);
+        post(1, 1);
+}
+
+static void post_nothing(void)
+{
+}
+
+static void share(const volatile void *word)
+{
+        CHECK(n_words < sizeof(words) / sizeof(words[0]));
+        words[n_words++] = word;
+}
+
+static void begin(void)
+{
+        dn__shm_process *process;
+
+        if (!table) {
+                table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                CHECK(table != MAP_FAILED);
+        }
+        of_receiver.table = of_poster.table = table;
+        process = &table->processes[RECEIVING];
+        n_words = 0;
+        share(&process->wake);
+        share(&process->marked[0]);
+        for (size_t i = 0; i < N_SLOTS_USED; i++) {
+                share(&table->slots[slot_of[i]].generation);
+                share(&table->slots[slot_of[i]].holders[0]);
+                share(&table->marks[RECEIVING][slot_of[i] / 64]);
+                atomic_store_explicit(&table->tags[slot_of[i]], 1, IN_ORDER);
+        }
+        for (size_t i = 0; i < n_words; i++)
+                memset((void *)(uintptr_t)words[i], 0, sizeof(uint64_t));
+        for (size_t i = 0; i < N_SLOTS_USED; i++) {
+                table->slots[slot_of[i]].generation = 1;
+                seen[i] = completed[i] = 0;
+        }
+        table->n_processes_used = 2;
+}
+
+/* After the last post of a name every holder has looked at it. */
+static void check_heard(void)
+{
+        for (size_t i = 0; i < N_SLOTS_USED; i++)
+                if (seen[i] && seen[i] < completed[i])
+                        test_fail(__FILE__, __LINE__, "post %llu of %zu was not heard",
+                                  (unsigned long long)completed[i], i);
+}
+
+/* --- The models ---------------------------------------------------------------------------- */
+
+static void begin_posters(void (*receiver)(void), void (*first)(void), void (*second)(void))
+{
+        begin();
+        n_threads = 3;
+        threads[RECEIVER].run = receiver;
+        threads[POSTER_A].run = first;
+        threads[POSTER_B].run = second;
+        for (size_t i = 0; i < MAX_THREADS; i++)
+                threads[i].may_die = false;
+}
+
+/* The receiver holds the name already. */
+static void begin_two_posters(void)
+{
+        begin_posters(receive, post_twice, post_once);
+        table->slots[SLOT_A].holders[0] = UINT64_C(1) << RECEIVING;
+        seen[0] = 1;
+}
+
+static void begin_with_registration(void)
+{
+        begin_posters(hold_and_receive, post_twice, post_nothing);
+}
+
+static void begin_with_dying_poster(void)
+{
+        begin_two_posters();
+        threads[POSTER_A].run = post_once;
+        threads[POSTER_B].may_die = true;
+}
+
+static void end_posters(void)
+{
+        CHECK_EQ(threads[RECEIVER].state, ASLEEP);
+        CHECK(seen[0] != 0);
+        check_heard();
+}
+
+TEST_NO_BUS(postIsHeardInEveryOrderOfTheSteps)
+{
+        static const model model = { begin_two_posters, end_posters, 0 };
+
+        run_all(&model);
+}
+
+TEST_NO_BUS(postDuringARegistrationIsHeardOrPrecedesIt)
+{
+        static const model model = { begin_with_registration, end_posters, 0 };
+
+        run_all(&model);
+}
+
+TEST_NO_BUS(postIsHeardEvenIfAnotherPosterDiesAtAnyStep)
+{
+        static const model model = { begin_with_dying_poster, end_posters, 1 };
+
+        run_all(&model);
+}
+
+static void begin_with_heir(void)
+{
+        begin_posters(hold_and_receive, post_both, post_nothing);
+        n_threads = 4;
+        threads[RECEIVER].may_die = true;
+        threads[HEIR].run = inherit;
+}
+
+/* The heir holds only the second name. */
+static void end_with_heir(void)
+{
+        CHECK_EQ(threads[POSTER_A].state, ENDED);
+        if (n_deaths > 0)
+                CHECK(threads[HEIR].state == ASLEEP && seen[0] == 0 && seen[1] != 0);
+        check_heard();
+}
+
+TEST_NO_BUS(receiverThatDiesAtAnyStepLeavesNothingToItsHeir)
+{
+        static const model model = { begin_with_heir, end_with_heir, 1 };
+
+        run_all(&model);
+}
+
+TEST_MAIN()

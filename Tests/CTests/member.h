@@ -1,0 +1,113 @@
+/* A process that holds a name, and posts, when a test tells it to. */
+#ifndef DN_MEMBER_H
+#define DN_MEMBER_H
+
+#include <darwinnotify/darwinnotify.h>
+#include <notify.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tally.h"
+#include "test-child.h"
+#include "test.h"
+
+static inline uint64_t statistic(int number)
+{
+        uint64_t value = UINT64_MAX;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), number, &value), 0);
+        return value;
+}
+
+static inline uint64_t get_member_state(int token)
+{
+        uint64_t state = UINT64_MAX;
+
+        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        return state;
+}
+
+static inline int check_member(int token)
+{
+        int check = -1;
+
+        CHECK_EQ(notify_check(token, &check), NOTIFY_STATUS_OK);
+        return check;
+}
+
+static inline long long obey_member(const char *line, int token, const tally *seen)
+{
+        if (strncmp(line, "post ", 5) == 0)
+                return dn_center_post(dn_center_darwin(), line + 5, NULL, NULL, 0);
+        if (strncmp(line, "set ", 4) == 0)
+                return notify_set_state(token, strtoull(line + 4, NULL, 10));
+        if (strcmp(line, "get") == 0)
+                return (long long)get_member_state(token);
+        if (strcmp(line, "check") == 0)
+                return check_member(token);
+        if (strcmp(line, "tables") == 0)
+                return (long long)statistic(DN_STATISTIC_TABLES);
+        if (strcmp(line, "uncounted") == 0)
+                return (long long)statistic(DN_STATISTIC_NAMES_UNCOUNTED);
+        return (long long)seen->n_posts;
+}
+
+/* Arguments: name. Observes it and says with what result, then answers each line with a number:
+ * "post NAME" posts, "posts" says how many were heard, "set N" and "get" are for the state, "check"
+ * says whether it was posted, "tables" and "uncounted" are statistics. */
+ROLE(member)
+{
+        static tally seen;
+        dn_observer *observer = NULL;
+        int r = dn_center_observe(dn_center_darwin(), args[0], tally_handler(&seen), NULL,
+                                  &observer);
+        int token = NOTIFY_TOKEN_INVALID;
+        char line[64];
+
+        if (notify_register_check(args[0], &token) == NOTIFY_STATUS_OK)
+                (void)check_member(token);
+        printf("%d\n", r);
+        while (fgets(line, sizeof line, stdin)) {
+                line[strcspn(line, "\n")] = '\0';
+                printf("%lld\n", obey_member(line, token, &seen));
+        }
+        return 0;
+}
+
+static inline test_child *spawn_member_with(const char *name, int result)
+{
+        test_child *child = test_spawn_role("member", name, NULL);
+
+        CHECK_EQ(atoi(test_child_read_line(child)), result);
+        return child;
+}
+
+static inline test_child *spawn_member(const char *name)
+{
+        return spawn_member_with(name, 0);
+}
+
+static inline long long ask(test_child *member, const char *question)
+{
+        return strtoll(test_child_ask(member, question), NULL, 10);
+}
+
+static inline uint64_t posts_of(test_child *member)
+{
+        return (uint64_t)ask(member, "posts");
+}
+
+static inline void post_by(test_child *member, const char *name)
+{
+        char line[64];
+
+        snprintf(line, sizeof line, "post %s", name);
+        CHECK_EQ(ask(member, line), 0);
+}
+
+static inline void end_member(test_child *member)
+{
+        CHECK_EQ(test_child_wait(member), 0);
+}
+
+#endif

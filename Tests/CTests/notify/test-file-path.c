@@ -1,0 +1,243 @@
+/* Changes along the path of a watched file. */
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "watched.h"
+
+TEST_NO_BUS(anAtomicReplacementIsSeen)
+{
+        dn__file_watch *renamed, *written;
+
+        put("f", 0, "text");
+        renamed = watch_as(0, "f", NOTIFY_MONITOR_RENAME);
+        written = watch_as(1, "f", NOTIFY_MONITOR_WRITE);
+        for (unsigned i = 0; i < 3; i++) {
+                put("new", O_TRUNC, "text");
+                CHECK_EQ(rename(at("new"), at("f")), 0);
+                expect_call(0, i);
+                expect_call(1, i);
+                fence();
+                CHECK_EQ(n_calls[0], i + 1);
+        }
+        put("f", O_APPEND, "text");
+        expect_call(1, 3);
+        dn__file_watch_free(renamed);
+        dn__file_watch_free(written);
+}
+
+TEST_NO_BUS(fileInMissingDirectoriesIsSeenWhenAllExist)
+{
+        dn__file_watch *watch = watch_as(0, "a/b/c/f", NOTIFY_MONITOR_CREATE);
+
+        make_directory("a");
+        fence();
+        make_directory("a/b");
+        fence();
+        make_directory("a/b/c");
+        fence();
+        CHECK_EQ(n_calls[0], 0);
+        put("a/b/c/f", 0, "");
+        expect_call(0, 0);
+        dn__file_watch_free(watch);
+}
+
+TEST_NO_BUS(renamedParentRemovesTheFileAndRestoresIt)
+{
+        dn__file_watch *gone, *back;
+
+        make_directory("a");
+        make_directory("a/b");
+        put("a/b/f", 0, "text");
+        gone = watch_as(0, "a/b/f", NOTIFY_MONITOR_DELETE);
+        back = watch_as(1, "a/b/f", NOTIFY_MONITOR_CREATE);
+        CHECK_EQ(rename(at("a"), at("z")), 0);
+        expect_call(0, 0);
+        put("z/b/f", O_APPEND, "text");
+        fence();
+        CHECK_EQ(n_calls[0], 1);
+        CHECK_EQ(n_calls[1], 0);
+        CHECK_EQ(rename(at("z"), at("a")), 0);
+        expect_call(1, 0);
+        dn__file_watch_free(gone);
+        dn__file_watch_free(back);
+}
+
+static void retarget(const char *link, const char *target)
+{
+        (void)unlink(at("new-link"));
+        CHECK_EQ(symlink(target, at("new-link")), 0);
+        CHECK_EQ(rename(at("new-link"), at(link)), 0);
+}
+
+TEST_NO_BUS(retargetedLinkIsSeen)
+{
+        dn__file_watch *watch;
+
+        make_directory("a");
+        make_directory("b");
+        put("a/f", 0, "text");
+        put("b/f", 0, "text");
+        retarget("d", "a");
+        watch = watch_as(0, "d/f", 0);
+        retarget("d", at("b"));
+        expect_call(0, 0);
+        fence();
+        CHECK_EQ(n_calls[0], 1);
+        put("a/f", O_APPEND, "text");
+        fence();
+        CHECK_EQ(n_calls[0], 1);
+        put("b/f", O_APPEND, "text");
+        expect_call(0, 1);
+        dn__file_watch_free(watch);
+}
+
+TEST_NO_BUS(theTargetOfAChainOfLinksIsWatched)
+{
+        dn__file_watch *watch;
+
+        make_directory("a");
+        make_directory("b");
+        retarget("one", "a/../b/two");
+        retarget("b/two", at("a/three"));
+        watch = watch_as(0, "./one", 0);
+        put("a/three", 0, "");
+        expect_call(0, 0);
+        put("a/three", O_APPEND, "text");
+        expect_call(0, 1);
+        retarget("b/two", "nothing");
+        expect_call(0, 2);
+        put("b/nothing", 0, "");
+        expect_call(0, 3);
+        dn__file_watch_free(watch);
+}
+
+TEST_NO_BUS(linkToItselfLeadsNowhereUntilReplaced)
+{
+        dn__file_watch *watch;
+
+        retarget("loop", "loop");
+        watch = watch_as(0, "loop", NOTIFY_MONITOR_CREATE);
+        retarget("loop", "f");
+        put("f", 0, "");
+        expect_call(0, 0);
+        dn__file_watch_free(watch);
+}
+
+/* Call before the library starts a thread, which inherits this. */
+static void respect_modes(void)
+{
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct none[2] = { 0 };
+
+        CHECK_EQ(syscall(SYS_capset, &header, none), 0);
+}
+
+TEST_NO_BUS(unreachableFileCountsAsDeleted)
+{
+        dn__file_watch *gone, *back;
+
+        respect_modes();
+        make_directory("a");
+        make_directory("a/b");
+        put("a/b/f", 0, "text");
+        gone = watch_as(0, "a/b/f", NOTIFY_MONITOR_REVOKE);
+        back = watch_as(1, "a/b/f", NOTIFY_MONITOR_CREATE);
+        CHECK_EQ(chmod(at("a"), 0), 0);
+        expect_call(0, 0);
+        fence(); /* the other one has looked too */
+        CHECK_EQ(chmod(at("a"), 0700), 0);
+        expect_call(1, 0);
+        dn__file_watch_free(gone);
+        dn__file_watch_free(back);
+}
+
+TEST_NO_BUS(unreadableFileIsWatchedToo)
+{
+        dn__file_watch *watch;
+        int fd;
+
+        respect_modes();
+        put("f", 0, "text");
+        fd = open(at("f"), O_WRONLY | O_APPEND | O_CLOEXEC);
+        CHECK_EQ(chmod(at("f"), 0200), 0);
+        watch = watch_as(0, "f", NOTIFY_MONITOR_EXTEND);
+        CHECK_EQ(write(fd, "text", 4), 4);
+        expect_call(0, 0);
+        CHECK_EQ(chmod(at("f"), 0600), 0);
+        fence();
+        CHECK_EQ(write(fd, "text", 4), 4);
+        expect_call(0, 1);
+        close(fd);
+        dn__file_watch_free(watch);
+}
+
+#define N_RACES 50
+static _Atomic int n_started;
+
+static void make_file_of(int number)
+{
+        char name[32];
+
+        snprintf(name, sizeof(name), "d%d", number);
+        CHECK_EQ(mkdir(at(name), 0755), 0);
+        snprintf(name, sizeof(name), "d%d/f", number);
+        put(name, 0, "");
+}
+
+static void *make_files(void *nothing)
+{
+        for (int i = 0; i < N_RACES; i++) {
+                while (n_started <= i)
+                        continue;
+                make_file_of(i);
+        }
+        return nothing;
+}
+
+TEST_NO_BUS(fileCreatedDuringRegistrationIsNotMissed)
+{
+        dn__file_watch *watches[N_RACES];
+        pthread_t thread;
+        char name[32];
+
+        CHECK_EQ(pthread_create(&thread, NULL, make_files, NULL), 0);
+        for (int i = 0; i < N_RACES; i++) {
+                snprintf(name, sizeof(name), "d%d/f", i);
+                n_started = i + 1;
+                watches[i] = watch_as(i, name, NOTIFY_MONITOR_DELETE);
+        }
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        fence();
+        for (int i = 0; i < N_RACES; i++) {
+                snprintf(name, sizeof(name), "d%d/f", i);
+                CHECK_EQ(unlink(at(name)), 0);
+        }
+        for (int i = 0; i < N_RACES; i++) {
+                expect_call(i, 0);
+                dn__file_watch_free(watches[i]);
+        }
+}
+
+TEST_NO_BUS(changingPathLeavesNoWatchesBehind)
+{
+        dn__file_watch *watch;
+        unsigned n;
+
+        make_directory("a");
+        put("a/f", 0, "text");
+        retarget("d", "a");
+        watch = watch_as(0, "d/f", 0);
+        n = n_inotify_watches();
+        for (unsigned i = 0; i < 3; i++) {
+                CHECK_EQ(rename(at("a"), at("z")), 0);
+                expect_call(0, 2 * i);
+                WAIT_UNTIL(n_inotify_watches() < n);
+                CHECK_EQ(rename(at("z"), at("a")), 0);
+                expect_call(0, 2 * i + 1);
+                WAIT_UNTIL_EQ(n_inotify_watches(), n);
+        }
+        dn__file_watch_free(watch);
+}
+
+TEST_MAIN()

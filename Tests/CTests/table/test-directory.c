@@ -1,0 +1,119 @@
+/* Location of the table, whatever a process knows of its session. */
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "table/region.h"
+#include "test-bus.h"
+#include "test.h"
+
+#define KEY "unix:path=/nowhere/bus"
+
+/* The directory of the table, of which nothing is left. */
+static const char *path_for(const char *key)
+{
+        static char path[PATH_MAX];
+        dn__region *region;
+
+        CHECK_EQ(dn__region_open(key, &region), 0);
+        CHECK_EQ(unlink(region->file.path), 0);
+        strcpy(path, region->file.path);
+        dn__region_close(region);
+        return dirname(path);
+}
+
+static void check_place(const char *key, const char *place)
+{
+        char expected[PATH_MAX];
+
+        snprintf(expected, sizeof(expected), "%s/darwin-notify", place);
+        CHECK_STREQ(path_for(key), expected);
+}
+
+TEST_NO_BUS(privateDirectoryOfTheSocketIsUsed)
+{
+        char place[600], key[700], long_key[800];
+
+        snprintf(place, sizeof(place), "%s/runtime", test_directory());
+        CHECK_EQ(mkdir(place, 0700), 0);
+        snprintf(key, sizeof(key), "unix:path=%s/bus", place);
+        snprintf(long_key, sizeof(long_key), "%s,mode=x", key);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        check_place(key, place);
+        unsetenv("XDG_RUNTIME_DIR");
+        check_place(key, place);
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        check_place(long_key, test_directory());
+        check_place("none", test_directory());
+        /* A directory that others can look into is not private. */
+        CHECK_EQ(chmod(place, 0711), 0);
+        check_place(key, test_directory());
+}
+
+TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
+{
+        char place[64];
+
+        test_directory_cover("/run/user", "mode=0755");
+        snprintf(place, sizeof(place), "/run/user/%d", (int)geteuid());
+        CHECK_EQ(mkdir(place, 0700), 0);
+        setenv("XDG_RUNTIME_DIR", place, 1);
+        check_place(KEY, place);
+        unsetenv("XDG_RUNTIME_DIR");
+        check_place(KEY, place);
+        setenv("XDG_RUNTIME_DIR", "/etc/nowhere", 1);
+        check_place(KEY, place);
+        setenv("XDG_RUNTIME_DIR", "relative", 1);
+        check_place(KEY, place);
+}
+
+static void check_in_memory(const char *suffix)
+{
+        char expected[PATH_MAX];
+
+        snprintf(expected, sizeof(expected), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_STREQ(path_for(KEY), expected);
+}
+
+/* Gives one of the names to another user. */
+static void take_name(const char *suffix)
+{
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_EQ(mkdir(path, 0700), 0);
+        if (chown(path, geteuid() + 1, getegid()) < 0)
+                SKIP("only root can be somebody else");
+}
+
+static void leave_name(const char *suffix)
+{
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
+        CHECK_EQ(rmdir(path), 0);
+}
+
+TEST_NO_BUS(directoriesOfOthersAreSkipped)
+{
+        test_bus_use_nothing();
+        take_name("");
+        check_in_memory(".1");
+        leave_name("");
+        check_in_memory("");
+}
+
+TEST_NO_BUS(linksOfOthersAreSkipped)
+{
+        char path[PATH_MAX];
+
+        test_bus_use_nothing();
+        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d", (int)geteuid());
+        CHECK_EQ(symlink(test_directory(), path), 0);
+        check_in_memory(".1");
+}
+
+TEST_MAIN()

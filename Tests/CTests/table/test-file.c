@@ -1,0 +1,359 @@
+/* The file of the table shared by a user's processes. */
+#include "table/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm.h"
+#include "table/slot.h"
+#include "test-child.h"
+#include "util/hash.h"
+
+static char table_path[600];
+
+static const char *path_of_table(const char *key)
+{
+        snprintf(table_path, sizeof(table_path), "%s/darwin-notify/table%d-%016llx",
+                 test_directory(), DN__SHM_VERSION,
+                 (unsigned long long)dn__hash64(key, strlen(key)));
+        return table_path;
+}
+
+static bool is_in_place(const dn__region *region)
+{
+        dn__region *found;
+        int r = dn__region_find("key", region, false, &found);
+
+        if (r == 0)
+                dn__region_close(found);
+        return r == -EALREADY;
+}
+
+TEST_NO_BUS(theTableIsMadeOnceAndStays)
+{
+        dn__region *a = open_region("key"), *b = open_region("key");
+
+        CHECK_EQ(a->id, b->id);
+        CHECK(a->process != b->process);
+        dn__region_close(a);
+        dn__region_close(b);
+        CHECK_EQ(access(path_of_table("key"), F_OK), 0);
+}
+
+TEST_NO_BUS(lookingMakesNothing)
+{
+        dn__region *found;
+        char path[600];
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        CHECK_EQ(dn__region_find("key", NULL, false, &found), -ENOENT);
+        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
+        CHECK(access(path, F_OK) < 0);
+}
+
+TEST_NO_BUS(anEntryOutlastsTheDescriptorAndEndsWithTheRegion)
+{
+        dn__region *ours = open_region("key"), *theirs = open_region("key");
+        unsigned process = theirs->process;
+
+        CHECK(dn__region_process_is_alive(ours, process));
+        dn__region_close(theirs);
+        CHECK(!dn__region_process_is_alive(ours, process));
+        dn__region_close(ours);
+}
+
+TEST_NO_BUS(theTableOfAnEarlierPlaceIsTheOneForAll)
+{
+        char key[700], place[600];
+        dn__region *later, *earlier;
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        snprintf(place, sizeof(place), "%s/socket", test_directory());
+        snprintf(key, sizeof(key), "unix:path=%s/bus", place);
+        CHECK_EQ(dn__region_open(key, &later), 0); /* the place does not exist yet */
+        CHECK_EQ(mkdir(place, 0700), 0);
+        CHECK_EQ(dn__region_find(key, NULL, true, &earlier), 0);
+        CHECK_EQ(earlier->id, later->id); /* a table beats a place without one */
+        dn__region_close(earlier);
+        CHECK_EQ(unlink(later->file.path), 0);
+        CHECK_EQ(dn__region_find(key, later, true, &earlier), 0);
+        CHECK(strncmp(earlier->file.path, place, strlen(place)) == 0);
+        dn__region_close(earlier);
+        dn__region_close(later);
+}
+
+static int result_of_open(void)
+{
+        dn__region *region;
+        int r = dn__region_open("key", &region);
+
+        if (r == 0)
+                dn__region_close(region);
+        return r;
+}
+
+static unsigned n_files(void)
+{
+        char path[600];
+        unsigned n = 0;
+        DIR *stream;
+
+        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
+        stream = opendir(path);
+        CHECK(stream != NULL);
+        for (struct dirent *entry; (entry = readdir(stream));)
+                n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        closedir(stream);
+        return n;
+}
+
+static mode_t permissions_of(const char *path)
+{
+        struct stat status;
+
+        CHECK_EQ(stat(path, &status), 0);
+        return status.st_mode & 07777;
+}
+
+TEST_NO_BUS(whatIsOpenToOthersIsMadePrivate)
+{
+        char path[600];
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
+        CHECK_EQ(mkdir(path, 0777), 0);
+        CHECK_EQ(chmod(path, 0777), 0);
+        dn__region *region = open_region("key");
+        CHECK_EQ(permissions_of(path), 0700);
+        CHECK_EQ(chmod(path_of_table("key"), 0644), 0);
+        dn__region *other = open_region("key");
+        CHECK_EQ(region->id, other->id);
+        CHECK_EQ(permissions_of(path_of_table("key")), S_ISVTX | 0600);
+        dn__region_close(region);
+        dn__region_close(other);
+}
+
+/* Another place is found, where all other processes of the user go that find the same. */
+static void check_another_place(const char *path)
+{
+        dn__region *region;
+
+        CHECK_EQ(dn__region_open("key of the test of places", &region), 0);
+        CHECK(strncmp(region->file.path, test_directory(), strlen(test_directory())) != 0);
+        CHECK_EQ(unlink(region->file.path), 0);
+        dn__region_close(region);
+        CHECK_EQ(unlink(path), 0);
+}
+
+TEST_NO_BUS(whatStandsInPlaceOfTheDirectoryIsNotFollowed)
+{
+        char path[600];
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        CHECK_EQ(dn__fork_init(), 0);
+        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
+        CHECK_EQ(symlink(test_directory(), path), 0);
+        check_another_place(path);
+        CHECK_EQ(mkfifo(path, 0600), 0);
+        check_another_place(path);
+        CHECK_EQ(mknod(path, S_IFREG | 0600, 0), 0);
+        check_another_place(path);
+}
+
+TEST_NO_BUS(aTableThatMakesNoSenseIsLeft)
+{
+        dn__region *region = open_region("key"), *next;
+
+        CHECK(is_in_place(region));
+        region->table->n_processes_used = UINT64_MAX;
+        CHECK_EQ(dn__region_find("key", region, false, &next), -ENOENT);
+        region->table->n_processes_used = 1;
+        CHECK(is_in_place(region));
+        region->table->header.region++;
+        CHECK(!is_in_place(region));
+        region->table->header.slot_bytes = 0;
+        CHECK_EQ(dn__region_find("key", region, true, &next), 0);
+        CHECK(next->file.status.st_ino != region->file.status.st_ino);
+        dn__region_close(next);
+        dn__region_close(region);
+}
+
+/* Nobody else would find it there. */
+TEST_NO_BUS(aTableWhoseDirectoryBecomesALinkIsLeft)
+{
+        dn__region *region = open_region("key"), *next;
+        char path[600], other[600];
+
+        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
+        snprintf(other, sizeof(other), "%s/elsewhere", test_directory());
+        CHECK_EQ(rename(path, other), 0);
+        CHECK_EQ(symlink(other, path), 0);
+        CHECK_EQ(access(region->file.path, F_OK), 0);
+        CHECK_EQ(dn__region_find("key", region, false, &next), -ENOENT);
+        dn__region_close(region);
+}
+
+/* Each of them stands in place of the table and is replaced by one. */
+static void check_replaced(void)
+{
+        dn__region *region = open_region("key"), *other = open_region("key");
+        struct stat status;
+
+        CHECK(is_in_place(region) && is_in_place(other));
+        CHECK_EQ(stat(path_of_table("key"), &status), 0);
+        CHECK_EQ(status.st_mode, S_IFREG | S_ISVTX | 0600);
+        CHECK_EQ(status.st_size, (off_t)sizeof(dn__shm_table));
+        CHECK_EQ(n_files(), 1);
+        dn__region_close(region);
+        dn__region_close(other);
+        CHECK_EQ(remove(path_of_table("key")), 0);
+}
+
+TEST_NO_BUS(invalidTablesAreReplaced)
+{
+        char path[700];
+        int fd;
+
+        dn__region_close(open_region("key"));
+        CHECK_EQ(truncate(path_of_table("key"), 100), 0);
+        check_replaced();
+        dn__region_close(open_region("key"));
+        CHECK_EQ(truncate(path_of_table("key"), 0), 0);
+        CHECK_EQ(truncate(path_of_table("key"), sizeof(dn__shm_table)), 0);
+        check_replaced();
+        CHECK_EQ(mkdir(path_of_table("key"), 0700), 0);
+        check_replaced();
+        CHECK_EQ(symlink("/etc/passwd", path_of_table("key")), 0);
+        check_replaced();
+        CHECK_EQ(mkfifo(path_of_table("key"), 0600), 0);
+        check_replaced();
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        {
+                struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+                if (strlen(path_of_table("key")) < sizeof(address.sun_path)) {
+                        strcpy(address.sun_path, path_of_table("key"));
+                        CHECK_EQ(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+                }
+        }
+        check_replaced();
+        close(fd);
+        snprintf(path, sizeof(path), "%s/full", path_of_table("key"));
+        CHECK_EQ(mkdir(path_of_table("key"), 0700), 0);
+        CHECK_EQ(mkdir(path, 0700), 0);
+        CHECK_EQ(result_of_open(), 0);
+}
+
+static void *spoil_and_open(void *argument)
+{
+        bool is_spoiling = argument != NULL;
+        dn__region *region;
+
+        for (int i = 0; i < 200; i++) {
+                if (is_spoiling && i % 4 == 0) {
+                        (void)unlink(path_of_table("key"));
+                        (void)mkdir(path_of_table("key"), 0700);
+                }
+                /* Opening never waits: it fails beside another maker, and is tried again. */
+                WAIT_UNTIL(dn__region_open("key", &region) == 0);
+                dn__region_close(region);
+        }
+        return NULL;
+}
+
+TEST_NO_BUS(tableIsOpenedWhateverReplacesItMeanwhile)
+{
+        pthread_t threads[4];
+        static char is_spoiling;
+
+        dn__region_close(open_region("key"));
+        path_of_table("key");
+        for (size_t i = 0; i < 4; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, spoil_and_open,
+                                        i == 0 ? &is_spoiling : NULL),
+                         0);
+        for (size_t i = 0; i < 4; i++)
+                pthread_join(threads[i], NULL);
+}
+
+static void make_file(const char *name)
+{
+        char path[700];
+        int fd;
+
+        snprintf(path, sizeof(path), "%s/darwin-notify/%s", test_directory(), name);
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        CHECK(fd >= 0);
+        close(fd);
+}
+
+TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
+{
+        dn__region *used = open_region("another bus");
+        int status;
+        pid_t pid = test_fork();
+
+        if (pid == 0) {
+                open_region("a bus that was");
+                raise(SIGKILL);
+        }
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        make_file("table1-0123456789abcdef");
+        make_file(".table-0123456789abcdef");
+        make_file(".table2-0123456789abcdef-0123456789abcdef");
+        make_file("of-somebody-else");
+        CHECK_EQ(n_files(), 6);
+        dn__region_close(open_region("key"));
+        CHECK_EQ(access(path_of_table("another bus"), F_OK), 0);
+        CHECK_EQ(access(path_of_table("key"), F_OK), 0);
+        CHECK_EQ(n_files(), 3);
+        dn__region_close(used);
+}
+
+/* Runs in a child, because the limit is permanent. */
+static int open_with_limit(rlim_t n_bytes)
+{
+        struct rlimit limit = { n_bytes, n_bytes };
+        dn__region *region;
+        int r;
+
+        setrlimit(RLIMIT_FSIZE, &limit);
+        r = dn__region_open("key", &region);
+        if (r == 0 && !dn__slot_hold(region, dn__hash64("x", 1), "x", 1))
+                r = -ENOMEM;
+        return -r;
+}
+
+TEST_NO_BUS(fileSizeLimitDoesNotKillTheProcess)
+{
+        dn__region *region;
+        pid_t pid;
+
+        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+        CHECK_EQ(dn__fork_init(), 0);
+        pid = test_fork();
+        if (pid == 0)
+                _exit(open_with_limit(1000));
+        CHECK_EQ(test_wait_for(pid), EFBIG);
+        CHECK_EQ(n_files(), 0);
+        region = open_region("key");
+        pid = test_fork();
+        if (pid == 0)
+                _exit(open_with_limit(1000));
+        CHECK_EQ(test_wait_for(pid), 0); /* made by other processes */
+        dn__region_close(region);
+}
+
+TEST_MAIN()

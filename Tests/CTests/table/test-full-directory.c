@@ -1,0 +1,171 @@
+/* A runtime directory whose file system is too small for the shared table. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "member.h"
+#include "roles.h"
+#include "tally.h"
+#include "test-bus.h"
+
+#define PAGE_BYTES 4096
+#define N_PAGES 80
+#define N_NAMES 200
+
+static char place[300];
+
+static void unmount(void)
+{
+        umount2(place, MNT_DETACH);
+}
+
+/* Mounts, visible only here, a directory that this process and its children use. */
+static void prepare(void)
+{
+        snprintf(place, sizeof place, "%s/small", test_directory());
+        CHECK_EQ(mkdir(place, 0700), 0);
+        test_mounts_unshare();
+}
+
+static void mount_small(unsigned n_bytes)
+{
+        char options[64];
+
+        snprintf(options, sizeof options, "size=%u,mode=0700", n_bytes);
+        if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
+                rmdir(place);
+                SKIP("mounting is not permitted");
+        }
+        setenv("XDG_RUNTIME_DIR", place, 1);
+}
+
+/* Fills that many pages. */
+static void fill(unsigned n_pages)
+{
+        static const char page[PAGE_BYTES] = "full";
+        char path[310];
+        int fd;
+
+        snprintf(path, sizeof path, "%s/filler", place);
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        CHECK(fd >= 0);
+        for (unsigned i = 0; i < n_pages; i++)
+                CHECK_EQ(write(fd, page, sizeof page), (ssize_t)sizeof page);
+        close(fd);
+}
+
+/* The table is not next to its socket, whose directory others may read. */
+static test_bus *begin_elsewhere(void)
+{
+        test_bus *bus = test_bus_begin();
+
+        CHECK_EQ(chmod(test_bus_directory(bus), 0711), 0);
+        return bus;
+}
+
+TEST_ON_BUS(fullDirectoryFallsBackToTheBus)
+{
+        prepare();
+        begin_elsewhere();
+
+        for (unsigned n_filled = 0; n_filled <= N_PAGES; n_filled += n_filled < 60 ? 20 : 1) {
+                mount_small(N_PAGES * PAGE_BYTES);
+                fill(n_filled);
+                test_child *child = spawn_observer("N", "M");
+                post_elsewhere("N", 1, "_exit");
+                WAIT_UNTIL_EQ(child_posts(child, 0), 1);
+                post_elsewhere("M", 3, "_exit");
+                WAIT_UNTIL_EQ(child_posts(child, 1), 3);
+                CHECK_EQ(child_posts(child, 0), 1);
+                CHECK_EQ(test_child_wait(child), 0);
+                unmount();
+        }
+}
+
+ROLE(postMany)
+{
+        char name[32];
+
+        for (int i = 0; i < N_NAMES; i++) {
+                snprintf(name, sizeof name, "%d.of.many", i);
+                post_ok(dn_center_darwin(), name);
+        }
+        return dn_flush(TEST_DEADLINE_US) < 0;
+}
+
+TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)
+{
+        static tally seen[N_NAMES] = {0};
+        char name[32];
+
+        prepare();
+        test_bus *bus = begin_elsewhere();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+
+        mount_small(400 << 10);
+        atexit(unmount);
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        for (int i = 0; i < N_NAMES; i++) {
+                snprintf(name, sizeof name, "%d.of.many", i);
+                tally_observe(dn_center_darwin(), name, &seen[i]);
+        }
+        CHECK_EQ(test_child_wait(test_spawn_role("postMany", NULL)), 0);
+        for (int i = 0; i < N_NAMES; i++)
+                WAIT_UNTIL_EQ(seen[i].n_posts, 1);
+        fence_bus(peer);
+        for (int i = 0; i < N_NAMES; i++)
+                CHECK_EQ(seen[i].n_posts, 1);
+}
+
+/* --- Without a bus --------------------------------------------------------------------------- */
+
+static void remove_filler(void)
+{
+        char path[310];
+
+        snprintf(path, sizeof path, "%s/filler", place);
+        CHECK_EQ(unlink(path), 0);
+}
+
+/* With the table or without; says nothing of how the registration went. */
+static test_child *spawn_patient(void)
+{
+        test_child *child = test_spawn_role("member", "N", NULL);
+
+        CHECK(test_child_read_line(child) != NULL);
+        return child;
+}
+
+/* Both were there before there was room, and nobody does anything after that. Each may be notified
+ * once more than was posted: it cannot know what it missed. */
+static void check_meet(test_child *a, test_child *b)
+{
+        WAIT_UNTIL(ask(a, "tables") == 1 && ask(a, "uncounted") == 0);
+        WAIT_UNTIL(ask(b, "tables") == 1 && ask(b, "uncounted") == 0);
+        uint64_t of_a = posts_of(a), of_b = posts_of(b);
+        post_elsewhere("N", 3, "return");
+        WAIT_UNTIL(posts_of(a) >= of_a + 3);
+        WAIT_UNTIL(posts_of(b) >= of_b + 3);
+}
+
+TEST_NO_BUS(processesMeetInTheTableOnceTheirDirectoryHasRoom)
+{
+        test_bus *none = test_bus_start("none", NULL);
+
+        prepare();
+        test_bus_use(none);
+        for (unsigned n_filled = 0; n_filled <= N_PAGES; n_filled += n_filled < 60 ? 20 : 4) {
+                mount_small(N_PAGES * PAGE_BYTES);
+                fill(n_filled);
+                test_child *a = spawn_patient(), *b = spawn_patient();
+                remove_filler();
+                check_meet(a, b);
+                end_member(a);
+                end_member(b);
+                unmount();
+        }
+}
+
+TEST_MAIN()

@@ -1,0 +1,137 @@
+/* A name that gets its slot in the shared table after its observer. */
+#include <errno.h>
+#include <notify.h>
+
+#include "member.h"
+#include "roles.h"
+#include "shm.h"
+#include "tally.h"
+#include "test-bus.h"
+#include "util/hash.h"
+
+static test_bus *bus;
+static test_peer *peer;
+static dn__region *other; /* opened as by another process */
+static tally first = {0}, second = {0}, blocking = {.holds = true};
+
+static void hold_in_other(const char *name)
+{
+        CHECK(dn__slot_hold(other, dn__hash64(name, strlen(name)), name, strlen(name)) != NULL);
+}
+
+/* Another process keeps the set too long: the observer gets no slot. The time left does not always
+ * suffice for the bus. */
+static void observe_without_slot(const char *name)
+{
+        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        dn_observer *observer = NULL;
+        int r;
+
+        other->table->owners[set] = other->owner;
+        r = dn_center_observe(dn_center_darwin(), name, tally_handler(&first), NULL, &observer);
+        CHECK(observer && r >= 0);
+        other->table->owners[set] = 0;
+}
+
+/* On return nothing is read from the bus until `blocking` is cleared. */
+static void block_service_thread(void)
+{
+        dn_executor executor = dn_executor_inline();
+
+        tally_observe_on(dn_center_darwin(), "block", &blocking, &executor);
+        post_ok(dn_center_darwin(), "block");
+        WAIT_UNTIL_EQ(blocking.n_calls, 1);
+}
+
+static void prepare(void)
+{
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        CHECK_EQ(dn__fork_init(), 0);
+        CHECK_EQ(dn__region_open(test_bus_address(bus), &other), 0);
+}
+
+static void end(void)
+{
+        dn__region_close(other);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* When the slot comes, it is not known who posted what: one extra post is allowed. */
+TEST_ON_BUS(lateSlotLosesNoPost)
+{
+        uint64_t n_posts;
+
+        prepare();
+        observe_without_slot("late");
+        hold_in_other("late");
+        block_service_thread();
+        post_elsewhere("late", 1, "return"); /* counted there, but not heard of yet */
+        tally_observe(dn_center_darwin(), "late", &second);
+        blocking.holds = false;
+        WAIT_UNTIL(first.n_posts >= 1);
+        fence_bus(peer);
+        n_posts = first.n_posts;
+        CHECK(n_posts <= 2);
+        post_elsewhere("late", 1, "return");
+        WAIT_UNTIL_EQ(first.n_posts, n_posts + 1);
+        WAIT_UNTIL(second.n_posts >= 1);
+        end();
+}
+
+static int add_check(const char *name)
+{
+        int token = NOTIFY_TOKEN_INVALID;
+
+        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
+        return token;
+}
+
+/* As observe_without_slot(). */
+static int add_check_without_slot(const char *name)
+{
+        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        int token;
+
+        other->table->owners[set] = other->owner;
+        token = add_check(name);
+        other->table->owners[set] = 0;
+        return token;
+}
+
+TEST_ON_BUS(lateSlotKeepsTheStateOfOthers)
+{
+        prepare();
+        int early = add_check_without_slot("late");
+        CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
+        test_child *child = spawn_member("late");
+        CHECK_EQ(ask(child, "set 7"), 0);
+        uint64_t state = get_member_state(early); /* the slot may have come by itself */
+        CHECK(state == 5 || state == 7);
+        int token = add_check("late");
+        CHECK_EQ(get_member_state(token), 7);
+        CHECK_EQ(get_member_state(early), 7);
+        CHECK_EQ(ask(child, "get"), 7);
+        end_member(child);
+        end();
+}
+
+TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
+{
+        prepare();
+        int early = add_check_without_slot("late");
+        CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
+        int token = add_check("late");
+        CHECK_EQ(get_member_state(token), 5);
+        CHECK_EQ(get_member_state(early), 5);
+        test_child *child = spawn_member("late");
+        CHECK_EQ(ask(child, "get"), 5);
+        CHECK_EQ(ask(child, "set 7"), 0);
+        CHECK_EQ(get_member_state(early), 7);
+        end_member(child);
+        end();
+}
+
+TEST_MAIN()

@@ -1,0 +1,358 @@
+/* The table shared by a user's processes. */
+#include "table/slot.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm.h"
+#include "test-child.h"
+#include "util/hash.h"
+
+static dn__shm_slot *hold(dn__region *region, const char *name)
+{
+        return dn__slot_hold(region, dn__hash64(name, strlen(name)), name, strlen(name));
+}
+
+static dn__shm_slot *find(dn__region *region, const char *name)
+{
+        return dn__slot_find(region, dn__hash64(name, strlen(name)), name, strlen(name));
+}
+
+static ptrdiff_t position(const dn__region *region, const dn__shm_slot *slot)
+{
+        return slot - region->table->slots;
+}
+
+/* Makes a name in the set of "x": its hash differs only in bits that do not select the set. */
+static void name_of_set(dn__region *region, const char *like, int number, char ret_name[64])
+{
+        ptrdiff_t set = position(region, hold(region, like)) / DN__SHM_SLOTS_PER_SET;
+
+        for (int i = 0, n_found = 0; n_found <= number; i++) {
+                uint64_t hash;
+
+                snprintf(ret_name, 64, "%s.%d", like, i);
+                hash = dn__hash64(ret_name, strlen(ret_name));
+                n_found += (ptrdiff_t)dn__shm_set_of(hash) == set;
+        }
+}
+
+TEST_NO_BUS(nameHasOneSlotForAllProcesses)
+{
+        dn__region *a = open_region("key"), *b = open_region("key");
+        dn__shm_slot *of_a = hold(a, "com.example.x"), *of_b = hold(b, "com.example.x");
+        uint64_t generation;
+
+        CHECK(a->table != b->table);
+        CHECK_EQ(a->table->header.region, b->table->header.region);
+        CHECK_EQ(position(a, of_a), position(b, of_b));
+        CHECK(position(a, of_a) != position(a, hold(a, "com.example.y")));
+        generation = dn__slot_count_post(of_a);
+        CHECK_EQ(dn__slot_get_generation(of_b), generation);
+        dn__region_close(a);
+        dn__region_close(b);
+}
+
+TEST_NO_BUS(eachKeyHasItsOwnTable)
+{
+        dn__region *a = open_region("one bus"), *b = open_region("another bus");
+
+        CHECK(a->table->header.region != b->table->header.region);
+        hold(a, "x");
+        CHECK(find(b, "x") == NULL);
+        dn__region_close(a);
+        dn__region_close(b);
+}
+
+TEST_NO_BUS(nameWithoutHolderIsNotFound)
+{
+        dn__region *region = open_region("key");
+
+        CHECK(find(region, "x") == NULL);
+        hold(region, "x");
+        CHECK(find(region, "x") != NULL);
+        CHECK(find(region, "X") == NULL);
+        CHECK(find(region, "x.y") == NULL);
+        dn__region_close(region);
+}
+
+static uint64_t count_post_of(const dn__region *region, const char *name)
+{
+        dn__post post = { 0 };
+
+        CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
+        dn__slot_count_for_others(region, &post);
+        return post.generation;
+}
+
+TEST_NO_BUS(onlyNamesWithASlotAreCounted)
+{
+        dn__region *holder = open_region("key"), *poster = open_region("key");
+        dn__shm_slot *slot;
+        uint64_t before;
+
+        CHECK_EQ(count_post_of(poster, "x"), 0);
+        CHECK(find(poster, "x") == NULL);
+        slot = hold(holder, "x");
+        before = dn__slot_get_generation(slot);
+        CHECK_EQ(count_post_of(poster, "x"), before + 1);
+        CHECK_EQ(count_post_of(holder, "x"), before + 2);
+        CHECK_EQ(count_post_of(poster, "y"), 0);
+        CHECK_EQ(dn__slot_get_generation(slot), before + 2);
+        dn__region_close(holder);
+        dn__region_close(poster);
+}
+
+TEST_NO_BUS(longestNamesAreDistinguishedByTheirLastByte)
+{
+        dn__region *region = open_region("key");
+        char a[512] = { 0 }, b[512] = { 0 };
+
+        memset(a, 'n', 511);
+        memset(b, 'n', 511);
+        b[510] = 'm';
+        CHECK(hold(region, a) != hold(region, b));
+        CHECK(find(region, a) != find(region, b));
+        dn__region_close(region);
+}
+
+/* Without a bus, a name that finds its set full cannot be observed. */
+TEST_NO_BUS(tenThousandNamesFindRoom)
+{
+        for (int family = 0; family < 200; family++) {
+                unsigned n_names[DN__SHM_N_SETS] = { 0 };
+
+                for (int i = 0; i < 10000; i++) {
+                        char name[64];
+                        int n = snprintf(name, sizeof(name), "com.example.%d.%d", family, i);
+                        size_t set = dn__shm_set_of(dn__hash64(name, (size_t)n));
+
+                        CHECK(++n_names[set] <= DN__SHM_SLOTS_PER_SET);
+                }
+        }
+}
+
+TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
+{
+        dn__region *region = open_region("key");
+        dn__shm_slot *slots[DN__SHM_SLOTS_PER_SET] = { hold(region, "x") };
+        char name[64];
+
+        for (int i = 1; i < DN__SHM_SLOTS_PER_SET; i++) {
+                name_of_set(region, "x", i - 1, name);
+                slots[i] = hold(region, name);
+                CHECK(slots[i] != NULL);
+        }
+        name_of_set(region, "x", DN__SHM_SLOTS_PER_SET, name);
+        CHECK(hold(region, name) == NULL);
+        dn__slot_release(region, slots[5]);
+        CHECK(hold(region, name) == slots[5]);
+        CHECK(find(region, name) == slots[5]);
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(holdsOfADeadProcessAreReleased)
+{
+        dn__region *region = open_region("key");
+        char name[64];
+        int status;
+        pid_t pid = test_fork();
+
+        if (pid == 0) {
+                dn__region *child = open_region("key");
+
+                for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++) {
+                        name_of_set(child, "x", i, name);
+                        hold(child, name);
+                }
+                raise(SIGKILL);
+        }
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK(hold(region, "x") != NULL);
+        name_of_set(region, "x", DN__SHM_SLOTS_PER_SET + 1, name);
+        CHECK(hold(region, name) != NULL);
+        dn__region_close(region);
+}
+
+static bool holds(const dn__region *region, const dn__shm_slot *slot, unsigned process)
+{
+        const dn__shm_slot *ours = &region->table->slots[position(region, slot)];
+
+        return ours->holders[process / 64] >> process % 64 & 1;
+}
+
+/* Holds names in at least three blocks of 64 slots, then dies; returns the entry it had. */
+static unsigned entry_of_dead_holder(const char *const names[], size_t n_names)
+{
+        int entry[2], status;
+        unsigned process;
+        pid_t pid;
+
+        CHECK_EQ(pipe(entry), 0);
+        pid = test_fork();
+        if (pid == 0) {
+                dn__region *child = open_region("key");
+
+                for (size_t i = 0; i < n_names; i++)
+                        CHECK(hold(child, names[i]) != NULL);
+                CHECK_EQ(write(entry[1], &child->process, sizeof(child->process)),
+                         (ssize_t)sizeof(child->process));
+                raise(SIGKILL);
+        }
+        CHECK_EQ(read(entry[0], &process, sizeof(process)), (ssize_t)sizeof(process));
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        close(entry[0]);
+        close(entry[1]);
+        return process;
+}
+
+TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
+{
+        static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+        dn__region *region = open_region("key"), *heir;
+        unsigned process = entry_of_dead_holder(names, 6);
+        dn__shm_table *table = region->table;
+
+        for (size_t i = 0; i < 6; i++)
+                CHECK(holds(region, find(region, names[i]), process));
+        table->marks[process][3] = 7;
+        table->processes[process].marked[0] = 8;
+        heir = open_region("key");
+        CHECK_EQ(heir->process, process);
+        for (size_t i = 0; i < 6; i++)
+                CHECK(!holds(region, find(region, names[i]), process));
+        CHECK_EQ(table->marks[process][3], 0);
+        CHECK_EQ(table->processes[process].marked[0], 0);
+        CHECK(holds(region, hold(heir, "b"), process));
+        CHECK(!holds(region, find(region, "a"), process));
+        dn__region_close(heir);
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(setIsTakenOverFromADeadOwner)
+{
+        dn__region *region = open_region("key");
+        size_t set = dn__shm_set_of(dn__hash64("x", 1));
+
+        /* An entry that no process has. */
+        region->table->owners[set] = DN__SHM_N_PROCESSES;
+        CHECK(hold(region, "x") != NULL);
+        /* Not a valid entry. */
+        region->table->owners[set] = UINT64_MAX;
+        CHECK(hold(region, "x") != NULL);
+        dn__region_close(region);
+}
+
+TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
+{
+        dn__region *a = open_region("key"), *b = open_region("key");
+        size_t set = dn__shm_set_of(dn__hash64("x", 1));
+
+        a->table->owners[set] = a->owner;
+        CHECK(hold(b, "x") == NULL);
+        a->table->owners[set] = 0;
+        CHECK(hold(b, "x") != NULL);
+        dn__region_close(a);
+        dn__region_close(b);
+}
+
+#define N_CROWD 100
+
+/* Opens the table and holds a name at the same time as all others. */
+static int be_in_crowd(int start)
+{
+        char byte;
+
+        (void)read(start, &byte, 1); /* returns when the writer has exited */
+        return hold(open_region("key"), "com.example.x") ? 0 : 1;
+}
+
+TEST_NO_BUS(manyProcessesGetTheSlotOfOneName)
+{
+        dn__region *region = open_region("key");
+        pid_t pids[N_CROWD];
+        int start[2];
+
+        CHECK_EQ(pipe(start), 0);
+        for (int i = 0; i < N_CROWD; i++) {
+                pids[i] = test_fork();
+                if (pids[i] == 0) {
+                        close(start[1]);
+                        _exit(be_in_crowd(start[0]));
+                }
+        }
+        close(start[1]);
+        for (int i = 0; i < N_CROWD; i++)
+                CHECK_EQ(test_wait_for(pids[i]), 0);
+        close(start[0]);
+        dn__region_close(region);
+}
+
+static _Atomic bool is_posting;
+
+static void *post_all_the_time(void *region)
+{
+        while (is_posting)
+                (void)count_post_of(region, "x");
+        return NULL;
+}
+
+TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
+{
+        dn__region *holder = open_region("key"), *poster = open_region("key");
+        char names[DN__SHM_SLOTS_PER_SET + 1][64];
+        pthread_t thread;
+
+        for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++)
+                name_of_set(holder, "x", i, names[i]);
+        for (int i = 0; i < DN__SHM_SLOTS_PER_SET - 1; i++)
+                CHECK(hold(holder, names[i]) != NULL);
+        dn__slot_release(holder, find(holder, "x"));
+        is_posting = true;
+        CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, poster), 0);
+        for (int i = 0; i < 20000; i++) {
+                dn__shm_slot *slot = hold(holder, names[DN__SHM_SLOTS_PER_SET - 1]);
+                uint64_t generation = dn__slot_get_generation(slot);
+
+                CHECK_EQ(dn__slot_get_generation(slot), generation);
+                dn__slot_release(holder, slot);
+                dn__slot_release(holder, hold(holder, "x"));
+        }
+        is_posting = false;
+        pthread_join(thread, NULL);
+        dn__region_close(holder);
+        dn__region_close(poster);
+}
+
+TEST_NO_BUS(forkedChildDoesNotKeepItsParentsClaims)
+{
+        dn__region *region = open_region("key"), *other = open_region("key");
+        int ready[2];
+        char byte;
+        pid_t pid;
+
+        CHECK_EQ(pipe(ready), 0);
+        pid = test_fork();
+        if (pid == 0) {
+                CHECK_EQ(write(ready[1], "", 1), 1);
+                for (;;)
+                        pause();
+        }
+        CHECK_EQ(read(ready[0], &byte, 1), 1);
+        CHECK(dn__region_process_is_alive(other, region->process));
+        {
+                unsigned process = region->process;
+
+                dn__region_close(region);
+                CHECK(!dn__region_process_is_alive(other, process));
+        }
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        dn__region_close(other);
+}
+
+TEST_MAIN()

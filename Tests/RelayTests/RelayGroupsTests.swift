@@ -1,0 +1,123 @@
+// Specifies how messages get from one machine to another.
+import DarwinNotify
+import Foundation
+import Glibc
+import Testing
+import Wormhole
+
+extension MessageName where Value == Int {
+  fileprivate static var level: Self { "org.example.level" }
+  fileprivate static var steps: Self { MessageName("org.example.steps", transit: .log) }
+}
+
+@Suite(.bounded, .enabled(if: TestBroker.isWanted, "needs mosquitto, and DN_TEST_RELAY=1"))
+struct RelayGroupsTests {
+  @Test(arguments: [BusKind.usual, .none])
+  func aValueArrives(on kind: BusKind) async throws {
+    let pair = try await Pair(kind)
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await here.pass(1, to: .level)
+    await eventually { (try? await there.message(.level)) == 1 }
+    try await there.pass(2, to: .level)
+    await eventually { (try? await here.message(.level)) == 2 }
+    try await here.clear(.level)
+    await eventually { (try? await there.message(.level)) == .some(nil) }
+    #expect(try await here.message(.level) == nil)
+  }
+
+  @Test func aMessageKeepsItsTimeAndTypeAndNamesItsOrigin() async throws {
+    let pair = try await Pair()
+    let name = MessageName<[String]>("org.example.list", codec: .propertyList, version: 3)
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    let seen = Log<Wormhole.Message<[String]>>()
+    let observation = try there.listen(name, starting: .new, on: .thread) { seen.append($0) }
+    try await here.pass(["a", "b"], to: name)
+    await eventually { seen.entries.count == 1 }
+    let sent = try #require(await here.history(name).first)
+    let origin = try #require(await pair.here.status()?.origin)
+    #expect(seen.entries.first?.value == ["a", "b"])
+    #expect(seen.entries.first?.date == sent.date)
+    #expect(seen.entries.first?.sender.process == UInt64(origin, radix: 16))
+    observation.cancel()
+  }
+
+  @Test func theLaterValueWinsEverywhere() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await here.pass(1, to: .level)
+    await eventually { (try? await there.message(.level)) == 1 }
+    await pair.broker.stop()
+    try await here.pass(2, to: .level)
+    try await there.pass(3, to: .level)
+    try await pair.broker.start()
+    await eventually { (try? await here.message(.level)) == 3 }
+    await pair.meet()
+    #expect(try await there.message(.level) == 3)
+  }
+
+  @Test(arguments: [BusKind.usual, .none])
+  func recordsArriveOnceInOrder(on kind: BusKind) async throws {
+    let pair = try await Pair(kind)
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    for step in 1...200 { try await here.pass(step, to: .steps) }
+    await eventually { (try? await there.history(.steps).count) == 200 }
+    #expect(try await there.history(.steps).compactMap(\.value) == Array(1...200))
+    try await there.pass(0, to: .steps)
+    await eventually { (try? await here.history(.steps).count) == 201 }
+    #expect(try await there.history(.steps).count == 201)
+  }
+
+  @Test(arguments: [true, false])
+  func noRecordIsLostWithTheBroker(keepingData keeps: Bool) async throws {
+    let pair = try await Pair(keeps: keeps)
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await here.pass(1, to: .steps)
+    await eventually { (try? await there.history(.steps).count) == 1 }
+    await pair.there.end(SIGKILL)
+    try await here.pass(2, to: .steps)
+    await eventually { await pair.here.counts()?.sent ?? 0 >= 2 }
+    await pair.broker.stop()
+    try await here.pass(3, to: .steps)
+    try await pair.broker.start()
+    try await pair.there.start(pair.realm())
+    await eventually { (try? await there.history(.steps).count) == 3 }
+    #expect(try await there.history(.steps).compactMap(\.value) == [1, 2, 3])
+  }
+
+  @Test func aLogHasNoHistoryOnlyForWhomItIsNew() async throws {
+    let broker = try TestBroker()
+    let (here, there) = (try Session(), try Session())
+    let hole = try here.hole()
+    try await hole.pass(1, to: .steps)
+    try await broker.start()
+    let realm = ["--realm", "home", "--broker", broker.url] + Pair.settings
+    for session in [here, there] { try await session.start(realm) }
+    try await hole.pass(2, to: .steps)
+    let other = try there.hole()
+    await eventually { (try? await other.history(.steps).count) == 1 }
+    #expect(try await other.history(.steps).compactMap(\.value) == [2])
+  }
+
+  @Test func whatIsMalformedOrTooLargeIsCountedAndIgnored() async throws {
+    let pair = try await Pair(settings: Pair.settings + ["--max-payload", "2000"])
+    let payloads = ["", "1", "1 1 x 0 0 0", "1 1 -1 0 0 0", "0 1 1 0 0 0", "\u{1}"]
+    for payload in payloads {
+      try await pair.broker.publish("n/com.example.a/00000000000000aa", payload)
+    }
+    for topic in [
+      "n/com.example.%61/00000000000000aa", "n/com.example.a/1", "q/a/00000000000000aa",
+    ] {
+      try await pair.broker.publish(topic, "1 1 1 0 0 0")
+    }
+    try await pair.broker.publish("n/com.example.a/00000000000000aa", "2 1 1 0 0 0")
+    let large = String(repeating: "x", count: 3000)
+    try await pair.broker.publish("n/com.example.a/00000000000000aa", "1 1 1 0 0 0 \(large)")
+    await eventually {
+      let counts = await pair.there.counts()
+      return counts?.malformed == payloads.count + 3 && counts?.newer == 1 && counts?.tooLarge == 1
+    }
+    try await pair.here.hole().pass(1, to: "org.example.fence")
+    let there = try pair.there.hole()
+    await eventually { (try? await there.message(MessageName<Int>("org.example.fence"))) == 1 }
+  }
+}

@@ -1,0 +1,136 @@
+// Specifies how posts get from one machine to another.
+import DarwinNotify
+import Glibc
+import Testing
+
+@Suite(.bounded, .enabled(if: TestBroker.isWanted, "needs mosquitto, and DN_TEST_RELAY=1"))
+struct RelayNamesTests {
+  @Test(arguments: [BusKind.daemon, .broker, .none].filter { $0 == .none || $0.isInstalled })
+  func aPostIsHeardOnTheOtherMachineOnce(on kind: BusKind) async throws {
+    let pair = try await Pair(kind)
+    let (here, there) = try (
+      pair.here.observe("com.example.light"), pair.there.observe("com.example.light")
+    )
+    // Without a bus a relay hears of a name when a peer has posted it, or it is shared by itself.
+    let name = "com.example.light"
+    if kind == .none {
+      for session in [pair.here, pair.there] {
+        await session.end()
+        try await session.start(pair.realm() + ["--share", name])
+      }
+      await pair.meet()
+    }
+    try pair.there.center.post(NotificationName(name))
+    await here.wait(for: 1)
+    try pair.here.center.post(NotificationName(name))
+    await there.wait(for: 2)
+    // What was heard goes back to nobody.
+    try pair.there.center.post(NotificationName(name))
+    await here.wait(for: 3)
+    #expect(here.posts == 3 && there.posts == 3)
+    #expect(await pair.here.counts()?.posted == 2)
+    #expect(await pair.there.counts()?.posted == 1)
+  }
+
+  @Test func aStateArrivesBeforeThePost() async throws {
+    let pair = try await Pair()
+    let name: NotificationName = "com.example.level"
+    let (here, there) = try (pair.here.observe(name), pair.there.observe(name))
+    let first = try await pair.here.notifyUtil(["-s", name.rawValue, "7", "-p", name.rawValue])
+    #expect(first.status == 0)
+    await there.wait(for: 1)
+    #expect(
+      try await pair.there.notifyUtil(["-g", name.rawValue]).output == "com.example.level 7\n")
+    _ = try await pair.there.notifyUtil(["-s", name.rawValue, "8", "-p", name.rawValue])
+    await here.wait(for: 2)
+    #expect(
+      try await pair.here.notifyUtil(["-g", name.rawValue]).output == "com.example.level 8\n")
+    // A post by somebody who has not set the state leaves it alone.
+    try pair.here.center.post(name)
+    await there.wait(for: 3)
+    #expect(
+      try await pair.there.notifyUtil(["-g", name.rawValue]).output == "com.example.level 8\n")
+  }
+
+  @Test func onlySharedNamesLeaveAndEnter() async throws {
+    let pair = try await Pair()
+    let names: [NotificationName] = ["com.other.a", "wormhole.com.example", "com.example.fence"]
+    let heard = try names.map { try pair.there.observe($0) }
+    for name in names { try pair.here.center.post(name) }
+    await heard[2].wait(for: 1)
+    // A stranger publishes what is not shared.
+    for name in ["com.other.a", "self.a", "user.uid.0.a", "com.apple.system.a", "wormhole.a"] {
+      try await pair.broker.publish("n/\(name)/00000000000000aa", "1 1 5 0 0 0")
+    }
+    try await pair.broker.publish("n/com.example.fence/00000000000000aa", "1 1 1 0 0 0")
+    await eventually { await pair.there.counts()?.notShared == 5 }
+    #expect(heard.map(\.posts) == [0, 0, 1])
+  }
+
+  @Test func theFirstContactSetsTheBaseline() async throws {
+    let pair = try await Pair()
+    let there = try pair.there.observe("com.example.old")
+    try pair.here.center.post("com.example.old")
+    await there.wait(for: 1)
+    let third = try Session()
+    let heard = try (third.observe("com.example.old"), third.observe("com.example.new"))
+    try await third.start(pair.realm())
+    try pair.here.center.post("com.example.new")
+    await heard.1.wait(for: 1)
+    #expect(heard.0.posts == 0)
+    try pair.here.center.post("com.example.old")
+    await heard.0.wait(for: 1)
+  }
+
+  @Test func whatWasPostedMeanwhileIsHeardOnce() async throws {
+    let pair = try await Pair()
+    let (there, here) = try (
+      pair.there.observe("com.example.light"), pair.here.observe("com.example.light")
+    )
+    try pair.here.center.post("com.example.light")
+    await there.wait(for: 1)
+    await pair.there.end()
+    for _ in 1...3 { try pair.here.center.post("com.example.light") }
+    await here.wait(for: 4)
+    try await pair.there.start(pair.realm())
+    await there.wait(for: 2)
+    // Restarting it once more repeats nothing.
+    await pair.there.end()
+    try await pair.there.start(pair.realm())
+    try pair.here.center.post("com.example.light")
+    await there.wait(for: 3)
+    #expect(there.posts == 3)
+  }
+
+  @Test func aRelayThatWasKilledSendsWhatItHasNotSeen() async throws {
+    let pair = try await Pair()
+    let (there, here) = try (
+      pair.there.observe("com.example.light"), pair.here.observe("com.example.light")
+    )
+    try pair.here.center.post("com.example.light")
+    await there.wait(for: 1)
+    await pair.here.end(SIGKILL)
+    try pair.here.center.post("com.example.light")
+    await here.wait(for: 2)
+    try await pair.here.start(pair.realm())
+    await there.wait(for: 2)
+  }
+
+  @Test func oneDirectionIsEnough() async throws {
+    let pair = try await Pair()
+    await pair.here.end()
+    await pair.there.end()
+    try await pair.here.start(pair.realm() + ["--send-only"])
+    try await pair.there.start(pair.realm() + ["--receive-only"])
+    await pair.meet()
+    let (here, there) = try (
+      pair.here.observe("com.example.a"), pair.there.observe("com.example.a")
+    )
+    try pair.there.center.post("com.example.a")
+    await there.wait(for: 1)
+    try pair.here.center.post("com.example.a")
+    await there.wait(for: 2)
+    #expect(here.posts == 1)
+    #expect(await pair.there.counts()?.sent == 0)
+  }
+}

@@ -1,0 +1,82 @@
+// Specifies the settings of the relay, and what is said of wrong ones.
+import Foundation
+import Glibc
+import Testing
+
+@Suite(.bounded) struct RelaySettingsTests {
+  private static let realm = ["--realm", "home", "--broker", "mqtt://localhost", "--share", "a."]
+
+  @Test(
+    arguments: [
+      ([], "cannot be read: No such file"),
+      (["--realm", "home"], "realm home has no broker"),
+      (["--share", "a."], "share must follow realm"),
+      (["--realm", "home", "--broker", "http://a"], "http://a is not a broker"),
+      (["--realm", "home", "--broker", "mqtt://me:pw@a"], "does not belong into"),
+      (["--realm", "home", "--broker", "mqtt://a:0", "--share", "b"], "its host or port is wrong"),
+      (["--realm", "home", "--broker", "mqtt://a"], "shares nothing"),
+      (realm + ["--share", "self."], "never leave a machine"),
+      (realm + ["--share", "com.apple.system.power"], "never leave a machine"),
+      (realm + ["--send-only", "--receive-only"], "both receive-only and send-only"),
+      (realm + ["--send-only=yes"], "send-only takes no value"),
+      (realm + ["--share"], "--share needs a value"),
+      (realm + ["--nonsense"], "nonsense is not a setting"),
+      (realm + ["--keep-alive", "1"], "keep-alive must be 5 to 3600"),
+      (realm + ["--ca", "/dev/null"], "its broker is not mqtts://"),
+      (realm + ["--certificate", "/dev/null"], "both certificate and key"),
+      (realm + ["--credentials", "/nonexistent"], "/nonexistent cannot be read"),
+      (realm + ["--config", "/dev/null"], "--config does not go with"),
+      (realm + ["--realm", "home"], "described twice"),
+    ] as [([String], String)])
+  func aMistakeIsSaidInASentence(_ arguments: [String], _ text: String) async throws {
+    let outcome = try await Session().run(["--check"] + arguments)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(text), "\(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test func theFileHasTheSameKeys() async throws {
+    let session = try Session()
+    let file = try session.write(
+      """
+      # two realms
+      realm = home
+      broker = mqtt://localhost:1884
+      share = com.example.
+      receive-only
+
+      realm = work
+      broker = mqtts://broker.example
+      share-group = org.example.lights
+      keep-alive = 30
+      """, to: "config/notifyrelay.conf")
+    let outcome = try await session.run(["--check"])
+    #expect(outcome.status == 0 && outcome.output.split(separator: "\n").count == 2, "\(outcome)")
+    #expect(try await session.run(["--check", "--config", file]).status == 0)
+    let wrong = try session.write("realm = a\nnonsense = 1\n", to: "config/wrong.conf")
+    #expect(
+      try await session.run(["--check", "--config", wrong]).errors.contains("line 2 of \(wrong)"))
+  }
+
+  @Test func credentialsThatOthersCanReadAreRefused() async throws {
+    let session = try Session()
+    let file = try session.credentials("me", "secret")
+    #expect(try await session.run(["--check", "--credentials", file] + []).status == 1)
+    #expect(try await session.run(["--check"] + Self.realm + ["--credentials", file]).status == 0)
+    chmod(file, 0o640)
+    let outcome = try await session.run(["--check"] + Self.realm + ["--credentials", file])
+    #expect(outcome.errors.contains("can be read by others: run chmod 600 on it"))
+    let distant = ["--realm", "home", "--broker", "mqtt://broker.example", "--share", "a."]
+    chmod(file, 0o600)
+    let open = try await session.run(["--check"] + distant + ["--credentials", file])
+    #expect(open.errors.contains("would not be encrypted"))
+  }
+
+  @Test func anOriginIsDrawnOnce() async throws {
+    let session = try Session()
+    let first = try await session.run(["--origin"])
+    #expect(first.output.count == 17 && first.status == 0)
+    #expect(try await session.run(["--origin"]) == first)
+    #expect(try await session.run(["--status"]).errors.contains("no relay of this user is running"))
+  }
+}

@@ -1,0 +1,66 @@
+// Kills relays and restarts brokers at random, and looks whether anything is lost or comes twice.
+import DarwinNotify
+import Foundation
+import Glibc
+import Testing
+import Wormhole
+
+extension MessageName where Value == Int {
+  fileprivate static var value: Self { "org.example.value" }
+  fileprivate static var record: Self { MessageName("org.example.record", transit: .log) }
+}
+
+/// A few rounds; `Scripts/soak-relay` makes 200.
+private let kills = getenv("DN_RELAY_KILLS").flatMap { Int(String(cString: $0)) } ?? 6
+
+@Suite(
+  .serialized, .timeLimit(.minutes(kills > 10 ? 60 : 4)),
+  .enabled(if: TestBroker.isWanted, "needs mosquitto, and DN_TEST_RELAY=1"))
+struct RelaySoakTests {
+  @Test(arguments: BusKind.grounds, [true, false])
+  func nothingIsLostOrDoubled(on kind: BusKind, keepingData keeps: Bool) async throws {
+    let settings = Pair.settings + names.flatMap { ["--share", $0.rawValue] }
+    let pair = try await Pair(kind, keeps: keeps, settings: settings)
+    let realm = pair.realm(settings)
+    let (here, there) = (try pair.here.hole(), try pair.there.hole())
+    let heard = try names.map { try pair.there.observe($0) }
+    // What was heard when a name was posted last.
+    var before = names.map { _ in -1 }
+    for round in 1...kills {
+      for _ in 1...5 {
+        let name = Int.random(in: names.indices)
+        before[name] = heard[name].posts
+        try pair.here.center.post(names[name])
+      }
+      try await here.pass(round, to: .value)
+      for step in 1...3 { try await here.pass(3 * round + step, to: .record) }
+      try await there.pass(-round, to: .record)
+      if round.isMultiple(of: 5) { await pair.broker.stop() }
+      let session = Bool.random() ? pair.here : pair.there
+      // The point at which it is killed is what varies.
+      usleep(.random(in: 0...30_000))
+      await session.end(SIGKILL)
+      if round.isMultiple(of: 5) { try await pair.broker.start() }
+      try await session.start(realm, isOnline: false)
+    }
+    await pair.meet()
+    for (index, name) in names.enumerated() where before[index] >= 0 {
+      await heard[index].wait(for: before[index] + 1)
+      #expect(heard[index].posts > before[index], "\(name)")
+    }
+    let ours = (1...kills).flatMap { round in (1...3).map { 3 * round + $0 } }
+    let theirs = (1...kills).map { -$0 }
+    for hole in [here, there] {
+      await eventually("records are missing") {
+        let values = (try? await hole.history(.record).compactMap(\.value)) ?? []
+        return values.contains(-kills) && values.contains(3 * kills + 3)
+      }
+      let records = try await hole.history(.record).compactMap(\.value)
+      #expect(records.filter { $0 > 0 } == ours)
+      #expect(records.filter { $0 < 0 } == theirs)
+      await eventually { (try? await hole.message(.value)) == kills }
+    }
+  }
+
+  private var names: [NotificationName] { (1...4).map { NotificationName("com.example.n\($0)") } }
+}

@@ -1,0 +1,188 @@
+// Provides what a user has on one machine.
+import DarwinNotify
+import Foundation
+import Glibc
+import Testing
+import Wormhole
+
+/// A session with a bus, directories and a relay of its own. Two of them are two machines.
+final class Session: @unchecked Sendable {
+  // One test uses it, one call at a time.
+  let bus: PrivateBus
+  let center: DarwinNotificationCenter
+  private let home: String
+  private(set) var relay: Program?
+
+  init(_ kind: BusKind = .usual) throws {
+    bus = try PrivateBus(kind)
+    center = try bus.makeCenter()
+    home = try makeDirectory("session")
+    for folder in ["run", "state", "data"] { mkdir("\(home)/\(folder)", 0o700) }
+  }
+
+  var environment: [String: String] {
+    [
+      "HOME": home, "XDG_RUNTIME_DIR": "\(home)/run", "XDG_STATE_HOME": "\(home)/state",
+      "XDG_DATA_HOME": "\(home)/data", "XDG_CONFIG_HOME": "\(home)/config",
+    ]
+  }
+
+  /// Starts the relay, and waits until it has joined the realm.
+  func start(_ settings: [String], isOnline: Bool = true) async throws {
+    relay = try Program("notifyrelay", settings, on: bus, environment: environment)
+    if isOnline { await join() }
+  }
+
+  func join() async {
+    await eventually("the relay is not online: \(relay?.errors ?? "")") { [self] in
+      await status()?.realms.allSatisfy { $0.state == "online" } == true
+    }
+  }
+
+  /// Ends the relay, in an orderly way or in the middle of whatever it does.
+  @discardableResult func end(_ signal: CInt = SIGTERM) async -> Outcome? {
+    guard let relay else { return nil }
+    kill(relay.processIdentifier, signal)
+    self.relay = nil
+    return await relay.end()
+  }
+
+  /// Runs the program beside the relay.
+  func run(_ arguments: [String]) async throws -> Outcome {
+    try await Program.run("notifyrelay", arguments, on: bus, environment: environment)
+  }
+
+  /// What the relay says of itself; `nil` while it does not run.
+  func status() async -> SeenStatus? {
+    guard let outcome = try? await run(["--status", "--json"]), outcome.status == 0 else {
+      return nil
+    }
+    return try? JSONDecoder().decode(SeenStatus.self, from: Data(outcome.output.utf8))
+  }
+
+  func counts() async -> SeenStatus.Counts? { await status()?.realms.first?.counts }
+
+  /// Records the posts of a name.
+  func observe(_ name: NotificationName) throws -> Heard {
+    try Heard(name, on: center)
+  }
+
+  func hole(_ group: String = "org.example.lights") throws -> Wormhole {
+    let parent = URL(fileURLWithPath: "\(home)/data")
+    return try Wormhole(group: AppGroup(group, in: parent, center: center))
+  }
+
+  /// Waits until the relay ends by itself.
+  func outcome() async -> Outcome? { await relay?.end() }
+
+  func notifyUtil(_ arguments: [String]) async throws -> Outcome {
+    try await runNotifyUtil(arguments, on: bus, environment: environment)
+  }
+
+  /// Writes a file in the home directory. Returns its path.
+  func write(_ text: String, to file: String) throws -> String {
+    let path = "\(home)/\(file)"
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  /// Writes a file that nobody else can read.
+  func credentials(_ user: String, _ password: String) throws -> String {
+    let path = try write("user = \(user)\npassword = \(password)\n", to: "credentials")
+    try #require(chmod(path, 0o600) == 0)
+    return path
+  }
+
+  /// Becomes what a copied home directory is.
+  func copyOrigin(of other: Session) throws {
+    mkdir("\(home)/state/notifyrelay", 0o700)
+    try FileManager.default.copyItem(
+      atPath: "\(other.home)/state/notifyrelay/origin", toPath: "\(home)/state/notifyrelay/origin")
+  }
+}
+
+/// The answer to `--status --json`, as a program would read it.
+struct SeenStatus: Decodable, Sendable {
+  var origin: String
+  var names: Int
+  var realms: [Realm]
+
+  struct Realm: Decodable, Sendable {
+    var state: String
+    var problem: String?
+    var peers: [Peer]
+    var counts: Counts
+  }
+
+  struct Peer: Decodable, Sendable {
+    var origin: String
+    var state: String?
+  }
+
+  struct Counts: Decodable, Sendable {
+    var sent: Int
+    var received: Int
+    var posted: Int
+    var stored: Int
+    var superseded: Int
+    var repeated: Int
+    var malformed: Int
+    var newer: Int
+    var tooLarge: Int
+    var notShared: Int
+    var refused: Int
+  }
+}
+
+/// The posts of a name that were heard.
+final class Heard: Sendable {
+  private let recorder = Recorder()
+  private let observation: NotificationObservation
+
+  init(_ name: NotificationName, on center: DarwinNotificationCenter) throws {
+    observation = try center.observe(name, on: .thread) { [recorder] in recorder.record($0) }
+  }
+
+  var posts: Int { recorder.posts }
+
+  func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
+    await eventually("heard \(posts) of \(count)", sourceLocation: sourceLocation) {
+      self.posts >= count
+    }
+  }
+}
+
+/// Two machines and a broker, with their relays running.
+struct Pair: Sendable {
+  let here: Session
+  let there: Session
+  let broker: TestBroker
+
+  init(_ kind: BusKind = .usual, keeps: Bool = false, settings: [String] = Pair.settings)
+    async throws
+  {
+    broker = try TestBroker(keeps: keeps)
+    (here, there) = (try Session(kind), try Session(kind))
+    try await broker.start()
+    for session in [here, there] { try await session.start(realm(settings)) }
+    await meet()
+  }
+
+  static let settings = ["--share", "com.example.", "--share-group", "org.example.lights"]
+
+  func realm(_ settings: [String] = Pair.settings) -> [String] {
+    ["--realm", "home", "--broker", broker.url] + settings
+  }
+
+  /// Waits until each knows that the other one is online.
+  func meet() async {
+    for session in [here, there] {
+      await session.join()
+      await eventually("they do not meet") {
+        await session.status()?.realms.first?.peers.first?.state == "online"
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+// Starts a mosquitto for one test.
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A broker that nobody else uses, on a port of the loopback. It ends with this object.
+final class TestBroker: @unchecked Sendable {
+  // One test uses it, one call at a time.
+
+  /// Whether the tests of the relay are to run, and can. A session that meets the other one for the
+  /// first time amid posts may take them for its baseline, so some of these tests do not end every
+  /// time.
+  static let isWanted = getenv("DN_TEST_RELAY") != nil && access(program, X_OK) == 0
+  private static let program = "/usr/sbin/mosquitto"
+
+  let port: Int
+  let directory: String
+  private let settings: String
+  private var process: Program?
+
+  /// Prepares a broker with these lines in its configuration, which may store its data.
+  init(_ settings: String = "allow_anonymous true", keeps: Bool = false) throws {
+    directory = try makeDirectory("broker")
+    port = try freePort()
+    let storage =
+      keeps
+      ? """
+      persistence true
+      persistence_location \(directory)/
+      autosave_interval 1
+      autosave_on_changes true
+      """ : "persistence false"
+    self.settings = """
+      listener \(port) 127.0.0.1
+      max_queued_messages 100000
+      user root
+      \(storage)
+      \(settings.replacing("DIRECTORY", with: directory))
+      """
+    try self.settings.write(toFile: "\(directory)/conf", atomically: true, encoding: .utf8)
+  }
+
+  func start() async throws {
+    process = try Program(Self.program, ["-c", "\(directory)/conf"], on: nil)
+    await eventually("mosquitto does not listen") { [port] in isOpen(port) }
+  }
+
+  /// Ends it as a service manager would.
+  func stop() async {
+    if let process { kill(process.processIdentifier, SIGTERM) }
+    _ = await process?.end()
+    process = nil
+  }
+
+  /// Stops it in the middle of whatever it does, or lets it go on.
+  func hang(_ isHanging: Bool) {
+    if let process { kill(process.processIdentifier, isHanging ? SIGSTOP : SIGCONT) }
+  }
+
+  var url: String { "mqtt://127.0.0.1:\(port)" }
+}
+
+/// Makes a private directory, removed with the process.
+func makeDirectory(_ name: String) throws -> String {
+  let parent = String(cString: try #require(test_directory()))
+  let path = "\(parent)/\(name)-\(UUID().uuidString.prefix(8))"
+  try #require(mkdir(path, 0o700) == 0)
+  return path
+}
+
+private func address(_ port: Int) -> sockaddr_in {
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = inet_addr("127.0.0.1")
+  address.sin_port = in_port_t(port).bigEndian
+  return address
+}
+
+private func with<Result>(
+  _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+) -> Result {
+  withUnsafeMutablePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+  }
+}
+
+/// A port that nobody uses.
+func freePort() throws -> Int {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  var (address, size) = (address(0), socklen_t(MemoryLayout<sockaddr_in>.size))
+  try #require(with(&address) { bind(descriptor, $0, size) } == 0)
+  try #require(with(&address) { getsockname(descriptor, $0, &size) } == 0)
+  return Int(address.sin_port.bigEndian)
+}
+
+private func isOpen(_ port: Int) -> Bool {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  var address = address(port)
+  return with(&address) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) } == 0
+}
+
+extension TestBroker {
+  /// Publishes like a stranger who knows the topics.
+  func publish(_ topic: String, _ payload: String) async throws {
+    let arguments = [
+      "-p", "\(port)", "-V", "mqttv5", "-q", "1", "-t", "darwinnotify/1/home/\(topic)",
+      "-m", payload,
+    ]
+    let outcome = try await Program.run("/usr/bin/mosquitto_pub", arguments, on: nil)
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  /// Before the start.
+  func addUser(_ name: String, _ password: String) async throws {
+    let file = "\(directory)/passwords"
+    let create = access(file, F_OK) == 0 ? [] : ["-c"]
+    let outcome = try await Program.run(
+      "/usr/bin/mosquitto_passwd", create + ["-b", file, name, password], on: nil)
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  /// Makes an authority, a certificate for localhost and one for a client.
+  func makeCertificates() async throws {
+    let script = """
+      cd '\(directory)' && exec 2>&1
+      key() {
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key "${@:2}"
+      }
+      key ca -x509 -subj /CN=test-ca -days 2 -out ca.crt &&
+      for name in server client; do
+        key $name -subj /CN=localhost -out $name.csr &&
+        openssl x509 -req -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 \
+          -extfile <(echo subjectAltName=DNS:localhost) -out $name.crt || exit
+      done
+      chmod 600 *.key
+      """
+    let outcome = try await Program.run("/bin/bash", ["-c", script], on: nil)
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  var certificateSettings: [String] {
+    [
+      "--ca", "\(directory)/ca.crt", "--certificate", "\(directory)/client.crt", "--key",
+      "\(directory)/client.key",
+    ]
+  }
+}

@@ -1,0 +1,235 @@
+// Specifies requests to handlers in other processes.
+import DarwinNotify
+import Delegation
+import Foundation
+import Glibc
+import RemoteHandlers
+import TestTools
+import Testing
+
+private struct Sadness: Error, CustomStringConvertible {
+  let description = "a sad sentence"
+}
+
+@Suite(.bounded)
+struct RemoteHandlersTests {
+  @Test(arguments: BusKind.both) func handlerAnswersAnotherProcess(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
+    stage.handlers.handle(Search.self) { [$0.text.count, $0.limit ?? -1] }
+    stage.handlers.handle(Pause.self) { _ in NoResponse() }
+    let service = try await stage.serve()
+    #expect(service.hasName)
+    #expect(await stage.search("blue").hits == [4, -1])
+    let limited = Search(text: "", limit: 7)
+    #expect(try await stage.callers.send(limited, to: stage.player) == [0, 7])
+    #expect(try await stage.callers.send(Pause(), to: stage.player) == NoResponse())
+  }
+
+  // MARK: - Errors
+
+  @Test func errorsKeepTheirMeaning() async throws {
+    let stage = try RemoteStage(.usual)
+    let service = try await stage.serve()
+    #expect(await stage.search("nobody").sentence?.contains("no handler") == true)
+    stage.handlers.handle(Search.self) { request in
+      switch request.text {
+      case "decline": throw Decline("not today")
+      case "cancel": throw CancellationError()
+      case "timeout": throw BusError.timedOut
+      case "fail": throw Sadness()
+      default: throw BusError.unanswered
+      }
+    }
+    let declined = await stage.search("decline").error
+    #expect(declined?.reasons == ["not today"] && declined?.endpoint == RemoteStage.name)
+    #expect(await stage.search("cancel").sentence == "cancelled")
+    #expect(await stage.search("timeout").sentence == "no answer in time")
+    #expect(await stage.search("").sentence?.hasSuffix("did not answer") == true)
+    #expect(await stage.search("fail").remoteError?.detail == "a sad sentence")
+    service.withdraw(Search.self)
+    guard case .missingHandler? = await stage.search("").error else {
+      Issue.record("is still exported")
+      return
+    }
+    try service.export(Search.self)
+    #expect(await stage.search("fail").remoteError != nil)
+  }
+
+  @Test func namesThatNobodyOwnsAndBusesThatAreNotThereAreErrors() async throws {
+    let stage = try RemoteStage(.usual)
+    #expect(await stage.search("").sentence == "failed: nobody owns the name org.example.Player")
+    let elsewhere = RemoteDestination(
+      RemoteStage.name, on: try DarwinNotificationCenter(bus: .noBus))
+    do throws(BusError) {
+      _ = try await stage.callers.send(Pause(), to: elsewhere)
+    } catch {
+      #expect("\(error)".contains("not connected"))
+    }
+    stage.bus.kill()
+    await eventually { await stage.search("").sentence == "failed: not connected to a bus" }
+    let invalid = RemoteDestination("no dots", on: stage.calling)
+    do throws(BusError) {
+      _ = try await stage.callers.send(Pause(), to: invalid)
+    } catch {
+      #expect("\(error)".contains("invalid: no dots"))
+    }
+  }
+
+  @Test func lossOfTheBusIsReportedAtOnce() async throws {
+    let stage = try RemoteStage(.usual)
+    let died = Log<String>()
+    stage.handlers.handle(Search.self) { _ in
+      died.append("begun")
+      try await Task.sleep(for: .seconds(600))
+      return []
+    }
+    let service = try await stage.serve()
+    let result = Task { await stage.search("", timeout: nil) }
+    await eventually { died.entries == ["begun"] }
+    stage.bus.kill()
+    #expect(await result.value.sentence == "failed: not connected to a bus")
+    stage.bus.startAgain()
+    await eventually { service.hasName }
+  }
+
+  // MARK: - Cancelling
+
+  @Test(arguments: [true, false])
+  func handlerOverThereIsCancelled(_ byTimeout: Bool) async throws {
+    let stage = try RemoteStage(.usual)
+    let log = Log<String>()
+    stage.handlers.handle(Search.self) { _ in
+      log.append("begun")
+      do {
+        try await Task.sleep(for: .seconds(600))
+      } catch {
+        log.append("cancelled")
+      }
+      return []
+    }
+    let service = try await stage.serve()
+    let task = Task { await stage.search("", timeout: byTimeout ? .milliseconds(200) : nil) }
+    await eventually { log.entries.first == "begun" }
+    if !byTimeout { task.cancel() }
+    let error = await task.value.error
+    #expect("\(error as Any)".contains(byTimeout ? "no answer in time" : "cancelled"))
+    await eventually { log.entries == ["begun", "cancelled"] }
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func callsBeyondTheLimitWaitForTheirTurn() async throws {
+    let stage = try RemoteStage(.usual)
+    stage.handlers.handle(Search.self) { request in
+      await Task.yield()
+      return [request.limit ?? 0]
+    }
+    let service = try await stage.serve()
+    let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 1...2000 {
+        group.addTask {
+          try await stage.callers.send(Search(text: "", limit: number), to: stage.player)[0]
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(sum == 2000 * 2001 / 2)
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func requestsOfACallerBeginInOrder() async throws {
+    let stage = try RemoteStage(.usual)
+    let log = Log<Int>()
+    stage.handlers.handle(Search.self) { request in
+      log.append(request.limit ?? 0)
+      await Task.yield()
+      return []
+    }
+    let service = try await stage.serve()
+    var tasks: [Task<[Int], any Error>] = []
+    for number in 1...100 {
+      tasks.append(
+        Task.immediate {
+          try await stage.callers.send(Search(text: "", limit: number), to: stage.player)
+        })
+    }
+    for task in tasks { _ = try await task.value }
+    #expect(log.entries == Array(1...100))
+    withExtendedLifetime(service) {}
+  }
+
+  // MARK: - The same as for local requests
+
+  @Test func interceptorsAndTraceSeeRemoteRequestsOnBothSides() async throws {
+    let stage = try RemoteStage(.usual)
+    stage.handlers.handle(Search.self) { [$0.text.count] }
+    stage.handlers.intercept(Search.self) { request, next in
+      try await next(Search(text: request.text + "!"))
+    }
+    stage.callers.intercept(Search.self) { request, next in
+      try await next(Search(text: request.text + "?"))
+    }
+    let service = try await stage.serve()
+    var sent = stage.callers.trace().makeAsyncIterator()
+    var served = stage.handlers.trace().makeAsyncIterator()
+    #expect(await stage.search("blue").hits == [6])
+    let event = await sent.next()
+    #expect(event?.endpoint == RemoteStage.name && event?.handler == RemoteStage.name)
+    #expect(await served.next()?.kind == Search.kind)
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func forwardingAnswersWhatNoLocalHandlerTakes() async throws {
+    let stage = try RemoteStage(.usual)
+    stage.handlers.handle(Search.self) { _ in [1] }
+    stage.callers.forward(Search.self, to: stage.player)
+    do throws(BusError) {
+      _ = try await stage.callers.send(Search(text: ""))
+      Issue.record("nobody is there")
+    } catch {
+      #expect("\(error)".contains("is not there"))
+    }
+    let service = try await stage.serve()
+    #expect(try await stage.callers.send(Search(text: "")) == [1])
+    stage.callers.handle(Search.self) { request in
+      guard request.text != "decline" else { throw Decline("") }
+      return [2]
+    }
+    #expect(try await stage.callers.send(Search(text: "")) == [2])
+    #expect(try await stage.callers.send(Search(text: "decline")) == [1])
+    withExtendedLifetime(service) {}
+  }
+
+  // MARK: - Access
+
+  @Test func handlersAndTheServiceSeeTheCaller() async throws {
+    let stage = try RemoteStage(.usual)
+    let isOpen = Log<Bool>()
+    stage.handlers.handle(Search.self) { _ in
+      let caller = try #require(RemoteCaller.current)
+      #expect(caller.name.hasPrefix(":"))
+      return [Int(try #require(caller.process)), Int(try #require(caller.user))]
+    }
+    let service = try await stage.serve { $0.isSameUser && !isOpen.entries.isEmpty }
+    #expect(await stage.search("").sentence?.hasPrefix("failed: not allowed: ") == true)
+    isOpen.append(true)
+    #expect(await stage.search("").hits == [Int(getpid()), Int(geteuid())])
+    #expect(RemoteCaller.current == nil)
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func takenNameIsAnErrorOrWaitedFor() async throws {
+    let stage = try RemoteStage(.usual)
+    var first: RemoteService? = try await RemoteService(
+      name: RemoteStage.name, exporting: HandlerBus(), [], on: stage.calling)
+    await #expect { try await stage.serve() } throws: { "\($0)".hasSuffix("is taken") }
+    let second = try await stage.serve(queueing: true)
+    #expect(first?.hasName == true && !second.hasName)
+    first = nil
+    await eventually { second.hasName }
+  }
+}
+
+extension BusKind {
+  /// Both message brokers, if they are installed.
+  static let both = [daemon, broker].filter(\.isInstalled)
+}

@@ -1,0 +1,22 @@
+# Completes the command line of notifyrelay in fish.
+
+complete -c notifyrelay -f
+complete -c notifyrelay -s h -l help -d 'Print the usage'
+complete -c notifyrelay -l version -d 'Print the version'
+complete -c notifyrelay -l config -r -F -d 'Read the settings from this file'
+complete -c notifyrelay -l realm -x -d 'Begin the description of a realm'
+complete -c notifyrelay -l broker -x -a 'mqtts:// mqtt://' -d 'Its broker'
+complete -c notifyrelay -l share -x -d 'Share names that begin with this text'
+complete -c notifyrelay -l share-group -x -d 'Share the messages of this group'
+complete -c notifyrelay -l receive-only -d 'Send nothing'
+complete -c notifyrelay -l send-only -d 'Take nothing'
+complete -c notifyrelay -l credentials -r -F -d 'The file with user and password'
+complete -c notifyrelay -l ca -r -F -d 'Trust the authorities in this file'
+complete -c notifyrelay -l certificate -r -F -d 'The certificate of this client'
+complete -c notifyrelay -l key -r -F -d 'Its key'
+complete -c notifyrelay -l keep-alive -x -d 'How long the connection may be silent'
+complete -c notifyrelay -l max-payload -x -d 'The largest message, in bytes'
+complete -c notifyrelay -l check -d 'Check the settings'
+complete -c notifyrelay -l status -d 'Say what the running relay does'
+complete -c notifyrelay -l json -d 'Print the status as JSON'
+complete -c notifyrelay -l origin -d 'Print the number of this user on this machine'
