@@ -18,6 +18,12 @@ class Failure(Exception):
     """Something happened that must not; the text says what."""
 
 
+def mount_memory(folder, n_bytes):
+    """Returns whether it could."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={n_bytes},mode=0700", "tmpfs", folder]
+    return subprocess.run(mount, stderr=subprocess.DEVNULL).returncode == 0
+
+
 class Ground:
     """A private bus of one kind, or none, with the folder and the environment of its clients."""
 
@@ -36,9 +42,12 @@ class Ground:
         self.data = self.folder / "data"
         self.data.mkdir(mode=0o700)
         self.env["XDG_DATA_HOME"] = str(self.data)
-        # In a mount namespace of our own, as Scripts/soak makes one where it can.
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "tmpfs", self.data]
-        self.has_disk = subprocess.run(mount, stderr=subprocess.DEVNULL).returncode == 0
+        # In a mount namespace of our own, as Scripts/soak makes one where it can. The workers must
+        # not meet in a table that others have made where they would look next.
+        self.has_disk = mount_memory(self.data, DISK_BYTES)
+        for place in ("/dev/shm", "/run/user"):
+            if self.has_disk and os.path.isdir(place):
+                mount_memory(place, DISK_BYTES)
 
     def fill_disk(self):
         """Takes what is left of the disk of messages."""
