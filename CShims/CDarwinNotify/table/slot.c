@@ -179,14 +179,21 @@ static void set_release(dn__region *region, size_t set)
 
 /* --- Holders ------------------------------------------------------------------------------- */
 
+/* A process that takes a dead one's entry clears its bits before it counts as alive: so a bit that
+ * is still set was set by the process that is alive. */
+static bool is_holder(const dn__region *region, const dn__shm_slot *slot, unsigned process)
+{
+        return dn__region_process_is_alive(region, process) &&
+               atomic_load(&slot->holders[process / 64]) & UINT64_C(1) << process % 64;
+}
+
 static bool slot_is_held(const dn__region *region, const dn__shm_slot *slot)
 {
         for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
                 uint64_t holders = atomic_load(&slot->holders[i]);
 
                 for (; holders; holders &= holders - 1)
-                        if (dn__region_process_is_alive(
-                                    region, i * 64 + (unsigned)__builtin_ctzll(holders)))
+                        if (is_holder(region, slot, i * 64 + (unsigned)__builtin_ctzll(holders)))
                                 return true;
         }
         return false;
