@@ -98,12 +98,12 @@ class Chaos:
 
     def take_table(self, take):
         """Takes it away before the workers make the next one; it is never put back."""
-        table = self.ground.find_table()
-        if not table:
+        tables = self.ground.find_tables()
+        if not tables:
             return
         self.crew.count_move()
         try:
-            take(table)
+            take(self.random.choice(tables))
         except FileNotFoundError:
             pass  # a worker has replaced it
 

@@ -22,7 +22,7 @@ class Crew:
         self.measured = {}  # at the first rests
         self.memory = 0
         self.n_rests = 0
-        self.n_moves = 0
+        self.set_moves(0)
 
     def of(self, *kinds):
         return [worker for worker in self.workers if worker.kind in kinds]
@@ -60,6 +60,8 @@ class Crew:
         for worker in self.of("post", "pass"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
                             lambda: f"{worker} does not rest")
+        if self.ground.is_split:
+            self.await_reach(poster)
         if not is_exact:
             self.post_last(poster)
             self.meet()
@@ -100,6 +102,24 @@ class Crew:
         while before != (before := self.calls()):
             time.sleep(0.2)
 
+    def await_reach(self, poster):
+        """Posts until everybody is back on the bus, which is all that two tables have in common."""
+        before = self.calls()
+
+        def is_heard():
+            self.order(poster)
+            time.sleep(0.1)
+            return all(0 not in [now - then for now, then in zip(n_calls, before[worker])]
+                       for worker, n_calls in self.calls().items())
+
+        def is_read():
+            for writer in self.of("pass"):
+                self.order(writer)
+            time.sleep(0.1)
+            return not any(self.late_listeners(writer) for writer in self.of("pass"))
+        self.await_true(is_heard, lambda: f"not everybody hears {poster}")
+        self.await_true(is_read, lambda: "not everybody gets messages")
+
     def post_last(self, poster):
         """After the last post of a name everybody is called at least once."""
         before = self.calls()
@@ -114,14 +134,17 @@ class Crew:
     def pass_last(self, writer):
         """After the last message of a name everybody who listens gets it."""
         self.order(writer)
-        transit = TRANSITS.index(writer.role[1])
-        number = self.board.get(writer.slot, f"last{transit}")
-        for worker in self.of("listen"):
-            if worker.role[1] == writer.role[1]:
-                def last():
-                    return self.board.get(worker.slot, f"last{transit}")
-                self.await_true(lambda: last() >= number,
-                                lambda: f"{worker} has lost message {number}, it is at {last()}")
+        self.await_true(lambda: not self.late_listeners(writer),
+                        lambda: f"the last message of {writer} is lost: "
+                                f"{self.late_listeners(writer)}")
+
+    def late_listeners(self, writer):
+        """Returns who is at an earlier message than the last one."""
+        last = f"last{TRANSITS.index(writer.role[1])}"
+        number = self.board.get(writer.slot, last)
+        return [f"{worker} is at {self.board.get(worker.slot, last)} of {number}"
+                for worker in self.of("listen")
+                if worker.role[1] == writer.role[1] and self.board.get(worker.slot, last) < number]
 
     def order(self, worker):
         ordered = self.board.get(worker.slot, "n_ordered") + 1
@@ -130,20 +153,21 @@ class Crew:
                         lambda: f"{worker} does not do what it is told")
 
     def set_moves(self, n_moves):
-        """A bus that stood still may have many signals of a table that an observer was never in."""
-        self.n_moves = n_moves
-        self.board.set_for_all("n_moves", n_moves * (1 if self.ground.kind == "none" else 1000))
+        """A bus that stood still may have many signals of a table that an observer was never in, and
+        so may a poster that is not back on the bus."""
+        self.n_moves = max(n_moves, self.ground.is_split)
+        self.board.set_for_all("n_moves", self.n_moves * (1 if self.ground.kind == "none" else 1000))
 
     def count_move(self):
         self.set_moves(self.n_moves + 1)
 
     def meet(self):
-        """Waits until all that hold names are in one table."""
+        """Waits until all that hold names are in a table."""
         def strangers():
-            table = self.ground.find_table()
+            tables = self.ground.find_tables()
             try:
                 return [worker for worker in self.of("count", "notice")
-                        if not table or not worker.is_in(table)]
+                        if not worker.is_in(tables)]
             except FileNotFoundError:
                 return self.workers
         self.await_true(lambda: not strangers(),

@@ -25,13 +25,15 @@ def mount_memory(folder, n_bytes):
 
 
 class Ground:
-    """A private bus of one kind, or none, with the folder and the environment of its clients."""
+    """A private bus of one kind, or none, with the folder and the environment of its clients. On
+    "tables" it is a dbus-daemon with two addresses, each with a table of its own."""
 
     def __init__(self, kind, programs):
         self.kind = kind
+        self.is_split = kind == "tables"
         self.folder = Path(tempfile.mkdtemp(prefix="dn-soak."))
         self.process = subprocess.Popen(
-            [programs / "soak-bus", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [programs / "soak-bus", "daemon" if self.is_split else kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         address, self.runtime = (self.process.stdout.readline().strip() for _ in range(2))
         self.env = {key: value for key, value in os.environ.items()
                     if not key.startswith(("DBUS_", "DARWIN_NOTIFY"))}
@@ -39,6 +41,9 @@ class Ground:
                         DBUS_SESSION_BUS_ADDRESS=address)
         if kind == "none":
             self.env["DARWIN_NOTIFY_BUS"] = "none"
+        self.link = self.folder / "link" / "bus"
+        if self.is_split:
+            self.link_socket()
         self.data = self.folder / "data"
         self.data.mkdir(mode=0o700)
         self.env["XDG_DATA_HOME"] = str(self.data)
@@ -64,9 +69,22 @@ class Ground:
     def free_disk(self):
         (self.data / "ballast").unlink()
 
-    def find_table(self):
-        """Returns the path of the table, or None between two."""
-        return next(Path(self.runtime, "darwin-notify").glob("table*"), None)
+    def env_of(self, slot):
+        """Returns the environment of a worker: on "tables", every other one has another socket."""
+        if not self.is_split or slot % 2 == 0:
+            return self.env
+        return self.env | {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.link}"}
+
+    def link_socket(self):
+        """A hard link to the socket of the bus is an address of its own, with its own table."""
+        self.link.parent.mkdir(mode=0o700, exist_ok=True)
+        self.link.unlink(missing_ok=True)
+        self.link.hardlink_to(self.env["DBUS_SESSION_BUS_ADDRESS"].removeprefix("unix:path="))
+
+    def find_tables(self):
+        """Returns the paths of the tables; between two there may be none."""
+        return [table for folder in (self.runtime, self.link.parent)
+                for table in Path(folder, "darwin-notify").glob("table*")]
 
     def order(self, what):
         """Lets the bus be killed, started, paused or resumed."""
@@ -76,9 +94,11 @@ class Ground:
         self.process.stdin.flush()
         if self.process.stdout.readline() != "done\n":
             raise Failure(f"the bus cannot {what}")
+        if self.is_split and what == "start":
+            self.link_socket()
 
     def count_files(self):
-        folders = (self.runtime, self.data)
+        folders = (self.runtime, self.link.parent, self.data)
         return sum(len(files) for folder in folders for _, _, files in os.walk(folder))
 
     def end(self):
@@ -108,7 +128,7 @@ class Worker:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.command, board.path, str(self.slot), *self.role],
-                env=ground.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                env=ground.env_of(self.slot), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.n_started += 1
 
     def kill(self):
@@ -125,10 +145,10 @@ class Worker:
         if self.process.poll() is not None:
             raise Failure(f"{self} has ended: {self.process.returncode}")
 
-    def is_in(self, table):
-        """Returns whether the process has mapped a file."""
-        inode = f" {table.stat().st_ino} "
-        return inode in Path(f"/proc/{self.process.pid}/maps").read_text()
+    def is_in(self, tables):
+        """Returns whether the process has mapped one of the files."""
+        maps = Path(f"/proc/{self.process.pid}/maps").read_text()
+        return any(f" {table.stat().st_ino} " in maps for table in tables)
 
     def read_log(self):
         return self.log.read_text(errors="replace") if self.log and self.log.exists() else ""

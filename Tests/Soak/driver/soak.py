@@ -18,7 +18,7 @@ LOG_LINES = 60
 
 def read_arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--ground", choices=("daemon", "broker", "none"), required=True)
+    parser.add_argument("--ground", choices=("daemon", "broker", "none", "tables"), required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--programs", type=Path, required=True, help="the workers in C")
     parser.add_argument("--swift", type=Path, help="the worker in Swift")
@@ -84,7 +84,7 @@ class Soak:
             part = self.crew.n_rests % 3
             self.chaos.run(min(HARM_S, max(1, end - now)), takes_tables=part == 1)
             self.crew.start()
-            self.crew.rest(self.random.choice(self.crew.of("post")), is_exact=part == 0)
+            self.crew.rest(self.random.choice(self.crew.of("post")), is_exact=part == 0 and not self.ground.is_split)
             if part == 2:
                 self.crew.set_moves(0)
             if time.monotonic() - self.reported >= REPORT_S:
