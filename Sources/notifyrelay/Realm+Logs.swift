@@ -122,7 +122,7 @@ extension Realm {
       let key = LogKey(place: place, origin: origin)
       if stored[origin]?[place] == nil {
         // Records of a known origin may have been stored, but not noted, before a crash.
-        let start = isBaseline(of: origin, isRetained: isRetained) ? last : 0
+        let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
         set(LogRow(stored: start, ownNumber: number ?? 0), key)
       }
@@ -139,9 +139,7 @@ extension Realm {
   ) {
     let key = LogKey(place: place, origin: origin)
     // Of an origin that is not known yet, its presence says where to begin.
-    guard stored[origin]?[place] != nil || !isBaseline(of: origin, isRetained: false) else {
-      return
-    }
+    guard stored[origin]?[place] != nil || peers[origin]?.isKnown == true else { return }
     let row = stored[origin]?[place] ?? LogRow(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }

@@ -33,20 +33,57 @@ extension Realm {
     confirmedNames = [:]
   }
 
-  /// Posts a name if its origin has posted it since it was last heard of.
+  /// Takes note of how often an origin has posted a name. The first contact sets the baseline.
   func receive(_ name: String, _ payload: NamePayload, by origin: Origin, isRetained: Bool) {
+    let key = NameKey(name: name, origin: origin)
+    guard isBaseline(payload, of: origin, isRetained: isRetained) else {
+      if payload.count >= arrivedNames[key]?.count ?? 0 { arrivedNames[key] = payload }
+      return
+    }
     relay.keeping {
-      let known = try relay.store.seen(name, by: origin, in: settings.name)
-      // What is known of an origin when it is first met sets the baseline.
-      let seen = known ?? (isBaseline(of: origin, isRetained: isRetained) ? payload.count : 0)
-      guard payload.count > seen || known == nil else { return }
+      guard try relay.store.seen(name, by: origin, in: settings.name) == nil else {
+        return arrivedNames[key] = payload
+      }
       guard let held = relay.names.find(name) else { return counts.refused += 1 }
       held.take(payload.state, set: payload.stateSet, by: origin, own: relay.origin)
-      if payload.count > seen {
-        held.post()
-        counts.posted += 1
-      }
       try relay.store.setSeen(payload.count, of: name, by: origin, in: settings.name)
     }
   }
+
+  /// Posts the names that other origins have posted since they were last heard of, each once. While
+  /// we join, the broker may send several counts of a name, one after the other.
+  func postArrivedNames() {
+    guard state != .joining, !arrivedNames.isEmpty else { return }
+    relay.keeping {
+      for (key, payload) in arrivedNames { try post(key, payload) }
+    }
+    arrivedNames = [:]
+  }
+
+  private func post(_ key: NameKey, _ payload: NamePayload) throws {
+    let seen = try relay.store.seen(key.name, by: key.origin, in: settings.name)
+    guard seen.map({ payload.count > $0 }) ?? true else { return }
+    guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
+    held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin)
+    if payload.count > 0 {
+      held.post()
+      counts.posted += 1
+    }
+    try relay.store.setSeen(payload.count, of: key.name, by: key.origin, in: settings.name)
+  }
+
+  /// Whether an origin has posted this before we met it. The time matters only if the broker has
+  /// dropped messages and we ask again for what it keeps.
+  private func isBaseline(
+    _ payload: NamePayload, of origin: Origin, isRetained: Bool
+  ) -> Bool {
+    if peers[origin]?.isKnown != true { return true }
+    return isRetained && payload.posted <= metNow[origin] ?? .min
+  }
+}
+
+/// A name of another origin.
+struct NameKey: Hashable {
+  let name: String
+  let origin: Origin
 }

@@ -29,7 +29,7 @@ extension Realm {
   func meet(_ origin: Origin) {
     if peers[origin] == nil {
       peers[origin] = Peer(isKnown: false)
-      metNow.insert(origin)
+      metNow[origin] = Date.nowNanoseconds
       relay.foreignOrigins.insert(origin.number)
       // Before any of its records is stored: they are recognized by their origin.
       relay.keeping {
@@ -40,9 +40,10 @@ extension Realm {
     peers[origin]?.lastSign = Date.nowNanoseconds
   }
 
-  /// Whether what the broker keeps of an origin is what we begin with.
-  func isBaseline(of origin: Origin, isRetained: Bool) -> Bool {
-    peers[origin]?.isKnown != true || (isRetained && metNow.contains(origin))
+  /// Whether what an origin says of its logs is what we begin with.
+  func isFirstPresence(of origin: Origin, isRetained: Bool) -> Bool {
+    guard let peer = peers[origin], peer.isKnown else { return true }
+    return isRetained && metNow[origin] != nil && peer.state == nil
   }
 
   /// All that the broker keeps has arrived.
@@ -63,12 +64,12 @@ extension Realm {
   }
 
   func receivePresence(_ presence: PresencePayload, by origin: Origin, isRetained: Bool) {
+    if presence.state != .offline { compare(presence.logs, of: origin, isRetained: isRetained) }
     peers[origin]?.state = presence.state
     peers[origin]?.version = presence.version
-    if presence.state != .offline { compare(presence.logs, of: origin, isRetained: isRetained) }
-    guard presence.state == .online, !isRetained else { return }
+    guard presence.state == .online else { return }
     if state == .online { know(origin) }
-    resend(presence.stored[relay.origin] ?? [:])
+    if !isRetained { resend(presence.stored[relay.origin] ?? [:]) }
   }
 
   /// What the others must know of us.

@@ -24,7 +24,7 @@ extension Realm {
   }
 
   private func ownNewest(of place: MessagePlace) -> Wormhole.NumberedRecord? {
-    guard let newest = relay.channels.find(place)?.newest() else { return nil }
+    guard let newest = try? relay.channels.find(place)?.newest() else { return nil }
     return relay.origin(of: newest.record.sender.process) == relay.origin ? newest : nil
   }
 

@@ -22,6 +22,8 @@ final class Realm: ConnectionDelegate {
   var waitingNames = Waiting<String>()
   var namesUnderway: Set<String> = []
   var confirmedNames: [String: UInt64] = [:]
+  /// What others have posted, until it is posted here.
+  var arrivedNames: [NameKey: NamePayload] = [:]
 
   // Newest values: Realm+Values.swift.
   var waitingValues = Waiting<MessagePlace>()
@@ -35,12 +37,14 @@ final class Realm: ConnectionDelegate {
 
   // Other origins: Realm+Presence.swift.
   var peers: [Origin: Peer] = [:]
-  var metNow: Set<Origin> = []
+  /// When we have met origins for the first time, nanoseconds since 1970, during this connection.
+  var metNow: [Origin: Int64] = [:]
   var mustSayPresence = false
   var connectedAt: Int64 = 0
   /// When this process has tried to connect since it last joined.
   private var ownTimes: Set<Int64> = []
-  private var hasJoined = false
+  /// When it connected the last time that it joined.
+  private var joinedAt: Int64?
 
   private(set) var state = State.connecting
   private(set) var problem: String?
@@ -144,7 +148,7 @@ final class Realm: ConnectionDelegate {
     say("connected to \(settings.broker.host)")
     (state, problem) = (.joining, nil)
     (underway, namesUnderway, confirmedNames, confirmedValues) = ([:], [], [:], [:])
-    (asked, metNow) = ([:], [])
+    (asked, metNow) = ([:], [:])
     for origin in peers.keys { peers[origin]?.serial = nil }
     rewindLogs()
     connection?.subscribe(ownTopics, isOwn: true)
@@ -255,8 +259,11 @@ final class Realm: ConnectionDelegate {
     case .presence:
       let presence = try PresencePayload(fields)
       if presence.state == .joining, presence.connected == connectedAt { return didJoin() }
-      // What a connection has left that was not of this process, after it had one.
-      if hasJoined, !ownTimes.contains(presence.connected) { didLose(.takenOver) }
+      // Another process has connected since we joined. What one has left that ended before that may
+      // still be in the session, which a broker restores with its data.
+      if let joinedAt, presence.connected > joinedAt, !ownTimes.contains(presence.connected) {
+        didLose(.takenOver)
+      }
     }
   }
 
@@ -264,8 +271,8 @@ final class Realm: ConnectionDelegate {
   private func didJoin() {
     guard state == .joining else { return }
     connection?.unsubscribe(ownTopics)
-    (state, hasJoined) = (.online, true)
-    ownTimes = [connectedAt]
+    state = .online
+    (joinedAt, ownTimes) = (connectedAt, [])
     if settings.sends {
       waitForUnconfirmedNames()
       waitForUnconfirmedValues()

@@ -73,6 +73,7 @@ final class Relay {
     for index in noted.channels {
       for realm in realms { realm.hasChanged(channels.all[index]) }
     }
+    for realm in realms { realm.postArrivedNames() }
     keeping {
       try names.keep()
       try store.commit()

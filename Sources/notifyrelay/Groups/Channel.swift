@@ -32,9 +32,8 @@ final class Channel {
   }
 
   /// The newest value or clearing, `nil` if there is none that can be read.
-  func newest() -> Wormhole.NumberedRecord? {
-    let records = (try? mailbox.records(after: 0, limit: 8))?.records ?? []
-    return records.last {
+  func newest() throws -> Wormhole.NumberedRecord? {
+    try mailbox.records(after: 0, limit: 8).records.last {
       switch $0.record.content {
       case .value, .cleared: true
       case .ping, .absent, .unreadable: false
@@ -53,11 +52,10 @@ final class Channel {
   func store(_ record: Wormhole.Record, ifLaterThan isLater: (Wormhole.Record?) -> Bool) throws
     -> Bool
   {
-    // A clearing is no message: it is looked for apart.
-    if let newest = newest(), case .cleared = newest.record.content, !isLater(newest.record) {
-      return false
-    }
-    let number = try mailbox.update { newest in isLater(newest?.record) ? record : nil }.get()
+    // A clearing is no message. Nobody can store one while it is looked for.
+    let number = try mailbox.update { message in
+      isLater(try (message ?? newest())?.record) ? record : nil
+    }.get()
     guard number != nil else { return false }
     announce()
     return true

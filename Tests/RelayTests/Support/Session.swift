@@ -34,9 +34,11 @@ final class Session: @unchecked Sendable {
   }
 
   func join() async {
-    await eventually("the relay is not online: \(relay?.errors ?? "")") { [self] in
-      await status()?.realms.allSatisfy { $0.state == "online" } == true
+    await eventually("the relay is not online") { [self] in
+      if relay?.isRunning != true { return true }
+      return await status()?.realms.allSatisfy { $0.state == "online" } == true
     }
+    #expect(relay?.isRunning == true, "the relay has ended: \(relay?.errors ?? "")")
   }
 
   /// Ends the relay, in an orderly way or in the middle of whatever it does.
@@ -54,10 +56,8 @@ final class Session: @unchecked Sendable {
 
   /// What the relay says of itself; `nil` while it does not run.
   func status() async -> SeenStatus? {
-    guard let outcome = try? await run(["--status", "--json"]), outcome.status == 0 else {
-      return nil
-    }
-    return try? JSONDecoder().decode(SeenStatus.self, from: Data(outcome.output.utf8))
+    let answer = readAll(fromSocket: "\(home)/run/notifyrelay")
+    return try? JSONDecoder().decode(SeenStatus.self, from: answer)
   }
 
   func counts() async -> SeenStatus.Counts? { await status()?.realms.first?.counts }
@@ -70,6 +70,26 @@ final class Session: @unchecked Sendable {
   func hole(_ group: String = "org.example.lights") throws -> Wormhole {
     let parent = URL(fileURLWithPath: "\(home)/data")
     return try Wormhole(group: AppGroup(group, in: parent, center: center))
+  }
+
+  /// Waits until the relay has opened a file for writing, to lock it, from where one may block.
+  func waitUntilRelayLocks(_ file: String) throws {
+    let process = "/proc/\(try #require(relay).processIdentifier)"
+    let deadline = ContinuousClock.now + .seconds(60)
+    func isOpen(_ descriptor: String) -> Bool {
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "\(process)/fd/\(descriptor)")
+      let information = try? String(
+        contentsOfFile: "\(process)/fdinfo/\(descriptor)", encoding: .utf8)
+      let flags = information?.split(separator: "\n").first { $0.hasPrefix("flags:") }
+      return target?.hasSuffix("/\(file)") == true && flags?.hasSuffix("2") == true
+    }
+    while try !FileManager.default.contentsOfDirectory(atPath: "\(process)/fd").contains(
+      where: isOpen)
+    {
+      try #require(.now < deadline, "the relay does not open \(file)")
+      usleep(1_000)
+    }
   }
 
   /// Waits until the relay ends by itself.
@@ -101,6 +121,27 @@ final class Session: @unchecked Sendable {
     try FileManager.default.copyItem(
       atPath: "\(other.home)/state/notifyrelay/origin", toPath: "\(home)/state/notifyrelay/origin")
   }
+}
+
+/// Reads what somebody writes who listens on a socket; nothing if nobody does within seconds.
+private func readAll(fromSocket path: String) -> Data {
+  let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  defer { close(descriptor) }
+  var limit = timeval(tv_sec: 5, tv_usec: 0)
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+  let result = withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
+  guard result == 0 else { return Data() }
+  var answer = Data()
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while case let n = read(descriptor, &buffer, buffer.count), n > 0 { answer += buffer[..<n] }
+  return answer
 }
 
 /// The answer to `--status --json`, as a program would read it.
@@ -172,9 +213,7 @@ struct Pair: Sendable {
 
   static let settings = ["--share", "com.example.", "--share-group", "org.example.lights"]
 
-  func realm(_ settings: [String] = Pair.settings) -> [String] {
-    ["--realm", "home", "--broker", broker.url] + settings
-  }
+  func realm(_ settings: [String] = Pair.settings) -> [String] { broker.realm(settings) }
 
   /// Waits until each knows that the other one is online.
   func meet() async {

@@ -8,10 +8,7 @@ import Testing
 final class TestBroker: @unchecked Sendable {
   // One test uses it, one call at a time.
 
-  /// Whether the tests of the relay are to run, and can. A session that meets the other one for the
-  /// first time amid posts may take them for its baseline, so some of these tests do not end every
-  /// time.
-  static let isWanted = getenv("DN_TEST_RELAY") != nil && access(program, X_OK) == 0
+  static let isInstalled = access(program, X_OK) == 0
   private static let program = "/usr/sbin/mosquitto"
 
   let port: Int
@@ -59,6 +56,10 @@ final class TestBroker: @unchecked Sendable {
   }
 
   var url: String { "mqtt://127.0.0.1:\(port)" }
+
+  func realm(_ settings: [String] = Pair.settings) -> [String] {
+    ["--realm", "home", "--broker", url] + settings
+  }
 }
 
 /// Makes a private directory, removed with the process.
@@ -105,12 +106,17 @@ private func isOpen(_ port: Int) -> Bool {
 extension TestBroker {
   /// Publishes like a stranger who knows the topics.
   func publish(_ topic: String, _ payload: String) async throws {
+    let outcome = try await publisher(topic, payload).end()
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  /// As `publish`, without waiting for it to be done.
+  func publisher(_ topic: String, _ payload: String) throws -> Program {
     let arguments = [
       "-p", "\(port)", "-V", "mqttv5", "-q", "1", "-t", "darwinnotify/1/home/\(topic)",
       "-m", payload,
     ]
-    let outcome = try await Program.run("/usr/bin/mosquitto_pub", arguments, on: nil)
-    try #require(outcome.status == 0, "\(outcome)")
+    return try Program("/usr/bin/mosquitto_pub", arguments, on: nil)
   }
 
   /// Before the start.
