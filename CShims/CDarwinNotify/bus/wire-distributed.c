@@ -31,7 +31,16 @@ static int append_distributed(sd_bus_message *message, const dn__post *post)
         return r < 0 ? r : sd_bus_message_append(message, "t", body->number);
 }
 
-/* Missing trailing arguments count as empty. */
+/* Returns whether the arguments have the right types. There may be fewer or more of them: what is
+ * missing is empty. */
+static bool has_known_types(const char *signature)
+{
+        static const char types[] = "susa{sv}t";
+        size_t n_bytes = strlen(signature);
+
+        return strncmp(signature, types, n_bytes < strlen(types) ? n_bytes : strlen(types)) == 0;
+}
+
 static bool read_distributed(sd_bus_message *message, const char *signature, dn__post *post)
 {
         dn__body *body = &post->body;
@@ -39,6 +48,8 @@ static bool read_distributed(sd_bus_message *message, const char *signature, dn_
         dn_dict *user_info = NULL;
         uint32_t flags = 0;
 
+        if (!has_known_types(signature))
+                return false;
         if (strncmp(signature, "su", 2) == 0 &&
             sd_bus_message_read_basic(message, 'u', &flags) <= 0)
                 return false;

@@ -1,4 +1,4 @@
-/* A plugin that contains the static library is loaded and unloaded many times. */
+/* A plugin that contains the static library is loaded and unloaded, also beside the shared one. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <darwinnotify/darwinnotify.h>
 
 #include "test-bus.h"
 #include "test.h"
@@ -93,8 +95,8 @@ static sizes measure(void)
         return (sizes){test_n_fds(), test_n_threads(), count_mappings(), n_allocations};
 }
 
-/* Beside the test programs. */
-static void find_plugin(char ret_path[PATH_MAX])
+/* Finds a file beside the test programs. */
+static void find_built(const char *name, char ret_path[PATH_MAX])
 {
         ssize_t n_bytes = readlink("/proc/self/exe", ret_path, PATH_MAX - 32);
         char *end;
@@ -103,7 +105,7 @@ static void find_plugin(char ret_path[PATH_MAX])
         ret_path[n_bytes] = '\0';
         end = strstr(ret_path, "/tests/library/");
         CHECK(end);
-        strcpy(end, "/plugin.so");
+        (void)sprintf(end, "/%s", name);
 }
 
 static void load_use_and_unload(const char *path)
@@ -128,7 +130,7 @@ TEST_ON_BUS(unloadedPluginLeavesNothing)
 
         if (TEST_HAS_SANITIZER)
                 SKIP("a sanitizer keeps what an unloaded library had");
-        find_plugin(path);
+        find_built("plugin.so", path);
         for (int i = 0; i < N_FIRST_ROUNDS; i++)
                 load_use_and_unload(path);
         WAIT_UNTIL_EQ(test_n_threads(), 2); /* the other one is of the test */
@@ -140,6 +142,49 @@ TEST_ON_BUS(unloadedPluginLeavesNothing)
         CHECK_EQ(after.n_fds, before.n_fds);
         CHECK_EQ(after.n_mappings, before.n_mappings);
         CHECK_EQ(after.n_allocations, before.n_allocations);
+}
+
+/* --- the shared library of its host ----------------------------------------------------------- */
+
+static void *find_function(void *library, const char *name)
+{
+        void *function = dlsym(library, name);
+
+        if (!function)
+                test_broken("%s", dlerror());
+        return function;
+}
+
+static void count(const dn_event *event, void *context)
+{
+        (void)event;
+        (*(_Atomic unsigned *)context)++;
+}
+
+/* This program has its own copy of the library: a host would not. */
+TEST(pluginThatEndsItsLibraryDoesNotEndThatOfItsHost)
+{
+        static _Atomic unsigned n_calls;
+        dn_center *(*darwin)(void);
+        int (*observe)(dn_center *, const char *, dn_handler, const dn_executor *, dn_observer **);
+        int (*post)(dn_center *, const char *, const char *, const dn_dict *, uint32_t);
+        char path[PATH_MAX];
+        void *host;
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("two copies of the library have two copies of a sanitizer's state");
+        test_bus_begin();
+        find_built("libdarwinnotify.so.1", path);
+        host = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        *(void **)&darwin = find_function(host, "dn_center_darwin");
+        *(void **)&observe = find_function(host, "dn_center_observe");
+        *(void **)&post = find_function(host, "dn_center_post");
+        CHECK_EQ(observe(darwin(), "host", (dn_handler){.invoke = count, .context = &n_calls}, NULL,
+                         NULL), 0);
+        find_built("plugin.so", path);
+        load_use_and_unload(path);
+        CHECK_EQ(post(darwin(), "host", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(n_calls, 1);
 }
 
 TEST_MAIN()

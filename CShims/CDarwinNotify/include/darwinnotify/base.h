@@ -28,8 +28,13 @@
 #define DN_END_DECLS
 #endif
 
-/* Exported from libdarwinnotify.so; everything without it is hidden there. */
+/* Exported from libdarwinnotify.so; everything without it is hidden there. The static library hides
+ * this, too: a plugin that contains it neither exports it nor uses the copy of its host. */
+#ifdef DN_STATIC_LIBRARY
+#define DN_EXPORT __attribute__((visibility("hidden")))
+#else
 #define DN_EXPORT __attribute__((visibility("default")))
+#endif
 
 /* For Swift: a closure passed for this parameter runs on a thread of the library's choice, so it
  * must not inherit the isolation of the code that contains it. */

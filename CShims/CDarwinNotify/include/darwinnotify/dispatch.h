@@ -16,21 +16,28 @@ DN_BEGIN_DECLS
 /** A block that is handed the token it was registered with. */
 typedef void (^notify_handler_t)(int token);
 
+/* Casts between a block and what the struct below has of it: a copy that nobody else releases. */
+#if defined(__OBJC__) && __has_feature(objc_arc)
+#define DN__BRIDGE __bridge
+#else
+#define DN__BRIDGE
+#endif
+
 typedef struct dn__dispatch_handler {
-        notify_handler_t block; /* owned */
+        void *block; /* owned */
         dispatch_queue_t queue; /* owned */
 } dn__dispatch_handler;
 
 static inline void dn__dispatch_invoke(int token, void *context)
 {
-        ((dn__dispatch_handler *)context)->block(token);
+        ((DN__BRIDGE notify_handler_t)((dn__dispatch_handler *)context)->block)(token);
 }
 
 static inline void dn__dispatch_free(void *context)
 {
         dn__dispatch_handler *handler = (dn__dispatch_handler *)context;
 
-        Block_release(handler->block);
+        _Block_release(handler->block);
         dispatch_release(handler->queue);
         free(handler);
 }
@@ -94,7 +101,7 @@ static inline uint32_t notify_register_dispatch(const char *name, int *out_token
         context = (dn__dispatch_handler *)malloc(sizeof(*context));
         if (!context)
                 return 1000000;
-        context->block = Block_copy(handler);
+        context->block = _Block_copy((DN__BRIDGE const void *)handler);
         context->queue = queue;
         dispatch_retain(queue);
         token_handler.context = context;
