@@ -19,6 +19,7 @@ import threading
 import time
 
 NAME = "com.example.light"
+LOCAL_NAME = "com.local.light"  # not shared
 
 
 class Reader:
@@ -161,7 +162,7 @@ class Bench:
         self.say(f"{key}, median", statistics.median(spans), "us")
         self.say(f"{key}, 99 %", statistics.quantiles(spans, n=100)[98], "us")
 
-    def measure_latency(self, listener):
+    def measure_latency(self, listener, local):
         publisher = subprocess.Popen(
             ["mosquitto_pub", "-p", str(self.port), "-V", "mqttv5", "-q", "1", "-t", "bench", "-l"],
             stdin=subprocess.PIPE)
@@ -182,13 +183,19 @@ class Bench:
         # Each takes turns, so that both see the same machine.
         for turn in range(1 if self.arguments.smoke else 3):
             self.latency(f"mosquitto_pub to mosquitto_sub, turn {turn + 1}", publish, heard)
+            self.latency(f"post here to notifyutil here, turn {turn + 1}",
+                         lambda: self.post(LOCAL_NAME), local)
             self.latency(f"post here to notifyutil there, turn {turn + 1}", self.post, listener)
 
         def mean(key):
             return statistics.mean(v for k, v in self.figures.items()
                                    if k.startswith(key) and "median" in k)
 
-        self.say("ratio of the medians", mean("post here") / mean("mosquitto_pub"), "")
+        # A post is local twice: from the poster to the relay here, from the relay there to notifyutil.
+        parts = mean("mosquitto_pub") + 2 * mean("post here to notifyutil here")
+        there = mean("post here to notifyutil there")
+        self.say("there, as multiple of mosquitto's", there / mean("mosquitto_pub"), "")
+        self.say("there, as multiple of mosquitto's and two local posts", there / parts, "")
 
     def measure_flood(self, listener):
         n_posts = 2000 if self.arguments.smoke else 200000
@@ -234,6 +241,14 @@ class Bench:
         self.say(f"wake-ups of an idle relay in {seconds} s", self.here.wakeups() - before, "")
 
     def run(self):
+        # A name that somebody observes on this machine, with and without a relay.
+        observer = self.here.start("notifyutil", "--ready=1", "-w", NAME)
+        self.running.append(observer)
+        Reader(observer).wait(1)
+        observer = self.here.start("notifyutil", "--ready=1", "-w", LOCAL_NAME)
+        self.running.append(observer)
+        local = Reader(observer)
+        local.wait(1)
         self.post_cost("a post without a relay")
         for session in [self.here, self.there]:
             session.start_relay(self.port, "--share", "com.example.")
@@ -245,7 +260,7 @@ class Bench:
         self.running.append(process)
         listener = Reader(process)
         listener.wait(1)
-        self.measure_latency(listener)
+        self.measure_latency(listener, local)
         self.measure_flood(listener)
         self.measure_idle()
         self.post_cost("a post with a relay that is online")

@@ -1,7 +1,6 @@
 // Speaks MQTT 5 with a broker, through libmosquitto.
 
 import CMosquitto
-import Dispatch
 import FoundationEssentials
 import Glibc
 
@@ -64,10 +63,11 @@ final class Connection {
     attempts += 1
     renewClient()
     let (client, settings) = (UInt(bitPattern: client), settings)
-    DispatchQueue.global().async { [inbox = loop.inbox] in
+    let isStarted = runDetached { [inbox = loop.inbox] in
       let (result, error) = connect(OpaquePointer(bitPattern: client), settings)
       inbox.run { self.didOpen(result, error) }
     }
+    if !isStarted { didOpen(MOSQ_ERR_NOMEM.rawValue, EAGAIN) }
   }
 
   func subscribe(_ topics: [String], isOwn: Bool) {

@@ -20,7 +20,12 @@ final class Database {
       throw Mistake("\(path) cannot be opened: \(String(cString: sqlite3_errstr(result)))")
     }
     self.handle = handle
-    try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \(schema)")
+    // Nobody else uses it, so its lock is kept: each commit would take it six times.
+    try execute(
+      """
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      \(schema)
+      """)
   }
 
   isolated deinit {
