@@ -166,4 +166,38 @@ struct LostFilesTests {
     await eventually { log.values == [3] }
     #expect(log.entries.map(\.missed) == [1])
   }
+
+  // MARK: - Writers that stop halfway
+
+  /// Makes the file of the message a directory, which can be neither replaced nor removed like a
+  /// file, while a body runs.
+  private func withoutAPlaceForTheMessage(
+    in site: Site, _ body: () async throws -> Void
+  ) async throws {
+    let path = try site.messageFile()
+    try #require(unlink(path) == 0)
+    try #require(mkdir(path, 0o700) == 0)
+    try await body()
+    try #require(rmdir(path) == 0)
+  }
+
+  @Test(arguments: TransitKind.files)
+  func aNumberIsGivenOutBeforeItsMessageIsStored(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    try await site.hole.pass(1, to: .number)
+    try await withoutAPlaceForTheMessage(in: site) {
+      await #expect(throws: WormholeError.self) { try await site.hole.pass(2, to: .number) }
+    }
+    #expect(try await site.hole.pass(3, to: .number) == 3)
+  }
+
+  @Test(arguments: TransitKind.files)
+  func aClearingRemovesTheMessageBeforeItGetsItsNumber(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    try await site.hole.pass(1, to: .number)
+    try await withoutAPlaceForTheMessage(in: site) {
+      await #expect(throws: WormholeError.self) { try await site.hole.clear(.number) }
+    }
+    #expect(try await site.hole.pass(2, to: .number) == 2)
+  }
 }

@@ -112,6 +112,11 @@ struct Backoff {
     attemptsLeft = timeout == nil ? Self.fewestAttempts : 0
   }
 
+  /// Begins with short pauses again, for another lock. The time goes on.
+  mutating func restartPauses() {
+    pause = 2 * Self.shortestPause
+  }
+
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
     guard WorkLimit.current?.failure == nil else { return false }

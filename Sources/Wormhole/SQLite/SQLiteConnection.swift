@@ -43,8 +43,11 @@ final class SQLiteConnection: @unchecked Sendable {
   /// - Parameters:
   ///   - path: the file.
   ///   - snapshot: what an immutable file looks like; `nil` for one that can be written.
+  ///   - wait: the waits of the call that opens it.
   /// - Throws: ``WormholeError``.
-  init(opening path: String, snapshot: FileSnapshot? = nil) throws(WormholeError) {
+  init(
+    opening path: String, snapshot: FileSnapshot? = nil, wait: Backoff = Backoff()
+  ) throws(WormholeError) {
     self.path = path
     self.snapshot = snapshot
     var handle: OpaquePointer?
@@ -65,7 +68,7 @@ final class SQLiteConnection: @unchecked Sendable {
     inBody = .allocate(capacity: 1)
     inBody.initialize(to: false)
     busyWait = .allocate(capacity: 1)
-    busyWait.initialize(to: BusyWait())
+    busyWait.initialize(to: BusyWait(ofCall: wait))
     BusyWait.install(busyWait, in: handle)
     progress = .allocate(capacity: 1)
     progress.initialize(to: StatementProgress())
@@ -92,12 +95,20 @@ final class SQLiteConnection: @unchecked Sendable {
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs a body that waits for locks no longer than a time.
+  /// Begins a call with a deadline for all its waits.
+  func begin(_ wait: Backoff) {
+    busyWait.pointee.ofCall = wait
+  }
+
+  /// Pauses before the next attempt to take a lock. Returns false if the time of the call is up.
+  func waitForLock() -> Bool { busyWait.pointee.wait(isFirst: false) }
+
+  /// Runs a body whose waits for locks together take no longer than a time.
   func waiting<Value>(
     atMost timeout: Duration, _ body: () throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
-    busyWait.pointee.timeout = timeout
-    defer { busyWait.pointee.timeout = nil }
+    busyWait.pointee.ofPart = Backoff(timeout: timeout)
+    defer { busyWait.pointee.ofPart = nil }
     return try body()
   }
 

@@ -38,7 +38,11 @@ struct SQLiteFile: Sendable {
   private static let maxIdleLogBytes = 16 << 20
 
   /// Opens the file for writing. Creates it, and its directory, if missing.
-  func openForWriting() throws(WormholeError) -> SQLiteConnection {
+  ///
+  /// - Parameter wait: the waits of the call that needs it.
+  /// - Returns: the connection.
+  /// - Throws: ``WormholeError``.
+  func openForWriting(_ wait: Backoff = Backoff()) throws(WormholeError) -> SQLiteConnection {
     _ = try PrivateDirectory(directory)
     if access(path, F_OK) != 0 { try mayCreate() }
     // Made without opening it: closing it would release the locks that this process may already
@@ -47,7 +51,7 @@ struct SQLiteFile: Sendable {
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
-    let connection = try open()
+    let connection = try open(wait)
     let state = try schema?.check(connection)
     try connection.execute("PRAGMA page_size = \(pageBytes)")
     try connection.beginWriteAheadLog()
@@ -64,10 +68,14 @@ struct SQLiteFile: Sendable {
     return connection
   }
 
-  /// Opens the file for reading. Returns `nil` if it is missing or empty.
-  func openForReading() throws(WormholeError) -> SQLiteConnection? {
+  /// Opens the file for reading.
+  ///
+  /// - Parameter wait: the waits of the call that needs it.
+  /// - Returns: the connection, or `nil` if the file is missing or empty.
+  /// - Throws: ``WormholeError``.
+  func openForReading(_ wait: Backoff = Backoff()) throws(WormholeError) -> SQLiteConnection? {
     guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
-    let connection = try open()
+    let connection = try open(wait)
     if let schema, try schema.check(connection) == .empty { return nil }
     try connection.execute("PRAGMA query_only = ON")
     connection.isForReading = true
@@ -103,7 +111,7 @@ struct SQLiteFile: Sendable {
     return snapshot.hasLog ? nil : snapshot
   }
 
-  private func open() throws(WormholeError) -> SQLiteConnection {
+  private func open(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {
     try Self.refuseForkedChild()
     // Parent directories may be symbolic links, which SQLite would also refuse.
     guard let real = realpath(directory, nil) else {
@@ -114,7 +122,8 @@ struct SQLiteFile: Sendable {
     guard lstat(path, &status) == 0 else { throw .system(code: errno, path: path) }
     guard status.isOwnFile else { throw .foreign(path: path) }
     let path = "\(String(cString: real))/\(name)"
-    let connection = try SQLiteConnection(opening: path, snapshot: snapshot(of: path))
+    let connection = try SQLiteConnection(
+      opening: path, snapshot: snapshot(of: path), wait: wait)
     try connection.execute("PRAGMA cache_size = -\(cacheKiB)")
     return connection
   }
@@ -127,13 +136,15 @@ extension SQLiteConnection {
   /// Lets readers and a writer work at the same time. On file systems without shared memory they
   /// wait for each other.
   fileprivate func beginWriteAheadLog() throws(WormholeError) {
-    var backoff = Backoff()
     while true {
       do throws(WormholeError) {
-        return try execute("PRAGMA journal_mode = WAL")
+        // Nobody may use the file while the mode changes. SQLite waits only for some of the locks
+        // that this takes, so all the waiting is done here.
+        return try waiting(atMost: .zero) { () throws(WormholeError) in
+          try execute("PRAGMA journal_mode = WAL")
+        }
       } catch {
-        // Nobody may use the file while the mode changes. SQLite does not wait for that by itself.
-        guard case .busy = error, backoff.wait() else {
+        guard case .busy = error, waitForLock() else {
           throw WorkLimit.current?.failure ?? error
         }
       }

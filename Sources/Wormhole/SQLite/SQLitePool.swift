@@ -7,7 +7,7 @@ internal import Glibc
 /// A few connections to one file, each used by one thread at a time.
 final class SQLitePool: Sendable {
   private let path: String
-  private let open: @Sendable () throws(WormholeError) -> SQLiteConnection?
+  private let open: @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
   private let capacity: Int
   private let jobs: WorkQueue
   private let idle: IdleConnections
@@ -20,10 +20,10 @@ final class SQLitePool: Sendable {
   ///   - path: the file, for errors.
   ///   - capacity: the largest number of connections.
   ///   - idle: keeps the unused connections; if `nil`, all of them are kept.
-  ///   - open: opens a connection, or returns `nil` if there is no file.
+  ///   - open: opens a connection with the waits of a call, or returns `nil` if there is no file.
   init(
     path: String, capacity: Int, idle: IdleConnections? = nil,
-    open: @escaping @Sendable () throws(WormholeError) -> SQLiteConnection?
+    open: @escaping @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
   ) {
     self.path = path
     self.capacity = capacity
@@ -55,12 +55,15 @@ final class SQLitePool: Sendable {
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
     try SQLiteFile.refuseForkedChild()
+    let wait = Backoff()
     try waitForTurn()
     var connection = idle.take(for: ObjectIdentifier(self))
     defer { giveBack(connection) }
     if connection?.hasMoved != false {
       connection = nil
-      connection = try open()
+      connection = try open(wait)
+    } else {
+      connection?.begin(wait)
     }
     guard let connection else { return nil }
     guard let limit = WorkLimit.current else { return try body(connection) }

@@ -24,14 +24,14 @@ final class SQLiteStore: Sendable {
   ) {
     path = file.path
     writers = SQLitePool(path: file.path, capacity: 1, idle: idle) {
-      () throws(WormholeError) in
-      let connection = try file.openForWriting()
+      (wait) throws(WormholeError) in
+      let connection = try file.openForWriting(wait)
       try prepare(connection)
       return connection
     }
     self.readers = SQLitePool(path: file.path, capacity: readers, idle: idle) {
-      () throws(WormholeError) in
-      try file.openForReading()
+      (wait) throws(WormholeError) in
+      try file.openForReading(wait)
     }
   }
 

@@ -48,16 +48,17 @@ struct StatementProgress {
 /// SQLite's own handler sleeps longer each time, up to 100 ms, so that among processes with small
 /// transactions the ones that have waited longest never get the lock.
 struct BusyWait {
-  /// How long to wait, if not for the default time.
-  var timeout: Duration?
+  /// The waits of one call, which have a common deadline however many locks it needs.
+  var ofCall: Backoff
 
-  private var backoff = Backoff()
+  /// The waits of a part of the call that has a shorter time; `nil` outside it.
+  var ofPart: Backoff?
 
-  /// Pauses, given the number of earlier calls for the same lock. Returns false if the timeout
-  /// expired.
-  fileprivate mutating func wait(attempt: Int32) -> Bool {
-    if attempt == 0 { backoff = Backoff(timeout: timeout) }
-    return backoff.wait()
+  /// Pauses before the next attempt, the first for this lock or a later one. Returns false if the
+  /// time is up.
+  mutating func wait(isFirst: Bool) -> Bool {
+    if isFirst { ofCall.restartPauses() }
+    return ofPart?.wait() ?? ofCall.wait()
   }
 
   /// Makes a connection wait this way. The pointer must stay valid until the connection is closed.
@@ -65,7 +66,7 @@ struct BusyWait {
     sqlite3_busy_handler(
       connection,
       { context, attempt in
-        context?.assumingMemoryBound(to: BusyWait.self).pointee.wait(attempt: attempt) == true
+        context?.assumingMemoryBound(to: BusyWait.self).pointee.wait(isFirst: attempt == 0) == true
           ? 1 : 0
       }, wait)
   }

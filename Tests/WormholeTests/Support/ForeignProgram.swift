@@ -26,3 +26,16 @@ enum ForeignProgram {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
 }
+
+/// A reader without the library that has begun a transaction on a file, and never ends it.
+final class ForeignReader {
+  private var handle: OpaquePointer?
+
+  init(of path: String) throws {
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    let begin = "BEGIN; SELECT count(*) FROM sqlite_master"
+    try #require(sqlite3_exec(handle, begin, nil, nil, nil) == SQLITE_OK)
+  }
+
+  deinit { sqlite3_close(handle) }
+}
