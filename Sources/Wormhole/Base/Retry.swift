@@ -89,9 +89,6 @@ struct Backoff {
   /// one for longer has been stopped, and must not stop the others forever.
   static let timeout = Duration.seconds(10)
 
-  /// The same for Dispatch, which does not know `Duration`.
-  static let timeoutSeconds = Double(timeout.components.seconds)
-
   /// In microseconds.
   private static let shortestPause: UInt32 = 20
   private static let longestPause: UInt32 = 2_000

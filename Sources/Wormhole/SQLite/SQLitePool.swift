@@ -56,7 +56,7 @@ final class SQLitePool: Sendable {
   ) throws(WormholeError) -> Value? {
     try SQLiteFile.refuseForkedChild()
     let wait = Backoff()
-    try waitForTurn()
+    try waitForTurn(until: wait.deadline)
     var connection = idle.take(for: ObjectIdentifier(self))
     defer { giveBack(connection) }
     if connection?.hasMoved != false {
@@ -73,8 +73,7 @@ final class SQLitePool: Sendable {
   }
 
   /// Waits until fewer threads than the capacity use a connection.
-  private func waitForTurn() throws(WormholeError) {
-    var deadline: DispatchTime?
+  private func waitForTurn(until deadline: ContinuousClock.Instant) throws(WormholeError) {
     while true {
       try WorkLimit.check()
       switch state.withLock({ $0.lend(to: pthread_self(), atMost: capacity) }) {
@@ -82,15 +81,11 @@ final class SQLitePool: Sendable {
       case .refused: throw .busy(path: path)
       case .later: break
       }
-      // What has a time limit looks at it above.
-      let hasLimit = WorkLimit.current?.deadline != nil
-      let end = deadline ?? (hasLimit ? .distantFuture : .now() + Backoff.timeoutSeconds)
-      deadline = end
-      // What can be cancelled looks now and then whether it was.
-      let pause = WorkLimit.current == nil ? end : min(end, .now() + Self.secondsBetweenLooks)
-      if returned.wait(timeout: pause) == .success { continue }
+      // It looks now and then whether the time is up, or the work was cancelled.
+      if returned.wait(timeout: .now() + Self.secondsBetweenLooks) == .success { continue }
       if state.withLock({ $0.giveUp() }) {
-        guard pause < end else { throw .busy(path: path) }
+        try WorkLimit.check()
+        guard .now < deadline else { throw .busy(path: path) }
       } else {
         // A connection was just returned.
         returned.wait()
