@@ -36,6 +36,12 @@ public struct DistributedNotification: Sendable {
   ///
   /// The corresponding C field is `n_dropped`.
   public var dropped: Int { event.dropped }
+
+  /// Whether other posts may be missing, of which nobody knows: this is the first delivery to the
+  /// observer since the bus was lost, for instance restarted.
+  ///
+  /// The corresponding C field is `may_have_missed`.
+  public var mayHaveMissed: Bool { event.mayHaveMissed }
 }
 
 extension Notification {

@@ -20,6 +20,7 @@ typedef struct record {
         size_t n_allocated;
         _Atomic uint64_t n_calls;
         _Atomic uint64_t n_dropped;
+        _Atomic uint64_t n_may_have_missed;
         _Atomic uint64_t n_destroyed;
         _Atomic bool holds; /* while set, a call does not return */
 } record;
@@ -65,6 +66,7 @@ static inline void record_invoke(const dn_event *event, void *context)
 
         record_write(self, event);
         self->n_dropped += event->n_dropped;
+        self->n_may_have_missed += event->may_have_missed != 0;
         self->n_calls++;
         WAIT_UNTIL(!self->holds);
 }
@@ -111,7 +113,7 @@ static inline void record_deinit(record *self)
 static inline void record_callback(dn_center *center, void *observer, const char *name,
                                    const void *object, const dn_dict *user_info)
 {
-        dn_event event = { center, name, object, user_info, 1, 0 };
+        dn_event event = { center, name, object, user_info, 1, 0, 0 };
 
         record_invoke(&event, observer);
 }

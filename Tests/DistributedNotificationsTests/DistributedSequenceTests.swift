@@ -15,6 +15,24 @@ struct DistributedSequenceTests {
     #expect(await states.next() == true)
   }
 
+  @Test func theFirstAfterTheBusWasLostSaysThatOthersMayBeMissing() async throws {
+    let bus = try PrivateBus(.usual)
+    let center = try DistributedNotificationCenter(bus: .address(bus.address))
+    var states = try center.busStates().makeAsyncIterator()
+    var notifications = try center.notifications(named: .changed).makeAsyncIterator()
+    while await states.next() != true {}
+    try center.post(.changed, userInfo: nil)
+    #expect(await notifications.next()?.mayHaveMissed == false)
+    bus.kill()
+    while await states.next() != false {}
+    bus.startAgain()
+    while await states.next() != true {}
+    for isFirst in [true, false] {
+      try center.post(.changed, userInfo: nil)
+      #expect(await notifications.next()?.mayHaveMissed == isFirst)
+    }
+  }
+
   @Test func aSlowConsumerGetsEveryPostInOrder() async throws {
     let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(named: .changed)

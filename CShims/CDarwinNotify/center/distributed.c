@@ -42,10 +42,20 @@ static void missed_distributed(void *context)
         (void)context;
 }
 
+static void distributed_connection_changed(void *context)
+{
+        dn__hub *hub = context;
+
+        dn__hub_lock(hub);
+        hub->n_losses = (uint16_t)dn__dbus_get_counts(hub->bus).n_losses;
+        dn__hub_unlock(hub);
+        dn__bus_connection_changed(hub);
+}
+
 static const dn__sink distributed_sink = {
         .received = received_distributed,
         .may_have_missed = missed_distributed,
-        .connection_changed = dn__bus_connection_changed,
+        .connection_changed = distributed_connection_changed,
         .closed = dn__bus_carrier_closed,
 };
 

@@ -64,6 +64,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
         observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
         observer->seen = old ? old->seen : begin_at(topic);
         observer->n_dropped = old ? old->n_dropped : 0;
+        observer->n_losses = old ? old->n_losses : topic->hub->n_losses;
         dn__observer_link(observer, queue, is_in_place ? &old->link : queue->observers.previous);
         dn__post_queue_unref(queue);
         return 0;

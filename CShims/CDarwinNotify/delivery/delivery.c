@@ -156,6 +156,8 @@ static bool receive(dn_observer *observer, const dn__queue_item *item, dn_event 
                 return false;
         event->n_dropped = observer->n_dropped;
         observer->n_dropped = 0;
+        event->may_have_missed = payload->n_losses != observer->n_losses;
+        observer->n_losses = payload->n_losses;
         return true;
 }
 

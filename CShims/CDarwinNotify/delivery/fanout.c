@@ -236,6 +236,7 @@ void dn__fanout_post(dn__hub *hub, const dn__post *post, dn__payload *payload)
                 return;
         }
         payload->arrival = hub->n_arrivals;
+        payload->n_losses = hub->n_losses;
         if (hub->is_suspended)
                 keep_or_add(hub, payload);
         else

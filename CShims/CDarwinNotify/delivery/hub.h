@@ -103,6 +103,7 @@ struct dn__hub {
         dn__link prefixes DN__HUB_GUARDED; /* topics that stand for all names with a prefix */
         struct dn__progress *progress DN__HUB_GUARDED; /* of their observers, in `region` */
         uint64_t n_arrivals DN__HUB_GUARDED; /* of posts with a payload */
+        uint16_t n_losses DN__HUB_GUARDED;   /* of the bus, if it is all there is; only compared */
         bool is_suspended DN__HUB_GUARDED;   /* such posts are kept: */
         dn__link kept DN__HUB_GUARDED;
         dn__map kept_by_key DN__HUB_GUARDED; /* the last one of each name and object */

@@ -18,6 +18,7 @@ typedef struct dn__payload {
         bool was_suspended; /* waited for the end of a suspension */
         bool is_superseded; /* as did a later one of the same name and object */
         bool is_held;       /* an observer with DN_SUSPENSION_HOLD receives it */
+        uint16_t n_losses;  /* of the bus, when it arrived */
         uint64_t arrival;   /* position in the order of the hub's posts */
         uint64_t n_posts;   /* how many posts it stands for */
         uint64_t n_equal;   /* the same, with all equal ones before it in the suspension */
@@ -78,6 +79,7 @@ struct dn_observer {
         unsigned n_running DN__HUB_GUARDED;  /* invocations in progress */
         unsigned n_suspends DN__HUB_GUARDED; /* while above 0, what it has not seen waits */
         bool is_cancelled DN__HUB_GUARDED;
+        uint16_t n_losses DN__HUB_GUARDED; /* of the bus, of which it knows */
         uint64_t seen DN__HUB_GUARDED; /* sequence of the last post given to it */
         uint64_t n_dropped DN__HUB_GUARDED; /* posts that it has missed since then */
         dn__link link DN__HUB_GUARDED; /* in the queue, which owns a reference while linked */

@@ -148,6 +148,8 @@ package struct DistributedEvent: Sendable {
   package let coalesced: Int
   /// How many posts before it are missing.
   package let dropped: Int
+  /// Whether the bus was lost since the last delivery.
+  package let mayHaveMissed: Bool
 
   /// Copies an event that C lends.
   init(_ event: dn_event) {
@@ -156,5 +158,6 @@ package struct DistributedEvent: Sendable {
     userInfo = PropertyList(retaining: event.user_info)
     coalesced = Int(clamping: event.n_posts)
     dropped = Int(clamping: event.n_dropped)
+    mayHaveMissed = event.may_have_missed != 0
   }
 }

@@ -385,6 +385,31 @@ TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
         record_drop(observers[1], &all);
 }
 
+/* Until the rule is there again, nobody knows what was posted. */
+TEST_ON_BUS(firstCallAfterARestartSaysThatPostsMayBeMissing)
+{
+        test_bus *bus = test_bus_begin();
+        dn_observer *observers[2];
+        record before, after;
+
+        observers[0] = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &before);
+        CHECK_EQ(post_number(dn_center_distributed(), NAME, NULL, 1), 0);
+        WAIT_UNTIL_EQ(before.n_calls, 1);
+        CHECK_EQ(before.n_may_have_missed, 0);
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
+        observers[1] = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &after);
+        for (uint64_t i = 1; i <= 2; i++) {
+                CHECK_EQ(post_number(dn_center_distributed(), NAME, NULL, 1), 0);
+                WAIT_UNTIL(before.n_calls == 1 + i && after.n_calls == i);
+                CHECK_EQ(before.n_may_have_missed, 1);
+        }
+        CHECK_EQ(after.n_may_have_missed, 0);
+        record_drop(observers[0], &before);
+        record_drop(observers[1], &after);
+}
+
 TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
 {
         enum { N = 3000 };

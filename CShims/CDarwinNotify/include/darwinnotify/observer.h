@@ -23,6 +23,9 @@ typedef struct dn_event {
                                        missing: too many were waiting, or the bus
                                        has left some out, of which nobody knows whether the observer
                                        would have got them; else 0 */
+        int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
+                                       lost, for instance restarted: what other processes have
+                                       posted meanwhile, nobody knows; else 0 */
 } dn_event;
 
 /** Which posts an observer asks for. All zero: every one. */
