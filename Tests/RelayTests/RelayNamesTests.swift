@@ -1,5 +1,6 @@
 // Specifies how posts get from one machine to another.
 import DarwinNotify
+import Foundation
 import Glibc
 import Testing
 
@@ -50,6 +51,22 @@ struct RelayNamesTests {
     await there.wait(for: 3)
     #expect(
       try await pair.there.notifyUtil(["-g", name.rawValue]).output == "com.example.level 8\n")
+  }
+
+  @Test func theCommandSaysHowTheRelayIsDoing() async throws {
+    let pair = try await Pair()
+    let heard = try pair.there.observe("com.example.light")
+    try pair.here.center.post("com.example.light")
+    await heard.wait(for: 1)
+    let origin = try #require(await pair.there.status()?.origin)
+    let text = try await pair.here.run(["--status"])
+    #expect(text.status == 0 && text.errors.isEmpty)
+    #expect(text.output.contains("realm home at 127.0.0.1:"), "\(text.output)")
+    #expect(text.output.contains("  peer \(origin): online, last sign of life "), "\(text.output)")
+    let json = try await pair.there.run(["--status", "--json"])
+    let status = try JSONDecoder().decode(SeenStatus.self, from: Data(json.output.utf8))
+    #expect(json.status == 0 && status.origin == origin)
+    #expect(status.realms.map(\.state) == ["online"] && status.realms.first?.counts.posted == 1)
   }
 
   @Test func onlySharedNamesLeaveAndEnter() async throws {
