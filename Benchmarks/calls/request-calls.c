@@ -75,9 +75,12 @@ static void serve_sd(int ready)
              "vtable");
         must(sd_bus_request_name(bus, SD_NAME, 0), "name");
         must((int)write(ready, "r", 1), "write");
-        for (;;)
-                if (sd_bus_process(bus, NULL) == 0)
-                        (void)sd_bus_wait(bus, UINT64_MAX);
+        for (int r;;) {
+                r = sd_bus_process(bus, NULL);
+                must(r, "process");
+                if (r == 0)
+                        must(sd_bus_wait(bus, UINT64_MAX), "wait");
+        }
 }
 
 static void dn_echo(dn_request *request, const dn_request_info *info, void *context)
@@ -117,6 +120,8 @@ static void start(void (*serve)(int))
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 serve(ready[1]);
         }
+        /* A service that ends is noticed. */
+        close(ready[1]);
         must(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "service");
 }
 
