@@ -1,16 +1,16 @@
 /* Starts processes that do not outlive this one.
  *
- * PR_SET_PDEATHSIG fires when the *thread* that forked ends, so one thread that never ends does all
- * the forking: a test may run on a thread that ends a moment later. */
+ * The signal that a child gets when its parent ends is sent when the *thread* that started it ends,
+ * so one thread that never ends starts all of them: a test may run on a thread that ends a moment
+ * later. */
 #include "test-spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <spawn.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +20,7 @@
 typedef struct request {
         const test_spawn_plan *plan;
         pid_t pid;
+        int error;
         bool is_done;
 } request;
 
@@ -30,37 +31,64 @@ static struct {
         pid_t owner; /* a forked child does not have this thread and starts its own */
 } spawner = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void child_arrange_fds(const test_spawn_plan *plan)
+/* Copies each descriptor to where setting up the others cannot overwrite it. */
+static void fds_copy(const test_spawn_plan *plan, int copies[TEST_SPAWN_MAX_FDS])
 {
-        int moved[TEST_SPAWN_MAX_FDS];
-
         for (size_t i = 0; i < plan->n_fds; i++) {
-                int source = plan->fds[i] >= 0 ? plan->fds[i] : open("/dev/null", O_RDWR);
-                moved[i] = fcntl(source, F_DUPFD_CLOEXEC, 64);
-                if (moved[i] < 0)
-                        _exit(126);
+                int null = plan->fds[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+
+                copies[i] = fcntl(null < 0 ? plan->fds[i] : null, F_DUPFD_CLOEXEC, 64);
+                if (copies[i] < 0)
+                        test_broken("no descriptor for %s: %s", plan->argv[0], strerror(errno));
+                if (null >= 0)
+                        close(null);
         }
-        for (size_t i = 0; i < plan->n_fds; i++)
-                if (dup2(moved[i], (int)i) < 0)
-                        _exit(126);
-        close_range((unsigned)plan->n_fds, ~0U, 0);
 }
 
-/* Only async-signal-safe calls from here on: other threads may hold any lock. */
-__attribute__((noreturn)) static void child_run(const test_spawn_plan *plan, pid_t parent)
+static int spawn_with(const test_spawn_plan *plan, const char *const *argv, pid_t *pid)
 {
-        sigset_t none;
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        int copies[TEST_SPAWN_MAX_FDS], r;
+        sigset_t none, pipe;
 
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-                _exit(126);
-        signal(SIGPIPE, SIG_DFL);
         sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        child_arrange_fds(plan);
-        execvpe(plan->argv[0], (char *const *)plan->argv,
-                plan->environment ? (char *const *)plan->environment : environ);
-        _exit(127);
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigdefault(&attributes, &pipe);
+
+        fds_copy(plan, copies);
+        posix_spawn_file_actions_init(&actions);
+        for (size_t i = 0; i < plan->n_fds; i++)
+                posix_spawn_file_actions_adddup2(&actions, copies[i], (int)i);
+        posix_spawn_file_actions_addclosefrom_np(&actions, (int)plan->n_fds);
+
+        r = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv,
+                         plan->environment ? (char *const *)plan->environment : environ);
+        for (size_t i = 0; i < plan->n_fds; i++)
+                close(copies[i]);
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        return r;
+}
+
+/* posix_spawn() and setpriv instead of fork() and prctl(): the thread sanitizer aborts some
+ * children that are forked while many threads run. */
+static int spawn(const test_spawn_plan *plan, pid_t *pid)
+{
+        static const char *const prefix[] = {"setpriv", "--pdeathsig", "KILL", "--"};
+        size_t n_prefix = sizeof(prefix) / sizeof(*prefix), n_words = 0;
+
+        while (plan->argv[n_words])
+                n_words++;
+
+        const char *argv[n_prefix + n_words + 1];
+        memcpy(argv, prefix, sizeof(prefix));
+        memcpy(argv + n_prefix, plan->argv, (n_words + 1) * sizeof(*argv));
+        return spawn_with(plan, argv, pid);
 }
 
 static void *spawner_main(void *argument)
@@ -70,11 +98,7 @@ static void *spawner_main(void *argument)
         for (;;) {
                 while (!spawner.next)
                         pthread_cond_wait(&spawner.changed, &spawner.lock);
-                pid_t parent = getpid();
-                pid_t pid = fork();
-                if (pid == 0)
-                        child_run(spawner.next->plan, parent);
-                spawner.next->pid = pid;
+                spawner.next->error = spawn(spawner.next->plan, &spawner.next->pid);
                 spawner.next->is_done = true;
                 spawner.next = NULL;
                 pthread_cond_broadcast(&spawner.changed);
@@ -117,8 +141,8 @@ pid_t test_spawn(const test_spawn_plan *plan)
         while (!request.is_done)
                 pthread_cond_wait(&spawner.changed, &spawner.lock);
         pthread_mutex_unlock(&spawner.lock);
-        if (request.pid < 0)
-                test_broken("fork for %s: %s", plan->argv[0], strerror(errno));
+        if (request.error)
+                test_broken("cannot start %s: %s", plan->argv[0], strerror(request.error));
         return request.pid;
 }
 
