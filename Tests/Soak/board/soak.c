@@ -36,6 +36,8 @@ typedef struct soak_worker {
         _Atomic uint64_t n_ordered; /* at rest: how often it is to post or pass all it can */
         _Atomic uint64_t n_obeyed;
         _Atomic uint64_t n_violations;
+        _Atomic uint64_t n_open;    /* calls, or requests that it holds */
+        _Atomic uint64_t n_ended;
         _Atomic uint64_t last[SOAK_N_TRANSITS]; /* message that it has passed or handled */
         soak_count counts[SOAK_N_NAMES];
 } soak_worker;
@@ -197,6 +199,17 @@ uint64_t soak_get_last(unsigned transit)
 void soak_set_last(unsigned transit, uint64_t number)
 {
         atomic_store(&me->last[transit], number);
+}
+
+void soak_call_begins(void)
+{
+        atomic_fetch_add(&me->n_open, 1);
+}
+
+void soak_call_has_ended(void)
+{
+        atomic_fetch_add(&me->n_ended, 1);
+        atomic_fetch_sub(&me->n_open, 1);
 }
 
 uint64_t soak_count_disk_changes(void)

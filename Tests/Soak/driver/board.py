@@ -4,7 +4,7 @@ import mmap
 
 N_WORKERS, N_NAMES, N_TRANSITS = 32, 4, 3
 BOARD = ("rest", "n_disk_changes", "n_moves")
-WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations",
+WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations", "n_open", "n_ended",
           *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
 N_WORDS = len(WORKER) + N_NAMES * len(COUNT)
@@ -43,6 +43,7 @@ class Board:
         """Prepares a worker to be started anew; what it has posted or handled stays."""
         self.set(worker, "is_ready", 0)
         self.set(worker, "rests", 0)
+        self.set(worker, "n_open", 0)
         for name in range(N_NAMES):
             for field in COUNT[2:]:
                 self.words[self._position(worker, name, field)] = 0

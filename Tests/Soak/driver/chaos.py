@@ -58,7 +58,7 @@ class Chaos:
         self.undo_later(1, worker.resume)
 
     def flood(self):
-        slot = self.random.choice(self.crew.of("post", "pass")).slot
+        slot = self.random.choice(self.crew.of("post", "pass", "call")).slot
         self.crew.board.set(slot, "floods", 1)
         self.undo_later(0.5, lambda: self.crew.board.set(slot, "floods", 0))
 

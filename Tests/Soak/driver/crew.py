@@ -57,9 +57,12 @@ class Crew:
         """Lets all posters rest, then one post each name, and judges what was heard. After moves to
         other tables only the last posts are certain to be heard."""
         self.board.set_for_all("rest", True)
-        for worker in self.of("post", "pass"):
+        for worker in self.of("post", "pass", "call"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
                             lambda: f"{worker} does not rest")
+        for worker in self.of("call", "serve"):
+            self.await_true(lambda: not self.board.get(worker.slot, "n_open"),
+                            lambda: f"{worker}: {self.board.get(worker.slot, 'n_open')} never end")
         if self.ground.is_split:
             self.await_reach(poster)
         if not is_exact:
@@ -73,6 +76,8 @@ class Crew:
         self.post_last(poster)
         for worker in self.of("pass"):
             self.pass_last(worker)
+        for worker in self.of("call"):
+            self.order(worker)
         if is_exact:
             self.compare()
         self.begin_counting()

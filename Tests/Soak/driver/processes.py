@@ -114,7 +114,7 @@ class Worker:
 
     def __init__(self, slot, command, role, kind, mortal=True):
         self.slot, self.command, self.role = slot, command, role
-        self.kind = kind  # by which it is judged: post, count, notice, pass, listen
+        self.kind = kind  # by which it is judged: post, count, notice, pass, listen, call, serve
         self.mortal = mortal
         self.process = self.log = None
         self.n_started = 0

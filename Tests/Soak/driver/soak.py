@@ -43,6 +43,10 @@ def make_roles(arguments):
         (c, ("descriptor",), "notice", False),
         (c, ("descriptor",), "notice"),
     ]
+    if arguments.ground != "none":
+        caller = arguments.programs / "soak-caller"
+        roles += [(caller, ("serve",), "serve", False), (caller, ("serve",), "serve"),
+                  (caller, ("call",), "call", False), (caller, ("call",), "call")]
     return roles + make_swift_roles(arguments.swift) if arguments.swift else roles
 
 
@@ -99,10 +103,12 @@ class Soak:
         n_calls = sum(sum(calls) for calls in self.crew.calls().values())
         n_messages = sum(board.get(worker.slot, "last0") + board.get(worker.slot, "last1")
                          + board.get(worker.slot, "last2") for worker in self.crew.of("listen"))
+        n_requests = sum(board.get(worker.slot, "n_ended") for worker in self.crew.of("call"))
         harm = ", ".join(f"{n} {what}" for what, n in sorted(self.chaos.counts.items()))
         print(f"{self.arguments.ground}: {self.reported - self.start:.0f} s, "
               f"{self.crew.n_rests} rests, {n_posts} posts, {n_calls} calls of those alive, "
-              f"{n_messages} messages to listeners, at most {self.crew.memory} kB; {harm}", flush=True)
+              f"{n_messages} messages to listeners, {n_requests} requests, "
+              f"at most {self.crew.memory} kB; {harm}", flush=True)
 
     def explain(self, failure):
         print(f"FAIL {self.arguments.ground}, seed {self.arguments.seed}: {failure}")

@@ -42,6 +42,10 @@ void soak_noticed(unsigned name);
 uint64_t soak_get_last(unsigned transit);
 void soak_set_last(unsigned transit, uint64_t number);
 
+/* A call of this worker, or a request that it holds, begins or has ended. */
+void soak_call_begins(void);
+void soak_call_has_ended(void);
+
 /* How often the disk was filled or freed: it is full while this is odd. Then messages may not be
  * stored, nor read. */
 uint64_t soak_count_disk_changes(void);
