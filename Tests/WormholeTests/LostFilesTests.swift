@@ -129,6 +129,65 @@ struct LostFilesTests {
     #expect(try await hole.message(.other) == 50)
   }
 
+  // MARK: - A log
+
+  private func logFile(in site: Site) -> String { "\(site.path)/org.example.number.log" }
+
+  /// Puts a database in the place of another one that is in use.
+  private func replace(_ path: String, by copy: String) throws {
+    ForeignProgram.remove(path)
+    try rename(copy, to: path)
+  }
+
+  @Test func aLogThatWasRestoredFromACopyIsHeardAgain() async throws {
+    let site = try Site(.log)
+    let (hole, log) = (site.hole, try site.hear(.number, on: .queue(queue)))
+    for number in 1...3 { try await hole.pass(number, to: .number) }
+    try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: site))
+    for number in 4...10 { try await hole.pass(number, to: .number) }
+    await eventually { log.values.last == 10 }
+
+    try replace(logFile(in: site), by: "\(site.path)/copy")
+    #expect(try await hole.pass(11, to: .number) == 4)
+    await eventually("the listener stays deaf") { log.values.last == 11 }
+    #expect(try await hole.pass(12, to: .number) == 5)
+    await eventually { log.values.last == 12 }
+    #expect(log.values == Array(1...12))
+    #expect(log.entries.map(\.mayHaveMissed) == Array(1...12).map { $0 == 11 })
+  }
+
+  @Test func aLogInThePlaceOfAnotherIsHeardFromItsBeginning() async throws {
+    let (site, other) = (try Site(.log), try Site(.log))
+    let (hole, log) = (site.hole, try site.hear(.number, on: .queue(queue)))
+    for number in 1...3 { try await hole.pass(number, to: .number) }
+    await eventually { log.values == [1, 2, 3] }
+    for number in 21...24 { try await other.hole.pass(number, to: .number) }
+    try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: other))
+
+    try replace(logFile(in: site), by: "\(site.path)/copy")
+    #expect(try await hole.pass(25, to: .number) == 5)
+    await eventually { log.values == [1, 2, 3] + Array(21...25) }
+    #expect(log.entries.map(\.mayHaveMissed) == [1, 2, 3, 21, 22, 23, 24, 25].map { $0 == 21 })
+  }
+
+  @Test(arguments: [["-wal"], ["-wal", "-shm"]])
+  func aLogWhoseNewestPartWasRemovedGoesOn(_ lost: [String]) async throws {
+    let site = try Site(.log, on: .daemon)
+    let listener = try site.start("listen", "org.example.number", ["all", "0"])
+    await listener.waitForLine("ready")
+    for number in 101...103 { try await site.hole.pass(number, to: .number) }
+    await listener.waitForOutput(" 103 0 ")
+    for suffix in lost { try #require(unlink(logFile(in: site) + suffix) == 0) }
+    for number in 104...105 {
+      try await site.hole.pass(number, to: .number)
+      await listener.waitForOutput(" \(number) 0 ")
+    }
+    // Without the shared memory nobody knows any more what the removed part contains.
+    let kept = lost.count == 1 ? Array(101...105) : [104, 105]
+    #expect(try await site.hole.history(.number).map(\.value) == kept)
+    #expect(try await site.run("print", "org.example.number") == ["105"])
+  }
+
   // MARK: - Writers that were killed halfway
 
   @Test(arguments: TransitKind.files)

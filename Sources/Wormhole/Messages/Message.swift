@@ -28,6 +28,10 @@ extension Wormhole {
     /// replaced them or they are no longer kept.
     public let missed: UInt64
 
+    /// Whether further messages before this one may have been missed, nobody knows how many: the
+    /// files of the name were removed, replaced, or restored from a copy.
+    public let mayHaveMissed: Bool
+
     /// Whether it was already stored when the listener was bound.
     public let isInitial: Bool
 
@@ -43,10 +47,12 @@ extension Wormhole {
     ///   - date: when it was passed.
     ///   - sender: the process that passed it.
     ///   - missed: the number of messages before it that the listener did not get.
+    ///   - mayHaveMissed: whether there may have been more.
     ///   - isInitial: whether it was already stored when the listener was bound.
     public init(
       _ content: Content<Value>, name: String, sequence: UInt64 = 1, date: Date = Date(),
-      sender: Sender = .current, missed: UInt64 = 0, isInitial: Bool = false
+      sender: Sender = .current, missed: UInt64 = 0, mayHaveMissed: Bool = false,
+      isInitial: Bool = false
     ) {
       self.content = content
       self.name = name
@@ -54,6 +60,7 @@ extension Wormhole {
       self.date = date
       self.sender = sender
       self.missed = missed
+      self.mayHaveMissed = mayHaveMissed
       self.isInitial = isInitial
     }
   }
@@ -64,7 +71,7 @@ extension Wormhole.Message: Equatable where Value: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.content == right.content && left.name == right.name && left.sequence == right.sequence
       && left.date == right.date && left.sender == right.sender && left.missed == right.missed
-      && left.isInitial == right.isInitial
+      && left.mayHaveMissed == right.mayHaveMissed && left.isInitial == right.isInitial
   }
 }
 
@@ -100,14 +107,14 @@ extension Wormhole.Message {
 extension MessageName {
   /// Decodes a record.
   func message(
-    _ numbered: Wormhole.NumberedRecord, missed: UInt64 = 0, isInitial: Bool = false,
-    cursor: ReaderCursor? = nil
+    _ numbered: Wormhole.NumberedRecord, missed: UInt64 = 0, mayHaveMissed: Bool = false,
+    isInitial: Bool = false, cursor: ReaderCursor? = nil
   ) -> Wormhole.Message<Value> {
     let record = numbered.record
     let content = record.content.map { (payload) throws(WormholeError) in try decode(payload) }
     var message = Wormhole.Message(
       content, name: rawValue, sequence: numbered.number, date: record.date,
-      sender: record.sender, missed: missed, isInitial: isInitial)
+      sender: record.sender, missed: missed, mayHaveMissed: mayHaveMissed, isInitial: isInitial)
     message.cursor = cursor.map { ReaderCursor.Link($0) }
     return message
   }

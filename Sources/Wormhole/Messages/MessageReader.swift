@@ -22,6 +22,9 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// Whether the mailbox may have messages after the place, as at the start.
   private var mayHaveMore = true
 
+  /// Whether messages before the next one may have been missed, nobody knows how many.
+  private var mayHaveMissed = false
+
   /// A handled message whose number the cursor could not store.
   private var unstored: UInt64?
 
@@ -57,7 +60,8 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
       case .cursor: try cursor?.position() ?? 0
       }
     // A number from the future belonged to a mailbox that somebody has removed.
-    place = MailboxPlace(number: number > last ? 0 : number, identity: identity)
+    mayHaveMissed = number > last
+    place = MailboxPlace(number: mayHaveMissed ? 0 : number, identity: identity)
     if start == .last || start == .lastOrAbsent { try readInitial(start) }
   }
 
@@ -155,7 +159,16 @@ extension MessageReader {
     if !start.isComparable(to: place) {
       // Somebody has removed the mailbox. The new one counts from 1 again.
       place = start
+      mayHaveMissed = true
       found = try mailbox.records(after: 0, limit: limit)
+    } else if found.records.isEmpty, case let last = try mailbox.lastNumber(), last > 0,
+      last < place.number
+    {
+      // Somebody has restored an earlier state. The newest record, at least, is new: it was the
+      // reason to look.
+      place.number = last - 1
+      mayHaveMissed = true
+      found = try mailbox.records(after: place.number, limit: limit)
     }
     if found.identity != 0 { place.identity = found.identity }
     let number = place.number
@@ -168,7 +181,9 @@ extension MessageReader {
   private mutating func message(_ record: Wormhole.NumberedRecord) -> Wormhole.Message<Value> {
     let missed = record.number > place.number ? record.number - place.number - 1 : 0
     place.number = max(place.number, record.number)
-    return name.message(record, missed: missed, cursor: cursor)
+    defer { mayHaveMissed = false }
+    return name.message(
+      record, missed: missed, mayHaveMissed: mayHaveMissed, cursor: cursor)
   }
 }
 

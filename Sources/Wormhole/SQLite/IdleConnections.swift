@@ -46,9 +46,18 @@ final class IdleConnections: Sendable {
 
   /// Closes the connections of a pool.
   func close(of owner: ObjectIdentifier) {
+    close { $0.owner == owner }
+  }
+
+  /// Closes the connections to a file.
+  func close(_ path: String) {
+    close { $0.connection.path == path }
+  }
+
+  private func close(where isDropped: (Kept) -> Bool) {
     let dropped = kept.withLock { kept in
-      let dropped = kept.filter { $0.owner == owner }
-      kept.removeAll { $0.owner == owner }
+      let dropped = kept.filter(isDropped)
+      kept.removeAll(where: isDropped)
       return dropped
     }
     withExtendedLifetime(dropped) {}

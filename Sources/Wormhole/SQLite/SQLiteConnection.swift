@@ -15,6 +15,10 @@ final class SQLiteConnection: @unchecked Sendable {
 
   private let snapshot: FileSnapshot?
 
+  /// The files beside it that this connection uses; 0 for those that are not there.
+  private var log: ino_t = 0
+  private var sharedMemory: ino_t = 0
+
   /// The schema version for which the change log has its triggers; `nil` if it has to check again.
   var watchedSchema: Int64?
 
@@ -84,13 +88,29 @@ final class SQLiteConnection: @unchecked Sendable {
     inBody.deallocate()
   }
 
-  /// Whether the file was removed or replaced, or written although it was immutable. It costs one
-  /// `stat` or two.
+  /// Whether the file was removed or replaced, or has lost its write-ahead log, or was written
+  /// although it was immutable. It costs two `stat` or three.
   var hasMoved: Bool {
     if let snapshot, snapshot != FileSnapshot(of: path) { return true }
+    if hasLostLog { return true }
     var moved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
     return result == SQLITE_OK && moved != 0
+  }
+
+  private var hasLostLog: Bool { log != 0 && inode(of: "\(path)-wal") != log }
+
+  /// Notes which files beside it the connection uses, once it has used them.
+  func noteCompanions() {
+    log = inode(of: "\(path)-wal")
+    sharedMemory = inode(of: "\(path)-shm")
+  }
+
+  /// Rescues what is in a write-ahead log that somebody has removed. The others that use it notice
+  /// in turn; until then it stays as empty as the one that newcomers make.
+  func rescueLog() {
+    guard hasLostLog, inode(of: "\(path)-shm") == sharedMemory else { return }
+    try? execute("PRAGMA main.wal_checkpoint(TRUNCATE)")
   }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -65,6 +65,7 @@ struct SQLiteFile: Sendable {
       PRAGMA recursive_triggers = ON;
       """)
     if state == .empty { try schema?.create(in: connection) }
+    connection.noteCompanions()
     return connection
   }
 
@@ -79,6 +80,7 @@ struct SQLiteFile: Sendable {
     if let schema, try schema.check(connection) == .empty { return nil }
     try connection.execute("PRAGMA query_only = ON")
     connection.isForReading = true
+    connection.noteCompanions()
     return connection
   }
 
@@ -150,6 +152,12 @@ extension SQLiteConnection {
       }
     }
   }
+}
+
+/// Returns the number by which a file system knows a file, 0 if there is none.
+func inode(of path: String) -> ino_t {
+  var status = stat()
+  return stat(path, &status) == 0 ? status.st_ino : 0
 }
 
 /// What a database looks like from outside, where it cannot be written. Somebody else may write it

@@ -19,16 +19,16 @@ final class SQLitePool: Sendable {
   /// - Parameters:
   ///   - path: the file, for errors.
   ///   - capacity: the largest number of connections.
-  ///   - idle: keeps the unused connections; if `nil`, all of them are kept.
+  ///   - idle: keeps the unused connections.
   ///   - open: opens a connection with the waits of a call, or returns `nil` if there is no file.
   init(
-    path: String, capacity: Int, idle: IdleConnections? = nil,
+    path: String, capacity: Int, idle: IdleConnections,
     open: @escaping @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
   ) {
     self.path = path
     self.capacity = capacity
     self.open = open
-    self.idle = idle ?? IdleConnections(limit: capacity)
+    self.idle = idle
     jobs = WorkQueue(width: capacity)
   }
 
@@ -60,7 +60,11 @@ final class SQLitePool: Sendable {
     var connection = idle.take(for: ObjectIdentifier(self))
     defer { giveBack(connection) }
     if connection?.hasMoved != false {
-      connection = nil
+      if let moved = connection.take() {
+        moved.rescueLog()
+        // Connections of a process to one file use one shared memory until the last is closed.
+        idle.close(moved.path)
+      }
       connection = try open(wait)
     } else {
       connection?.begin(wait)

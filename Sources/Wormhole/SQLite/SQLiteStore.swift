@@ -23,6 +23,7 @@ final class SQLiteStore: Sendable {
     prepare: @escaping @Sendable (SQLiteConnection) throws(WormholeError) -> Void = { _ in }
   ) {
     path = file.path
+    let idle = idle ?? IdleConnections(limit: readers + 1)
     writers = SQLitePool(path: file.path, capacity: 1, idle: idle) {
       (wait) throws(WormholeError) in
       let connection = try file.openForWriting(wait)
