@@ -232,4 +232,12 @@ DN_END_DECLS
 #endif
 #endif
 
+#if !defined(DARWINNOTIFY_DISPATCH_H) && defined(__has_attribute)
+#if __has_attribute(unavailable)
+/** See darwinnotify/dispatch.h. */
+__attribute__((unavailable("it needs clang -fblocks, <dispatch/dispatch.h> and <Block.h>")))
+uint32_t notify_register_dispatch(const char *name, int *out_token, void *queue, void *handler);
+#endif
+#endif
+
 #endif
