@@ -5,42 +5,15 @@
  * The bus is that of the session. Prints the median time of a round trip in microseconds, and how
  * many calls a second are answered if 1 000 are in flight. */
 #include <darwinnotify/darwinnotify.h>
-#include <errno.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <systemd/sd-bus.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "figures.h"
 
 #define KIND "org.example.Bench.Echo"
 #define PATH "/org/example/Bench/Sd"
 #define SD_NAME "org.example.Bench.Sd"
 #define DN_NAME "org.example.Bench.Dn"
-#define N_CALLS 1000
-
-static unsigned n_calls = N_CALLS;
-
-static double now_us(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static void must(int r, const char *what)
-{
-        if (r >= 0)
-                return;
-        fprintf(stderr, "request-calls: %s: %s\n", what, strerror(-r));
-        exit(1);
-}
 
 /* --- Services ------------------------------------------------------------------------------- */
 
@@ -107,22 +80,6 @@ static void serve_dn(int ready)
         must((int)write(ready, "r", 1), "write");
         for (;;)
                 pause();
-}
-
-static void start(void (*serve)(int))
-{
-        int ready[2];
-        char byte;
-
-        must(pipe(ready) < 0 ? -errno : 0, "pipe");
-        fflush(NULL);
-        if (fork() == 0) {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
-                serve(ready[1]);
-        }
-        /* A service that ends is noticed. */
-        close(ready[1]);
-        must(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "service");
 }
 
 /* --- Callers -------------------------------------------------------------------------------- */
@@ -212,65 +169,14 @@ static void dn_many(void)
                 sem_wait(&done);
 }
 
-/* --- Figures -------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n)
-{
-        qsort(values, n, sizeof(*values), compare);
-        return values[n / 2];
-}
-
-/* The median time of one call, in microseconds. */
-static double time_one(void (*one)(void))
-{
-        static double times[N_CALLS];
-
-        for (unsigned i = 0; i < n_calls / 5; i++)
-                one();
-        for (unsigned i = 0; i < n_calls; i++) {
-                double begin = now_us();
-
-                one();
-                times[i] = now_us() - begin;
-        }
-        return median(times, n_calls);
-}
-
-/* Calls a second. */
-static double time_many(void (*many)(void))
-{
-        double begin;
-
-        many();
-        begin = now_us();
-        many();
-        return n_calls / (now_us() - begin) * 1e6;
-}
-
-static void print(const char *figure, const char *contender, double value)
-{
-        printf("{\"figure\": \"%s\", \"contender\": \"%s\", \"value\": %.2f}\n",
-               figure, contender, value);
-}
-
 int main(int argc, char **argv)
 {
-        if (argc > 1 && strcmp(argv[1], "smoke") == 0)
-                n_calls = 10;
+        read_mode(argc, argv);
         start(serve_sd);
         start(serve_dn);
         sem_init(&done, 0, 0);
         must(sd_bus_open_user(&bus), "open");
-        print("request", "sd_bus_call", time_one(sd_one));
-        print("request", "dn_call", time_one(dn_one));
-        print("requests_flood", "sd_bus_call", time_many(sd_many));
-        print("requests_flood", "dn_call", time_many(dn_many));
+        print_figures("sd_bus_call", sd_one, sd_many);
+        print_figures("dn_call", dn_one, dn_many);
         return 0;
 }

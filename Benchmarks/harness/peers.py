@@ -85,6 +85,7 @@ def list_ours(c, swift, suffix="", env=None):
 
 def list_others(c, python):
     here = Path(__file__).resolve().parent.parent / "peers"
+    calls = here.parent / "calls"
     return [
         Peer(YARDSTICK, (str(c / "peer-sd-bus"),), style="yardstick"),
         Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body"), style="yardstick"),
@@ -98,6 +99,10 @@ def list_others(c, python):
         Peer("mosquitto", (str(c / "peer-mosquitto"),), ("mosquitto",)),
         Peer("Redis", (str(c / "peer-redis"),), ("redis",)),
         Peer("socket", (str(c / "peer-socket"),), ("socket",)),
+        Peer("requests by GDBus", (str(c / "gdbus-calls"),), group="requests"),
+        Peer("requests by sdbus-c++", (str(c / "sdbus-calls"),), group="requests"),
+        Peer("requests by dbus-fast", (str(python), str(calls / "dbus_fast_calls.py")),
+             group="requests"),
     ]
 
 

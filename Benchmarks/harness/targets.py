@@ -130,6 +130,8 @@ CALLS = [
     at_most("register and cancel a check, name known", 1 / 50, "calls",
             "register and cancel a check", "a round trip to the bus"),
     at_most("a request until its answer", 1.3, "request", "dn_call", "sd_bus_call"),
+    at_most("a request until its answer", 1, "request", "dn_call", "GDBus"),
+    at_most("a request until its answer", 1, "request", "dn_call", "dbus-fast"),
     at_least("requests a second, 1 000 in flight", 0.8, "requests_flood", "dn_call",
              "sd_bus_call"),
 ]

@@ -21,6 +21,48 @@ struct DatabaseChangesTests {
     #expect(watcher.lines.count == 20)
   }
 
+  @Test func theFirstChangeOfAnEmptyDatabaseIsComplete() async throws {
+    let database = try TemporaryGroup().group.database("items", migrations: [])
+    var changes = try database.changes(since: 0).makeAsyncIterator()
+    try await database.write { connection in
+      try connection.run("CREATE TABLE item(id INTEGER PRIMARY KEY)")
+      try connection.run("INSERT INTO item VALUES(7)")
+    }
+    let change = try #require(try await changes.next())
+    #expect(change.tables == ["item"] && change.isComplete)
+  }
+
+  enum Failure: CaseIterable {
+    case ofTheBody, ofTheCommit
+
+    func occur(in connection: borrowing DatabaseConnection) throws {
+      if self == .ofTheBody { throw CancellationError() }
+      try connection.run("INSERT INTO child VALUES(1)")  // without a parent: the commit fails
+    }
+  }
+
+  /// A transaction that fails takes back what it has done to watch new tables, and the number of
+  /// the schema: later another table may have the same number.
+  @Test(arguments: Failure.allCases, 1...8)
+  func tablesAreWatchedAfterAFailure(_ failure: Failure, tableCount: Int) async throws {
+    let database = try TemporaryGroup().group.database(
+      "items",
+      migrations: schema + [
+        "CREATE TABLE child(item REFERENCES item DEFERRABLE INITIALLY DEFERRED)"
+      ])
+    try ForeignProgram.run("CREATE TABLE new(id)", on: database.url.path)
+    await #expect(throws: (any Error).self) {
+      try await database.write { try failure.occur(in: $0) }
+    }
+    for number in 1...tableCount {
+      try ForeignProgram.run("CREATE TABLE new\(number)(id)", on: database.url.path)
+    }
+    try await database.write { _ in }
+    let token = try await database.token
+    try await database.write { try $0.run("INSERT INTO new\(tableCount) VALUES(1)") }
+    #expect(try await database.token > token)
+  }
+
   @Test func aCommitOfAnotherProcessIsSeen() async throws {
     let bus = try PrivateBus(.usual)
     let group = try TemporaryGroup(bus)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "direct/ring.h"
 #include "shm.h"
 #include "test-child.h"
 #include "util/hash.h"
@@ -140,6 +141,7 @@ TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
 {
         dn__region *region = open_region("key");
         dn__shm_slot *slots[DN__SHM_SLOTS_PER_SET] = { hold(region, "x") };
+        uint64_t generation = 0;
         char name[64];
 
         for (int i = 1; i < DN__SHM_SLOTS_PER_SET; i++) {
@@ -149,8 +151,11 @@ TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
         }
         name_of_set(region, "x", DN__SHM_SLOTS_PER_SET, name);
         CHECK(hold(region, name) == NULL);
+        for (int i = 0; i < 5; i++)
+                generation = dn__slot_count_post(slots[5]);
         dn__slot_release(region, slots[5]);
         CHECK(hold(region, name) == slots[5]);
+        CHECK(dn__slot_get_generation(slots[5]) > generation); /* no count is seen twice */
         CHECK(find(region, name) == slots[5]);
         dn__region_close(region);
 }
@@ -231,6 +236,120 @@ TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
         CHECK(!holds(region, find(region, "a"), process));
         dn__region_close(heir);
         dn__region_close(region);
+}
+
+#define N_REGIONS 66 /* the bits of the last one are in the second word */
+
+static void open_regions(dn__region *regions[N_REGIONS])
+{
+        for (int i = 0; i < N_REGIONS; i++)
+                regions[i] = open_region("key");
+        CHECK(regions[N_REGIONS - 1]->process >= 64);
+}
+
+static void close_regions(dn__region *regions[N_REGIONS])
+{
+        for (int i = 0; i < N_REGIONS; i++)
+                dn__region_close(regions[i]);
+}
+
+TEST_NO_BUS(holdsOfProcessesBeyondTheFirstWordAreReleased)
+{
+        dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
+        dn__shm_slot *slot;
+
+        open_regions(regions);
+        slot = hold(*last, "x");
+        CHECK(holds(*last, slot, (*last)->process));
+        dn__slot_release(*last, slot);
+        CHECK(!holds(*last, slot, (*last)->process));
+        close_regions(regions);
+}
+
+TEST_NO_BUS(slotWhoseNamingWasCutShortHasNoHolderLeft)
+{
+        dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
+        unsigned process;
+        ptrdiff_t place;
+
+        open_regions(regions);
+        place = position(*last, hold(*last, "x"));
+        process = (*last)->process;
+        /* As if the process had died in the middle of giving the slot to another name. */
+        (*last)->table->tags[place] = 0;
+        dn__region_close(*last);
+        *last = open_region("key");
+        CHECK_EQ((*last)->process, process);
+        CHECK_EQ(position(*regions, hold(*regions, "x")), place);
+        CHECK(!holds(*last, find(*last, "x"), process));
+        close_regions(regions);
+}
+
+/* It watches all names: the 65th process, which has a word of its own. */
+TEST_NO_BUS(processBeyondTheFirstWordIsRungForEveryNameIfItWatches)
+{
+        dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
+        dn__shm_slot *slot;
+
+        open_regions(regions);
+        slot = hold(regions[1], "x");
+        dn__ring_holders(*regions, &(*regions)->table->slots[position(regions[1], slot)]);
+        CHECK(dn__ring_is_marked(regions[1]) && !dn__ring_is_marked(*last));
+        dn__ring_watch(*last);
+        dn__ring_holders(*regions, &(*regions)->table->slots[position(regions[1], slot)]);
+        CHECK(dn__ring_is_marked(*last) && !dn__ring_is_marked(regions[2]));
+        close_regions(regions);
+}
+
+typedef struct taking {
+        dn__region *region;
+        size_t order[2];
+        _Atomic unsigned n_taken;
+        _Atomic bool is_over;
+} taking;
+
+static void note_taken(void *context, size_t slot_index)
+{
+        taking *taking = context;
+
+        taking->order[taking->n_taken % 2] = slot_index;
+        taking->n_taken++;
+}
+
+static void *take_all_the_time(void *context)
+{
+        taking *taking = context;
+
+        while (!taking->is_over)
+                dn__ring_take(taking->region, note_taken, taking);
+        return NULL;
+}
+
+/* The second post may come when a look at the marks is about to find it, but not the first. */
+TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
+{
+        static const char *const names[] = { "a", "b" };
+        taking taking = { .region = open_region("key") };
+        dn__region *poster = open_region("key");
+        bool is_first = position(taking.region, hold(taking.region, names[0])) <
+                        position(taking.region, hold(taking.region, names[1]));
+        const char *const order[] = { names[!is_first], names[is_first] };
+        pthread_t thread;
+
+        CHECK_EQ(pthread_create(&thread, NULL, take_all_the_time, &taking), 0);
+        for (unsigned i = 0; i < 20000; i++) {
+                for (int j = 0; j < 2; j++) {
+                        CHECK(count_post_of(poster, order[j]) > 0);
+                        dn__ring_holders(poster, find(poster, order[j]));
+                }
+                while (taking.n_taken < 2 * (i + 1))
+                        ;
+                CHECK_EQ(taking.order[0], position(poster, find(poster, order[0])));
+        }
+        taking.is_over = true;
+        pthread_join(thread, NULL);
+        dn__region_close(taking.region);
+        dn__region_close(poster);
 }
 
 TEST_NO_BUS(setIsTakenOverFromADeadOwner)
@@ -318,7 +437,9 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
                 dn__shm_slot *slot = hold(holder, names[DN__SHM_SLOTS_PER_SET - 1]);
                 uint64_t generation = dn__slot_get_generation(slot);
 
-                CHECK_EQ(dn__slot_get_generation(slot), generation);
+                /* The poster may have found the slot before it passed to the next name. */
+                for (int j = 0; j < 100; j++)
+                        CHECK_EQ(dn__slot_get_generation(slot), generation);
                 dn__slot_release(holder, slot);
                 dn__slot_release(holder, hold(holder, "x"));
         }
