@@ -92,4 +92,32 @@ TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
         WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules);
 }
 
+/* Numbers that differ by this share a place in the registry. */
+#define N_PLACES 65536
+
+TEST_NO_BUS(numberOfNoTokenIsInvalidThoughItsPlaceIsTaken)
+{
+        int token, changed;
+
+        CHECK_EQ(notify_register_check("self.x", &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_cancel(token + N_PLACES), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_suspend(token + N_PLACES), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_check(token + N_PLACES, &changed), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK(!notify_is_valid_token(token + N_PLACES));
+        CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
+}
+
+TEST_NO_BUS(laterTokensNeverTakeThePlaceOfAnEarlierOne)
+{
+        int first, token, changed;
+
+        CHECK_EQ(notify_register_check("self.x", &first), NOTIFY_STATUS_OK);
+        for (int i = 0; i < N_PLACES + 8; i++) {
+                CHECK_EQ(notify_register_check("self.y", &token), NOTIFY_STATUS_OK);
+                CHECK((token - first) % N_PLACES != 0);
+                CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        }
+        CHECK_EQ(notify_check(first, &changed), NOTIFY_STATUS_OK);
+}
+
 TEST_MAIN()
