@@ -49,6 +49,43 @@ struct NotifyUtilDistributedTests {
     #expect(posts[1]["object"] is NSNull && posts[1]["user_info"] is NSNull)
   }
 
+  /// Runs one that waits, then posts. Returns the lines of the one that waits.
+  private func wait(_ line: [String], posting post: [String], on bus: PrivateBus) async throws
+    -> [String]
+  {
+    let waiter = try await startNotifyUtil(line, on: bus)
+    #expect(try await runNotifyUtil(["--post-distributed"] + post, on: bus) == Outcome())
+    await waiter.waitForSuccess()
+    return waiter.lines.filter { $0 != "ready" }
+  }
+
+  @Test func itIsWaitedForLikeTheOthers() async throws {
+    let bus = try PrivateBus(.usual)
+    let post = ["com.example.a", "--object", "the player", "--user-info", #"{"n": 1}"#]
+    #expect(
+      try await wait(["--distributed", "-1", "com.example.a"], posting: post, on: bus)
+        == ["com.example.a"])
+    let hook = #"echo "$NOTIFY_NAME $NOTIFY_OBJECT $NOTIFY_USER_INFO $NOTIFY_STATE.""#
+    #expect(
+      try await wait(
+        ["-q", "--distributed", "--exec", hook, "-1", "com.example.a"], posting: post, on: bus)
+        == [#"com.example.a the player {"n": 1} ."#])
+    let lines = try await wait(
+      ["--json", "--distributed", "-1", "com.example.a"], posting: post, on: bus)
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""object":"the player","user_info":{"n": 1}"#))
+    let late = try await runNotifyUtil(
+      ["--timeout", "0.1", "--distributed", "-1", "com.example.a"], on: bus)
+    #expect(late.status == 124)
+  }
+
+  @Test func waitingForItNeedsABus() async throws {
+    let outcome = try await runNotifyUtil(
+      ["--distributed", "-1", "com.example.a"], on: nil,
+      environment: ["DARWIN_NOTIFY_BUS": "none"])
+    #expect(outcome.status == 3)
+  }
+
   @Test func whatCannotBePostedIsToldWithItsReason() async throws {
     let deep = String(repeating: "[", count: 20)
     let tooDeep = try await runNotifyUtil(

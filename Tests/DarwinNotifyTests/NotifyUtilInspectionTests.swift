@@ -33,6 +33,18 @@ struct NotifyUtilInspectionTests {
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
 
+  @Test func saysWhenAStateIsNotKept() async throws {
+    let bus = try PrivateBus(.usual)
+    let set = ["-s", "com.example.a", "5"]
+    let alone = try await runNotifyUtil(set, on: bus)
+    #expect(alone.status == 0 && alone.errors.contains("the state is not kept"))
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    #expect(try await runNotifyUtil(set, on: bus) == Outcome())
+    let get = try await runNotifyUtil(["-g", "com.example.a"], on: bus)
+    #expect(get.output == "com.example.a 5\n")
+    withExtendedLifetime(listener) {}
+  }
+
   @Test func listsAsOneArray() async throws {
     let bus = try PrivateBus(.usual)
     #expect(try await runNotifyUtil(["--list", "--json"], on: bus) == Outcome(output: "[]\n"))

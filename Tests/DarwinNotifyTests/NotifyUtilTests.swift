@@ -37,7 +37,7 @@ struct NotifyUtilTests {
   @Test func keepsStatesWhileAProcessIsRegistered() async throws {
     let bus = try PrivateBus(.usual)
     let (set, get) = (["-s", "com.example.a", "5"], ["-g", "com.example.a"])
-    #expect(try await runNotifyUtil(set + get, on: bus) == Outcome(output: "com.example.a 0\n"))
+    #expect(try await runNotifyUtil(set + get, on: bus).output == "com.example.a 0\n")
     let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
     #expect(try await runNotifyUtil(set, on: bus) == Outcome())
     #expect(try await runNotifyUtil(get, on: bus) == Outcome(output: "com.example.a 5\n"))

@@ -91,7 +91,7 @@ _notifyutil() {
       } ;;
   esac
   _notifyutil_lines "$word" < <(printf '%s\n' -h -help --help --version -q -v -z -M -R --bus --json \
-    --wait-for-bus --timeout --ready --exec -port -file -check -plain -dispatch -signal -sig \
+    --wait-for-bus --timeout --ready --exec -port -file -check -plain -dispatch --distributed -signal -sig \
     -p -w -1 -g -s --post-distributed --object --user-info --list --monitor)
 }
 

@@ -65,7 +65,7 @@ extension PostRecord {
 }
 
 /// The JSON of a dictionary of C.
-private func jsonText(of dictionary: OpaquePointer?) -> String? {
+func jsonText(of dictionary: OpaquePointer?) -> String? {
   guard let text = dn_dict_copy_json(dictionary) else { return nil }
   defer { free(text) }
   return String(cString: text)

@@ -24,6 +24,9 @@ package final class PropertyList: @unchecked Sendable {
     dn_dict_unref(list)
   }
 
+  /// One line, as in ``PostRecord/userInfo``.
+  package var json: String? { jsonText(of: list) }
+
   /// Lends the dictionary to a function.
   package func read<Result, Failure: Error>(
     _ body: (PropertyListDictionary) throws(Failure) -> Result

@@ -52,6 +52,7 @@ struct Arguments: Equatable {
         "-port is not supported, Linux has no Mach ports: "
           + "use -dispatch, -file, -signal, -check or -plain")
     case "-dispatch": kind = .dispatch
+    case "--distributed": kind = .distributed
     case "-file": kind = .file
     case "-check": kind = .check
     case "-plain": kind = .plain

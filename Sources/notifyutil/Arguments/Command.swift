@@ -44,6 +44,7 @@ extension Command: CustomStringConvertible {
 /// A type of registration.
 enum Kind: Hashable {
   case dispatch
+  case distributed
   case file
   case signal(CInt)
   case check
@@ -53,6 +54,7 @@ enum Kind: Hashable {
   var label: String {
     switch self {
     case .dispatch: "dispatch"
+    case .distributed: "distributed"
     case .file: "file"
     case .signal: "signal"
     case .check: "check"

@@ -21,7 +21,8 @@ enum Usage {
         --ready[=FD]    write the line "ready" to standard error, or to the descriptor FD,
                         once everything is registered
         --exec COMMAND  run the shell command for each notification, with NOTIFY_NAME and
-                        NOTIFY_STATE in its environment
+                        NOTIFY_STATE, or NOTIFY_OBJECT and NOTIFY_USER_INFO, in its
+                        environment
         --json          print JSON: an array for --list, otherwise one object per line
         --version       print the version
         -h, -help, --help
@@ -32,6 +33,7 @@ enum Usage {
         -check          check later registrations every 100 milliseconds
         -plain          the same, with plain registrations
         -dispatch       use a handler on a queue for later registrations (the default)
+        --distributed   use the distributed center for later registrations
         -signal [n]     use signal n for later registrations; the default is 1, or the last n
         -sig [n]        the same
         -p key          post a notification

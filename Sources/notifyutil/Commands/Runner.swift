@@ -90,10 +90,22 @@ struct Runner {
       failures.report("\(command)", refusal)
       return false
     }
+    let isKept = isKept(key)
     let token = try NotifyToken(key)
     defer { token.cancel() }
     try token.setState(state)
+    // The command has done what it can.
+    if !isKept {
+      Output.complain("notifyutil: \(command): no process has registered: the state is not kept")
+    }
     return true
+  }
+
+  /// Whether a state outlives this command, as far as the table tells.
+  private func isKept(_ key: NotificationName) -> Bool {
+    guard !key.rawValue.hasPrefix("self."), let names = try? DarwinNotificationCenter.names()
+    else { return true }
+    return names.contains { $0.name == key }
   }
 
   private func startMonitor(_ prefix: String) {

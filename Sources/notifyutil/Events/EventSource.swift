@@ -4,61 +4,65 @@ import DarwinNotify
 import Dispatch
 import Glibc
 
-/// Registers in one way, then reports the number of each token that has an event.
+/// Is called with the number of a registration that has an event, and with what came, if the event
+/// has contents.
+typealias Report = @Sendable (CInt, DistributedEvent?) -> Void
+
+/// Registers in one way, then reports the number of each registration that has an event.
 ///
 /// It is used, and reports, only on the queue of the watch.
 protocol EventSource: AnyObject {
-  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken
+  func register(_ key: NotificationName) throws(NotifyError) -> any Registered
 
   /// Ends a registration.
-  func end(_ token: NotifyToken)
+  func end(_ registration: any Registered)
 }
 
 final class QueueSource: EventSource {
   private let queue: DispatchQueue
-  private let report: @Sendable (CInt) -> Void
+  private let report: Report
 
-  init(_ queue: DispatchQueue, _ report: @escaping @Sendable (CInt) -> Void) {
+  init(_ queue: DispatchQueue, _ report: @escaping Report) {
     self.queue = queue
     self.report = report
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
     let report = report
-    return try NotifyToken(key, on: .queue(queue)) { report($0.rawValue) }
+    return try NotifyToken(key, on: .queue(queue)) { report($0.rawValue, nil) }
   }
 
-  func end(_ token: NotifyToken) {
-    token.cancel()
+  func end(_ registration: any Registered) {
+    (registration as? NotifyToken)?.cancel()
   }
 }
 
 final class PollSource: EventSource, @unchecked Sendable {
   // Used only on the queue.
-  private let report: @Sendable (CInt) -> Void
+  private let report: Report
   private var tokens: [NotifyToken] = []
   private let timer: any DispatchSourceTimer
 
   private static let interval = DispatchTimeInterval.milliseconds(100)
 
-  init(_ queue: DispatchQueue, _ report: @escaping @Sendable (CInt) -> Void) {
+  init(_ queue: DispatchQueue, _ report: @escaping Report) {
     self.report = report
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval)
     timer.setEventHandler { [unowned self] in
-      for token in tokens where token.check() { report(token.rawValue) }
+      for token in tokens where token.check() { report(token.rawValue, nil) }
     }
     timer.activate()
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
     let token = try NotifyToken(key)
     tokens.appendForChecks(token)
     return token
   }
 
-  func end(_ token: NotifyToken) {
-    tokens.cancel(token)
+  func end(_ registration: any Registered) {
+    tokens.cancel(registration)
   }
 }
 
@@ -69,24 +73,24 @@ extension [NotifyToken] {
     append(token)
   }
 
-  mutating func cancel(_ token: NotifyToken) {
-    token.cancel()
-    removeAll { $0 === token }
+  mutating func cancel(_ registration: any Registered) {
+    for token in self where token === registration { token.cancel() }
+    removeAll { $0 === registration }
   }
 }
 
 final class FileSource: EventSource {
   private let queue: DispatchQueue
-  private let report: @Sendable (CInt) -> Void
+  private let report: Report
   private var tokens: [NotifyToken] = []
   private var reader: (any DispatchSourceRead)?
 
-  init(_ queue: DispatchQueue, _ report: @escaping @Sendable (CInt) -> Void) {
+  init(_ queue: DispatchQueue, _ report: @escaping Report) {
     self.queue = queue
     self.report = report
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
     let sharing = tokens.first.map { NotifyToken.Descriptor.shared(with: $0) }
     let token = try NotifyToken(key, descriptor: sharing ?? .new)
     tokens.append(token)
@@ -95,7 +99,8 @@ final class FileSource: EventSource {
   }
 
   /// Cancelling the last token closes the descriptor, so nothing may still be waiting for it.
-  func end(_ token: NotifyToken) {
+  func end(_ registration: any Registered) {
+    guard let token = registration as? NotifyToken else { return }
     tokens.removeAll { $0 === token }
     guard tokens.isEmpty, let reader else { return token.cancel() }
     reader.setCancelHandler { token.cancel() }
@@ -108,7 +113,7 @@ final class FileSource: EventSource {
     reader.setEventHandler { [report] in
       var number: Int32 = 0
       // Tokens are written whole, and there is one.
-      if read(descriptor, &number, 4) == 4 { report(Int32(bigEndian: number)) }
+      if read(descriptor, &number, 4) == 4 { report(Int32(bigEndian: number), nil) }
     }
     reader.activate()
     self.reader = reader

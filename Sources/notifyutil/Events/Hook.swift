@@ -7,10 +7,13 @@ struct Hook {
   let failures: Failures
 
   /// Runs the command for a notification, and waits until it ends.
-  func run(for token: NotifyToken, state: UInt64?) {
+  func run(for name: NotificationName, state: UInt64?, _ event: DistributedEvent?) {
     var process: pid_t = 0
-    let variables = ["NOTIFY_NAME=\(token.name)"] + (state.map { ["NOTIFY_STATE=\($0)"] } ?? [])
-    let error = spawn(&process, environment(with: variables))
+    let variables = [
+      "NAME=\(name)", state.map { "STATE=\($0)" }, event?.object.map { "OBJECT=\($0)" },
+      event?.userInfo?.json.map { "USER_INFO=\($0)" },
+    ].compactMap { $0 }
+    let error = spawn(&process, environment(with: variables.map { "NOTIFY_\($0)" }))
     guard error == 0 else {
       return failures.report("--exec", String(cString: strerror(error)))
     }
@@ -47,15 +50,17 @@ struct Hook {
     strings.map { string in strdup(string) } + [nil]
   }
 
+  private static let variables = [
+    "NOTIFY_NAME=", "NOTIFY_STATE=", "NOTIFY_OBJECT=", "NOTIFY_USER_INFO=",
+  ]
+
   /// The environment of this process, with these variables replaced.
   private func environment(with variables: [String]) -> [String] {
     var inherited: [String] = []
     var next = environ
     while let variable = next.pointee {
       let text = String(cString: variable)
-      if !text.hasPrefix("NOTIFY_NAME="), !text.hasPrefix("NOTIFY_STATE=") {
-        inherited.append(text)
-      }
+      if !Self.variables.contains(where: text.hasPrefix) { inherited.append(text) }
       next += 1
     }
     return inherited + variables

@@ -14,10 +14,10 @@ struct Reporter {
   }
 
   /// Prints an event and runs the command for it.
-  func report(_ token: NotifyToken, _ kind: Kind) {
-    let state = try? token.readState()
-    if let line = line(for: token, kind, state) { Output.print(line) }
-    hook?.run(for: token, state: state)
+  func report(_ registration: any Registered, _ kind: Kind, _ event: DistributedEvent?) {
+    let state = (registration as? NotifyToken).flatMap { try? $0.readState() }
+    if let line = line(for: registration, kind, state, event) { Output.print(line) }
+    hook?.run(for: registration.name, state: state, event)
   }
 
   /// Prints a line for a signal. In JSON the signal is part of the event.
@@ -25,22 +25,36 @@ struct Reporter {
     if printing != .nothing, !isJSON { Output.print("SIGNAL \(number)") }
   }
 
-  private func line(for token: NotifyToken, _ kind: Kind, _ state: UInt64?) -> String? {
+  private func line(
+    for registration: any Registered, _ kind: Kind, _ state: UInt64?, _ event: DistributedEvent?
+  ) -> String? {
     if printing == .nothing { return nil }
-    if isJSON { return json(for: token, kind, state).text }
-    if printing == .key { return "\(token.name)" }
-    let state = state.map { "\($0)" } ?? "?"
-    return "[\(token.rawValue)] \(now()) \(token.name) \(state) \(kind.label)"
+    if isJSON { return json(for: registration, kind, state, event).text }
+    if printing == .key { return "\(registration.name)" }
+    let contents = event.map(contents) ?? state.map { "\($0)" } ?? "?"
+    return "[\(registration.rawValue)] \(now()) \(registration.name) \(contents) \(kind.label)"
   }
 
-  private func json(for token: NotifyToken, _ kind: Kind, _ state: UInt64?) -> JSON {
+  private func contents(of event: DistributedEvent) -> String {
+    let object = event.object.map { "object \(quotedIfNeeded($0))," }
+    let userInfo = event.userInfo?.json.map { "user info \(printableJSON($0))," }
+    return [object, userInfo].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private func json(
+    for registration: any Registered, _ kind: Kind, _ state: UInt64?, _ event: DistributedEvent?
+  ) -> JSON {
     var members: [(String, JSON)] = [
       ("time", .number(now())),
-      ("name", .string(token.name.rawValue)),
+      ("name", .string(registration.name.rawValue)),
       ("state", state.map { .string("\($0)") } ?? .null),
-      ("token", .number(token.rawValue)),
+      ("token", .number(registration.rawValue)),
       ("type", .string(kind.label)),
     ]
+    if let event {
+      members.append(("object", event.object.map { .string($0) } ?? .null))
+      members.append(("user_info", event.userInfo?.json.map { .raw($0) } ?? .null))
+    }
     if case .signal(let number) = kind { members.append(("signal", .number(number))) }
     return .object(members)
   }

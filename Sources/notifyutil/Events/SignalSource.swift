@@ -12,14 +12,14 @@ final class SignalSource: EventSource, @unchecked Sendable {
   // Used only on the queue.
   private let number: CInt
   private let reporter: Reporter
-  private let report: @Sendable (CInt) -> Void
+  private let report: Report
   private var tokens: [NotifyToken] = []
   private let reader: any DispatchSourceRead
 
   /// - Throws: ``NotifyError/invalidSignal`` for a signal that cannot be caught.
   init(
     _ number: CInt, _ queue: DispatchQueue, _ reporter: Reporter,
-    _ report: @escaping @Sendable (CInt) -> Void
+    _ report: @escaping Report
   ) throws(NotifyError) {
     let descriptor = try SignalPipes.open(for: number)
     self.number = number
@@ -33,20 +33,20 @@ final class SignalSource: EventSource, @unchecked Sendable {
     reader.activate()
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> NotifyToken {
+  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
     let token = try NotifyToken(key, signal: number)
     tokens.appendForChecks(token)
     return token
   }
 
-  func end(_ token: NotifyToken) {
-    tokens.cancel(token)
+  func end(_ registration: any Registered) {
+    tokens.cancel(registration)
   }
 
   /// Handles the signal: checking the tokens tells which it is for.
   private func handle() {
     reporter.reportSignal(number)
-    for token in tokens where token.check() { report(token.rawValue) }
+    for token in tokens where token.check() { report(token.rawValue, nil) }
   }
 }
 

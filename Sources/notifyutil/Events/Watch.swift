@@ -17,7 +17,7 @@ final class Watch: @unchecked Sendable {
   private var isWaitingForBus = false
 
   private struct Entry {
-    let token: NotifyToken
+    let registration: any Registered
     let kind: Kind
     var count: Int?
   }
@@ -32,8 +32,9 @@ final class Watch: @unchecked Sendable {
     let result = queue.sync {
       Result { () throws(NotifyError) in
         let source = try source(of: kind)
-        let token = try source.register(key)
-        entries[token.rawValue] = Entry(token: token, kind: kind, count: count)
+        let registration = try source.register(key)
+        entries[registration.rawValue] = Entry(
+          registration: registration, kind: kind, count: count)
       }
     }
     try result.get()
@@ -82,24 +83,25 @@ final class Watch: @unchecked Sendable {
   }
 
   private func makeSource(of kind: Kind) throws(NotifyError) -> any EventSource {
-    let report: @Sendable (CInt) -> Void = { [unowned self] token in handle(token) }
+    let report: Report = { [unowned self] number, event in handle(number, event) }
     switch kind {
     case .dispatch: return QueueSource(queue, report)
+    case .distributed: return DistributedSource(queue, report)
     case .file: return FileSource(queue, report)
     case .check, .plain: return PollSource(queue, report)
     case .signal(let number): return try SignalSource(number, queue, reporter, report)
     }
   }
 
-  /// Reports an event of a token.
-  private func handle(_ number: CInt) {
+  /// Reports an event of a registration.
+  private func handle(_ number: CInt, _ event: DistributedEvent?) {
     guard let entry = entries[number] else { return }
-    reporter.report(entry.token, entry.kind)
+    reporter.report(entry.registration, entry.kind, event)
     guard let count = entry.count else { return }
     entries[number]?.count = count - 1
     if count == 1 {
       entries[number] = nil
-      sources[entry.kind]?.end(entry.token)
+      sources[entry.kind]?.end(entry.registration)
       exitIfDone()
     }
   }
