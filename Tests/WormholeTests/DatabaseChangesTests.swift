@@ -23,7 +23,7 @@ struct DatabaseChangesTests {
 
   @Test func theFirstChangeOfAnEmptyDatabaseIsComplete() async throws {
     let database = try TemporaryGroup().group.database("items", migrations: [])
-    var changes = try database.changes(since: 0).makeAsyncIterator()
+    var changes = try database.changes().makeAsyncIterator()
     try await database.write { connection in
       try connection.run("CREATE TABLE item(id INTEGER PRIMARY KEY)")
       try connection.run("INSERT INTO item VALUES(7)")
@@ -35,9 +35,9 @@ struct DatabaseChangesTests {
   enum Failure: CaseIterable {
     case ofTheBody, ofTheCommit
 
-    func occur(in connection: borrowing DatabaseConnection) throws {
+    func occur(in connection: borrowing SharedDatabase.Connection) throws {
       if self == .ofTheBody { throw CancellationError() }
-      try connection.run("INSERT INTO child VALUES(1)")  // without a parent: the commit fails
+      try connection.run("INSERT INTO child VALUES(99)")  // without a parent: the commit fails
     }
   }
 
@@ -45,17 +45,19 @@ struct DatabaseChangesTests {
   /// the schema: later another table may have the same number.
   @Test(arguments: Failure.allCases, 1...8)
   func tablesAreWatchedAfterAFailure(_ failure: Failure, tableCount: Int) async throws {
-    let database = try TemporaryGroup().group.database(
+    let group = try TemporaryGroup()
+    let path = "\(group.path)/items"
+    let database = try group.group.database(
       "items",
       migrations: schema + [
         "CREATE TABLE child(item REFERENCES item DEFERRABLE INITIALLY DEFERRED)"
       ])
-    try ForeignProgram.run("CREATE TABLE new(id)", on: database.url.path)
+    try ForeignProgram.run("CREATE TABLE new(id)", on: path)
     await #expect(throws: (any Error).self) {
       try await database.write { try failure.occur(in: $0) }
     }
     for number in 1...tableCount {
-      try ForeignProgram.run("CREATE TABLE new\(number)(id)", on: database.url.path)
+      try ForeignProgram.run("CREATE TABLE new\(number)(id)", on: path)
     }
     try await database.write { _ in }
     let token = try await database.token
