@@ -209,6 +209,28 @@ TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
         test_bus_stop(bus);
 }
 
+#define N_SHORT_LIVED 600
+
+/* A name that was just let go keeps its rule for a moment, but not any number of them. */
+TEST_ON_BUS(manyNamesOfShortLifeKeepFewRules)
+{
+        test_signal own;
+        static tally seen = {0};
+        char name[32];
+
+        prepare();
+        post_ok(dn_center_darwin(), "hello");
+        test_peer_next(peer, &own);
+        if (test_peer_n_rules(peer, own.sender) < 0)
+                SKIP("this bus does not tell how many rules it has");
+        for (int i = 0; i < N_SHORT_LIVED; i++) {
+                snprintf(name, sizeof name, "short.%d", i);
+                tally_drop(tally_observe(dn_center_darwin(), name, &seen));
+        }
+        CHECK(test_peer_n_rules(peer, own.sender) <= N_SHORT_LIVED / 2);
+        test_bus_stop(bus);
+}
+
 /* --- as shown by dbus-monitor ----------------------------------------------------------------- */
 
 static const char *const names[] = {"com.example.changed", "com.example.my-app", "caf\xc3\xa9"};

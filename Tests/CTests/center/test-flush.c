@@ -236,6 +236,42 @@ TEST(flushReturnsWhileAnotherThreadKeepsPosting)
         CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+static void *flush_once(void *ret_result)
+{
+        *(int *)ret_result = dn_flush(TEST_DEADLINE_US);
+        return NULL;
+}
+
+/* They wait for its end. */
+TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_signal signal = {0};
+        pthread_t thread;
+        int result = -1;
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        post_ok(dn_center_darwin(), "first");
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        test_bus_pause(bus);
+        post_ok(dn_center_darwin(), "before");
+        CHECK_EQ(pthread_create(&thread, NULL, flush_once, &result), 0);
+        for (int i = 0; i < 100; i++) {
+                post_ok(dn_center_darwin(), "during");
+                test_breathe();
+        }
+        post_ok(dn_center_darwin(), "last");
+        test_bus_resume(bus);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        CHECK_EQ(result, 0);
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, "last") != 0);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
 #define N_CENTERS 300
 
 static _Atomic bool stop;

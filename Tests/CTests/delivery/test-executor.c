@@ -1,5 +1,6 @@
 /* Where callbacks run. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -287,6 +288,47 @@ TEST(observersOfOneHostExecutorRunInRegistrationOrder)
                 for (int i = 1; i < 8; i++)
                         CHECK(seen[i - 1].n_calls >= seen[i].n_calls);
         CHECK_EQ(seen[7].n_calls, 1);
+}
+
+static _Atomic unsigned n_inside, n_overlaps, n_heard;
+static _Atomic bool is_over;
+
+static void stay_a_moment(const dn_event *event, void *context)
+{
+        (void)context;
+        n_overlaps += n_inside++ > 0;
+        sched_yield();
+        n_inside--;
+        n_heard += (unsigned)event->n_posts;
+}
+
+static void *run_all_the_time(void *queue)
+{
+        while (!is_over)
+                (void)host_run(queue);
+        return NULL;
+}
+
+TEST_NO_BUS(handlersOfOneObserverNeverOverlapOnAnExecutorWithTwoThreads)
+{
+        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        dn_executor executor = host_executor(&queue);
+        dn_handler handler = {.invoke = stay_a_moment};
+        pthread_t threads[2];
+
+        test_bus_use_none();
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.N", handler, &executor, NULL), 0);
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_create(&threads[i], NULL, run_all_the_time, &queue), 0);
+        for (unsigned i = 1; i <= 200; i++) {
+                for (int j = 0; j < 10; j++)
+                        post_ok(dn_center_darwin(), "self.N");
+                WAIT_UNTIL_EQ(n_heard, 10 * i);
+        }
+        is_over = true;
+        for (int i = 0; i < 2; i++)
+                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK_EQ(n_overlaps, 0);
 }
 
 TEST(executorThatRefusesWorkIsSurvived)

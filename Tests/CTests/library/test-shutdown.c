@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "notify-tally.h"
@@ -307,6 +308,21 @@ static void check_refused_in_callback(dn_center *center)
         CHECK_EQ(dn_center_observe(center, "self.x", handler, NULL, NULL), 0);
         post_ok(center, "self.x");
         WAIT_UNTIL_EQ(result_inside, -EDEADLK);
+}
+
+TEST_NO_BUS(libraryThatCouldMakeNoThreadIsShutDown)
+{
+        struct rlimit none = {0, 0};
+        dn_handler handler = {.invoke = tally_invoke};
+
+        if (TEST_HAS_SANITIZER)
+                SKIP("a leak checker needs a process of its own");
+        test_bus_use_none();
+        if (geteuid() == 0)
+                CHECK_EQ(setreuid(65534, 65534), 0); /* root has no limit */
+        CHECK_EQ(setrlimit(RLIMIT_NPROC, &none), 0);
+        CHECK(dn_center_observe(dn_center_darwin(), "x", handler, NULL, NULL) < 0);
+        CHECK_EQ(dn_shutdown(), 0);
 }
 
 TEST_NO_BUS(shutdownIsRefusedInACallback)
