@@ -66,6 +66,7 @@ class Crew:
         if self.ground.is_split:
             self.await_reach(poster)
         if not is_exact:
+            self.await_silence()  # a post writes nothing to a pipe that is full
             self.post_last(poster)
             self.meet()
         else:
