@@ -18,6 +18,16 @@ struct CursorTests {
       ])
   }
 
+  @Test func neverGoBack() async throws {
+    let site = try Site(.log)
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    var messages = try site.hole.messages(.number, starting: .cursor("c")).makeAsyncIterator()
+    let first = try #require(await messages.next())
+    for _ in 2...3 { try await messages.next()?.acknowledge() }
+    try first.acknowledge()
+    #expect(try site.hole.cursors(of: .number).map(\.sequence) == [3])
+  }
+
   @Test func areRemovedUnlessTheyAreInUse() async throws {
     let site = try Site(.log)
     try await site.hole.pass(1, to: .number)
