@@ -303,7 +303,7 @@ TEST_NO_BUS(processBeyondTheFirstWordIsRungForEveryNameIfItWatches)
 
 typedef struct taking {
         dn__region *region;
-        size_t order[2];
+        _Atomic size_t order[2];
         _Atomic unsigned n_taken;
         _Atomic bool is_over;
 } taking;
