@@ -97,7 +97,8 @@ public func CFNotificationCenterGetDarwinNotifyCenter() -> CFNotificationCenter!
 
 /// Returns the center whose notifications carry an object and a user info to every process on the
 /// same bus. Callbacks run on the main queue. An object is a pointer to an `NSString` and compared
-/// by its text; a user info is a property list.
+/// by its text; a callback that was registered with one gets that pointer. A user info is a
+/// property list.
 ///
 /// The corresponding C function is `dn_center_distributed`.
 public func CFNotificationCenterGetDistributedCenter() -> CFNotificationCenter! {

@@ -10,9 +10,10 @@ protocol CenterKind: Sendable {
   /// How an object is compared; `nil` if any will do.
   func key(of object: UnsafeRawPointer?) -> ObjectKey?
 
-  /// Calls a registration for every post that fits.
+  /// Calls a registration for every post that fits. The object is that of the registration.
   func observe(
-    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+    _ registration: Registration, object: UnsafeRawPointer?,
+    behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation
 
   /// Posts a notification.
@@ -32,7 +33,8 @@ struct DarwinKind: CenterKind {
   func key(of object: UnsafeRawPointer?) -> ObjectKey? { nil }
 
   func observe(
-    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+    _ registration: Registration, object: UnsafeRawPointer?,
+    behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation {
     guard let name = registration.name?.text else { throw DarwinNotifyError.invalidArgument }
     return try center.observe(NotificationName(name), on: .main) { _ in registration.call(name) }
@@ -58,15 +60,16 @@ struct DistributedKind: CenterKind {
   }
 
   func observe(
-    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+    _ registration: Registration, object: UnsafeRawPointer?,
+    behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation {
-    var object: String?
-    if case .text(let text) = registration.object { object = text.text }
+    // Those who ask for an object get this one, since wrappers compare pointers.
+    nonisolated(unsafe) let wanted = object.map(string(at:))
     return try center.observe(
-      registration.name.map { Notification.Name($0.text) }, object: object,
+      registration.name.map { Notification.Name($0.text) }, object: text(of: object),
       suspensionBehavior: .init(rawValue: UInt(behavior.rawValue)) ?? .coalesce, on: .main
     ) { notification in
-      let object = notification.object.map { NSString(string: $0) }
+      let object = wanted ?? notification.object.map { NSString(string: $0) }
       // The callback borrows the pointer.
       withExtendedLifetime(object) {
         registration.call(
@@ -85,9 +88,13 @@ struct DistributedKind: CenterKind {
   }
 }
 
-/// Reads the string that a caller points to, as Apple's center does.
+/// The string that a caller points to, as Apple's center takes it.
+private func string(at object: UnsafeRawPointer) -> NSString {
+  unsafeBitCast(object, to: NSString.self)
+}
+
 private func text(of object: UnsafeRawPointer?) -> String? {
-  object.map { String(describing: unsafeBitCast($0, to: NSString.self)) }
+  object.map { String(describing: string(at: $0)) }
 }
 
 private func address(of string: NSString) -> UnsafeRawPointer {
@@ -103,11 +110,10 @@ struct LocalKind: CenterKind {
   }
 
   func observe(
-    _ registration: Registration, behavior: CFNotificationSuspensionBehavior
+    _ registration: Registration, object: UnsafeRawPointer?,
+    behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation {
-    var pointer: UnsafeRawPointer?
-    if case .pointer(let object) = registration.object { pointer = object }
-    return try LocalCenter.observe(registration.name?.text, object: pointer) { event in
+    return try LocalCenter.observe(registration.name?.text, object: object) { event in
       registration.call(
         event.name, object: event.object, userInfo: (event.userInfo as? UserInfo)?.dictionary)
     }

@@ -32,7 +32,8 @@ public func CFNotificationCenterAddObserver(
     // A callback that is called before this returns may remove its observer.
     center.registrations.add(registration)
     do {
-      registration.begin(try center.kind.observe(registration, behavior: suspensionBehavior))
+      registration.begin(
+        try center.kind.observe(registration, object: object, behavior: suspensionBehavior))
     } catch {
       center.registrations.remove(registration)
       throw error

@@ -77,6 +77,22 @@ struct CFObservingTests {
     #expect(log.entries == ["hears"])
   }
 
+  @Test(arguments: CenterChoice.withObjects)
+  func whoAsksForAnObjectGetsThePointerThatWasRegistered(of choice: CenterChoice) async throws {
+    let bus = try PrivateBus(.usual)
+    let (here, there) = try choice.makeEnds(on: bus)
+    let (observer, sender) = (Observer(), Object("sender"))
+    let address = UInt(bitPattern: sender.pointer)
+    CFNotificationCenterAddObserver(
+      here, observer.pointer,
+      { [log] _, _, _, object, _ in log.append("\(UInt(bitPattern: object) == address)") },
+      observer.name as CFString, sender.pointer, .deliverImmediately)
+    post(there, observer.name, choice == .local ? sender : Object("sender"))
+    await drain(here, behind: there)
+    #expect(log.entries == ["true"])
+    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
+  }
+
   @Test func objectsOfTheLocalCenterAreComparedAsPointers() throws {
     let center = try #require(CFNotificationCenterGetLocalCenter())
     let (observer, one, other) = (Observer(), Object("x"), Object("x"))
