@@ -98,7 +98,8 @@ void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
         dn__wake_word *previous;
 
         assert(!loop->options.polls);
-        /* The previous word may have been rung in this turn: check everything once more. */
+        /* The previous word may be rung from now on for work that the loop has not seen: it looks
+         * for work once more before it sleeps on the new one. */
         (void)dn__wake_mark(word);
         previous = atomic_exchange(&loop->word, word);
         /* The thread may be asleep on it. */
@@ -129,21 +130,16 @@ void dn__loop_dismiss(dn__loop *loop)
 
 void dn__loop_wake(dn__loop *loop)
 {
-        dn__wake_word *word = atomic_load(&loop->word), *rung = NULL;
+        dn__wake_word *word = atomic_load(&loop->word);
         uint32_t mark;
 
         if (dn__loop_is_current(loop))
                 return;
-        /* If a word was rung that the loop no longer sleeps on, the ring moves to the next one. */
-        while (word != rung) {
-                if (!loop->options.polls)
-                        dn__wake_ring(word, scope_of(loop, word));
-                else if ((mark = dn__wake_mark(word))) {
-                        dn__bell_ring(&loop->bell);
-                        dn__wake_settle(word, mark);
-                }
-                rung = word;
-                word = atomic_load(&loop->word);
+        if (!loop->options.polls) {
+                dn__wake_ring(word, scope_of(loop, word));
+        } else if ((mark = dn__wake_mark(word))) {
+                dn__bell_ring(&loop->bell);
+                dn__wake_settle(word, mark);
         }
 }
 

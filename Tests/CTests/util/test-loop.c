@@ -245,6 +245,39 @@ TEST_NO_BUS(sleepsOnTheWordItIsGiven)
         CHECK(!dn__loop_close_and_wait(working_loop));
 }
 
+enum { N_ROUNDS = 2000 };
+
+static _Atomic unsigned round_number;
+
+static void *change_word_in_each_round(void *argument)
+{
+        for (unsigned i = 1; i <= N_ROUNDS; i++) {
+                while (round_number < i)
+                        continue;
+                dn__loop_set_word(argument, &words[i % 2]);
+        }
+        return NULL;
+}
+
+TEST_NO_BUS(noWakeUpIsLostWhileAnotherThreadChangesTheWord)
+{
+        counter counter = quiet_counter();
+        pthread_t thread;
+
+        working_loop = new_loop(false);
+        dn__loop_add(working_loop, &counter.source);
+        CHECK_EQ(dn__loop_start(working_loop), 0);
+        CHECK_EQ(pthread_create(&thread, NULL, change_word_in_each_round, working_loop), 0);
+        for (unsigned i = 1; i <= N_ROUNDS; i++) {
+                round_number = i;
+                counter.is_ready = true;
+                dn__loop_wake(working_loop);
+                WAIT_UNTIL_EQ(counter.n_dispatched, i);
+        }
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        CHECK(!dn__loop_close_and_wait(working_loop));
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 TEST_NO_BUS(unusedLoopHasNoThread)
