@@ -228,8 +228,6 @@ void dn__rules_decide(dn__rules *rules, bool is_native)
 
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)
 {
-        if (rules->is_undecided && rule->is_exact && rules->wide.state != DN__RULE_ACTIVE)
-                return 0;
         if (rule->state == DN__RULE_ACTIVE || rules->wide.state == DN__RULE_ACTIVE)
                 return 1;
         if (rule->state == DN__RULE_REFUSED && rules->wide.state == DN__RULE_REFUSED)

@@ -38,7 +38,7 @@ typedef struct dn__rules {
         size_t n_requested; /* from the bus by this connection, in all */
         size_t n_asked;     /* questions, the one awaited below included */
         bool is_native;     /* counted names need the plain path only; set by native.c */
-        bool is_undecided;  /* whether that is so: they count as not yet active */
+        bool is_undecided;  /* whether that is so */
         bool has_gap; /* signals of a confirmed name may have been missed; set here, reset by the
                        * owner */
 } dn__rules;
@@ -71,8 +71,9 @@ static inline bool dn__rules_are_requested(const dn__rules *rules)
         return rules->n_requested > 0;
 }
 
-/* The owner has asked whether it is native, and will learn it. Until then counted names get rules
- * as if it were. */
+/* The owner has asked whether it is native, before any rule, and will learn it. Until then counted
+ * names get rules as if it were. The bus answers in order: when it confirms one of them, the owner
+ * has decided. */
 void dn__rules_await_decision(dn__rules *rules);
 
 /* Sets whether the owner is native; if not, every rule is made to cover all paths. */
