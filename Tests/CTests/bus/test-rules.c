@@ -16,6 +16,7 @@ static test_child *poster;
 static tally seen[N_NAMES];
 static _Atomic int n_observed;
 static _Atomic bool is_armed, has_posted;
+static _Atomic int n_removals; /* of rules, by this process */
 
 /* Posts the numbered names below the given number, then confirms it. */
 ROLE(postNumbered)
@@ -59,6 +60,7 @@ int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cooki
         *(void **)&send = dlsym(RTLD_NEXT, "sd_bus_send");
         CHECK(send);
         r = send(connection, message, ret_cookie);
+        n_removals += is_removal;
         if (is_removal && is_armed) {
                 is_armed = false;
                 CHECK(sd_bus_flush(connection) >= 0);
@@ -99,6 +101,37 @@ TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
         for (int i = 0; i < n_observed; i++)
                 CHECK_EQ(seen[i].n_posts, 1);
         test_child_kill(poster);
+        test_peer_close(peer);
+        test_bus_stop(bus);
+}
+
+/* The rule of every name stays for it. */
+TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
+{
+        test_bus_limits limits = {.max_match_rules = 20};
+        dn_observer *observers[N_NAMES], *of_prefix = NULL;
+        static tally of_all;
+        char name[32];
+        int n = 0;
+
+        bus = test_bus_start(NULL, &limits);
+        test_bus_use(bus);
+        peer = test_peer_open(test_bus_address(bus));
+        await_bus(dn_center_darwin());
+        for (; n_removals == 0 && n < N_NAMES; n++) {
+                snprintf(name, sizeof name, "many.%d", n);
+                observers[n] = tally_observe(dn_center_darwin(), name, &seen[n]);
+        }
+        CHECK(dn_center_observe_prefix(dn_center_darwin(), "x", tally_handler(&of_all), NULL,
+                                       &of_prefix) >= 0);
+        for (int i = 0; i < n - 1; i++) {
+                tally_drop(observers[i]);
+                if (i == n - 4) /* one of the last two has a rule, and is let go later */
+                        tally_drop(of_prefix);
+        }
+        WAIT_UNTIL_EQ(n_removals, n - 1);
+        test_peer_post(peer, name);
+        WAIT_UNTIL_EQ(seen[n - 1].n_posts, 1);
         test_peer_close(peer);
         test_bus_stop(bus);
 }

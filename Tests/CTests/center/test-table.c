@@ -1,14 +1,19 @@
 /* The table is removed or replaced while processes use it: they meet again in the next one. */
 #include <darwinnotify/inspect.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
+#include <time.h>
 
+#include "center/table.h"
 #include "direct/ring.h"
 #include "member.h"
+#include "table/slot.h"
 #include "table-file.h"
 #include "test-bus.h"
 #include "test-child.h"
+#include "util/hash.h"
 
 /* --- Without a bus --------------------------------------------------------------------------- */
 
@@ -167,6 +172,97 @@ TEST_NO_BUS(aWrongMarkIsTakenBack)
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         end_member(child);
         dn__region_close(region);
+}
+
+/* --- Steps of a move ------------------------------------------------------------------------- */
+
+/* Another entry of the table, as of another process. */
+static dn__region *enter_table(void)
+{
+        dn__region *region;
+
+        CHECK_EQ(dn__region_open("none", &region), 0);
+        return region;
+}
+
+TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
+{
+        static tally seen, next;
+        dn__region *other;
+        dn__wake_word *word;
+
+        begin_without_bus();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        other = enter_table();
+        word = &other->table->processes[other->process].wake;
+        dn__wake_begin(word);
+        CHECK(dn__wake_fall_asleep(word));
+        remove_table();
+        tally_observe(dn_center_darwin(), "M", &next);
+        CHECK_EQ(dn__wake_state_of(*word), DN__WAKE_RUNG);
+        dn__region_close(other);
+}
+
+/* Their poster may have died before it woke anybody. */
+TEST_NO_BUS(whatTheTableHasCountedUntilItWasLeftIsHeard)
+{
+        static tally seen, next;
+        dn__region *other;
+        dn__shm_slot *slot;
+
+        begin_without_bus();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        other = enter_table();
+        slot = dn__slot_find(other, dn__hash64("N", 1), "N", 1);
+        for (int i = 0; i < 3; i++)
+                dn__slot_count_post(slot);
+        remove_table();
+        tally_observe(dn_center_darwin(), "M", &next);
+        WAIT_UNTIL_EQ(seen.n_posts, 3 + 1);
+        dn__region_close(other);
+}
+
+static dn__region *to_leave;
+
+/* Overrides libc's: while a registration waits for a process that changes the set of its name, the
+ * table is removed, and the hub moves to the next one. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                    struct timespec *remaining)
+{
+        int (*sleep)(clockid_t, int, const struct timespec *, struct timespec *);
+        dn__region *left = to_leave;
+
+        *(void **)&sleep = dlsym(RTLD_NEXT, "clock_nanosleep");
+        CHECK(sleep);
+        if (left && left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] == left->owner) {
+                to_leave = NULL;
+                remove_table();
+                dn__table_check(dn__hub_find(dn_center_darwin()));
+                left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] = 0;
+                return 0;
+        }
+        return sleep(clock, flags, until, remaining);
+}
+
+TEST_NO_BUS(aRegistrationThatFindsTheTableLeftTakesItsNameInTheNextOne)
+{
+        static tally seen, next;
+        dn__region *other;
+
+        begin_without_bus();
+        tally_observe(dn_center_darwin(), "M", &seen);
+        other = enter_table();
+        other->table->owners[dn__shm_set_of(dn__hash64("N", 1))] = other->owner;
+        to_leave = other;
+        tally_observe(dn_center_darwin(), "N", &next);
+        CHECK(!to_leave);
+        fence_executor();
+        uint64_t n_before = next.n_posts;
+        test_child *member = spawn_member("other");
+        post_by(member, "N");
+        WAIT_UNTIL_EQ(next.n_posts, n_before + 1);
+        end_member(member);
+        dn__region_close(other);
 }
 
 TEST_NO_BUS(statesGoOnInTheNextTable)

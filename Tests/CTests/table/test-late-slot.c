@@ -81,6 +81,26 @@ TEST_ON_BUS(lateSlotLosesNoPost)
         end();
 }
 
+/* Its rule, made when the table counted it, is still there, and does not cover what others post. */
+TEST_ON_BUS(nameThatGetsNoSlotWhenItIsObservedAgainIsHeardOverTheBus)
+{
+        size_t set = dn__shm_set_of(dn__hash64("late", 4));
+        dn_observer *observer = NULL;
+
+        prepare();
+        tally_drop(tally_observe(dn_center_darwin(), "late", &second));
+        test_child *child = spawn_member("late");
+        other->table->owners[set] = other->owner;
+        CHECK(dn_center_observe(dn_center_darwin(), "late", tally_handler(&first), NULL,
+                                &observer) >= 0);
+        fence_bus(peer);
+        post_by(child, "late");
+        WAIT_UNTIL_EQ(first.n_posts, 1);
+        other->table->owners[set] = 0;
+        end_member(child);
+        end();
+}
+
 static int add_check(const char *name)
 {
         int token = NOTIFY_TOKEN_INVALID;
