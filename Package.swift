@@ -51,6 +51,7 @@ let package = Package(
     .library(name: "CDarwinNotify", targets: ["CDarwinNotify"]),
     .library(name: "DistributedNotifications", targets: ["DistributedNotifications"]),
     .library(name: "CFNotificationCenter", targets: ["CFNotificationCenter"]),
+    .library(name: "notify", targets: ["notify"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .library(name: "Delegation", targets: ["Delegation"]),
@@ -70,6 +71,9 @@ let package = Package(
     .target(name: "DarwinNotifySupport", path: "Sources/Support", swiftSettings: strictSwift),
     .target(
       name: "DarwinNotify", dependencies: ["CDarwinNotify", "DarwinNotifySupport"],
+      swiftSettings: strictSwift),
+    .target(
+      name: "notify", dependencies: ["CDarwinNotify", "DarwinNotify"],
       swiftSettings: strictSwift),
     .target(
       name: "DistributedNotifications", dependencies: ["DarwinNotify", "DarwinNotifySupport"],
@@ -126,7 +130,7 @@ let package = Package(
       dependencies: [
         "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
         "RemoteHandlers", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools",
-        "group-peer", "ios-app", "ios-extension",
+        "apple-sources", "apple-sources-5", "group-peer", "ios-app", "ios-extension",
         "macos-source", "wormhole-peer",
       ]
         + (examples + remotes + mainThreadShapes + ["import-probe", "notifyrelay", "notifyutil"])
@@ -166,6 +170,15 @@ let package = Package(
       swiftSettings: strictSwift + [.defaultIsolation(MainActor.self)]),
     program("import-probe", in: "Tests/Programs"),
     // Without the settings of this package, which nobody writes for.
+    .executableTarget(
+      name: "apple-sources",
+      dependencies: ["CFNotificationCenter", "DistributedNotifications", "notify"],
+      path: "Tests/Programs/apple-sources"),
+    // A link to the same folder.
+    .executableTarget(
+      name: "apple-sources-5",
+      dependencies: ["CFNotificationCenter", "DistributedNotifications", "notify"],
+      path: "Tests/Programs/apple-sources-5", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(
       name: "macos-source", dependencies: ["DistributedNotifications"],
       path: "Tests/Programs/macos-source"),

@@ -35,7 +35,8 @@ public final class CFNotificationCenter: Sendable {
   private static let errorHandler = Locked<@Sendable (any Error) -> Void>(printError)
 
   /// What is done with errors: a name that cannot be posted, a user info that is no property list
-  /// and the like. At first, a line is written to the standard error.
+  /// and the like. The errors are of the type ``CFNotificationCenterError``. At first, a line is
+  /// written to the standard error.
   ///
   /// It is called on the thread of the function that failed, before that returns. To have no bus
   /// is no error: the post has reached the observers of this process, and is sent when a bus
@@ -46,13 +47,13 @@ public final class CFNotificationCenter: Sendable {
   }
 
   /// Calls a function, and hands its error to `onError`.
-  static func report(_ body: () throws -> Void) {
+  static func report(_ function: String, _ name: CFString?, _ body: () throws -> Void) {
     do {
       try body()
     } catch DarwinNotifyError.notConnected, DistributedNotificationError.failed(.notConnected) {
       // Done, and heard wherever it can be.
     } catch {
-      onError(error)
+      onError(CFNotificationCenterError(function: function, name: name, cause: error))
     }
   }
 }
@@ -70,7 +71,7 @@ extension CFNotificationCenter: Hashable {
 }
 
 private func printError(_ error: any Error) {
-  FileHandle.standardError.write(Data("CFNotificationCenter: \(error)\n".utf8))
+  FileHandle.standardError.write(Data("\(error)\n".utf8))
 }
 
 /// Returns the type of notification centers, which is no other type's.

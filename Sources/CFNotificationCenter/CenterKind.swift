@@ -36,7 +36,7 @@ struct DarwinKind: CenterKind {
     _ registration: Registration, object: UnsafeRawPointer?,
     behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation {
-    guard let name = registration.name?.text else { throw DarwinNotifyError.invalidArgument }
+    guard let name = registration.name?.text else { throw MissingArgument.name }
     return try center.observe(NotificationName(name), on: .main) { _ in registration.call(name) }
   }
 

@@ -25,8 +25,8 @@ public func CFNotificationCenterAddObserver(
   _ suspensionBehavior: CFNotificationSuspensionBehavior
 ) {
   guard let center else { return }
-  CFNotificationCenter.report {
-    guard let callBack else { throw DarwinNotifyError.invalidArgument }
+  CFNotificationCenter.report("CFNotificationCenterAddObserver", name) {
+    guard let callBack else { throw MissingArgument.callback }
     let registration = Registration(
       center, observer: observer, name: name, object: center.kind.key(of: object), callBack)
     // A callback that is called before this returns may remove its observer.
@@ -90,8 +90,9 @@ public func CFNotificationCenterPostNotification(
   _ center: CFNotificationCenter!, _ name: CFNotificationName!, _ object: UnsafeRawPointer!,
   _ userInfo: CFDictionary!, _ deliverImmediately: Bool
 ) {
-  CFNotificationCenterPostNotificationWithOptions(
-    center, name, object, userInfo, deliverImmediately ? kCFNotificationDeliverImmediately : 0)
+  post(
+    "CFNotificationCenterPostNotification", center, name, object, userInfo,
+    deliverImmediately ? kCFNotificationDeliverImmediately : 0)
 }
 
 /// Posts a notification with options.
@@ -110,9 +111,17 @@ public func CFNotificationCenterPostNotificationWithOptions(
   _ center: CFNotificationCenter!, _ name: CFNotificationName!, _ object: UnsafeRawPointer!,
   _ userInfo: CFDictionary!, _ options: CFOptionFlags
 ) {
+  post(
+    "CFNotificationCenterPostNotificationWithOptions", center, name, object, userInfo, options)
+}
+
+private func post(
+  _ function: String, _ center: CFNotificationCenter?, _ name: CFNotificationName?,
+  _ object: UnsafeRawPointer?, _ userInfo: CFDictionary?, _ options: CFOptionFlags
+) {
   guard let center else { return }
-  CFNotificationCenter.report {
-    guard let name else { throw DarwinNotifyError.invalidArgument }
+  CFNotificationCenter.report(function, name?.rawValue) {
+    guard let name else { throw MissingArgument.name }
     try center.kind.post(name.rawValue, object: object, userInfo: userInfo, options: options)
   }
 }

@@ -38,4 +38,13 @@ struct IOSPortTests {
     await eventually { seen.posts == 1 }
     withExtendedLifetime(observation) {}
   }
+
+  /// In Swift 6 and Swift 5 mode.
+  @Test(arguments: ["apple-sources", "apple-sources-5"], BusKind.installed)
+  func sourcesForApplesSystemsHearEachOther(_ program: String, on kind: BusKind) async throws {
+    let bus = try PrivateBus(kind)
+    let sources = try Program(program, ["com.example.sources"], on: bus)
+    await sources.waitForSuccess()
+    #expect(sources.lines.count == 11)
+  }
 }

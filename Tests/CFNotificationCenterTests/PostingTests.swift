@@ -152,6 +152,12 @@ struct CFErrorTests {
       CFNotificationCenterPostNotification(here, CFNotificationName("a\0b"), nil, nil, true)
     }
     #expect(missing.count == 4)
+    #expect(
+      missing.prefix(3) == [
+        "CFNotificationCenterAddObserver: there is no callback (name \"\(observer.name)\")",
+        "CFNotificationCenterPostNotification: there is no name",
+        "CFNotificationCenterPostNotification: invalid argument (name \"\")",
+      ])
     let ignored = errors {
       CFNotificationCenterAddObserver(nil, nil, { _, _, _, _, _ in }, nil, nil, .drop)
       CFNotificationCenterRemoveObserver(nil, nil, nil, nil)

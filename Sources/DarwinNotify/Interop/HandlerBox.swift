@@ -103,36 +103,34 @@ extension dn_bus_handler {
   }
 }
 
-/// A handler and the token it is registered for.
-///
-/// The token owns the registration, which owns this box; the reference back does not keep the token
-/// alive.
+/// A handler of tokens.
 private final class TokenHandlerBox: Sendable {
-  private weak let token: NotifyToken?
-  private let handler: @Sendable (NotifyToken) -> Void
+  let handler: @Sendable (CInt) -> Void
 
-  init(_ token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
-    self.token = token
+  init(_ handler: @escaping @Sendable (CInt) -> Void) {
     self.handler = handler
-  }
-
-  /// Calls the handler, unless the token is being freed.
-  func call(number: CInt) {
-    guard let token else { return }
-    token.adopt(number: number)
-    handler(token)
   }
 }
 
 extension dn_token_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
-  init(for token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
+  init(_ handler: @escaping @Sendable (CInt) -> Void) {
     self.init(
       invoke: { number, context in
-        Context.borrow(context, as: TokenHandlerBox.self).call(number: number)
+        Context.borrow(context, as: TokenHandlerBox.self).handler(number)
       },
-      context: Context.retain(TokenHandlerBox(token, handler)),
+      context: Context.retain(TokenHandlerBox(handler)),
       destroy: Context.release
     )
+  }
+
+  /// Makes the C handler of a token. The token owns its registration, which owns the handler: the
+  /// reference back does not keep the token alive.
+  init(for token: NotifyToken, _ handler: @escaping @Sendable (NotifyToken) -> Void) {
+    self.init { [weak token] number in
+      guard let token else { return }
+      token.adopt(number: number)
+      handler(token)
+    }
   }
 }

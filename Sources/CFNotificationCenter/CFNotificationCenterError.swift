@@ -1,0 +1,35 @@
+// What went wrong in a function that reports nothing.
+
+public import Foundation
+
+/// An error of a function of this module, as ``CFNotificationCenter/onError`` gets it.
+public struct CFNotificationCenterError: Error, Sendable {
+  /// The function that was called, such as `CFNotificationCenterPostNotification`.
+  public let function: String
+
+  /// The name that it was called with.
+  public let name: CFString?
+
+  /// What was wrong: an error of `DarwinNotify` or `DistributedNotifications`, or a missing
+  /// argument.
+  public let cause: any Error
+}
+
+extension CFNotificationCenterError: CustomStringConvertible, LocalizedError {
+  /// The function, the name and the cause.
+  public var description: String {
+    let name = self.name.map { " (name \"\($0)\")" } ?? ""
+    return "\(function): \(cause)\(name)"
+  }
+
+  /// The sentence, so that it is also the `localizedDescription`.
+  public var errorDescription: String? { description }
+}
+
+/// An argument that a function cannot do without.
+enum MissingArgument: String, Error, CustomStringConvertible {
+  case callback = "there is no callback"
+  case name = "there is no name"
+
+  var description: String { rawValue }
+}
