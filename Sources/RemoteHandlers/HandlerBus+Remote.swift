@@ -2,7 +2,6 @@
 
 public import Delegation
 internal import DarwinNotify
-internal import DarwinNotifySupport
 
 extension HandlerBus {
   /// Sends a request to another process and waits for the answer.
@@ -64,31 +63,11 @@ extension HandlerRegistry {
 }
 
 extension RemoteDestination {
-  /// The calls of the process: beyond the limit, callers wait for their turn.
-  private static let permits = Permits(OutgoingCall.limit)
-
   /// Asks the service. Cancelling the task cancels the call.
   func ask<Request: RemoteRequest>(_ request: Request) async throws -> Request.Response {
-    let arguments = try encodeArguments(request)
-    try await Self.permits.take()
-    defer { Self.permits.give() }
-    let outcome = try await outcome(of: Request.kind, arguments)
+    let call = PendingCall(Request.kind, of: self, try encodeArguments(request))
+    let outcome = try await call.outcome()
     if let error = outcome.error(kind: Request.kind, service: name) { throw error }
     return try decodeResponse(outcome.reply, of: Request.self)
-  }
-
-  private func outcome(of kind: String, _ arguments: PropertyList) async throws -> CallOutcome {
-    let promise = Promise<CallOutcome>()
-    let call: OutgoingCall
-    do {
-      call = try OutgoingCall(kind, of: name, on: center, arguments) { promise.provide($0) }
-    } catch {
-      throw RemoteError(error, "\(name), \(kind)")
-    }
-    return await withTaskCancellationHandler {
-      await promise.value()
-    } onCancel: {
-      call.cancel()
-    }
   }
 }

@@ -1,19 +1,23 @@
-// Makes tasks wait for their turn.
+// Begins calls in order, as many at a time as there are permits.
 
 internal import DarwinNotifySupport
 
-/// A number of permits; tasks that find none wait for one, in the order in which they came.
+/// A number of permits. Work that finds none waits for one; all work begins in the order in which
+/// it came.
 final class Permits: Sendable {
+  typealias Work = @Sendable () -> Void
+
   private struct State {
     var count: Int
-    var waiting: [Promise<Bool>] = []
+    var waiting: [Work] = []
+    /// Whether a thread begins work: the others leave theirs to it, so that the order stays.
+    var isBusy = false
 
-    /// Removes the first that waits; if there is none, the permit is free.
-    mutating func next() -> Promise<Bool>? {
-      guard !waiting.isEmpty else {
-        count += 1
-        return nil
-      }
+    /// Takes a permit for the work that has waited longest.
+    mutating func next() -> Work? {
+      guard !isBusy && count > 0 && !waiting.isEmpty else { return nil }
+      isBusy = true
+      count -= 1
       return waiting.removeFirst()
     }
   }
@@ -24,32 +28,22 @@ final class Permits: Sendable {
     state = Locked(State(count: count))
   }
 
-  /// Takes a permit, which must be given back.
-  ///
-  /// - Throws: a `CancellationError` if the task is cancelled while it waits.
-  func take() async throws {
-    let promise = Promise<Bool>()
-    let isFree = state.withLock { state in
-      if state.count > 0 && state.waiting.isEmpty {
-        state.count -= 1
-        return true
-      }
-      state.waiting.append(promise)
-      return false
-    }
-    guard !isFree else { return }
-    let isMine = await withTaskCancellationHandler {
-      await promise.value()
-    } onCancel: {
-      promise.provide(false)
-    }
-    guard isMine else { throw CancellationError() }
+  /// Runs work with a permit, which must be given back: now, or on the thread that gives one back.
+  func take(_ work: @escaping Work) {
+    state.withLock { $0.waiting.append(work) }
+    begin()
   }
 
-  /// Gives a permit back: the first that still waits gets it.
+  /// Gives a permit back.
   func give() {
-    while let next = state.withLock({ $0.next() }) {
-      if next.provide(true) { return }
+    state.withLock { $0.count += 1 }
+    begin()
+  }
+
+  private func begin() {
+    while let work = state.withLock({ $0.next() }) {
+      work()
+      state.withLock { $0.isBusy = false }
     }
   }
 }

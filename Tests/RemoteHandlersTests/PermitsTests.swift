@@ -4,20 +4,26 @@
 @Suite(.bounded)
 struct PermitsTests {
   private let permits = Permits(1)
+  private let begun = Log<Int>()
 
-  @Test func theFirstThatStillWaitsGetsThePermit() async throws {
-    let taken = Log<Int>()
-    func wait(_ number: Int) -> Task<Void, Never> {
-      Task.immediate {
-        if (try? await permits.take()) != nil { taken.append(number) }
-      }
-    }
-    try await permits.take()
-    let (first, second) = (wait(1), wait(2))
-    first.cancel()
-    await first.value
+  @Test func workBeginsInTheOrderInWhichItCame() {
+    for number in 1...3 { permits.take { begun.append(number) } }
+    #expect(begun.entries == [1])
     permits.give()
-    await second.value
-    #expect(taken.entries == [2])
+    #expect(begun.entries == [1, 2])
+    permits.give()
+    #expect(begun.entries == [1, 2, 3])
+  }
+
+  @Test func workThatComesWhileOtherWorkBeginsComesAfterIt() {
+    permits.take {
+      // Two for the two that wait, from here, where neither may begin.
+      permits.take { begun.append(2) }
+      permits.take { begun.append(3) }
+      permits.give()
+      permits.give()
+      begun.append(1)
+    }
+    #expect(begun.entries == [1, 2, 3])
   }
 }
