@@ -32,11 +32,13 @@ public final class CFNotificationCenter: Sendable {
     self.init(DistributedKind(center))
   }
 
-  private static let errorHandler = Locked<@Sendable (any Error) -> Void>(printError)
+  private static let errorHandler = Locked<@Sendable (any Error) -> Void>({
+    Diagnostics.report("\($0)")
+  })
 
   /// What is done with errors: a name that cannot be posted, a user info that is no property list
-  /// and the like. The errors are of the type ``CFNotificationCenterError``. At first, a line is
-  /// written to the standard error.
+  /// and the like. The errors are of the type ``CFNotificationCenterError``. The default hands
+  /// them to `Diagnostics`, which writes them to standard error unless it has a handler.
   ///
   /// It is called on the thread of the function that failed, before that returns. To have no bus
   /// is no error: the post has reached the observers of this process, and is sent when a bus
@@ -68,10 +70,6 @@ extension CFNotificationCenter: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }
-}
-
-private func printError(_ error: any Error) {
-  FileHandle.standardError.write(Data("\(error)\n".utf8))
 }
 
 /// Returns the type of notification centers, which is no other type's.

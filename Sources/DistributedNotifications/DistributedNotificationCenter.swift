@@ -19,7 +19,9 @@ public import Foundation
 public final class DistributedNotificationCenter: Sendable {
   let center: DistributedCenter
   let observers = ObserverTable()
-  private let errorHandler = Locked<@Sendable (DistributedNotificationError) -> Void>(printError)
+  private let errorHandler = Locked<@Sendable (DistributedNotificationError) -> Void>({
+    Diagnostics.report("DistributedNotificationCenter: \($0)")
+  })
 
   private static let shared = DistributedNotificationCenter(.shared)
 
@@ -97,8 +99,8 @@ public final class DistributedNotificationCenter: Sendable {
   /// The corresponding C function is `dn_center_is_on_bus`.
   public var isOnBus: Bool { center.isOnBus }
 
-  /// Handles the errors of the functions with Apple's signatures. The default writes a line to
-  /// standard error.
+  /// Handles the errors of the functions with Apple's signatures. The default hands them to
+  /// `Diagnostics`, which writes them to standard error unless it has a handler.
   ///
   /// It is called on the thread of the function, before that returns. A missing bus is not an error
   /// here: the post has reached the observers of this process, and is sent when a bus appears.
@@ -130,10 +132,6 @@ extension DistributedNotificationCenter {
   public static func isolated() throws(DarwinNotifyError) -> DistributedNotificationCenter {
     try DistributedNotificationCenter(bus: .isolated())
   }
-}
-
-private func printError(_ error: DistributedNotificationError) {
-  FileHandle.standardError.write(Data("DistributedNotificationCenter: \(error)\n".utf8))
 }
 
 /// Why a distributed notification was not posted, or an observer not added.

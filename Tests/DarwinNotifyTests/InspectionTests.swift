@@ -1,4 +1,5 @@
 // Specifies what can be seen of a bus.
+import DistributedNotifications
 import TestSupport
 
 @Suite(.bounded)
@@ -25,8 +26,10 @@ struct InspectionTests {
     let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     let observation = try center.observe(name, on: .thread) { _ in }
-    let post = try #require(
-      try await firstPost(on: bus) { try? center.post("com.example.changed") })
+    let posts = try await watch(bus)
+    try center.post("org.example.changed")
+    try center.post(name)
+    let post = try #require(try await first(of: posts))
     #expect(post.name == name)
     #expect(post.center == "darwin")
     #expect(post.sender.hasPrefix(":1."))
@@ -40,35 +43,49 @@ struct InspectionTests {
   @Test func watchesWhatOtherProgramsPost() async throws {
     let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
-    let post = try #require(
-      try await firstPost(on: bus) {
-        peer.post("org.example.changed")
-        peer.post("com.example.changed")
-      })
+    let posts = try await watch(bus)
+    peer.post("org.example.changed")
+    peer.post("com.example.changed")
+    let post = try #require(try await first(of: posts))
     #expect(post.name == name)
     #expect(post.generation == nil && post.region == nil)
   }
 
-  @Test func stopsBeforeItBegins() throws {
+  @Test func aWatchLeavesTheBusWithItsTask() async throws {
     let bus = try PrivateBus(.usual)
-    try DarwinNotificationCenter.watchPosts(on: .address(bus.address), ready: { .stop }) { _ in
-      Issue.record("nobody has posted")
-      return .stop
-    }
+    let peer = try bus.makePeer()
+    let posts = try await watch(bus)
+    #expect(peer.countConnections() == 1)
+    let task = Task { for try await _ in posts {} }
+    task.cancel()
+    try await task.value
+    await eventually { peer.countConnections() == 0 }
   }
 
-  @Test func needsABus() throws {
+  @Test func aWatchLeavesTheBusWithItsSequence() async throws {
+    let bus = try PrivateBus(.usual)
+    let peer = try bus.makePeer()
+    _ = try await watch(bus)
+    await eventually { peer.countConnections() == 0 }
+  }
+
+  @Test func aLostBusEndsTheWatch() async throws {
+    let bus = try PrivateBus(.usual)
+    let posts = try await watch(bus)
+    bus.kill()
+    await #expect(throws: DarwinNotifyError.notConnected) { for try await _ in posts {} }
+  }
+
+  @Test func needsABus() async throws {
     let bus = try PrivateBus(.usual)
     bus.kill()
-    #expect(throws: DarwinNotifyError.notConnected) {
-      try DarwinNotificationCenter.watchPosts(on: .address(bus.address)) { _ in .stop }
-    }
+    await #expect(throws: DarwinNotifyError.notConnected) { _ = try await watch(bus) }
   }
 
-  @Test func saysWhichAddressesItRefuses() throws {
+  @Test func saysWhichAddressesItRefuses() async throws {
     for address in ["", "a\0b"].map(DarwinNotificationCenter.Bus.address) {
-      #expect(throws: DarwinNotifyError.invalidArgument) {
-        try DarwinNotificationCenter.watchPosts(on: address) { _ in .stop }
+      await #expect(throws: DarwinNotifyError.invalidArgument) {
+        _ = try await DarwinNotificationCenter.posts(on: address)
       }
       #expect(throws: DarwinNotifyError.invalidArgument) {
         try DarwinNotificationCenter.names(on: address)
@@ -76,29 +93,47 @@ struct InspectionTests {
     }
   }
 
-  /// Watches on a separate thread until the first post whose name begins with `com.example.`.
-  private func firstPost(
-    on bus: PrivateBus, _ act: @escaping @Sendable () -> Void
-  ) async throws -> PostRecord? {
-    let (address, posts, ends) = (bus.address, Log<PostRecord>(), Log<Bool>())
-    DispatchQueue(label: "com.example.watch").async {
-      do throws(DarwinNotifyError) {
-        try DarwinNotificationCenter.watchPosts(
-          on: .address(address), prefix: "com.example.",
-          ready: {
-            act()
-            return .proceed
-          },
-          {
-            posts.append($0)
-            return .stop
-          })
-      } catch {
-        Issue.record(error)
-      }
-      ends.append(true)
+  @Test func countsWhatACenterDoes() async throws {
+    let bus = try PrivateBus(.usual)
+    let center = try bus.makeCenter()
+    let first = try center.observe(name, on: .thread) { _ in }
+    let second = try center.observe(name, on: .thread) { _ in }
+    let before = try center.statistics()
+    #expect(before.observers == 2 && before.names == 1 && before.uncountedNames == 0)
+    #expect(before.sharesTable && before.connections == 1)
+    try center.post("com.example.other")
+    await eventually {
+      (try? center.statistics().signalsSent) == before.signalsSent + 1
     }
-    await eventually { ends.entries.count == 1 }
-    return posts.entries.first
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test func handsReportsToTheProgram() async throws {
+    let log = Log<String>()
+    Diagnostics.handler = { log.append($0) }
+    defer { Diagnostics.handler = nil }
+    let bus = try PrivateBus(.usual)
+    let center = try bus.makeCenter()
+    let observation = try center.observe(name, on: .thread) { _ in }
+    await eventually {
+      log.entries.contains { $0.contains("found the bus \(bus.address)") }
+    }
+    DistributedNotificationCenter.default().onError(.notAPropertyList)
+    #expect(log.entries.contains { $0.hasPrefix("DistributedNotificationCenter: ") })
+    withExtendedLifetime(observation) {}
+  }
+
+  /// Watches the posts whose names begin with `com.example.`.
+  private func watch(
+    _ bus: PrivateBus
+  ) async throws(DarwinNotifyError) -> AsyncThrowingStream<PostRecord, any Error> {
+    try await DarwinNotificationCenter.posts(on: .address(bus.address), prefix: "com.example.")
+  }
+
+  private func first(
+    of posts: AsyncThrowingStream<PostRecord, any Error>
+  ) async throws -> PostRecord? {
+    for try await post in posts { return post }
+    return nil
   }
 }

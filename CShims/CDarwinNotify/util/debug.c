@@ -1,4 +1,4 @@
-/* Reports on standard error what happens in the library, if DARWIN_NOTIFY_DEBUG=1 asks for it. */
+/* Reports what happens in the library, if the host or DARWIN_NOTIFY_DEBUG=1 asks for it. */
 #include "util/debug.h"
 
 #include <errno.h>
@@ -9,13 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "darwinnotify/library.h"
 #include "util/cleanup.h"
 
 typedef enum answer { UNKNOWN, OFF, ON } answer;
 
 static _Atomic answer known;
 
-bool dn__debug_is_on(void)
+/* Takes the reports instead of standard error. Borrowed from the host. */
+static _Atomic(const dn_diagnostics *) taker;
+
+void dn_set_diagnostics(const dn_diagnostics *diagnostics)
+{
+        atomic_store(&taker, diagnostics);
+}
+
+static bool is_asked_for(void)
 {
         answer found = atomic_load_explicit(&known, memory_order_relaxed);
         const char *value;
@@ -28,16 +37,35 @@ bool dn__debug_is_on(void)
         return found == ON;
 }
 
+bool dn__debug_is_on(void)
+{
+        return atomic_load(&taker) || is_asked_for();
+}
+
 void dn__debug_forget(void)
 {
+        atomic_store(&taker, NULL);
         atomic_store_explicit(&known, UNKNOWN, memory_order_relaxed);
+}
+
+static void write_line(const char *message)
+{
+        char *line DN__FREES = NULL;
+        int n_bytes = asprintf(&line, "libdarwinnotify: %s[%d]: %s\n",
+                               program_invocation_short_name, (int)getpid(), message);
+
+        if (n_bytes < 0)
+                line = NULL;
+        else
+                (void)!write(STDERR_FILENO, line, (size_t)n_bytes);
 }
 
 void dn__debug_say(int reason, const char *format, ...)
 {
+        const dn_diagnostics *diagnostics = atomic_load(&taker);
         const char *why = reason < 0 ? strerrordesc_np(-reason) : NULL;
-        char *text DN__FREES = NULL, *line DN__FREES = NULL;
-        int error = errno, n_bytes = -1;
+        char *text DN__FREES = NULL, *message DN__FREES = NULL;
+        int error = errno;
         va_list arguments;
 
         if (!dn__debug_is_on())
@@ -46,13 +74,11 @@ void dn__debug_say(int reason, const char *format, ...)
         if (vasprintf(&text, format, arguments) < 0)
                 text = NULL;
         va_end(arguments);
-        if (text)
-                n_bytes = asprintf(&line, "libdarwinnotify: %s[%d]: %s%s%s\n",
-                                   program_invocation_short_name, (int)getpid(), text,
-                                   why ? ": " : "", why ? why : "");
-        if (n_bytes < 0)
-                line = NULL;
+        if (!text || asprintf(&message, "%s%s%s", text, why ? ": " : "", why ? why : "") < 0)
+                message = NULL;
+        else if (diagnostics)
+                diagnostics->invoke(message, diagnostics->context);
         else
-                (void)!write(STDERR_FILENO, line, (size_t)n_bytes);
+                write_line(message);
         errno = error;
 }

@@ -1,4 +1,4 @@
-/* Reports on standard error what happens in the library, if DARWIN_NOTIFY_DEBUG=1 asks for it. */
+/* Reports what happens in the library, if the host or DARWIN_NOTIFY_DEBUG=1 asks for it. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
  * program. */
 bool dn__debug_is_on(void);
 
-/* Writes one line in one system call, prefixed with the names of the library and the program, and
- * the pid. `reason` is a negative errno, whose description ends the line, or 0. Call it without a
- * lock. */
+/* Tells the host, or writes one line in one system call, prefixed with the names of the library and
+ * the program, and the pid. `reason` is a negative errno, whose description ends the message, or 0.
+ * Call it without a lock. */
 __attribute__((format(printf, 2, 3))) void dn__debug_say(int reason, const char *format, ...);
 
-/* Makes the next use read the variable again. */
+/* Makes the next use read the variable again, without the host. */
 void dn__debug_forget(void);

@@ -1,34 +1,35 @@
 // Shows the posts and names of a bus.
 
 extension DarwinNotificationCenter {
-  /// Watches every post on a bus, over a connection of its own, until a closure ends it.
+  /// Watches every post on a bus, over a connection of its own.
   ///
-  /// It blocks the calling thread and runs the closures there. A bus that is lost ends the watch.
-  /// Where there is none, ``observe(withPrefix:on:_:)-(_,Delivery,_)`` reports the posts of names
-  /// with a registration. Posts that stay inside a process are not seen.
+  /// What has arrived waits in memory until it is read. The watch ends with the task that reads the
+  /// sequence, or with the sequence; a bus that is lost ends it with
+  /// ``DarwinNotifyError/notConnected``. Where there is none,
+  /// ``observe(withPrefix:on:_:)-(_,Delivery,_)`` reports the posts of names with a registration.
+  /// Posts that stay inside a process are not seen.
   ///
   /// - Parameters:
   ///   - bus: the bus to watch; `nil` for that of ``shared``.
   ///   - prefix: only names that begin with these bytes.
-  ///   - ready: called once, when no later post is missed.
-  ///   - body: called for each post.
+  /// - Returns: the posts, for one task. None is missed that is sent after this has returned.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty, or the address or the
   ///   prefix contains a NUL, ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/limitReached``
-  ///   if the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is no bus, or
-  ///   no longer.
+  ///   if the bus refuses the match rule, ``DarwinNotifyError/notConnected`` if there is no bus.
   ///
-  /// The corresponding C function is `dn_watch_posts`.
-  public static func watchPosts(
-    on bus: Bus? = nil,
-    prefix: String = "",
-    ready: () -> WatchDecision = { .proceed },
-    _ body: (PostRecord) -> WatchDecision
-  ) throws(DarwinNotifyError) {
-    try withCString(bus) { (bus) throws(DarwinNotifyError) in
-      try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
-        try check(DarwinNotify.watchPosts(on: bus, prefix: prefix, ready: ready, post: body))
-      }
+  /// The corresponding C function is `dn_watch_open`.
+  public static func posts(
+    on bus: Bus? = nil, prefix: String = ""
+  ) async throws(DarwinNotifyError) -> AsyncThrowingStream<PostRecord, any Error> {
+    let (posts, records) = AsyncThrowingStream.makeStream(of: PostRecord.self)
+    do {
+      try await PostWatch(records).begin(on: bus?.specification, prefix: prefix)
+    } catch let error as DarwinNotifyError {
+      throw error
+    } catch {
+      preconditionFailure("a watch ended with \(error)")
     }
+    return posts
   }
 
   /// Lists the names that processes of this user have registrations for on a bus, in byte order.
@@ -79,15 +80,4 @@ public struct NameRecord: Hashable, Sendable {
   /// The pids of the one or more processes with a registration, as they see themselves; `nil` if
   /// not known. The corresponding C fields are `n_holders`, `pids`.
   public let holders: [Int32?]
-}
-
-/// The decision of a closure of ``DarwinNotificationCenter/watchPosts(on:prefix:ready:_:)``.
-///
-/// The corresponding C values are the results of the callbacks of `dn_watcher`.
-public enum WatchDecision: Hashable, Sendable {
-  /// The watch continues.
-  case proceed
-
-  /// The watch ends.
-  case stop
 }

@@ -1,49 +1,84 @@
-// Carries the closures of a watch through C.
+// Reads the posts of a bus from C.
 
 internal import CDarwinNotify
+internal import Dispatch
 internal import Glibc
 
-/// The closures of a watch, which C borrows until the watch ends.
-private struct PostWatch {
-  let ready: () -> WatchDecision
-  let post: (PostRecord) -> WatchDecision
+/// One watch, on a queue of its own.
+final class PostWatch: @unchecked Sendable {
+  // All that changes is used on the queue alone.
+  private let queue = DispatchQueue(label: "org.darwinnotify.posts")
+  private let records: AsyncThrowingStream<PostRecord, any Error>.Continuation
+  private var watch: OpaquePointer?
+  private var source: (any DispatchSourceRead)?
+  private var ready: CheckedContinuation<Void, any Error>?
 
-  /// Returns the closures behind a C context.
-  static func borrow(_ context: UnsafeMutableRawPointer?) -> PostWatch {
-    guard let context else { preconditionFailure("C lost a context") }
-    return context.load(as: PostWatch.self)
+  init(_ records: AsyncThrowingStream<PostRecord, any Error>.Continuation) {
+    self.records = records
+    records.onTermination = { [weak self] _ in self?.stop() }
   }
-}
 
-/// Watches a bus with closures. Returns the result of C: not negative unless it failed.
-func watchPosts(
-  on bus: UnsafePointer<CChar>?, prefix: UnsafePointer<CChar>,
-  ready: () -> WatchDecision, post: (PostRecord) -> WatchDecision
-) -> CInt {
-  withoutActuallyEscaping(ready) { ready in
-    withoutActuallyEscaping(post) { post in
-      var watch = PostWatch(ready: ready, post: post)
-      return withUnsafeMutablePointer(to: &watch) { watch in
-        var watcher = dn_watcher(
-          ready: { PostWatch.borrow($0).ready().result },
-          post: { record, context in
-            guard let record = record?.pointee else { return WatchDecision.proceed.result }
-            return PostWatch.borrow(context).post(PostRecord(record)).result
-          },
-          context: watch)
-        return dn_watch_posts(bus, prefix, &watcher)
+  /// Begins. Returns when no later post is missed, or throws what ends the watch before that.
+  func begin(on bus: String?, prefix: String) async throws {
+    try await withCheckedThrowingContinuation { ready in
+      queue.async {
+        self.ready = ready
+        do throws(DarwinNotifyError) {
+          try self.open(bus, prefix)
+        } catch {
+          self.end(error)
+        }
       }
     }
   }
-}
 
-extension WatchDecision {
-  /// The C value of the decision.
-  fileprivate var result: CInt {
-    switch self {
-    case .proceed: 0
-    case .stop: 1
+  private func open(_ bus: String?, _ prefix: String) throws(DarwinNotifyError) {
+    var watcher = dn_watcher(
+      ready: { context in
+        Context.borrow(context, as: PostWatch.self).begun(.success(()))
+        return 0
+      },
+      post: { record, context in
+        guard let record = record?.pointee else { return 0 }
+        Context.borrow(context, as: PostWatch.self).records.yield(PostRecord(record))
+        return 0
+      },
+      context: Context.lend(self))
+    try withOptionalCString(bus) { (bus) throws(DarwinNotifyError) in
+      try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
+        try check(dn_watch_open(bus, prefix, &watcher, &watch))
+      }
     }
+    let source = DispatchSource.makeReadSource(fileDescriptor: dn_watch_get_fd(watch), queue: queue)
+    source.setEventHandler { self.advance() }
+    // It holds this object, which C borrows until here.
+    source.setCancelHandler { self.watch = dn_watch_close(self.watch) }
+    self.source = source
+    source.resume()
+  }
+
+  private func advance() {
+    let result = dn_watch_process(watch)
+    if result != 0 { end(DarwinNotifyError(rawValue: -result)) }
+  }
+
+  private func begun(_ result: Result<Void, any Error>) {
+    ready.take()?.resume(with: result)
+  }
+
+  private func end(_ error: DarwinNotifyError) {
+    begun(.failure(error))
+    records.finish(throwing: error)
+    close()
+  }
+
+  private func close() {
+    source.take()?.cancel()
+  }
+
+  /// Nobody reads any more.
+  private func stop() {
+    queue.async { self.close() }
   }
 }
 

@@ -9,15 +9,15 @@ struct Monitor {
   let failures: Failures
 
   /// How long after a failure to look for the bus again.
-  private static let retrySeconds: UInt32 = 1
+  private static let retryInterval = Duration.seconds(1)
 
-  /// Watches on a thread of its own. Returns when no later post is missed; ends the program if
+  /// Watches in a task of its own. Returns when no later post is missed; ends the program if
   /// there is neither a bus nor a table.
   func start() {
     let isReady = DispatchSemaphore(value: 0)
-    DispatchQueue(label: "notifyutil.monitor").async {
+    Task.detached {
       do throws(DarwinNotifyError) {
-        try watch(isReady)
+        try await watch(isReady)
       } catch {
         failures.report(.monitor(prefix: prefix), error)
         failures.status.end()
@@ -27,26 +27,37 @@ struct Monitor {
   }
 
   /// Watches the bus, and the table while there is none.
-  private func watch(_ isReady: DispatchSemaphore) throws(DarwinNotifyError) {
+  private func watch(_ isReady: DispatchSemaphore) async throws(DarwinNotifyError) {
     var table: NotificationObservation?
     while true {
       do throws(DarwinNotifyError) {
-        try DarwinNotificationCenter.watchPosts(prefix: prefix) {
-          table?.cancelAndWait()
-          table = nil
-          isReady.signal()
-          return .proceed
-        } _: { post in
-          Output.print(isJSON ? json(for: post).text : line(for: post))
-          return .proceed
-        }
+        let posts = try await DarwinNotificationCenter.posts(prefix: prefix)
+        table?.cancelAndWait()
+        table = nil
+        isReady.signal()
+        try await follow(posts)
       } catch .notConnected {
         if table == nil {
           table = try followTable()
           isReady.signal()
         }
-        sleep(Self.retrySeconds)
+        try? await Task.sleep(for: Self.retryInterval)
       }
+    }
+  }
+
+  /// Prints posts until the bus is lost.
+  private func follow(
+    _ posts: AsyncThrowingStream<PostRecord, any Error>
+  ) async throws(DarwinNotifyError) {
+    do {
+      for try await post in posts {
+        Output.print(isJSON ? json(for: post).text : line(for: post))
+      }
+    } catch let error as DarwinNotifyError {
+      throw error
+    } catch {
+      preconditionFailure("a watch ended with \(error)")
     }
   }
 

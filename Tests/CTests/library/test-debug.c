@@ -1,4 +1,5 @@
-/* What DARWIN_NOTIFY_DEBUG=1 has the library write to standard error. */
+/* What the library reports about itself: to standard error with DARWIN_NOTIFY_DEBUG=1, or to the
+ * host. */
 #include <darwinnotify/library.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,15 +12,24 @@
 #include "test-bus.h"
 #include "test-child.h"
 
+static void print_for_host(const char *message, void *context)
+{
+        printf("%s: %s\n", (const char *)context, message);
+}
+
 /* Its standard error is its standard output. It observes "N" and posts, then does what it reads;
- * before a shutdown it unsets the variable. */
+ * before a shutdown it unsets the variable. It may have to do without tables, or take the reports
+ * itself. */
 ROLE(chatter)
 {
+        static const dn_diagnostics host = {.invoke = print_for_host, .context = "host"};
         static tally seen = {0};
         char line[64];
 
         CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
-        if (n_args > 0)
+        if (n_args > 0 && strcmp(args[0], "as-host") == 0)
+                dn_set_diagnostics(&host);
+        else if (n_args > 0)
                 forbid_tables();
         tally_observe_soon(dn_center_darwin(), "N", &seen);
         post_soon(dn_center_darwin(), "N");
@@ -118,6 +128,25 @@ TEST_NO_BUS(variableIsReadAgainAfterAShutdown)
         CHECK_STREQ(test_child_read_line(child), "done");
         CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
         CHECK_STREQ(test_child_ask(child, "post"), "done"); /* not that it shares the table */
+}
+
+TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
+{
+        static const char *const values[] = {"0", "1"};
+
+        test_bus_use_none();
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+                test_child *child;
+
+                setenv("DARWIN_NOTIFY_DEBUG", values[i], 1);
+                child = test_spawn_role("chatter", "as-host", NULL);
+                CHECK(strstr(test_child_read_line(child), "host: has no bus to look for (none)"));
+                CHECK(strstr(test_child_read_line(child), "host: shares the table "));
+                CHECK_STREQ(test_child_read_line(child), "done");
+                CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
+                CHECK_STREQ(test_child_ask(child, "post"), "done");
+                CHECK_EQ(test_child_wait(child), 0);
+        }
 }
 
 TEST_MAIN()

@@ -18,6 +18,30 @@ DN_BEGIN_DECLS
  */
 DN_EXPORT const char *dn_version(void);
 
+/** Takes what the library reports about itself. */
+typedef struct dn_diagnostics {
+        /** Something has happened: a bus was found or lost, say. `message` is one line without a
+         *  newline, borrowed. Runs on the thread that noticed, several at a time; must be quick and
+         *  must not call the library. */
+        void (*invoke)(const char *message, void *context);
+        void *context; /**< handed to `invoke` */
+} dn_diagnostics;
+
+/**
+ * Hands what the library reports about itself to the program, for its log: the messages that
+ * DARWIN_NOTIFY_DEBUG=1 has it write to standard error, where they no longer appear. Posts are
+ * never reported. dn_shutdown() ends it.
+ *
+ * @param diagnostics  borrowed until another one, or NULL, has taken its place and calls in
+ *                     progress have returned: usually a static object. NULL: standard error again,
+ *                     if the variable asks for it.
+ *
+ * Threads:  any; best before the first call of another function, which may have something to
+ *           report.
+ * Apple:    none.
+ */
+DN_EXPORT void dn_set_diagnostics(const dn_diagnostics *diagnostics);
+
 /**
  * Ends everything the library does in this process: threads, connections, descriptors, its entry in
  * the shared table, memory. For plugins that contain the static library, before dlclose(), and for

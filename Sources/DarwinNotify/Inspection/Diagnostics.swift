@@ -1,0 +1,52 @@
+// Hands what the library reports about itself to the program.
+
+internal import CDarwinNotify
+internal import DarwinNotifySupport
+internal import Glibc
+
+/// What the library reports about itself.
+public enum Diagnostics {
+  private static let current = Locked<(@Sendable (String) -> Void)?>(nil)
+
+  // C borrows it for good, and never writes to it.
+  nonisolated(unsafe) private static let taker: UnsafePointer<dn_diagnostics> = {
+    let taker = UnsafeMutablePointer<dn_diagnostics>.allocate(capacity: 1)
+    taker.initialize(
+      to: dn_diagnostics(
+        invoke: { message, _ in
+          if let message { Diagnostics.report(String(cString: message)) }
+        }, context: nil))
+    return UnsafePointer(taker)
+  }()
+
+  /// Takes the messages of the library, for a log:
+  ///
+  ///     let log = Logger(label: "org.example.player")   // of swift-log, say
+  ///     Diagnostics.handler = { log.debug("\($0)") }
+  ///
+  /// They are the lines that `DARWIN_NOTIFY_DEBUG=1` has it write to standard error (which bus was
+  /// found or lost, which table is shared, and why not), and the errors of functions that cannot
+  /// throw, unless the center's own `onError` takes them. Posts are never reported. Set it before
+  /// the first use of a center, which may have something to report.
+  ///
+  /// It is called on the thread that noticed, several at a time. It must be quick and must not use
+  /// a center. `nil` is the default: errors, and what the variable asks for, go to standard error.
+  ///
+  /// The corresponding C function is `dn_set_diagnostics`.
+  public static var handler: (@Sendable (String) -> Void)? {
+    get { current.withLock { $0 } }
+    set {
+      current.withLock { $0 = newValue }
+      dn_set_diagnostics(newValue == nil ? nil : taker)
+    }
+  }
+
+  /// Passes a message to the handler, or writes it to standard error.
+  package static func report(_ message: String) {
+    if let handler { return handler(message) }
+    let line = message + "\n"
+    _ = line.utf8.withContiguousStorageIfAvailable {
+      write(STDERR_FILENO, $0.baseAddress, $0.count)
+    }
+  }
+}
