@@ -255,7 +255,6 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
         uint64_t until_us = DN__NEVER;
         int r = 0;
 
-        look_at_descriptor(dbus);
         if (dn__connection_is_open(&dbus->connection))
                 r = dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us);
         if (r < 0)

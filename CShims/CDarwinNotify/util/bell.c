@@ -22,6 +22,7 @@ int dn__bell_init(dn__bell *bell)
         /* Others may ring meanwhile, if it had another pipe before. */
         atomic_store(&bell->writer, NO_WRITER);
         bell->read_fd = -1;
+        bell->is_broken = false;
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return -errno;
         bell->read_fd = fds[0];
@@ -57,8 +58,7 @@ void dn__bell_ring(dn__bell *bell)
 
 int dn__bell_prepare(dn__bell *bell)
 {
-        if (bell->read_fd >= 0 && dn__fork_guard_is_intact(bell->read_guard) &&
-            dn__fork_guard_is_intact(bell->write_guard))
+        if (bell->read_fd >= 0 && !bell->is_broken)
                 return bell->read_fd;
         dn__bell_deinit(bell);
         (void)dn__bell_init(bell);
@@ -69,6 +69,11 @@ void dn__bell_take(dn__bell *bell, short events)
 {
         char bytes[64];
 
-        if (events & POLLIN && dn__fork_guard_is_intact(bell->read_guard))
+        if (!events)
+                return;
+        /* The end of a closed writer is an event, too. */
+        if (events == POLLIN && dn__fork_guard_is_intact(bell->read_guard))
                 (void)!read(bell->read_fd, bytes, sizeof(bytes));
+        else
+                bell->is_broken = true;
 }

@@ -14,6 +14,7 @@
 typedef struct dn__bell {
         _Atomic uint64_t writer; /* the end for writing and, in the upper half, its inode */
         int read_fd;             /* -1: there is none */
+        bool is_broken;          /* an end of it was closed by others */
         dn__fork_guard *read_guard;
         dn__fork_guard *write_guard;
 } dn__bell;
@@ -25,7 +26,7 @@ void dn__bell_deinit(dn__bell *bell);
 /* Makes the descriptor readable. Any thread. */
 void dn__bell_ring(dn__bell *bell);
 
-/* Returns the descriptor to poll for POLLIN, opening another pipe if it was closed; -1 if there is
+/* Returns the descriptor to poll for POLLIN, opening another pipe if it is broken; -1 if there is
  * none to be had. Call before looking for work. The sleeping thread. */
 int dn__bell_prepare(dn__bell *bell);
 
