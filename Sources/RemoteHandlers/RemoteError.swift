@@ -29,7 +29,8 @@ public struct RemoteError: Error, Hashable, Sendable {
   /// There is no bus, or it was lost before there was an answer.
   public static let notConnected = Self(.notConnected)
 
-  /// Nobody owns the name of the service, and the bus cannot start it.
+  /// Nobody owns the name of the service, and the bus cannot start it, or its owner has no such
+  /// service.
   public static let noService = Self(.noService)
 
   /// The service has left the bus before it answered.
@@ -85,7 +86,7 @@ extension RemoteError: CustomStringConvertible {
   public var description: String {
     switch code {
     case .notConnected: "not connected to a bus"
-    case .noService: "nobody owns the name \(detail)"
+    case .noService: "there is no service \(detail)"
     case .serviceGone: "\(detail) has left the bus"
     case .nameTaken: "the name \(detail) is taken"
     case .notAllowed: "not allowed: \(detail)"
@@ -119,6 +120,7 @@ extension RemoteError {
 private enum StandardError {
   static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
   static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+  static let limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
 }
 
 extension CallOutcome {
@@ -133,6 +135,7 @@ extension CallOutcome {
     case .notConnected: return RemoteError.notConnected
     case .notAuthorized: return RemoteError.notAllowed.about(message)
     case .limitReached: return RemoteError.limitReached.about(message)
+    case .tooLarge: return RemoteError.limitReached.about("the response of \(kind) is too large")
     case .refused: return answered(kind: kind, service: service)
     default: return RemoteError.invalid.about("the response of \(kind): \(error)")
     }
@@ -157,8 +160,13 @@ extension IncomingRequest {
   /// Answers with the error that a handler has thrown.
   func refuse(_ error: any Error) {
     guard let error = error as? BusError else {
-      let isWrong = if case RemoteError.invalid = error { true } else { false }
-      return refuse(isWrong ? StandardError.invalidArguments : RequestServer.failed, "\(error)")
+      let name =
+        switch error {
+        case RemoteError.invalid: StandardError.invalidArguments
+        case RemoteError.limitReached: StandardError.limitsExceeded
+        default: RequestServer.failed
+        }
+      return refuse(name, "\(error)")
     }
     switch error {
     case .unavailable:

@@ -81,7 +81,7 @@ struct RemoteCodingTests {
     var service: RemoteService? = try await stage.serve([Older.self])
     #expect(try await stage.callers.send(Newer(text: "a", added: 1), to: stage.player) == "a")
     service = nil
-    await eventually { await stage.search("").sentence?.contains("nobody owns") == true }
+    await eventually { await stage.search("").sentence?.contains("no service") == true }
     service = try await stage.serve([Newer.self])
     #expect(try await stage.callers.send(Older(text: "a"), to: stage.player) == "a 0")
     withExtendedLifetime(service) {}
@@ -110,6 +110,7 @@ struct RemoteCodingTests {
       Issue.record("17 MiB were sent")
     } catch {
       #expect("\(error)".contains("too large"))
+      #expect(error.underlying.map { RemoteError.limitReached ~= $0 } == true)
     }
     withExtendedLifetime(service) {}
   }

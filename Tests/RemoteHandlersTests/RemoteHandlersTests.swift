@@ -57,7 +57,7 @@ struct RemoteHandlersTests {
 
   @Test func namesThatNobodyOwnsAndBusesThatAreNotThereAreErrors() async throws {
     let stage = try RemoteStage(.usual)
-    #expect(await stage.search("").sentence == "failed: nobody owns the name org.example.Player")
+    #expect(await stage.search("").sentence == "failed: there is no service org.example.Player")
     let elsewhere = RemoteDestination(
       RemoteStage.name, on: try DarwinNotificationCenter(bus: .noBus))
     do throws(BusError) {

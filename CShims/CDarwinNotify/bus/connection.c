@@ -264,7 +264,8 @@ bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *
 void dn__connection_refuse_call(sd_bus_message *message)
 {
         (void)sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT,
-                                         "This process exports no objects.");
+                                         "There is no object %s.",
+                                         sd_bus_message_get_path(message));
 }
 
 int dn__connection_ask(dn__connection *connection, const dn__question *question,

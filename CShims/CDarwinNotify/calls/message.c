@@ -42,6 +42,14 @@ int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply)
         return r;
 }
 
+/* Of a program that the bus could not start. */
+static bool is_failed_start(const char *name)
+{
+        static const char prefix[] = "org.freedesktop.DBus.Error.Spawn.";
+
+        return strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+}
+
 int dn__call_read_error(const sd_bus_error *error)
 {
         static const struct {
@@ -60,9 +68,9 @@ int dn__call_read_error(const sd_bus_error *error)
         };
 
         for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-                if (error->name && strcmp(error->name, meanings[i].name) == 0)
+                if (strcmp(error->name, meanings[i].name) == 0)
                         return meanings[i].error;
-        return -EREMOTEIO;
+        return is_failed_start(error->name) ? -ENXIO : -EREMOTEIO;
 }
 
 /* --- Writing ------------------------------------------------------------------------------ */

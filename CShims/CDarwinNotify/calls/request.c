@@ -155,12 +155,14 @@ static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
         if (!request->caller)
                 return false;
         request->has_begun = is_allowed && dn__link_is_linked(&request->service->link);
-        if (!is_allowed)
+        if (!is_allowed) {
+                calls->dbus->counts.n_ignored++;
                 (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
                                      "The service does not allow this request to its caller.");
-        else if (!request->has_begun)
+        } else if (!request->has_begun) {
                 (void)refuse_request(calls, request, DN_ERROR_UNAVAILABLE,
                                      "The service was closed.");
+        }
         return request->has_begun;
 }
 
@@ -192,6 +194,7 @@ static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->db
         request->info.caller.process = request->caller->process;
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         if (!request->service->handler.allow && request->info.caller.user != geteuid()) {
+                calls->dbus->counts.n_ignored++;
                 (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
                                      "The service answers only processes of its own user.");
                 drop(calls, request);

@@ -22,6 +22,8 @@ private func list(of values: [String: RemoteValue]) throws -> PropertyList {
   for (key, value) in values { value.add(to: builder, for: key) }
   do {
     return try builder.finish()
+  } catch .tooLarge {
+    throw RemoteError.limitReached.about("the values are too large together")
   } catch {
     throw RemoteError.invalid.about("a value that cannot be sent: \(error)")
   }

@@ -92,6 +92,15 @@ static void check_error(sd_bus *foreign, sd_bus_message *message, const char *na
         sd_bus_message_unref(message);
 }
 
+/* More than the values of one message may be together. */
+static const char *large_text(void)
+{
+        static char text[DN_DICT_MAX_BYTES + 1];
+
+        memset(text, 'x', sizeof text - 1);
+        return text;
+}
+
 static void append_nested(sd_bus_message *message, unsigned n_levels)
 {
         if (n_levels == 0) {
@@ -113,7 +122,7 @@ TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
         sd_bus_message *message;
 
         check_error(foreign, foreign_call(foreign, "/elsewhere", "Echo"),
-                    SD_BUS_ERROR_UNKNOWN_OBJECT, "exports no objects");
+                    SD_BUS_ERROR_UNKNOWN_OBJECT, "/elsewhere");
         check_error(foreign, foreign_call(foreign, "/org", "Echo"), SD_BUS_ERROR_UNKNOWN_OBJECT,
                     "/org");
         check_error(foreign, foreign_call(foreign, PATH, "Other"), SD_BUS_ERROR_UNKNOWN_METHOD,
@@ -132,6 +141,9 @@ TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
         CHECK(sd_bus_message_close_container(message) >= 0);
         CHECK(sd_bus_message_close_container(message) >= 0);
         check_error(foreign, message, SD_BUS_ERROR_LIMITS_EXCEEDED, "too deeply");
+        message = foreign_call(foreign, PATH, "Echo");
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "text", "s", large_text()) >= 0);
+        check_error(foreign, message, SD_BUS_ERROR_LIMITS_EXCEEDED, "too large");
         check_echo("still well");
         CHECK_EQ(served_number(service, "begun"), 1);
         sd_bus_flush_close_unref(foreign);
@@ -186,6 +198,8 @@ static int answer_oddly(sd_bus_message *message, void *context, sd_bus_error *er
                 return sd_bus_reply_method_return(message, "ss", "one", "two");
         if (strcmp(member, "Empty") == 0)
                 return sd_bus_reply_method_return(message, "");
+        if (strcmp(member, "Large") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", large_text());
         return sd_bus_reply_method_return(message, "h", 0);
 }
 
@@ -218,6 +232,7 @@ TEST_ON_BUS(repliesOfForeignServicesAreRead)
         dn_dict_unref(seen.reply);
         CHECK_EQ(ask(KIND("Two"), NULL, &seen), -EBADMSG);
         CHECK_EQ(ask(KIND("Descriptor"), NULL, &seen), -EBADMSG);
+        CHECK_EQ(ask(KIND("Large"), NULL, &seen), -E2BIG);
         test_child_kill(odd);
         test_bus_stop(bus);
 }
@@ -233,23 +248,43 @@ ROLE(serveAndStay)
         return pause();
 }
 
-TEST_ON_BUS(busStartsTheServiceOnDemand)
+/* A bus that starts the service by a command. */
+static test_bus *begin_bus_that_starts(const char *command)
 {
         test_bus *bus = test_bus_prepare(NULL);
-        char path[256], program[256] = "";
+        char path[256];
 
         if (test_bus_is_broker(bus))
                 SKIP("dbus-broker starts services by systemd");
         snprintf(path, sizeof path, "%s/services", test_bus_directory(bus));
         CHECK_EQ(mkdir(path, 0700), 0);
         snprintf(path, sizeof path, "%s/services/%s.service", test_bus_directory(bus), SERVICE);
-        CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
         FILE *file = fopen(path, "we");
-        fprintf(file, "[D-BUS Service]\nName=%s\nExec=%s --role serveAndStay\n", SERVICE, program);
+        fprintf(file, "[D-BUS Service]\nName=%s\nExec=%s\n", SERVICE, command);
         CHECK_EQ(fclose(file), 0);
         test_bus_start_again(bus);
         test_bus_use(bus);
+        return bus;
+}
+
+TEST_ON_BUS(busStartsTheServiceOnDemand)
+{
+        char program[256] = "", command[300];
+        test_bus *bus;
+
+        CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+        snprintf(command, sizeof command, "%s --role serveAndStay", program);
+        bus = begin_bus_that_starts(command);
         check_echo("who is there");
+        test_bus_stop(bus);
+}
+
+TEST_ON_BUS(serviceThatCannotBeStartedIsMissing)
+{
+        test_bus *bus = begin_bus_that_starts("/bin/false");
+        outcome seen;
+
+        CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -ENXIO);
         test_bus_stop(bus);
 }
 
