@@ -24,6 +24,7 @@ ROLE(chatter)
 {
         static const dn_diagnostics host = {.invoke = print_for_host, .context = "host"};
         static tally seen = {0};
+        static dn_observer *observer;
         char line[64];
 
         CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
@@ -31,7 +32,7 @@ ROLE(chatter)
                 dn_set_diagnostics(&host);
         else if (n_args > 0)
                 forbid_tables();
-        tally_observe_soon(dn_center_darwin(), "N", &seen);
+        observer = tally_observe_soon(dn_center_darwin(), "N", &seen);
         post_soon(dn_center_darwin(), "N");
         for (;;) {
                 printf("done\n");
@@ -41,6 +42,7 @@ ROLE(chatter)
                 if (strncmp(line, "shutdown", 8) == 0) {
                         CHECK_EQ(unsetenv("DARWIN_NOTIFY_DEBUG"), 0);
                         CHECK_EQ(dn_shutdown(), 0);
+                        observer = dn_observer_unref(observer);
                 } else
                         post_soon(dn_center_darwin(), "N");
         }
