@@ -25,11 +25,8 @@ static dn__progress *progress_new(dn__region *region, uint64_t n_left)
         if (!progress)
                 return NULL;
         progress->region = region;
-        /* Without a tag there may be no memory behind a slot. */
-        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++)
-                if (atomic_load(&region->table->tags[i]))
-                        progress->given[i] =
-                                dn__slot_get_generation(&region->table->slots[i]) - n_left;
+        for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++)
+                progress->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
         return progress;
 }
 
@@ -167,9 +164,7 @@ void dn__prefix_missed(dn__hub *hub, dn__progress *left)
 
         if (!region || atomic_load(&hub->n_prefixes) == 0)
                 return;
-        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
-                if (atomic_load(&region->table->tags[i]) == 0)
-                        continue;
+        for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++) {
                 dn__hub_lock(hub);
                 if (left || hub->progress)
                         hand_slot(hub, left ? left : hub->progress, i);

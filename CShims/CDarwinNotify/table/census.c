@@ -123,7 +123,7 @@ int dn__census_take(const dn__region *region, dn__census *ret_census)
         char text[DN__SLOT_NAME_BYTES];
         dn__census census = { 0 };
 
-        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
+        for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++) {
                 dn__census_name name = { .name = text, .pids = pids };
 
                 if (!read_slot(region, i, &living, text, &name) || add(&census, name) == 0)

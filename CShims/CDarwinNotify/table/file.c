@@ -255,7 +255,7 @@ static int write_table(int fd)
                 return -errno;
         /* The part everyone reads; the rest is reserved by its users. Not posix_fallocate(), which
          * writes if the file system cannot reserve. */
-        if (fallocate(fd, 0, 0, (off_t)offsetof(dn__shm_table, processes)) < 0)
+        if (fallocate(fd, 0, 0, (off_t)offsetof(dn__shm_table, tags)) < 0)
                 return -errno;
         if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
                 return -EIO;

@@ -1,4 +1,4 @@
-/* The memory layout of the table shared by the processes of one user. Version 3.
+/* The memory layout of the table shared by the processes of one user. Version 4.
  *
  *   header     one page, with global state
  *   owners     uint64[N_SETS]                    which process is changing a set: see below
@@ -14,10 +14,11 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DN__SHM_VERSION 3
+#define DN__SHM_VERSION 4
 /* "NDTABLE" and the digit of the version. */
 #define DN__SHM_MAGIC (UINT64_C(0x30454c424154444e) + ((uint64_t)DN__SHM_VERSION << 56))
 
@@ -108,6 +109,8 @@ typedef struct dn__shm_table {
                         _Atomic uint64_t moved;
                         /* When a process first found the file, by CLOCK_MONOTONIC; 0: not yet. */
                         _Atomic uint64_t born_ns;
+                        /* One bit for each set in which a slot ever had a name. */
+                        _Atomic uint64_t named_sets[DN__SHM_N_SETS / 64];
                 };
                 unsigned char header_page[DN__SHM_PAGE_BYTES];
         };
@@ -117,6 +120,27 @@ typedef struct dn__shm_table {
         _Atomic uint64_t marks[DN__SHM_N_PROCESSES][DN__SHM_MARK_WORDS];
         dn__shm_slot slots[DN__SHM_N_SLOTS];
 } dn__shm_table;
+
+/* Returns whether a slot of the set ever had a name. If not, its tags may have no memory. */
+static inline bool dn__shm_set_is_named(const dn__shm_table *table, size_t set)
+{
+        return atomic_load_explicit(&table->named_sets[set / 64], memory_order_acquire) &
+               UINT64_C(1) << set % 64;
+}
+
+/* Returns the first slot from `index` on that has a name, or DN__SHM_N_SLOTS. */
+static inline size_t dn__shm_next_named(const dn__shm_table *table, size_t index)
+{
+        for (; index < DN__SHM_N_SLOTS; index++) {
+                size_t set = index / DN__SHM_SLOTS_PER_SET;
+
+                if (!dn__shm_set_is_named(table, set))
+                        index = (set + 1) * DN__SHM_SLOTS_PER_SET - 1;
+                else if (atomic_load(&table->tags[index]))
+                        break;
+        }
+        return index;
+}
 
 static_assert(sizeof(dn__shm_slot) == 704, "part of the format");
 static_assert(offsetof(dn__shm_slot, holders) == 64, "part of the format");

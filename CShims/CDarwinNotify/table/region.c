@@ -88,11 +88,10 @@ static void clear_holder(dn__shm_table *table, unsigned process)
 {
         uint64_t bit = UINT64_C(1) << process % 64;
 
-        for (size_t i = 0; i < DN__SHM_N_SLOTS; i++) {
+        for (size_t i = 0; (i = dn__shm_next_named(table, i)) < DN__SHM_N_SLOTS; i++) {
                 _Atomic uint64_t *holders = &table->slots[i].holders[process / 64];
 
-                if (atomic_load_explicit(&table->tags[i], memory_order_relaxed) &&
-                    (atomic_load_explicit(holders, memory_order_relaxed) & bit))
+                if (atomic_load_explicit(holders, memory_order_relaxed) & bit)
                         (void)atomic_fetch_and(holders, ~bit);
         }
 }

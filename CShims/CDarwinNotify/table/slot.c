@@ -66,9 +66,11 @@ static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t
 
 static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *name)
 {
-        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        size_t set = dn__shm_set_of(hash), first = set * DN__SHM_SLOTS_PER_SET;
         dn__shm_table *table = region->table;
 
+        if (!dn__shm_set_is_named(table, set))
+                return NULL;
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
                 if (has_tag(region, &table->slots[i], hash) &&
                     slot_has_name(&table->slots[i], name))
@@ -79,9 +81,11 @@ static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *
 dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
                             size_t n_name_bytes)
 {
-        size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
+        size_t set = dn__shm_set_of(hash), first = set * DN__SHM_SLOTS_PER_SET;
         words words;
 
+        if (!dn__shm_set_is_named(region->table, set))
+                return NULL;
         /* Most posts are of names that nobody holds: detect that before copying the name. */
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++) {
                 if (atomic_load_explicit(&region->table->tags[i], memory_order_relaxed) ==
@@ -213,7 +217,7 @@ static bool slot_is_free(const dn__region *region, const dn__shm_slot *slot)
                !slot_is_held(region, slot);
 }
 
-/* Finds room in the set: preferably a never used slot, otherwise one whose name nobody holds. */
+/* Finds room in the set, whose tags must have memory: preferably a never used slot, otherwise one whose name nobody holds. */
 static dn__shm_slot *find_room(const dn__region *region, size_t set)
 {
         size_t first = set * DN__SHM_SLOTS_PER_SET, end = first + DN__SHM_SLOTS_PER_SET;
@@ -227,12 +231,28 @@ static dn__shm_slot *find_room(const dn__region *region, size_t set)
         return NULL;
 }
 
+/* Returns NULL if there is no room, or no memory for it. */
+static dn__shm_slot *reserve_room(const dn__region *region, size_t set)
+{
+        _Atomic uint64_t *tags = &region->table->tags[set * DN__SHM_SLOTS_PER_SET];
+        dn__shm_slot *room;
+
+        if (dn__region_reserve(region, tags, DN__SHM_SLOTS_PER_SET * sizeof(*tags)) < 0)
+                return NULL;
+        room = find_room(region, set);
+        if (!room || dn__region_reserve(region, room, sizeof(*room)) < 0)
+                return NULL;
+        return room;
+}
+
 /* The slot must be free and have memory. */
 static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
                           const words *name)
 {
         _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
+        size_t set = index_of(region, slot) / DN__SHM_SLOTS_PER_SET;
 
+        (void)atomic_fetch_or(&region->table->named_sets[set / 64], UINT64_C(1) << set % 64);
         atomic_store(tag, 0);
         for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
                 atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
@@ -283,8 +303,8 @@ dn__shm_slot *dn__slot_hold_until(dn__region *region, uint64_t hash, const char 
 
                 /* Does the slow part before other processes have to wait for it. */
                 if (!find(region, hash, &words)) {
-                        room = find_room(region, set);
-                        if (!room || dn__region_reserve(region, room, sizeof(*room)) < 0)
+                        room = reserve_room(region, set);
+                        if (!room)
                                 return NULL;
                 }
                 if (!set_acquire(region, set, deadline_us))

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,22 @@ TEST_NO_BUS(nameHasOneSlotForAllProcesses)
         CHECK_EQ(dn__slot_get_generation(of_b), generation);
         dn__region_close(a);
         dn__region_close(b);
+}
+
+/* A name has its page of tags and its slot, an entry its page of marks. The second region has the
+ * entry that the first one had, so it clears what the first one held. */
+TEST_NO_BUS(aTableTakesMemoryOnlyForNamesAndEntriesInUse)
+{
+        dn__region *region;
+        struct stat file;
+
+        for (int i = 0; i < 2; i++) {
+                region = open_region("key");
+                CHECK(hold(region, "com.example.x"));
+                CHECK_EQ(stat(region->file.path, &file), 0);
+                CHECK(file.st_blocks * 512 <= 10 * DN__SHM_PAGE_BYTES);
+                dn__region_close(region);
+        }
 }
 
 TEST_NO_BUS(eachKeyHasItsOwnTable)
