@@ -17,6 +17,7 @@
 /* --- Harm ----------------------------------------------------------------------------------- */
 
 static char table[512], directory[300], runtime[256], elsewhere[300];
+static test_bus *bus;
 
 static void move_away(const char *path)
 {
@@ -86,7 +87,7 @@ static void damage_the_header(void)
 {
         dn__region *region;
 
-        CHECK_EQ(dn__region_open("none", &region), 0);
+        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
         region->table->n_processes_used = UINT64_MAX;
         dn__region_close(region);
 }
@@ -131,8 +132,8 @@ static void replace_the_tree(void)
 
 /* --- Those who meet again ------------------------------------------------------------------- */
 
-/* As an ordinary user, from whom files can be kept. */
-static void begin(void)
+/* Without a bus: as an ordinary user, from whom files can be kept. */
+static void become_user(void)
 {
         test_bus_use_nothing();
         snprintf(runtime, sizeof runtime, "/run/user/%d", USER);
@@ -142,9 +143,24 @@ static void begin(void)
         CHECK_EQ(mkdir(runtime, 0700), 0);
         setenv("XDG_RUNTIME_DIR", runtime, 1);
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
+}
+
+static void begin_with(const char *kind)
+{
+        bus = test_bus_start(kind, NULL);
+        test_bus_use(bus);
+        if (test_bus_is_none(bus))
+                become_user();
+        else
+                snprintf(runtime, sizeof runtime, "%s", test_bus_directory(bus));
         CHECK_EQ(dn__fork_init(), 0);
         snprintf(directory, sizeof directory, "%s", table_directory());
         snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", runtime);
+}
+
+static void begin(void)
+{
+        begin_with("none");
 }
 
 static void hear(test_child *const *members, size_t n, void (*harm)(void))
@@ -190,8 +206,10 @@ static void check_that_they_meet(void (*harm)(void), bool posts)
                 post_by(stopped, "something");
         hear((test_child *[]){a, b, late, stopped}, 4, NULL);
         WAIT_UNTIL(share(a, b) && share(b, late) && share(late, stopped) && share(stopped, a));
+        /* A bus may still have signals of tables that some were never in. */
+        hear((test_child *[]){a, b, late, stopped}, 4, NULL);
         uint64_t of_a = posts_of(a), of_stopped = posts_of(stopped);
-        for (uint64_t i = 1; i <= 3; i++) {
+        for (uint64_t i = 1; i <= 3 && test_bus_is_none(bus); i++) {
                 post_by(late, "A");
                 WAIT_UNTIL_EQ(posts_of(a), of_a + i);
                 WAIT_UNTIL_EQ(posts_of(stopped), of_stopped + i);
@@ -209,7 +227,7 @@ static void check_all(void (*const *harms)(void), size_t n)
                 pid_t pid = test_fork();
 
                 if (pid == 0) {
-                        begin();
+                        begin_with(NULL);
                         check_that_they_meet(harms[i], true);
                         _exit(0);
                 }
@@ -227,20 +245,20 @@ static void check_all(void (*const *harms)(void), size_t n)
                 check_all(harms, sizeof harms / sizeof *harms);                                    \
         } while (0)
 
-TEST_NO_BUS(processesThatOnlyWaitMeetAgain)
+TEST(processesThatOnlyWaitMeetAgain)
 {
-        begin();
+        begin_with(NULL);
         check_that_they_meet(remove_file, false);
 }
 
-TEST_NO_BUS(processesMeetAgainWhateverReplacesTheTable)
+TEST(processesMeetAgainWhateverReplacesTheTable)
 {
         CHECK_ALL(rename_file, replace_by_text, replace_by_another_table,
                   replace_by_a_link_to_itself, replace_by_a_pipe, replace_by_a_directory,
                   make_the_file_unreadable, damage_the_header);
 }
 
-TEST_NO_BUS(processesMeetAgainWhateverReplacesTheDirectory)
+TEST(processesMeetAgainWhateverReplacesTheDirectory)
 {
         CHECK_ALL(remove_the_directory, rename_the_directory,
                   replace_the_directory_by_a_link_to_it, replace_the_directory_by_a_file,
@@ -298,12 +316,28 @@ TEST_NO_BUS(aProcessMayLiveThroughALogoutThatRemovesItsTable)
         end_member(next);
 }
 
+/* A bus that ends with the directory is found again with the next one. */
+TEST_ON_BUS(aProcessMayLiveThroughALogoutThatTakesItsBus)
+{
+        begin_with(NULL);
+        test_child *lives = spawn_member("A");
+        test_bus_kill(bus);
+        test_remove_tree(runtime);
+        hear((test_child *[]){lives}, 1, NULL);
+        CHECK_EQ(mkdir(runtime, 0700), 0);
+        test_bus_start_again(bus);
+        test_child *next = spawn_member("A");
+        check_that_they_share(lives, next);
+        end_member(lives);
+        end_member(next);
+}
+
 /* --- Posters ---------------------------------------------------------------------------------- */
 
 /* It has never had a table and finds none: the observer is notified as it moves. */
-TEST_NO_BUS(aSinglePostRightAfterARemovalIsHeard)
+TEST(aSinglePostRightAfterARemovalIsHeard)
 {
-        begin_without_bus();
+        test_bus_begin();
         test_child *observer = spawn_member("A");
         remove_table();
         post_elsewhere("A", 1, "_exit");
@@ -331,9 +365,9 @@ ROLE(postOn)
 
 /* A removal as soon as one of the observers, not always the same one, is in the next table. The
  * last posts follow the last removal at once. */
-TEST_NO_BUS(lastPostsAreHeardAmidTwelveRemovals)
+TEST(lastPostsAreHeardAmidTwelveRemovals)
 {
-        begin_without_bus();
+        test_bus_begin();
         test_child *observers[] = {spawn_member("A"), spawn_member("B")};
         test_child *posters[] = {test_spawn_role("postOn", "A", NULL),
                                  test_spawn_role("postOn", "B", NULL)};

@@ -7,6 +7,7 @@
 #include "notify-tally.h"
 #include "roles.h"
 #include "shm.h"
+#include "table-file.h"
 #include "util/hash.h"
 #include "util/wake.h"
 
@@ -234,6 +235,34 @@ TEST(randomBytesNeitherCrashNorHangAnybody)
         }
         check_delivery("other");
         CHECK_EQ(test_child_wait(observer), 0);
+}
+
+/* Nobody is marked any more, and the sets seem to be changed by a process that lives. */
+TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
+{
+        static tally seen;
+        dn__region *region;
+
+        begin_without_bus();
+        test_child *child = spawn_member("A");
+        tally_observe(dn_center_darwin(), "B", &seen);
+        CHECK_EQ(dn__region_open("none", &region), 0);
+        for (int i = 0; i < DN__SHM_N_SETS; i++)
+                atomic_store(&region->table->owners[i], region->owner);
+        for (int i = 0; i < 2; i++)
+                memset((void *)find_slot(region, names[i])->holders, 0,
+                       sizeof(find_slot(region, names[i])->holders));
+        post_by(child, "B");
+        post_ok(dn_center_darwin(), "A");
+        remove_table();
+        WAIT_UNTIL((post_by(child, "C"), has_table(child)));
+        WAIT_UNTIL(posts_of(child) > 0 && seen.n_posts > 0);
+        uint64_t of_child = posts_of(child), of_us = seen.n_posts;
+        post_by(child, "B");
+        post_ok(dn_center_darwin(), "A");
+        WAIT_UNTIL(posts_of(child) > of_child && seen.n_posts > of_us);
+        end_member(child);
+        dn__region_close(region);
 }
 
 /* The name "N" is not in the table. */
