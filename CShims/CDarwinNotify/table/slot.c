@@ -217,7 +217,8 @@ static bool slot_is_free(const dn__region *region, const dn__shm_slot *slot)
                !slot_is_held(region, slot);
 }
 
-/* Finds room in the set, whose tags must have memory: preferably a never used slot, otherwise one whose name nobody holds. */
+/* Finds room in the set, whose tags must have memory: preferably a slot that was never used,
+ * otherwise one whose name nobody holds. */
 static dn__shm_slot *find_room(const dn__region *region, size_t set)
 {
         size_t first = set * DN__SHM_SLOTS_PER_SET, end = first + DN__SHM_SLOTS_PER_SET;
