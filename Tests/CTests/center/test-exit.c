@@ -1,4 +1,4 @@
-/* Callbacks of a process that exits. */
+/* Callbacks and posts of a process that exits. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -117,6 +117,68 @@ TEST_NO_BUS(aHandlerMayExit)
 TEST_NO_BUS(exitDoesNotWaitForEverForAHandler)
 {
         CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "never", NULL)), 0);
+}
+
+/* --- posts that the bus has not read ---------------------------------------------------------- */
+
+#define N_LAST_POSTS 100
+
+/* How long a process waits at its exit for the bus. */
+#define PATIENCE_US 900000
+
+static void stay(const dn_event *event, void *context)
+{
+        (void)event, (void)context;
+        printf("busy\n");
+        for (;;)
+                (void)pause();
+}
+
+/* "block" keeps it from reading; it posts and observes "last". */
+ROLE(leaveWithSomethingUnread)
+{
+        dn_executor executor = dn_executor_inline();
+        dn_handler blocking = { .invoke = stay };
+        char line[8];
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "block", blocking, &executor, NULL), 0);
+        tally_observe(dn_center_darwin(), "last", &seen);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        printf("ready\n");
+        CHECK(fgets(line, sizeof line, stdin));
+        for (int i = 0; i < N_LAST_POSTS; i++)
+                post_ok(dn_center_darwin(), "last");
+        printf("posted\n");
+        exit(0);
+}
+
+/* A bus that writes to a process and finds it gone with unread data stops reading what the process
+ * had sent. */
+TEST_ON_BUS(exitWaitsUntilTheBusHasReadThePosts)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_child *child = test_spawn_role("leaveWithSomethingUnread", NULL);
+        test_signal signal;
+
+        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_peer_post(peer, "block");
+        CHECK_STREQ(test_child_read_line(child), "busy");
+        test_peer_post(peer, "block");
+        test_peer_sync(peer);
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_bus_pause(bus);
+        uint64_t before_us = test_now_us();
+        CHECK_STREQ(test_child_ask(child, "leave"), "posted");
+        test_let_pass_ms(200); /* otherwise it would have exited by now */
+        test_bus_resume(bus);
+        if (test_now_us() - before_us > PATIENCE_US)
+                SKIP("the machine stood still");
+        for (int i = 0; i < N_LAST_POSTS; i++) {
+                test_peer_next(peer, &signal);
+                CHECK_STREQ(signal.name, "last");
+        }
+        CHECK_EQ(test_child_wait(child), 0);
 }
 
 TEST_MAIN()

@@ -13,35 +13,6 @@
 #define N_INTERRUPTED (TEST_HAS_SANITIZER ? 10000 : 100000)
 #define N_QUIET_CHECKS 1000000
 
-TEST(ownPostIsSeenWhenItReturns)
-{
-        test_bus_begin();
-        int token = add_check(N);
-
-        CHECK(is_changed(token));
-        CHECK(!is_changed(token));
-        for (int i = 0; i < 1000; i++) {
-                post(N);
-                CHECK(is_changed(token));
-                CHECK(!is_changed(token));
-        }
-}
-
-TEST(postOfAnotherProcessIsSeenWhenItReturns)
-{
-        test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
-        int token = add_check(N);
-
-        CHECK(is_changed(token));
-        for (int i = 0; i < 200; i++) {
-                CHECK(!is_changed(token));
-                let_post(poster);
-                CHECK(is_changed(token));
-        }
-        CHECK_EQ(test_child_wait(poster), 0);
-}
-
 TEST(eachTokenOfEveryKindSeesAPostOnce)
 {
         test_bus_begin();
@@ -50,12 +21,12 @@ TEST(eachTokenOfEveryKindSeesAPostOnce)
 
         for (int i = 0; i < 2 * N_KINDS; i++)
                 tokens[i] = add_kind(i % N_KINDS, N);
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < 20; round++) {
                 for (int i = 0; i < 2 * N_KINDS; i++)
                         CHECK(is_changed(tokens[i]));
                 for (int i = 0; i < 2 * N_KINDS; i++)
                         CHECK(!is_changed(tokens[i]));
-                if (round == 0)
+                if (round % 2)
                         post(N);
                 else
                         let_post(poster);

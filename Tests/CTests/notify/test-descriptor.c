@@ -10,7 +10,6 @@
 #include "notify-tally.h"
 
 #define N "descriptor"
-#define N_CYCLES 2048
 #define N_FLOOD (TEST_HAS_SANITIZER ? 20000 : 100000)
 
 static int add_new(const char *name, int *ret_fd)
@@ -145,26 +144,6 @@ TEST(lastSharingTokenClosesTheDescriptor)
                 check_sharers("self.A", "self.B", i);
                 check_sharers("A", "self.B", i);
         }
-}
-
-TEST(registrationCyclesLeaveNoDescriptor)
-{
-        test_bus_begin();
-        unsigned n_before = 0;
-
-        for (int i = 0; i < N_CYCLES; i++) {
-                int fd = UNTOUCHED, token = add_new(N, &fd), second = add_sharing(N, fd);
-                post(N);
-                cancel(i % 2 ? token : second);
-                CHECK(is_open(fd));
-                cancel(i % 2 ? second : token);
-                if (i == 0) {
-                        fence_executor();
-                        n_before = test_n_fds();
-                }
-        }
-        /* The library may have begun to watch the table's file after the first cycle. */
-        WAIT_UNTIL(test_n_fds() <= n_before + 1);
 }
 
 TEST(descriptorIsClosedByExecAndBlocks)

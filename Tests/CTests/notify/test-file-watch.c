@@ -127,25 +127,6 @@ TEST_NO_BUS(neighboursOfTheFileAreIgnored)
         dn__file_watch_free(watch);
 }
 
-TEST_NO_BUS(twoWatchesOfOneFileAreIndependent)
-{
-        dn__file_watch *a, *b;
-
-        put("f", 0, "text");
-        a = watch_as(0, "f", 0);
-        b = watch_as(1, "f", 0);
-        append();
-        expect_call(0, 0);
-        expect_call(1, 0);
-        fence();
-        dn__file_watch_free(a);
-        append();
-        expect_call(1, 1);
-        fence();
-        CHECK_EQ(n_calls[0], 1);
-        dn__file_watch_free(b);
-}
-
 TEST_NO_BUS(aBurstIsMerged)
 {
         dn__file_watch *watch;

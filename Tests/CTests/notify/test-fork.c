@@ -63,29 +63,19 @@ static void in_child(void (*run)(void))
         CHECK_EQ(test_wait_for(pid), 0);
 }
 
-static void use_tokens_of_parent(void)
-{
-        for (int i = 0; i < N_TOKENS; i++)
-                check_invalid(tokens[i]);
-}
-
-TEST(parentsTokensAreInvalidInTheChild)
-{
-        prepare();
-        in_child(use_tokens_of_parent);
-        check_parent(0);
-}
-
 static void use_own_tokens_then_those_of_parent(void)
 {
         static tally own;
         uint64_t state = 0;
-        int token = add_callback("N", &own), checked;
+        int token = add_callback("N", &own), checked = add_check("N"), reused = fd, none = 77;
 
-        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
-        use_tokens_of_parent();
-        for (int i = 0; i < N_TOKENS; i++)
+        for (int i = 0; i < N_TOKENS; i++) {
+                check_invalid(tokens[i]);
                 CHECK(token != tokens[i] && checked != tokens[i]);
+        }
+        CHECK_EQ(notify_register_file_descriptor("N", &reused, NOTIFY_REUSE, &none),
+                 NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(none, 77);
         CHECK(is_changed(checked));
         CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
         CHECK_EQ(state, 42); /* the parent holds it */
@@ -106,39 +96,6 @@ TEST(childHasItsOwnTokensAndConnection)
         check_parent(1);
 }
 
-TEST(childHearsThePostsOfItsParent)
-{
-        static tally own;
-
-        prepare();
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                add_callback("child", &own);
-                post("N"); /* says that it is ready */
-                WAIT_UNTIL_EQ(own.n_calls, 1);
-                exit(0);
-        }
-        WAIT_UNTIL_EQ(heard.n_calls, 1);
-        post("child");
-        CHECK_EQ(test_wait_for(pid), 0);
-        check_parent(1);
-}
-
-TEST(parentsDescriptorIsRefused)
-{
-        prepare();
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                int token = 77, reused = fd;
-                CHECK_EQ(notify_register_file_descriptor("N", &reused, NOTIFY_REUSE, &token),
-                         NOTIFY_STATUS_INVALID_FILE);
-                CHECK_EQ(token, 77);
-                exit(0);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
-        check_parent(0);
-}
-
 static void use_in_grandchild(void)
 {
         static tally own;
@@ -153,36 +110,6 @@ TEST(grandchildrenBehaveLikeChildren)
 {
         prepare();
         in_child(use_in_grandchild);
-        WAIT_UNTIL_EQ(heard.n_calls, 1);
-        check_parent(1);
-}
-
-/* After exec everything is new. */
-ROLE(useAll)
-{
-        static tally own = {0};
-        int checked;
-
-        add_callback("E", &own);
-        CHECK_EQ(notify_register_check("E", &checked), NOTIFY_STATUS_OK);
-        CHECK(is_changed(checked));
-        post("E");
-        CHECK(is_changed(checked));
-        WAIT_UNTIL_EQ(own.n_calls, 1);
-        post("N");
-        return 0;
-}
-
-TEST(childThatExecsWorks)
-{
-        prepare();
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                post("other"); /* the library was already used in the child */
-                execl("/proc/self/exe", "again", "--role", "useAll", (char *)NULL);
-                _exit(1);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
         WAIT_UNTIL_EQ(heard.n_calls, 1);
         check_parent(1);
 }

@@ -135,22 +135,6 @@ TEST(suspendedTokenIsNotifiedOnceAfterwards)
         CHECK_EQ(seen.n_calls, 1);
 }
 
-TEST(onlyRequestedChangesCount)
-{
-        begin();
-        int deleted = add_check(N), written = add_check(N);
-
-        CHECK_EQ(notify_monitor_file(deleted, path, NOTIFY_MONITOR_DELETE), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_monitor_file(written, path, NOTIFY_MONITOR_WRITE), NOTIFY_STATUS_OK);
-        CHECK(is_changed(deleted));
-        CHECK(is_changed(written));
-        touch();
-        WAIT_UNTIL(is_changed(written));
-        CHECK(!is_changed(deleted));
-        CHECK_EQ(unlink(path), 0);
-        WAIT_UNTIL(is_changed(deleted));
-}
-
 TEST(invalidRequestsAreRefused)
 {
         begin();

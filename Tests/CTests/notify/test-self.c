@@ -7,10 +7,6 @@
 
 #define SECRET "self.secret"
 
-static const char *const crossing[] = {"selfish.x", "self", "Self.x", "self_x", "x.self.", "end"};
-
-#define N_CROSSING (sizeof crossing / sizeof *crossing)
-
 /* A registration of each kind for a name, with what it received. */
 typedef struct everything {
         int check;
@@ -191,63 +187,6 @@ TEST(otherProcessesReceiveNothing)
         CHECK_EQ(notify_post("fence"), NOTIFY_STATUS_OK);
         CHECK_STREQ(test_child_ask(child, "tell"), "0 0 0");
         CHECK_EQ(test_child_wait(child), 0);
-}
-
-TEST_ON_BUS(foreignSignalsAreIgnored)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static everything all = {0};
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        register_everything(&all, SECRET);
-        check_everything(&all, true);
-        test_peer_post(peer, SECRET);
-        fence_bus(peer);
-        check_everything(&all, false);
-        CHECK_EQ(all.n_calls, 0);
-        CHECK_EQ(n_signals, 0);
-}
-
-TEST_ON_BUS(similarNamesLeaveTheProcess)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen[N_CROSSING] = {0};
-        test_signal signal;
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        for (size_t i = 0; i < N_CROSSING; i++)
-                tally_observe(dn_center_darwin(), crossing[i], &seen[i]);
-        for (size_t i = 0; i < N_CROSSING; i++) {
-                CHECK_EQ(notify_post(crossing[i]), NOTIFY_STATUS_OK);
-                test_peer_next(peer, &signal);
-                CHECK_STREQ(signal.name, crossing[i]);
-                post_elsewhere(crossing[i], 1, "_exit");
-                WAIT_UNTIL_EQ(seen[i].n_posts, 2);
-                test_peer_next(peer, &signal);
-        }
-}
-
-TEST_NO_BUS(suspendedTokenIsNotifiedOnceAfterwards)
-{
-        static everything all = {0};
-
-        register_everything(&all, SECRET);
-        CHECK_EQ(notify_suspend(all.callback), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_suspend(all.signal), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_suspend(all.descriptor), NOTIFY_STATUS_OK);
-        for (int i = 0; i < 3; i++)
-                CHECK_EQ(notify_post(SECRET), NOTIFY_STATUS_OK);
-        fence_executor();
-        CHECK_EQ(all.n_calls, 0);
-        CHECK_EQ(n_signals, 0);
-        CHECK_EQ(notify_resume(all.callback), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_resume(all.signal), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_resume(all.descriptor), NOTIFY_STATUS_OK);
-        check_one_delivery(&all, 0);
-        fence_executor();
-        CHECK_EQ(all.n_calls, 1);
 }
 
 TEST_MAIN()

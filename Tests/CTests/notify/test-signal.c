@@ -69,19 +69,6 @@ TEST(handlerReceivesItsToken)
         }
 }
 
-TEST(postsOfAnotherProcessAreSignalled)
-{
-        test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", "A", NULL);
-
-        register_both("A", "B");
-        for (unsigned i = 1; i <= N_POSTS; i++) {
-                let_post(poster);
-                check_counts(i, i, 0);
-        }
-        test_child_wait(poster);
-}
-
 /* They carry no value and come from the process itself. */
 TEST(signalThatAThreadWaitsForArrives)
 {

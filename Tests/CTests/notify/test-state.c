@@ -1,10 +1,8 @@
 /* The 64-bit state of a name. */
-#include <pthread.h>
 
 #include "notify-tally.h"
 #include "roles.h"
 
-#define N_ROUNDS 300
 #define N_WRITERS 4
 #define ODD_STATE UINT64_C(0xdeadbeef00000001)
 
@@ -264,48 +262,6 @@ TEST(settingDeliversNothing)
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK); /* both would have noticed */
         CHECK(is_changed(checked));
         WAIT_UNTIL_EQ(seen.n_calls, 1);
-}
-
-TEST(differentNamesHaveDifferentStates)
-{
-        static const char *const names[] = {"a", "a.b", "A", "ab", "self.a", "b"};
-        test_bus_begin();
-        const size_t n = sizeof names / sizeof *names;
-        int tokens[sizeof names / sizeof *names];
-
-        for (size_t i = 0; i < n; i++)
-                tokens[i] = add_check(names[i]);
-        for (size_t i = 0; i < n; i++) {
-                CHECK_EQ(get_state(tokens[i]), 0);
-                set(tokens[i], ODD_STATE + (uint64_t)i);
-        }
-        for (size_t i = 0; i < n; i++)
-                CHECK_EQ(get_state(tokens[i]), ODD_STATE + (uint64_t)i);
-}
-
-static void *write_patterns(void *argument)
-{
-        int token = *(int *)argument;
-
-        for (uint64_t i = 0; i < 200000; i++)
-                set(token, (i & 0xff) * UINT64_C(0x0101010101010101));
-        return NULL;
-}
-
-TEST(statesOfConcurrentWritersAreNeverMixed)
-{
-        test_bus_begin();
-        int token = add_check("N");
-        pthread_t threads[2];
-
-        for (int i = 0; i < 2; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, write_patterns, &token), 0);
-        for (int i = 0; i < 200000; i++) {
-                uint64_t state = get_state(token);
-                CHECK_EQ(state, (state & 0xff) * UINT64_C(0x0101010101010101));
-        }
-        for (int i = 0; i < 2; i++)
-                pthread_join(threads[i], NULL);
 }
 
 TEST_MAIN()

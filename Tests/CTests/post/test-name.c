@@ -1,7 +1,85 @@
-/* Which names are considered equal. */
+/* Which names are valid, who may use them, which leave the process, and which are equal. */
+#include "post/name.h"
+
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
+
+static dn__name name_of(const char *text)
+{
+        dn__name name;
+
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        return name;
+}
+
+TEST_NO_BUS(namesAreCheckedEquallyForAllUses)
+{
+        char text[600];
+        dn__name name;
+
+        memset(text, 'x', sizeof(text));
+        text[511] = '\0';
+        CHECK_EQ(name_of(text).n_bytes, 511);
+        text[511] = 'x';
+        text[512] = '\0';
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), -ENAMETOOLONG);
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_PROCESS), 0);
+        memcpy(text, "self.", 5);
+        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
+        CHECK_EQ(dn__name_init(&name, NULL, DN__REACH_BEYOND), -EINVAL);
+        CHECK_EQ(dn__name_init(&name, "", DN__REACH_BEYOND), -EINVAL);
+        CHECK_EQ(dn__name_init(&name, "\xff", DN__REACH_BEYOND), -EINVAL);
+}
+
+TEST_NO_BUS(onlyTheSelfPrefixKeepsNamesInTheProcess)
+{
+        static const char *const crossing[] = {"self", "selfish.x", "Self.x", "self_x", "x.self."};
+
+        CHECK_EQ(name_of("self.x").reach, DN__REACH_PROCESS);
+        CHECK_EQ(name_of("self.").reach, DN__REACH_PROCESS);
+        for (size_t i = 0; i < sizeof crossing / sizeof *crossing; i++)
+                CHECK_EQ(name_of(crossing[i]).reach, DN__REACH_BEYOND);
+}
+
+/* --- Access ----------------------------------------------------------------------------------- */
+
+#define USER 65534
+
+enum { NOBODY, OBSERVERS, ALL }; /* what such a user may do with the name of a line */
+
+static const struct {
+        int allowed;
+        const char *names[20];
+} access_of_user[] = {
+        {ALL, {"user.uid.65534", "user.uid.65534.x", "user.uid.65534.", "user.uid.65534.user.uid.0"}},
+        {ALL, {"user.uid", "user.uid2.0", "user.uidx.0", "users.uid.0", "x.user.uid.0",
+               "User.uid.0", "user.UID.0", "self.user.uid.0"}},
+        {ALL, {"com.apple.system", "com.apple.systems.x", "com.apple.systemx", "com.apple.x",
+               "com.Apple.system.x", "x.com.apple.system.x"}},
+        {OBSERVERS, {"com.apple.system.x", "com.apple.system."}},
+        {NOBODY, {"user.uid.655340", "user.uid.6553", "user.uid.0", "user.uid.6",
+                  "user.uid.65535", "user.uid.0.x", "user.uid.6553.4", "user.uid.655340.x",
+                  "user.uid.4294967295", "user.uid.", "user.uid.x", "user.uid.1x", "user.uid.-1",
+                  "user.uid. 1", "user.uid..1", "user.uid.65534x", "user.uid.0xfffe",
+                  "user.uid.065534"}},
+};
+
+TEST_NO_BUS(reservedNamesAreForTheirUserAndForRoot)
+{
+        for (size_t i = 0; i < sizeof access_of_user / sizeof *access_of_user; i++)
+                for (const char *const *text = access_of_user[i].names; *text; text++) {
+                        dn__name name = name_of(*text);
+                        CHECK_EQ(dn__name_may_observe(&name, USER),
+                                 access_of_user[i].allowed >= OBSERVERS);
+                        CHECK_EQ(dn__name_may_post(&name, USER), access_of_user[i].allowed == ALL);
+                        CHECK(name.is_reserved || access_of_user[i].allowed == ALL);
+                        CHECK(dn__name_may_observe(&name, 0) && dn__name_may_post(&name, 0));
+                }
+        CHECK(name_of("user.uid.65534").is_reserved && !name_of("user.uidx").is_reserved);
+}
+
+/* --- Equality --------------------------------------------------------------------------------- */
 
 /* They look alike to a reader, a database or a careless encoder, yet all differ. */
 static const char *const different[] = {
@@ -23,109 +101,24 @@ ROLE(postDifferent)
         return 0;
 }
 
+/* By another process with the library, and by a program that knows only their interfaces. */
 TEST(differentNamesAreKeptApart)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen[N_DIFFERENT] = {0};
+        static tally seen[N_DIFFERENT];
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 tally_observe(dn_center_darwin(), different[i], &seen[i]);
         check_each_hears_one("postDifferent", seen, N_DIFFERENT, peer);
-}
-
-TEST_ON_BUS(foreignPostsOfDifferentNamesAreKeptApart)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen[N_DIFFERENT] = {0};
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        for (size_t i = 0; i < N_DIFFERENT; i++)
-                tally_observe(dn_center_darwin(), different[i], &seen[i]);
+        if (!test_peer_is_on_bus(peer))
+                return;
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 test_peer_post(peer, different[i]);
         fence_bus(peer);
         for (size_t i = 0; i < N_DIFFERENT; i++)
-                CHECK_EQ(seen[i].n_calls, 1);
-}
-
-/* 511 bytes, differing in the last. */
-static void fill_long(char name[DN_NAME_MAX_BYTES + 1], char last)
-{
-        memset(name, 'n', DN_NAME_MAX_BYTES);
-        name[DN_NAME_MAX_BYTES - 1] = last;
-        name[DN_NAME_MAX_BYTES] = '\0';
-}
-
-TEST(longestNamesAreKeptApart)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        char one[DN_NAME_MAX_BYTES + 1], other[DN_NAME_MAX_BYTES + 1];
-        static tally of_one = {0}, of_other = {0};
-
-        fill_long(one, '1');
-        fill_long(other, '2');
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        tally_observe(dn_center_darwin(), one, &of_one);
-        tally_observe(dn_center_darwin(), other, &of_other);
-        post_elsewhere(one, 1, "return");
-        WAIT_UNTIL_EQ(of_one.n_calls, 1);
-        fence_bus(peer);
-        CHECK_EQ(of_other.n_calls, 0);
-        post_elsewhere(other, 1, "return");
-        WAIT_UNTIL_EQ(of_other.n_calls, 1);
-        CHECK_EQ(of_one.n_calls, 1);
-}
-
-static _Atomic uint64_t n_same_bytes;
-
-static void compare_name(const dn_event *event, void *context)
-{
-        if (strcmp(event->name, context) == 0)
-                n_same_bytes++;
-}
-
-TEST(namesOfEveryLengthArriveUnchanged)
-{
-        static const size_t lengths[] = {1, 229, 230, 231, 235, 236, 511};
-        static char names[2 * sizeof lengths / sizeof *lengths][DN_NAME_MAX_BYTES + 1];
-        test_bus_begin();
-        const size_t n = sizeof lengths / sizeof *lengths;
-
-        for (size_t i = 0; i < 2 * n; i++) { /* the second half needs three bytes each */
-                memset(names[i], i < n ? 'a' : '-', lengths[i % n]);
-                dn_handler handler = {.invoke = compare_name, .context = names[i]};
-                CHECK_EQ(dn_center_observe(dn_center_darwin(), names[i], handler, NULL, NULL), 0);
-        }
-        for (size_t i = 0; i < 2 * n; i++)
-                post_elsewhere(names[i], 1, "return");
-        WAIT_UNTIL_EQ(n_same_bytes, 2 * n);
-}
-
-TEST_ON_BUS(refusedNamesDoNotAffectTheConnection)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        dn_center *center = dn_center_darwin();
-        test_signal before, after;
-        char long_name[DN_NAME_MAX_BYTES + 2] = "";
-
-        memset(long_name, 'n', sizeof long_name - 1);
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        post_ok(center, "good");
-        test_peer_next(peer, &before);
-        CHECK_EQ(dn_center_post(center, "", NULL, NULL, 0), -EINVAL);
-        CHECK_EQ(dn_center_post(center, "\xff", NULL, NULL, 0), -EINVAL);
-        CHECK_EQ(dn_center_post(center, "\xef\xbf\xbf", NULL, NULL, 0), -EINVAL);
-        CHECK_EQ(dn_center_post(center, NULL, NULL, NULL, 0), -EINVAL);
-        CHECK_EQ(dn_center_post(center, long_name, NULL, NULL, 0), -ENAMETOOLONG);
-        post_ok(center, "good");
-        test_peer_next(peer, &after); /* the very next one: nothing was sent for the refused ones */
-        CHECK_STREQ(after.name, "good");
-        CHECK_STREQ(after.sender, before.sender);
+                WAIT_UNTIL_EQ(seen[i].n_posts, 2);
 }
 
 TEST_MAIN()
