@@ -2,10 +2,13 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "direct/ring.h"
 #include "roles.h"
+#include "shm.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
+#include "util/hash.h"
 #include "util/throttle.h"
 
 TEST_NO_BUS(aPostReachesAnotherProcess)
@@ -138,6 +141,33 @@ TEST_NO_BUS(aFloodWakesItsReceiverSeldom)
         /* A machine that is slow gives the flood more spans. */
         CHECK(n_switches < 20000 || n_switches < 2 * (DN__THROTTLE_N_EVENTS + 1) * n_spans);
         CHECK_EQ(test_child_wait(poster), 0);
+}
+
+static void count_taken(void *context, size_t slot_index)
+{
+        (void)slot_index;
+        ++*(unsigned *)context;
+}
+
+/* More than are sorted at once. */
+TEST_NO_BUS(everyMarkIsTaken)
+{
+        dn__region *region = open_region("key"), *poster = open_region("key");
+        unsigned n_taken = 0;
+
+        for (int i = 0; i < 600; i++) {
+                char name[16];
+
+                snprintf(name, sizeof name, "%d", i);
+                dn__shm_slot *slot = dn__slot_hold(region, dn__hash64(name, strlen(name)), name,
+                                                   strlen(name));
+                CHECK(slot != NULL);
+                dn__ring_holders(poster, &poster->table->slots[slot - region->table->slots]);
+        }
+        dn__ring_take(region, count_taken, &n_taken);
+        CHECK_EQ(n_taken, 600);
+        dn__region_close(region);
+        dn__region_close(poster);
 }
 
 TEST_MAIN()
