@@ -8,29 +8,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bus/scope.h"
+#include "util/cleanup.h"
 #include "util/debug.h"
 #include "util/text.h"
 
-#define SYSTEM_BUS "unix:path=/run/dbus/system_bus_socket"
+#define UNIX_PATH "unix:path="
+#define SYSTEM_BUS UNIX_PATH "/run/dbus/system_bus_socket"
+
+/* Bytes that a D-Bus address may contain unescaped. */
+static bool is_plain(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               strchr("-_/.\\*", c);
+}
 
 static int unix_address(const char *directory, char **ret_address)
 {
-        size_t n_bytes;
-        FILE *stream = open_memstream(ret_address, &n_bytes);
-        bool is_complete;
+        char *address = malloc(strlen(UNIX_PATH) + 3 * strlen(directory) + sizeof("/bus"));
+        char *end = address ? stpcpy(address, UNIX_PATH) : NULL;
 
-        if (!stream)
+        if (!address)
                 return -ENOMEM;
-        (void)fputs("unix:path=", stream);
-        dn__scope_escape(stream, directory);
-        (void)fputs("/bus", stream);
-        is_complete = !ferror(stream);
-        if (fclose(stream) == 0 && is_complete)
-                return 0;
-        free(*ret_address);
-        *ret_address = NULL;
-        return -ENOMEM;
+        for (; *directory; directory++)
+                end += sprintf(end, is_plain(*directory) ? "%c" : "%%%02x",
+                               (unsigned char)*directory);
+        (void)strcpy(end, "/bus");
+        *ret_address = address;
+        return 0;
 }
 
 /* Copies an address without the servers' GUIDs: they change when the bus restarts, but processes
@@ -107,35 +111,55 @@ static int resolve(const char *bus, dn__address *address, const char **ret_nothi
         return starts_a_program(bus) ? 0 : copy(bus, &address->address);
 }
 
-/* Returns whether an entry is "transport:key=value,...". */
-static bool is_entry(const char *entry, size_t n_bytes)
+/* --- Scopes ---------------------------------------------------------------------------------- */
+
+/* Returns an entry with the links to its socket's directory resolved, if it has one. A path with an
+ * escape is left as it is. NULL if out of memory. */
+static char *spell(const char *entry, bool *ret_is_there)
 {
-        const char *end = entry + n_bytes, *pair = memchr(entry, ':', n_bytes);
+        char *directory DN__FREES = NULL, *resolved DN__FREES = NULL, *scope;
+        const char *path, *slash = strrchr(entry, '/');
 
-        if (!pair || pair == entry)
-                return false;
-        while (pair++ < end) {
-                size_t n_pair = strcspn(pair, ",;");
-
-                if (n_pair && !memchr(pair, '=', n_pair))
-                        return false;
-                pair += n_pair;
-        }
-        return true;
+        *ret_is_there = true;
+        if (!dn__text_begins_with(entry, UNIX_PATH "/") || strpbrk(entry, "%,"))
+                return strdup(entry);
+        path = entry + strlen(UNIX_PATH);
+        *ret_is_there = access(path, F_OK) == 0;
+        directory = strndup(path, (size_t)(slash + 1 - path));
+        resolved = directory ? realpath(directory, NULL) : NULL;
+        if (!resolved)
+                return strdup(entry);
+        return asprintf(&scope, UNIX_PATH "%s%s", resolved, slash) < 0 ? NULL : scope;
 }
+
+/* Returns the spelling of the first entry that may have a bus behind it, or else of the first. */
+static char *scope_of(const char *address)
+{
+        char *copied DN__FREES = strdup(address), *rest = copied, *entry, *first = NULL;
+        bool is_there = false;
+
+        while (!is_there && (entry = strsep(&rest, ";"))) {
+                char *scope = *entry ? spell(entry, &is_there) : NULL;
+
+                if (scope && (is_there || !first)) {
+                        free(first);
+                        first = scope;
+                } else {
+                        free(scope);
+                }
+        }
+        return first ? first : strdup(address);
+}
+
+/* --- What a caller names --------------------------------------------------------------------- */
 
 bool dn__address_names_bus(const char *bus)
 {
-        if (strcmp(bus, "session") == 0 || strcmp(bus, "system") == 0 || strcmp(bus, "none") == 0)
-                return true;
-        for (; *bus; bus += *bus == ';') {
-                size_t n_bytes = strcspn(bus, ";");
+        const char *colon = strchr(bus, ':');
 
-                if (!is_entry(bus, n_bytes))
-                        return false;
-                bus += n_bytes;
-        }
-        return true;
+        return strcmp(bus, "session") == 0 || strcmp(bus, "system") == 0 ||
+               strcmp(bus, "none") == 0 ||
+               (colon && colon > bus && (!colon[1] || strchr(colon, '=')));
 }
 
 int dn__address_resolve(const char *bus, dn__address *ret_address)
@@ -154,8 +178,7 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
         }
         r = resolve(bus, &address, &nothing);
         if (r == 0) {
-                address.scope = address.address ? dn__scope_of_address(address.address)
-                                                : strdup(nothing);
+                address.scope = address.address ? scope_of(address.address) : strdup(nothing);
                 r = address.scope ? 0 : -ENOMEM;
         }
         if (r == 0)

@@ -1,6 +1,7 @@
 /* Selects the bus of a center. */
 #include "bus/address.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -143,6 +144,51 @@ TEST_NO_BUS(processesWithoutABusStillShareAScope)
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
         check_scope(NULL, "none");
         check_scope("unix:path=/nowhere/bus", "unix:path=/nowhere/bus");
+}
+
+/* Returns prefix + the test's directory, which involves no link, + suffix. */
+static const char *in_directory(const char *prefix, const char *suffix)
+{
+        static char texts[3][3 * PATH_MAX];
+        static unsigned n;
+        char *text = texts[n++ % 3], *directory = realpath(test_directory(), NULL);
+
+        snprintf(text, sizeof(texts[0]), "%s%s%s", prefix, directory, suffix);
+        free(directory);
+        return text;
+}
+
+TEST_NO_BUS(linksToTheDirectoryOfTheSocketAreNotPartOfTheScope)
+{
+        const char *scope;
+
+        CHECK_EQ(mkdir(in_directory("", "/run"), 0700), 0);
+        CHECK_EQ(symlink("run", in_directory("", "/var")), 0);
+        scope = in_directory("unix:path=", "/run/bus");
+        check_scope(in_directory("unix:path=", "/var/bus"), scope);
+        check_scope(in_directory("unix:path=", "/var/../run//bus,guid=0123"), scope);
+}
+
+TEST_NO_BUS(firstExistingAddressOfAListIsTheScope)
+{
+        char list[4 * PATH_MAX];
+
+        fclose(fopen(in_directory("", "/bus"), "w"));
+        snprintf(list, sizeof(list), "unix:path=/nowhere/bus;%s;unix:path=/nowhere/else",
+                 in_directory("unix:path=", "/bus"));
+        check_scope(list, in_directory("unix:path=", "/bus"));
+        check_scope("unix:path=/nowhere/bus;;unix:path=/nowhere/else;", "unix:path=/nowhere/bus");
+        check_scope("unix:path=/nowhere/bus;unix:abstract=a", "unix:abstract=a");
+}
+
+TEST_NO_BUS(otherAddressesAreTheirOwnScope)
+{
+        static const char *const addresses[] = { "unix:path=/no%20where/bus", "unix:path=",
+                                                 "unix:path=relative/bus", "unix:abstract=/a//b",
+                                                 "tcp:host=localhost,port=1", "disabled:" };
+
+        for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+                check_scope(addresses[i], addresses[i]);
 }
 
 TEST_MAIN()
