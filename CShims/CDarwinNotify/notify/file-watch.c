@@ -52,16 +52,15 @@ typedef struct files {
 struct dn__file_watch {
         files *files;
         dn__link link;
-        char *path;
         unsigned flags;
         void (*changed)(int token);
         int token;
         /* Guarded by the lock of the files: */
         struct statx status; /* from the last look; of size 0 and mode 0 if there was no file */
         int error;           /* why there was none, or 0 */
-        int heard_as;        /* the file's number at inotify, or -1 */
-        bool is_written;     /* an event has said so: times do not show writes within one tick */
+        bool is_fresh;       /* written in the tick of that look: its time may hide another write */
         bool is_due;         /* `changed` is to be called */
+        char path[];
 };
 
 /* --- Comparing ------------------------------------------------------------------------------- */
@@ -77,6 +76,16 @@ static bool is_same_file(const struct statx *a, const struct statx *b)
         return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
                a->stx_ino == b->stx_ino && is_same_time(a->stx_btime, b->stx_btime) &&
                (a->stx_mode & S_IFMT) == (b->stx_mode & S_IFMT);
+}
+
+/* Until its clock ticks, the kernel gives another write the same time. */
+static bool is_of_this_tick(struct statx_timestamp time)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+        return time.tv_sec > now.tv_sec ||
+               (time.tv_sec == now.tv_sec && time.tv_nsec >= now.tv_nsec);
 }
 
 /* Setting a file's time cannot be told from writing the same contents. */
@@ -100,6 +109,7 @@ static unsigned compare(const struct statx *before, const struct statx *now, boo
 static unsigned read_status(dn__file_watch *watch)
 {
         struct statx before = watch->status;
+        bool was_fresh = watch->is_fresh;
         int error_before = watch->error;
 
         watch->status = (struct statx){ 0 };
@@ -107,6 +117,7 @@ static unsigned read_status(dn__file_watch *watch)
                              &watch->status) < 0
                                ? errno
                                : 0;
+        watch->is_fresh = !watch->error && is_of_this_tick(watch->status.stx_mtime);
         if (watch->error && error_before)
                 return 0;
         if (watch->error == ENOENT || watch->error == ENOTDIR)
@@ -118,7 +129,7 @@ static unsigned read_status(dn__file_watch *watch)
                 return NOTIFY_MONITOR_CREATE |
                        (watch->status.stx_size ? NOTIFY_MONITOR_WRITE | NOTIFY_MONITOR_EXTEND : 0);
         /* Perhaps deleted and created between two looks. */
-        return compare(&before, &watch->status, watch->is_written) |
+        return compare(&before, &watch->status, was_fresh) |
                (is_same_file(&before, &watch->status)
                         ? 0
                         : NOTIFY_MONITOR_RENAME | NOTIFY_MONITOR_WRITE | NOTIFY_MONITOR_DELETE |
@@ -131,66 +142,57 @@ static unsigned read_status(dn__file_watch *watch)
  * if that is too long. Returns whether it is one. */
 static bool follow_link(char path[PATH_MAX], size_t n_bytes)
 {
-        char link[PATH_MAX], target[PATH_MAX], whole[PATH_MAX];
-        ssize_t n_target_bytes;
+        char target[PATH_MAX], whole[PATH_MAX], after = path[n_bytes];
         size_t n_directory;
+        ssize_t n;
 
-        memcpy(link, path, n_bytes);
-        link[n_bytes] = '\0';
-        n_target_bytes = readlink(link, target, sizeof(target) - 1);
-        if (n_target_bytes <= 0)
+        path[n_bytes] = '\0';
+        n = readlink(path, target, sizeof(target) - 1);
+        n_directory = (size_t)(strrchr(path, '/') + 1 - path);
+        path[n_bytes] = after;
+        if (n <= 0)
                 return false;
-        target[n_target_bytes] = '\0';
-        n_directory = target[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
-        if (snprintf(whole, sizeof(whole), "%.*s%s%s", (int)n_directory, link, target,
-                     path + n_bytes) >= (int)sizeof(whole))
+        target[n] = '\0';
+        if (snprintf(whole, sizeof(whole), "%.*s%s%s", target[0] == '/' ? 0 : (int)n_directory,
+                     path, target, path + n_bytes) >= (int)sizeof(whole))
                 whole[0] = '\0';
         strcpy(path, whole);
         return true;
 }
 
-/* Returns the number at inotify, or a negative errno. */
-static int listen_to(int fd, const char *path, size_t n_bytes, uint32_t events)
+/* Returns 0 or a negative errno. */
+static int listen_to(int fd, char *path, size_t n_bytes, uint32_t events)
 {
-        char step[PATH_MAX];
-        int number;
+        char after = path[n_bytes];
+        int r;
 
-        memcpy(step, path, n_bytes);
-        step[n_bytes] = '\0';
-        number = inotify_add_watch(fd, step, events | IN_MASK_ADD);
-        return number < 0 ? -errno : number;
+        path[n_bytes] = '\0';
+        r = inotify_add_watch(fd, path, events | IN_MASK_ADD) < 0 ? -errno : 0;
+        path[n_bytes] = after;
+        return r;
 }
 
 /* Reading a file is not needed for its status, but to listen to it: otherwise its directory
  * reports writes to it. */
-static int listen_to_file(int fd, const char *path, size_t n_directory, int *ret_heard_as)
+static int listen_to_file(int fd, char *path, size_t n_directory)
 {
         int r = listen_to(fd, path, strlen(path), FILE_EVENTS);
 
-        if (r >= 0)
-                *ret_heard_as = r;
         return r == -EACCES ? listen_to(fd, path, n_directory ? n_directory : 1, FILE_EVENTS) : r;
 }
 
-/* Returns whether nothing more can be listened to, but what was is enough to learn when it can. */
-static bool is_end_of_path(int error)
+/* Listens from the root on, so that whatever changes after a step was taken is an event. Where the
+ * path ends early, what was listened to is enough to learn when it goes on. Returns 0, -ENOSPC or
+ * -ENOMEM. */
+static int listen_along(int fd, const char *absolute)
 {
-        return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
-               error == EACCES || error == EPERM;
-}
-
-/* Listens from the root on, so that whatever changes after a step was taken is an event. Returns 0,
- * also if the path ends early, or a negative errno. */
-static int listen_along(int fd, const char *absolute, int *ret_heard_as)
-{
-        int n_links = 0, r = listen_to(fd, "/", 1, DIRECTORY_EVENTS);
+        int n_links = 0, r = inotify_add_watch(fd, "/", DIRECTORY_EVENTS) < 0 ? -errno : 0;
         size_t end = 0, before;
         char path[PATH_MAX];
 
-        *ret_heard_as = -1;
         if (snprintf(path, sizeof(path), "%s", absolute) >= (int)sizeof(path))
                 return 0;
-        while (r >= 0 && path[end + strspn(path + end, "/")]) {
+        while (r == 0 && path[end + strspn(path + end, "/")]) {
                 before = end;
                 end += strspn(path + end, "/");
                 end += strcspn(path + end, "/");
@@ -199,51 +201,30 @@ static int listen_along(int fd, const char *absolute, int *ret_heard_as)
                                 return 0;
                         end = 0;
                 } else if (!path[end]) {
-                        r = listen_to_file(fd, path, before, ret_heard_as);
+                        r = listen_to_file(fd, path, before);
                 } else {
                         r = listen_to(fd, path, end, DIRECTORY_EVENTS | IN_ONLYDIR);
                         if (r == -EACCES || r == -EPERM)
                                 r = 0;
                 }
         }
-        return r >= 0 || is_end_of_path(-r) ? 0 : r;
+        return r == -ENOSPC || r == -ENOMEM ? r : 0;
 }
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-static void note_event(files *files, const struct inotify_event *event)
-        DN__REQUIRES(&files->lock)
-{
-        dn__link *head = &files->watches;
-        bool is_write = event->mask & (event->len == 0 ? IN_MODIFY : ENTRY_EVENTS);
-
-        for (dn__link *link = head->next; link != head && is_write; link = link->next) {
-                dn__file_watch *watch = DN__CONTAINER(link, dn__file_watch, link);
-
-                watch->is_written |= event->wd == watch->heard_as;
-        }
-}
-
-static void read_events(files *files) DN__REQUIRES(&files->lock)
-{
-        _Alignas(struct inotify_event) char bytes[16384];
-        const struct inotify_event *event;
-        ssize_t n;
-
-        while ((n = read(files->fd, bytes, sizeof(bytes))) > 0)
-                for (ssize_t i = 0; i < n; i += (ssize_t)sizeof(*event) + event->len) {
-                        event = (const void *)&bytes[i];
-                        note_event(files, event);
-                }
-}
-
-/* Without another descriptor the one of before listens to more than is needed. */
+/* Forgets what the descriptor listens to, which may be more than is needed. Without another one it
+ * goes on, and only its events are forgotten. */
 static void renew(files *files) DN__REQUIRES(&files->lock)
 {
         int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        char events[16384];
 
-        if (fd < 0)
+        if (fd < 0) {
+                while (read(files->fd, events, sizeof(events)) > 0)
+                        continue;
                 return;
+        }
         files->guard = dn__fork_guard_close(files->guard, files->fd);
         files->fd = fd;
         files->guard = dn__fork_guard_new(fd);
@@ -256,14 +237,12 @@ static void look_at_all(files *files)
 
         DN__HOLD(&files->lock);
         atomic_store(&files->has_ended_some, false);
-        read_events(files);
         renew(files);
         for (dn__link *link = head->next; link != head; link = link->next) {
                 dn__file_watch *watch = DN__CONTAINER(link, dn__file_watch, link);
 
-                (void)listen_along(files->fd, watch->path, &watch->heard_as);
+                (void)listen_along(files->fd, watch->path);
                 watch->is_due |= (read_status(watch) & watch->flags) != 0;
-                watch->is_written = false;
         }
 }
 
@@ -315,7 +294,8 @@ static void closed(void *context)
 {
         files *files = context;
 
-        files->guard = dn__fork_guard_close(files->guard, files->fd);
+        if (files->loop)
+                (void)dn__fork_guard_close(files->guard, files->fd);
         dn__lock_deinit(&files->lock);
         free(files);
 }
@@ -359,16 +339,12 @@ static int open_files(files *files) DN__REQUIRES(&files->lock)
 
 void dn__files_close(void)
 {
-        files *files = dn__process_state_find(&shared);
+        files *files = (struct files *)dn__per_process_take(&shared);
 
-        if (!files)
-                return;
-        if (!files->loop) {
-                dn__process_state_free(&shared);
-                return;
-        }
-        (void)dn__per_process_take(&shared);
-        (void)dn__loop_close(files->loop);
+        if (files && files->loop)
+                (void)dn__loop_close(files->loop);
+        else if (files)
+                closed(files);
 }
 
 /* --- Watching -------------------------------------------------------------------------------- */
@@ -388,7 +364,7 @@ static int begin(dn__file_watch *watch)
         r = open_files(files);
         if (r < 0)
                 return r;
-        r = listen_along(files->fd, watch->path, &watch->heard_as);
+        r = listen_along(files->fd, watch->path);
         if (r < 0) {
                 listen_to_less(files);
                 return r;
@@ -398,30 +374,25 @@ static int begin(dn__file_watch *watch)
         return 0;
 }
 
-static void watch_free(dn__file_watch *watch)
-{
-        free(watch->path);
-        free(watch);
-}
-
 int dn__file_watch_new(const char *path, unsigned flags, void (*changed)(int token), int token,
                        dn__file_watch **ret_watch)
 {
         files *files = dn__process_state_get(&shared, sizeof(*files), init_files);
-        dn__file_watch *watch = files ? calloc(1, sizeof(*watch)) : NULL;
+        size_t n_bytes = strlen(path) + 1;
+        dn__file_watch *watch = files ? calloc(1, sizeof(*watch) + n_bytes) : NULL;
         int r;
 
         assert(path[0] == '/');
         if (!watch)
                 return -ENOMEM;
         watch->files = files;
-        watch->path = strdup(path);
         watch->flags = flags ? flags : NOTIFY_MONITOR_ALL;
         watch->changed = changed;
         watch->token = token;
-        r = watch->path ? begin(watch) : -ENOMEM;
+        memcpy(watch->path, path, n_bytes);
+        r = begin(watch);
         if (r < 0)
-                watch_free(watch);
+                free(watch);
         else
                 *ret_watch = watch;
         return r;
@@ -436,7 +407,7 @@ dn__file_watch *dn__file_watch_free(dn__file_watch *watch)
         dn__lock_acquire(&files->lock);
         dn__list_remove(&watch->link);
         dn__lock_release(&files->lock);
-        watch_free(watch);
+        free(watch);
         listen_to_less(files);
         return NULL;
 }
