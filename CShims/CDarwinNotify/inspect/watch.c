@@ -1,74 +1,65 @@
-/* Watches every post on a bus. */
-#include "inspect/watch.h"
-
+/* Watches every post on a bus, over a connection of its own.
+ *
+ * The bus identifies a poster on request. A post waits until the answer for its sender arrives, and
+ * later posts wait behind it, to preserve their order. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/address.h"
-#include "bus/monitor.h"
+#include "bus/connection.h"
+#include "bus/dbus.h"
+#include "bus/peers.h"
+#include "bus/waiting.h"
 #include "darwinnotify/inspect.h"
 #include "util/bundle.h"
 #include "util/call.h"
-#include "util/cleanup.h"
-#include "util/fork.h"
+#include "util/clock.h"
+#include "util/text.h"
 
 /* What a watch that was stopped returns. */
 #define STOPPED 1
 
+/* Limit of posts waiting for an answer. The answer comes after the posts the bus had already
+ * queued: if there are more than this, the first is reported without it. */
+#define MAX_WAITING 1024
+
+/* Work allowed before the caller gets its turn. */
+#define TURN_N_STEPS 256
+
+static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed };
+
+#define N_WIRES (sizeof(wires) / sizeof(wires[0]))
+
+/* For connections coming and going, and for the posts of each kind of center. */
+#define N_RULES (1 + N_WIRES)
+
 struct dn_watch {
         uint64_t fork_id; /* of the process that opened it */
-        dn__link link;    /* in the list of watches */
         dn_watcher watcher;
-        dn_watcher checked; /* calls the watcher unless the watch was stopped */
-        dn__monitor *monitor;
         dn__bundle bundle;
         _Atomic bool is_stopped;
         int result; /* 0 while it goes on */
+        dn__connection connection;
+        dn__peers peers;
+        dn__waiting waiting;
+        uint64_t answer_us; /* until when the bus has to be ready */
+        sd_bus_slot *rules[N_RULES];
+        unsigned n_asked; /* rules */
+        unsigned n_confirmed;
+        bool is_refused;
+        bool is_ready;
         char prefix[];
 };
 
-/* --- The list of watches ---------------------------------------------------------------------- */
-
-static _Atomic(dn__per_process *) watches;
-
-bool dn__watches_are_none(void)
+/* Callers see every failure of the connection as a lost connection. */
+static int lost_error(int r)
 {
-        dn__process_list *list = dn__process_list_find(&watches);
-
-        if (!list)
-                return true;
-        DN__HOLD(&list->lock);
-        return dn__list_is_empty(&list->head);
+        return r == -ENOMEM ? -ENOMEM : -ENOTCONN;
 }
 
-void dn__watches_free(void)
-{
-        dn__process_state_free(&watches);
-}
-
-static int enlist_watch(dn_watch *watch)
-{
-        dn__process_list *list = dn__process_list_get(&watches);
-
-        if (!list)
-                return -ENOMEM;
-        DN__HOLD(&list->lock);
-        dn__list_append(&list->head, &watch->link);
-        return 0;
-}
-
-static void delist_watch(dn_watch *watch)
-{
-        dn__process_list *list = dn__process_list_find(&watches);
-
-        DN__HOLD(&list->lock);
-        dn__list_remove(&watch->link);
-}
-
-/* --- Callbacks -------------------------------------------------------------------------------- */
+/* --- Posts ------------------------------------------------------------------------------------ */
 
 /* The callback, or another thread meanwhile, may have stopped the watch. */
 static int result_of_callback(const dn_watch *watch, int r)
@@ -78,29 +69,168 @@ static int result_of_callback(const dn_watch *watch, int r)
         return r < 0 ? -EINVAL : r;
 }
 
-static int call_ready(void *context)
+static int report_first(dn_watch *watch)
 {
-        const dn_watch *watch = context;
-        const dn_watcher *watcher = &watch->watcher;
+        dn__waiting_post *first = dn__waiting_first(&watch->waiting);
+        const dn__peer *peer = first->peer;
+        dn_post_record record = {
+                .time_us = first->time_us,
+                .center = first->post.origin.center,
+                .name = first->post.name.text,
+                .sender = first->post.origin.sender,
+                .pid = peer && peer->is_known ? peer->number : 0,
+                .program = peer ? peer->program : NULL,
+                .generation = first->post.generation,
+                .region = first->post.region,
+                .object = first->post.body.object,
+                .user_info = first->post.body.user_info,
+                .number = first->post.body.number,
+        };
+        int r = atomic_load(&watch->is_stopped);
 
-        if (!watcher->ready || atomic_load(&watch->is_stopped))
-                return result_of_callback(watch, 0);
-        return result_of_callback(watch, watcher->ready(watcher->context));
+        dn__waiting_take(&watch->waiting, first);
+        if (r == 0)
+                r = watch->watcher.post(&record, watch->watcher.context);
+        dn__waiting_post_free(first);
+        return result_of_callback(watch, r);
 }
 
-static int call_post(const dn_post_record *record, void *context)
+/* Reports the posts whose senders are known; of a bus that has gone, all of them. */
+static int report(dn_watch *watch, bool is_gone)
 {
-        const dn_watch *watch = context;
+        dn__waiting *waiting = &watch->waiting;
+        int r = 0;
+
+        while (r == 0 && dn__waiting_first(waiting) &&
+               (is_gone || waiting->n_posts > MAX_WAITING ||
+                dn__waiting_get_until(waiting) <= dn__clock_now_us()))
+                r = report_first(watch);
+        return r;
+}
+
+/* Accepts posts of any kind of center. */
+static bool read_post(sd_bus_message *message, dn__post *ret_post)
+{
+        for (size_t i = 0; i < N_WIRES; i++)
+                if (dn__wire_read_post(wires[i], message, ret_post))
+                        return true;
+        return false;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int handle(dn_watch *watch, sd_bus_message *message)
+{
+        dn__post post;
+        int r = 0;
+
+        if (sd_bus_message_is_method_call(message, NULL, NULL) > 0) {
+                dn__connection_refuse_call(message);
+                return 0;
+        }
+        if (!read_post(message, &post)) {
+                dn__peers_handle(&watch->peers, message);
+                return 0;
+        }
+        if (dn__text_begins_with(post.name.text, watch->prefix))
+                r = dn__waiting_add(&watch->waiting, &post,
+                                    dn__peers_get(&watch->peers, post.origin.sender));
+        dn__post_release(&post);
+        return r;
+}
+
+/* --- The connection --------------------------------------------------------------------------- */
+
+static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
+{
+        dn_watch *watch = context;
+
+        (void)error;
+        if (!sd_bus_message_is_method_error(answer, NULL))
+                watch->n_confirmed++;
+        else if (!sd_bus_message_is_method_error(answer, SD_BUS_ERROR_NO_REPLY))
+                watch->is_refused = true; /* else the next step reports the lost connection */
+        return 1;
+}
+
+/* Connections first, so that every poster heard is also heard to leave. */
+static int ask_for_signals(dn_watch *watch)
+{
+        char rule[DN__WIRE_RULE_BYTES];
+        dn__question question = { "AddMatch", "s", rule, rule_answered, watch };
+        int r;
+
+        r = dn__peers_watch(&watch->peers, rule_answered, watch, &watch->rules[watch->n_asked++]);
+        for (size_t i = 0; r == 0 && i < N_WIRES; i++) {
+                dn__wire_write_rule(wires[i], NULL, false, rule);
+                r = dn__connection_ask(&watch->connection, &question,
+                                       &watch->rules[watch->n_asked++]);
+        }
+        return r < 0 ? lost_error(r) : 0;
+}
+
+/* Sets up what is to be set up next. Returns 0, a callback's result, or a negative errno. */
+static int set_up(dn_watch *watch)
+{
         const dn_watcher *watcher = &watch->watcher;
 
-        if (atomic_load(&watch->is_stopped))
-                return STOPPED;
-        return result_of_callback(watch, watcher->post(record, watcher->context));
+        if (watch->is_refused)
+                return -ENOBUFS;
+        if (!watch->n_asked && dn__connection_is_ready(&watch->connection))
+                return ask_for_signals(watch);
+        if (watch->n_confirmed < N_RULES)
+                return dn__clock_now_us() < watch->answer_us ? 0 : -ENOTCONN;
+        watch->is_ready = true;
+        return result_of_callback(watch, watcher->ready ? watcher->ready(watcher->context) : 0);
+}
+
+/* Does one step. Returns 0, -ENOMEM or -ENOTCONN. */
+static int take_step(dn_watch *watch, bool *ret_is_idle)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int n;
+
+        n = dn__connection_step(&watch->connection, &message);
+        *ret_is_idle = n <= 0;
+        if (n < 0)
+                return lost_error(n);
+        return message ? handle(watch, message) : 0;
+}
+
+static int advance(dn_watch *watch)
+{
+        bool is_idle = false;
+        int r = 0, reported;
+
+        for (int i = 0; r == 0 && !is_idle && i < TURN_N_STEPS; i++) {
+                r = take_step(watch, &is_idle);
+                if (r == 0 && !watch->is_ready)
+                        r = set_up(watch);
+                if (!watch->is_ready)
+                        continue;
+                reported = report(watch, r < 0);
+                r = reported ? reported : r;
+        }
+        return r;
+}
+
+static void set_bundle(dn_watch *watch)
+{
+        uint64_t waiting_us = dn__waiting_get_until(&watch->waiting), until_us;
+        struct pollfd wait = { .fd = -1 };
+
+        /* A broken connection shows in the next step. */
+        if (dn__connection_get_wait(&watch->connection, &wait.fd, &wait.events, &until_us) < 0)
+                until_us = 0;
+        if (waiting_us < until_us)
+                until_us = waiting_us;
+        if (!watch->is_ready && watch->answer_us < until_us)
+                until_us = watch->answer_us;
+        dn__bundle_set(&watch->bundle, &wait, until_us);
 }
 
 /* --- Opening and closing ---------------------------------------------------------------------- */
 
-static int open_monitor(const char *bus, dn_watch *watch)
+static int connect_watch(const char *bus, dn_watch *watch)
 {
         dn__address address;
         int r;
@@ -108,28 +238,24 @@ static int open_monitor(const char *bus, dn_watch *watch)
         r = dn__address_resolve(bus, &address);
         if (r < 0)
                 return r;
-        r = address.address ? dn__monitor_open(&address, watch->prefix, &watch->checked,
-                                               &watch->monitor)
-                            : -ENOTCONN;
+        r = address.address ? dn__connection_open(&watch->connection, &address) : -ENOTCONN;
         dn__address_deinit(&address);
-        return r;
-}
-
-static int set_up(const char *bus, dn_watch *watch)
-{
-        int r;
-
-        r = open_monitor(bus, watch);
         if (r < 0)
-                return r;
-        r = dn__bundle_init(&watch->bundle);
-        if (r < 0)
+                return lost_error(r);
+        if (dn__bundle_init(&watch->bundle) < 0)
                 return -ENOMEM;
         dn__bundle_set(&watch->bundle, &(struct pollfd){ .fd = -1 }, 0);
-        r = enlist_watch(watch);
-        if (r < 0)
-                dn__bundle_deinit(&watch->bundle);
-        return r;
+        return 0;
+}
+
+static void watch_free(dn_watch *watch)
+{
+        dn__waiting_deinit(&watch->waiting);
+        dn__peers_deinit(&watch->peers);
+        for (size_t i = 0; i < N_RULES; i++)
+                (void)sd_bus_slot_unref(watch->rules[i]);
+        dn__connection_close(&watch->connection);
+        free(watch);
 }
 
 int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher,
@@ -147,17 +273,19 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
                 return -ENOMEM;
         watch->fork_id = dn__fork_id();
         watch->watcher = *watcher;
-        watch->checked = (dn_watcher){ call_ready, call_post, watch };
+        watch->answer_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
+        dn__peers_init(&watch->peers, &watch->connection, DN__PEER_PROCESS);
+        dn__waiting_init(&watch->waiting);
         if (prefix)
                 memcpy(watch->prefix, prefix, n_bytes);
-        r = set_up(bus, watch);
-        if (r == 0) {
-                *ret_watch = watch;
-                return 0;
+        r = connect_watch(bus, watch);
+        if (r < 0) {
+                watch_free(watch);
+                return r;
         }
-        (void)dn__monitor_close(watch->monitor);
-        free(watch);
-        return r;
+        dn__call_keep();
+        *ret_watch = watch;
+        return 0;
 }
 
 static bool is_own(const dn_watch *watch)
@@ -171,10 +299,9 @@ dn_watch *dn_watch_close(dn_watch *watch)
 
         if (!is_own(watch))
                 return NULL;
-        delist_watch(watch);
-        (void)dn__monitor_close(watch->monitor);
         dn__bundle_deinit(&watch->bundle);
-        free(watch);
+        watch_free(watch);
+        dn__call_keep_no_more();
         return NULL;
 }
 
@@ -185,15 +312,6 @@ int dn_watch_get_fd(dn_watch *watch)
         return watch ? watch->bundle.fd : -EINVAL;
 }
 
-static void set_bundle(dn_watch *watch)
-{
-        struct pollfd wait;
-        uint64_t until_us;
-
-        dn__monitor_get_wait(watch->monitor, &wait, &until_us);
-        dn__bundle_set(&watch->bundle, &wait, until_us);
-}
-
 int dn_watch_process(dn_watch *watch)
 {
         DN__CALL();
@@ -202,8 +320,7 @@ int dn_watch_process(dn_watch *watch)
                 return -EINVAL;
         if (watch->result)
                 return watch->result;
-        watch->result = atomic_load(&watch->is_stopped) ? STOPPED
-                                                        : dn__monitor_advance(watch->monitor);
+        watch->result = atomic_load(&watch->is_stopped) ? STOPPED : advance(watch);
         if (watch->result)
                 dn__bundle_ring(&watch->bundle);
         else

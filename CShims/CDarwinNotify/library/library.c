@@ -7,7 +7,6 @@
 #include "center/close.h"
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
-#include "inspect/watch.h"
 #include "notify/descriptor.h"
 #include "notify/file-watch.h"
 #include "notify/token.h"
@@ -32,7 +31,7 @@ static void cancel_everything(void)
 
 static bool is_idle(void)
 {
-        return dn__tokens_are_none() && dn__watches_are_none() && dn__centers_are_idle();
+        return dn__tokens_are_none() && dn__centers_are_idle();
 }
 
 /* Closes the gate as soon as nothing is registered, running or waiting behind it. */
@@ -64,7 +63,6 @@ static void close_everything(void)
         dn__cf_free();
         dn__tokens_free();
         dn__pipes_free();
-        dn__watches_free();
         dn__centers_free(&hubs);
         dn__fork_guards_free();
         dn__debug_forget();

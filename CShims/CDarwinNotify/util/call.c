@@ -73,6 +73,16 @@ void dn__call_end(const dn__call *call)
         (void)pthread_setcancelstate(call->cancel_state, NULL);
 }
 
+void dn__call_keep(void)
+{
+        (void)atomic_fetch_add(&gate, 1);
+}
+
+void dn__call_keep_no_more(void)
+{
+        (void)atomic_fetch_sub(&gate, 1);
+}
+
 bool dn__call_is_inside(void)
 {
         return depth > 0 || dn__thread_is_ours();

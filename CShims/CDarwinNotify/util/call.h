@@ -22,6 +22,11 @@ typedef struct dn__call {
 dn__call dn__call_begin(void);
 void dn__call_end(const dn__call *call);
 
+/* Keeps the gate open between two calls, until the host has closed what it has opened. In the
+ * process that opened it. */
+void dn__call_keep(void);
+void dn__call_keep_no_more(void);
+
 /* Returns whether the caller is inside a call, or on a thread of the library. */
 bool dn__call_is_inside(void);
 
