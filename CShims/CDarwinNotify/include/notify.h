@@ -8,10 +8,9 @@
  * notify_private.h), except for names that begin with `self.`; posts and registrations return
  * NOTIFY_STATUS_FAILED if there is no memory, thread or descriptor left.
  *
- * Names. NUL-terminated UTF-8 of 1 to 511 bytes. Names that begin with `self.` never leave the
- * process, have no length limit, and work without a bus. All functions refuse a name that breaks
- * these rules with NOTIFY_STATUS_INVALID_NAME. (Apple truncates longer names, so that two may
- * become one, and accepts any bytes.)
+ * Names. NUL-terminated UTF-8 of 1 to 511 bytes; any others are NOTIFY_STATUS_INVALID_NAME. (Apple
+ * truncates longer names, so that two may become one, and accepts any bytes.) Names that begin with
+ * `self.` never leave the process, have no length limit, and work without a bus.
  *
  * The effective user decides who may do what:
  *
@@ -19,20 +18,17 @@
  *   user.uid.*                 any other name below it: only root
  *   com.apple.system.*         everybody registers and reads, only root posts and sets states
  *
- * A refused registration returns NOTIFY_STATUS_NOT_AUTHORIZED, as Apple's notify_register_check()
- * does. A refused post or state returns NOTIFY_STATUS_OK and does nothing, as Apple's does.
- * Receivers also ask the bus who posted a reserved name and ignore anyone else. A process of
- * another user that posts such a name therefore has to stay for a moment: exit() and a return from
- * main() wait up to 100 ms for that, _exit() does not. These rules separate users, not the
+ * A refused registration returns NOTIFY_STATUS_NOT_AUTHORIZED; a refused post or state returns
+ * NOTIFY_STATUS_OK and does nothing, as with Apple. Receivers also ask the bus who posted a
+ * reserved name, for which a process of another user has to stay for a moment: exit() and a return
+ * from main() wait up to 100 ms for that, _exit() does not. These rules separate users, not the
  * processes of one user, which share their table.
  *
  * Order. A post, and a state that was set before it, are visible to every notify_check() and
- * notify_get_state() of the user's processes when notify_post() returns; nothing has to run for
- * that.
+ * notify_get_state() of the user's processes when notify_post() returns.
  *
- * Without the table in shared memory (there is no private directory, or the part of the table that
- * the name belongs to is full) everything works over the bus alone: states then belong to the
- * process, and notify_check() counts the posts that have arrived.
+ * Without the table in shared memory (no private directory, or no room) everything works over the
+ * bus alone: states then belong to the process, and notify_check() counts the posts that arrived.
  *
  * Forked children. The parent's tokens are not valid in a child (NOTIFY_STATUS_INVALID_TOKEN);
  * everything else works there, over the child's own connection. (Apple's library is disabled in a
@@ -73,9 +69,7 @@ DN_BEGIN_DECLS
  * Posts a notification to every process that has registered for the name, this one included.
  *
  * Never waits for a receiver. The first use in a process waits for its connection, for at most a
- * second. There need not be any registration.
- *
- * @param name  borrowed.
+ * second.
  *
  * Returns:  NOTIFY_STATUS_OK; NOTIFY_STATUS_INVALID_NAME; NOTIFY_STATUS_SERVER_NOT_FOUND if no bus
  *           has been found since the process began: the post is known inside the process and to
@@ -104,8 +98,7 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
  * The signal goes to the process, as if by kill(getpid(), sig), and carries no value: the handler
  * calls notify_check() to find out which of its tokens was posted. Call it once after registering,
  * too, since its first answer is always true. Pending standard signals merge. The library's threads
- * block all signals except SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS; sigwait() in a
- * thread of the host does not receive those.
+ * block all signals except those of their own faults (SIGSEGV and the like).
  *
  * @param name       copied.
  * @param sig        the number of a signal, as Linux numbers them.
@@ -155,10 +148,8 @@ uint32_t notify_register_mach_port(const char *name, uint32_t *notify_port, int 
  * true.
  *
  * Works for every kind of token, suspended or not, whether or not its deliveries have been read.
- * Several posts are one change. It may, rarely, report a change when there was none; it never
- * misses one.
+ * Several posts are one change. It may, rarely, report a change when there was none.
  *
- * @param token  of any registration.
  * @param check  set on success to 1 or 0.
  *
  * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `check` is NULL, _INVALID_TOKEN.
@@ -179,10 +170,8 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 DN_EXPORT uint32_t notify_cancel(int token);
 
 /**
- * Suspends the deliveries of a token until notify_resume() has been called as often as this
- * function.
- *
- * Deliveries that have not begun are held back, too.
+ * Suspends the deliveries of a token, those included that have not begun, until notify_resume() has
+ * been called as often as this function.
  *
  * Returns:  NOTIFY_STATUS_OK, also for tokens that deliver nothing; _INVALID_TOKEN.
  * Threads:  any.
@@ -199,11 +188,9 @@ DN_EXPORT uint32_t notify_suspend(int token);
 DN_EXPORT uint32_t notify_resume(int token);
 
 /**
- * Sets the state of the name of a token. It does not post.
- *
- * The state is that of the name: 64 bits that every registration of the user's processes on the
- * bus reads and writes. It is 0 at first and lives as long as any process has a registration for
- * the name. A name that begins with `self.` has its own in each process.
+ * Sets the state of the name of a token: 64 bits that every registration of the user's processes on
+ * the bus reads and writes. It does not post. The state is 0 at first and lives as long as any
+ * process has a registration for the name; a `self.` name has its own in each process.
  *
  * Returns:  NOTIFY_STATUS_OK, also when it is refused; _INVALID_TOKEN.
  * Threads:  any. Takes no lock, makes no system call (except for the reserved names above).
@@ -212,9 +199,7 @@ DN_EXPORT uint32_t notify_resume(int token);
 DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);
 
 /**
- * Reads the state of the name of a token.
- *
- * @param state64  set on success.
+ * Reads the state of the name of a token. `state64` is set on success.
  *
  * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `state64` is NULL, _INVALID_TOKEN.
  * Threads:  any. Takes no lock, makes no system call.

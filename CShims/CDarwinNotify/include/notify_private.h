@@ -54,9 +54,8 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  * Delivers to one token when a file changes, as if its name had been posted to it alone.
  *
  * The path need not exist: files and links that appear or disappear anywhere along it are noticed,
- * mounts are not. Changes within 100 ms are one. The process itself watches with inotify, as its
- * own user. If directories appear later and the user's watches are used up, changes below them are
- * seen with the next change elsewhere on the path.
+ * mounts are not. Changes within 100 ms are one. The process watches with inotify, as its own user;
+ * while that user's watches are used up, changes in new directories may be seen late.
  *
  * A name `com.apple.system.notify.service.path:[FLAGS:]PATH` monitors the file for each of its
  * tokens from its registration on.
@@ -72,24 +71,14 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  */
 DN_EXPORT uint32_t notify_monitor_file(int token, char *path, int flags);
 
-/**
- * Reports that there is no event: Apple removed events from its library.
- *
- * @param ev   set to 0. NULL is allowed.
- * @param buf  not looked at.
- * @param len  set to 0. NULL is allowed.
- *
- * Returns:  NOTIFY_STATUS_OK. Threads: any.
- */
+/** Sets `ev` and `len` to 0 unless they are NULL: Apple removed events from its library, too.
+ *  Returns NOTIFY_STATUS_OK. Threads: any. */
 DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
 
 /**
- * Sets options of the library in this process.
- *
- * NOTIFY_OPT_DISABLE: posts, registrations and states return NOTIFY_STATUS_OPT_DISABLE and do
- * nothing, except for names that begin with `self.`. Tokens stay valid, posts of other processes
- * are delivered, and the other functions work.
- * NOTIFY_OPT_ENABLE reverses this. Other bits have no effect.
+ * Sets options of the library in this process. With NOTIFY_OPT_DISABLE posts, registrations and
+ * states return NOTIFY_STATUS_OPT_DISABLE and do nothing, except for `self.` names; tokens stay
+ * valid, and posts of other processes are delivered. NOTIFY_OPT_ENABLE reverses this.
  *
  * Threads:  any.
  */
@@ -111,16 +100,13 @@ DN_EXPORT uint32_t notify_dump_status(const char *filepath);
 /** Returns NOTIFY_STATUS_INVALID_REQUEST: there is no daemon that could suspend a process. */
 DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 
-/** Returns NOTIFY_STATUS_INVALID_REQUEST: see notify_suspend_pid(). */
+/** Returns NOTIFY_STATUS_INVALID_REQUEST, too. */
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
 
 /**
- * Closes the parent's descriptors in a child process.
- *
- * Children of fork() do so automatically. Call this in children of _Fork() and clone(), which run
- * no fork handlers; it does nothing in other processes. Without it, the parent's connection and its
- * entry in the table stay until such a child calls exec or ends. What another thread was opening at
- * that moment stays open in any case.
+ * Closes the parent's descriptors in a child process. For children of _Fork() and clone(), which
+ * run no fork handlers: without it, the parent's connection and its entry in the table stay until
+ * such a child calls exec or ends. What another thread was opening at that moment stays open.
  *
  * Threads:  any; async-signal-safe.
  * Apple:    called by fork() itself; disables the library in the child.

@@ -28,8 +28,8 @@
 #define DN_END_DECLS
 #endif
 
-/* Exported from libdarwinnotify.so; everything without it is hidden there. The static library hides
- * this, too: a plugin that contains it neither exports it nor uses the copy of its host. */
+/* Exported from libdarwinnotify.so. Hidden in the static library, so that a plugin that contains it
+ * neither exports it nor uses the copy of its host. */
 #ifdef DN_STATIC_LIBRARY
 #define DN_EXPORT __attribute__((visibility("hidden")))
 #else

@@ -97,7 +97,6 @@ DN_EXPORT int dn_call_begin(dn_center *center, const dn_call_plan *plan,
  * @param call  borrowed; NULL is allowed.
  *
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT void dn_call_cancel(dn_call *call);
 

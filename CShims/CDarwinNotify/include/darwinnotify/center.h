@@ -12,11 +12,10 @@ DN_BEGIN_DECLS
 typedef struct dn_center dn_center;
 
 /**
- * Is called for each notification that an observer gets.
+ * Is called for each notification that an observer gets. All arguments are borrowed.
  *
- * @param center     the center it was posted to.
  * @param observer   the pointer that was given at registration; never dereferenced by the library.
- * @param name       NUL-terminated UTF-8; borrowed until the call returns.
+ * @param name       NUL-terminated UTF-8.
  * @param object     local center: the pointer that was posted. Distributed center: NUL-terminated
  *                   UTF-8, or NULL. Darwin center: NULL.
  * @param user_info  what was posted, or NULL. Darwin center: NULL.
@@ -36,33 +35,29 @@ enum {
         DN_SUSPENSION_DELIVER_IMMEDIATELY = 4, /**< they are delivered, behind all that was kept */
 };
 
-/** Options of dn_center_post(), a bit mask. The Darwin center ignores them, as
- *  Apple's does. */
+/** Options of dn_center_post(), a bit mask. The Darwin center ignores them, as Apple's does. */
 enum {
         DN_POST_DELIVER_IMMEDIATELY = 1 << 0,
         DN_POST_TO_ALL_SESSIONS = 1 << 1,
 };
 
 /* All centers stay valid in a forked child. Each starts afresh there: no observers, and its own
- * connection at its next use. The parent is not affected. */
+ * connection at its next use. */
 
 /**
  * Returns the Darwin center, which sends names without a payload to every process on the same bus.
  *
- * Always the same pointer, never NULL, with or without a bus; the caller owns nothing. This call
- * does not connect; the first use of the center does. The environment variable DARWIN_NOTIFY_BUS
- * selects the bus: `session` (the default: DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus),
- * `system`, `none` (no bus: the processes of the user that say so reach one another), or a D-Bus
- * address; anything else is an error: the uses of the center return -EINVAL. It is read once,
- * and ignored in a set-user-id program.
+ * Always the same pointer, never NULL; the caller owns nothing. It connects at its first use. The
+ * environment variable DARWIN_NOTIFY_BUS selects the bus: `session` (the default:
+ * DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus), `system`, `none` (no bus: the processes of
+ * the user that say so reach one another), or a D-Bus address; with anything else the uses of the
+ * center return -EINVAL. It is read once, and ignored in a set-user-id program.
  *
  * The processes of one user reach one another through shared memory, with or without a bus; the bus
- * shows each post to everybody else.
- *
- * A post may arrive late but is never lost: after the last post of a name, each of its observers in
- * all processes of the user runs at least once. Up to 16 waiting posts are delivered to an observer
- * one by one; any further ones are merged into the last call. A process's own observers receive its
- * own posts too, once, and never from inside dn_center_post().
+ * shows each post to everybody else. A post may arrive late but is never lost: after the last post
+ * of a name, each of its observers in all processes of the user runs at least once. An observer
+ * gets up to 16 waiting posts one by one; further ones are merged into the last call. The observers
+ * of the posting process get the post, too, once and never inside dn_center_post().
  *
  * Threads:  any.
  * Apple:    CFNotificationCenterGetDarwinNotifyCenter(). Its scope is the machine; here it is one
@@ -73,10 +68,9 @@ DN_EXPORT dn_center *dn_center_darwin(void);
 
 /**
  * Returns the local center, which delivers inside the process, on the poster's thread, before the
- * post returns.
+ * post returns. Posts may nest, and several threads may post concurrently.
  *
- * Always the same pointer, never NULL; the caller owns nothing. Names may have any length.
- * Objects are compared as pointers. Posts may nest, and several threads may post concurrently.
+ * Always the same pointer, never NULL; the caller owns nothing.
  *
  * Threads:  any.
  * Apple:    CFNotificationCenterGetLocalCenter().
@@ -92,16 +86,13 @@ DN_EXPORT dn_center *dn_center_local(void);
  *
  * Errors:   -EINVAL if an argument is NULL, or `bus` is none of these; -ENOMEM.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_center_open(const char *bus, dn_center **ret_center);
 
 /**
- * Releases a reference of dn_center_open(). The center closes when its last reference and its last
- * observer are gone, after sending the posts that still wait for the bus, for at most a second.
- *
- * @param center  consumed; NULL and the shared centers are ignored.
- * @return NULL.
+ * Releases a reference of dn_center_open(); NULL and the shared centers are ignored. The center
+ * closes when its last reference and its last observer are gone, after sending the posts that still
+ * wait for the bus, for at most a second. Returns NULL.
  *
  * Threads:  any, but not from a callback of this center on the inline executor.
  */
@@ -121,14 +112,13 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
 
 /**
- * Returns an executor for other observers that runs them where dn_center_set_executor() said, or
- * on the delivery thread.
+ * Returns the executor that dn_center_set_executor() has set, or the delivery thread, for other
+ * observers.
  *
  * @param ret_executor  owned: call its `release`, if it has one, when it is no longer needed.
  *
  * Errors:   -EINVAL if `center` is NULL or the local center; -ENOMEM.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_center_get_executor(dn_center *center, dn_executor *ret_executor);
 
@@ -139,21 +129,13 @@ typedef enum dn_objects {
         DN_OBJECTS_TEXTS,    /**< The same text. */
 } dn_objects;
 
-/**
- * Returns how the center compares objects: the Darwin center not at all, the local center as
- * pointers, the distributed center as text.
- *
- * Errors:   -EINVAL if `center` is NULL.
- * Threads:  any.
- * Apple:    none.
- */
+/** Returns how a center compares objects: the Darwin center DN_OBJECTS_NONE, the local center
+ *  _POINTERS, the distributed center _TEXTS; -EINVAL if `center` is NULL. Threads: any. */
 DN_EXPORT int dn_center_get_objects(const dn_center *center);
 
 /**
- * Registers a callback for a name.
- *
- * Registrations are not de-duplicated: adding the same one N times gives N calls for each post, in
- * registration order. Once the function has returned, a post by any process reaches the callback.
+ * Registers a callback for a name. Once this has returned, a post by any process reaches it. The
+ * same registration made N times gives N calls for each post.
  *
  * @param observer  identifies the registration for removal; may be NULL, and is then permanent.
  *                  Neither retained nor dereferenced.
@@ -179,11 +161,9 @@ DN_EXPORT int dn_center_add_observer(dn_center *center, const void *observer,
                                      const void *object, int behavior);
 
 /**
- * Removes every registration of `observer` that matches `name` and `object`, duplicates included.
- *
+ * Removes every registration of `observer` that matches `name` and `object`, if there is one.
  * Called on the executor's thread, no callback follows; called elsewhere, at most one that is
- * already running completes. Finding nothing to remove is not an error. Removing one name leaves a
- * registration for every name (name NULL) in place.
+ * already running completes. A registration for every name stays if one name is removed.
  *
  * @param name    NULL for all names.
  * @param object  NULL for all objects. Darwin center: ignored.
@@ -195,24 +175,18 @@ DN_EXPORT int dn_center_add_observer(dn_center *center, const void *observer,
 DN_EXPORT int dn_center_remove_observer(dn_center *center, const void *observer, const char *name,
                                         const void *object);
 
-/**
- * Removes every registration of `observer` from the center.
- *
- * Errors:   -EINVAL if `center` or `observer` is NULL: nothing is removed.
- * Threads:  any.
- * Apple:    CFNotificationCenterRemoveEveryObserver().
- */
+/** As dn_center_remove_observer() for all names and objects.
+ *  Threads: any. Apple: CFNotificationCenterRemoveEveryObserver(). */
 DN_EXPORT int dn_center_remove_every_observer(dn_center *center, const void *observer);
 
 /**
  * Posts a notification.
  *
  * Darwin center: wakes the processes of the user that observe the name, then sends one D-Bus signal
- * (docs/wire.md). If the bus cannot take it immediately it is sent
- * later, once for each name however often that name was posted in the meantime. exit() and a return
- * from main() wait for that for at most a second; _exit() does not: call dn_flush() first. Local
- * center: all callbacks have run when it returns. Distributed center: one D-Bus signal for each
- * post, sent in order, whether at once or later.
+ * (docs/wire.md); if the bus cannot take it, later, once for each name. Local center: all callbacks
+ * have run when it returns. Distributed center: one D-Bus signal for each post, in order, now or
+ * later. exit() and a return from main() wait for posts that are to be sent later, for at most a
+ * second; _exit() does not: call dn_flush() first.
  *
  * @param name       as in dn_center_add_observer(), but never NULL.
  * @param object     local center: compared with the observers' pointers, NULL reaches only those
@@ -235,46 +209,39 @@ DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *ob
                              const dn_dict *user_info, unsigned options);
 
 /**
- * Tells whether the effective user may post a name and set its state. dn_center_post() refuses the
- * name otherwise; notify_post() ignores it silently, as on Apple's systems.
+ * Returns 1 if the effective user may post a name and set its state; 0 if not: dn_center_post()
+ * then refuses the name, and notify_post() ignores it silently, as on Apple's systems.
  *
- * Returns:  1 if so, 0 if the name belongs to another user, or to root; or a negative value.
  * Errors:   -EINVAL if `name` is NULL, empty, no valid UTF-8 or has a Unicode noncharacter;
  *           -ENAMETOOLONG.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_may_post(const char *name);
 
 /**
- * Tells whether the center is connected to its bus at the moment: then every program on the bus
- * sees its posts, not only the processes of the user that use this library.
- * dn_center_observe_bus() reports changes.
+ * Returns 1 if the center is connected to its bus at the moment, so that every program on the bus
+ * sees its posts; 0 if not, or for the local center. dn_center_observe_bus() reports changes.
  *
- * Returns:  1 if it is, 0 if not, or for the local center; or a negative value.
  * Errors:   -EINVAL if `center` is NULL; -ENOMEM.
  * Threads:  any. The first use in a process waits for the connection, for at most a second.
- * Apple:    none.
  */
 DN_EXPORT int dn_center_is_on_bus(dn_center *center);
 
 /**
- * Waits until every post that this process has made, on all centers, has been read by its bus, and
- * reports posts that no bus has taken, whatever the reason.
+ * Waits until the bus has read every post that this process has made, on all centers, and reports
+ * posts that no bus has taken.
  *
- * 0 means that nothing was lost on the way to the bus since the last call: a bus has read every
- * post or, with a timeout of 0, the socket has it. A bus may still drop a signal, or refuse it by
- * its policy, without telling anybody. Processes of the user that share the table do not depend on
- * any of this: they have heard of a post on the Darwin center by the time dn_center_post() returns.
- * Posts on a center whose bus is `none` are not waited for.
+ * 0 means that nothing was lost on the way to the bus since the last call. The bus may still drop a
+ * signal, or refuse it by its policy, without telling anybody. Processes that share the table have
+ * heard of a post on the Darwin center when dn_center_post() returns, whatever this reports. Posts
+ * on a center whose bus is `none` are not waited for.
  *
  * @param timeout_us  the longest time to wait, in microseconds; 0 only checks whether all posts
  *                    have been written to the socket.
  *
- * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus.
- *           If none is waiting, what was lost since the last call is reported, once: -ENOTCONN if
- *           a bus was lost before it was seen to have read its posts, or there is none to connect
- *           to; -ENOBUFS or -ENOMEM if posts were refused with that error.
+ * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus. If
+ *           none is waiting, once: -ENOTCONN if a bus was lost before it was seen to have read its
+ *           posts, or there is none to connect to; -ENOBUFS or -ENOMEM if posts were refused so.
  * Threads:  any. In a callback on the inline executor use a timeout of 0 only.
  * Apple:    none; notify_post() talks to its daemon synchronously.
  */

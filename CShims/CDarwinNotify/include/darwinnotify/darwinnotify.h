@@ -1,4 +1,5 @@
-/* The whole public interface of libdarwinnotify, in reading order. */
+/* The whole public interface of libdarwinnotify, in reading order. "Apple:" names the function that
+ * one mirrors, and the differences; where it is missing, Apple has none. */
 #ifndef DARWINNOTIFY_DARWINNOTIFY_H
 #define DARWINNOTIFY_DARWINNOTIFY_H
 

@@ -68,40 +68,24 @@ typedef struct dn_value {
 /** Takes a reference. NULL is allowed. Returns `dict`. Threads: any. */
 DN_EXPORT dn_dict *dn_dict_ref(const dn_dict *dict);
 
-/**
- * Releases a reference.
- *
- * @param dict  consumed; NULL is allowed.
- * @return NULL.
- *
- * Threads:  any.
- */
+/** Releases a reference. NULL is allowed. Returns NULL. Threads: any. */
 DN_EXPORT dn_dict *dn_dict_unref(const dn_dict *dict);
 
 /** Returns the number of keys; 0 for NULL. Threads: any. */
 DN_EXPORT size_t dn_dict_get_count(const dn_dict *dict);
 
 /**
- * Looks up the value of a key.
+ * Looks up the value of a key, which is set if there is one; `ret_value` may be NULL. Returns true
+ * if there is one. NULL is an empty dictionary. Threads: any.
  *
- * @param dict       NULL is an empty dictionary.
- * @param ret_value  set if there is one; may be NULL.
- * @return true if there is one.
- *
- * Threads:  any.
  * Apple:    CFDictionaryGetValueIfPresent(), xpc_dictionary_get_value().
  */
 DN_EXPORT bool dn_dict_get(const dn_dict *dict, const char *key, dn_value *ret_value);
 
 /**
- * Returns the key at an index and its value, for iterating over a dictionary. Keys are unique and
- * in byte order.
+ * Returns the key at an index, borrowed, and its value, unless `ret_value` is NULL. Keys are unique
+ * and in byte order. Returns NULL from dn_dict_get_count() on. Threads: any.
  *
- * @param index      below dn_dict_get_count().
- * @param ret_value  set unless NULL is returned; may be NULL.
- * @return the key, NUL-terminated, borrowed from `dict`; NULL if the index is out of range.
- *
- * Threads:  any.
  * Apple:    xpc_dictionary_apply().
  */
 DN_EXPORT const char *dn_dict_get_at(const dn_dict *dict, size_t index, dn_value *ret_value);
@@ -139,31 +123,18 @@ DN_EXPORT const dn_dict *dn_dict_get_dict(const dn_dict *dict, const char *key);
 /** Returns the number of values; 0 for NULL. Threads: any. */
 DN_EXPORT size_t dn_array_get_count(const dn_array *array);
 
-/**
- * Reads the value at an index.
- *
- * @param index      below dn_array_get_count().
- * @param ret_value  set if there is one; may be NULL.
- * @return true if there is one.
- *
- * Threads:  any.
- */
+/** Reads the value at an index, unless `ret_value` is NULL. Returns false from dn_array_get_count()
+ *  on. Threads: any. */
 DN_EXPORT bool dn_array_get(const dn_array *array, size_t index, dn_value *ret_value);
 
-/**
- * Returns whether two dictionaries have the same keys with equal values. Values of different types
- * are not equal; NaN equals NaN. NULL equals only NULL.
- *
- * Threads:  any.
- * Apple:    CFEqual().
- */
+/** Returns whether two dictionaries have the same keys with equal values of the same types. NaN
+ *  equals NaN; NULL equals only NULL. Threads: any. Apple: CFEqual(). */
 DN_EXPORT bool dn_dict_is_equal(const dn_dict *a, const dn_dict *b);
 
 /**
- * Writes a dictionary as one line of JSON, for people and for programs that read JSON: data as
- * base64, dates as ISO 8601 in UTC, non-finite doubles as "NaN", "Infinity", "-Infinity".
- *
- * @return text to be released with free(); NULL if out of memory or `dict` is NULL.
+ * Returns a dictionary as one line of JSON, to be released with free(): data as base64, dates as
+ * ISO 8601 in UTC, non-finite doubles as "NaN", "Infinity", "-Infinity". NULL if out of memory or
+ * `dict` is NULL.
  *
  * Threads:  any.
  * Apple:    CFCopyDescription(), xpc_copy_description().
@@ -196,10 +167,8 @@ DN_EXPORT dn_dict_builder *dn_dict_builder_new(void);
 DN_EXPORT dn_dict_builder *dn_dict_builder_free(dn_dict_builder *builder);
 
 /**
- * Finishes the dictionary and frees the builder.
- *
- * @param builder   consumed, also on failure.
- * @param ret_dict  set on success only; the caller owns one reference.
+ * Finishes the dictionary and frees the builder, also on failure. `ret_dict` is set on success
+ * only; the caller owns one reference.
  *
  * Errors:   the first of: -EINVAL if a key or a string was not valid UTF-8 or had a Unicode
  *           noncharacter, a key was NULL in a dictionary or set in an array, a value was NULL or

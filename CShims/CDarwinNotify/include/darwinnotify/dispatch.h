@@ -76,10 +76,7 @@ static inline void dn__dispatch_release(void *queue)
  * released on the queue. Blocks of one name on one serial queue run in registration order, if they
  * are registered by one program or shared library.
  *
- * @param name       copied.
  * @param out_token  set on success only, before the first call.
- * @param queue      borrowed during the call.
- * @param handler    borrowed during the call.
  *
  * Returns:  NOTIFY_STATUS_NULL_INPUT (10) if `queue`, `handler` or `out_token` is NULL;
  *           NOTIFY_STATUS_FAILED (1000000) without memory; otherwise that of

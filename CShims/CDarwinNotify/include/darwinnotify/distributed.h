@@ -42,19 +42,12 @@ DN_BEGIN_DECLS
  */
 DN_EXPORT dn_center *dn_center_distributed(void);
 
-/**
- * Opens another distributed center, on a bus of the caller's choice, with its own connection.
- *
- * Parameters, errors and release as for dn_center_open().
- *
- * Threads:  any.
- * Apple:    none.
- */
+/** Opens another distributed center, on a bus of the caller's choice, with its own connection.
+ *  Parameters, errors and release as for dn_center_open(). Threads: any. */
 DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center);
 
 /**
- * Suspends or resumes the observers of a distributed center in this process. No center is
- * suspended unless this function says so.
+ * Suspends or resumes the observers of a distributed center in this process.
  *
  * While the center is suspended, each observer gets what its DN_SUSPENSION_ behavior says. The end
  * of the suspension delivers at once what was kept, in the order in which it was posted: up to

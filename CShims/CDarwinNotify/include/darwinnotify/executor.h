@@ -17,14 +17,11 @@ typedef void (*dn_work_fn)(void *argument);
  * the order of the calls. The host's queue may run work on several threads concurrently: the
  * observers of one name still run one after the other.
  *
- * A value is borrowed during the call that it is handed to, and may be handed over any number of
- * times. Whenever the library keeps it, it calls `retain` with the context before that call
- * returns, and `release` once it enqueues nothing more for it: perhaps from inside the last work,
- * as the last thing that does. Both may be NULL, for a context that is never freed. A value
- * without `enqueue` is refused with -EINVAL.
- *
- * Two values with the same `enqueue` and `context` are the same executor: observers of one name
- * on one executor run in registration order.
+ * A value is borrowed during the call that it is handed to. Whenever the library keeps it, it calls
+ * `retain` with the context before that call returns, and `release` once it enqueues nothing more
+ * for it, perhaps at the end of the last work. Both may be NULL, for a context that is never freed.
+ * A value without `enqueue` is refused with -EINVAL. Two values with the same `enqueue` and
+ * `context` are the same executor.
  */
 typedef struct dn_executor {
         int (*enqueue)(void *context, dn_work_fn work, void *argument);
@@ -38,9 +35,7 @@ typedef struct dn_executor {
  *
  * It is the default wherever an executor is optional. The thread starts with the first
  * registration, blocks all signals except those of its own faults (SIGSEGV and the like), and is
- * shared by all centers. A callback may block; it then delays only the other callbacks of this
- * executor. While nothing is registered on another executor, other processes wake this thread
- * directly.
+ * shared by all centers. A callback may block; it then delays only others of this executor.
  *
  * Threads:  any.
  * Apple:    stands in for the main run loop, which a C program on Linux does not have.

@@ -7,25 +7,24 @@
 
 DN_BEGIN_DECLS
 
-/** One signal of a center. Borrowed, with all it points to, until the callback returns. */
+/** One signal of a center. Borrowed, with all it points to, until the callback returns. Texts are
+ *  NUL-terminated UTF-8. */
 typedef struct dn_post_record {
         uint64_t time_us;    /**< when it arrived: microseconds since 1970 UTC */
         const char *center;  /**< "darwin" or "distributed" */
-        const char *name;    /**< NUL-terminated UTF-8 */
+        const char *name;
         const char *sender;  /**< the unique name of its connection, such as ":1.42" */
-        int64_t pid;         /**< of the sender; 0 if unknown: it was gone before the bus could be
-                                  asked, or the bus did not answer in time */
-        const char *program; /**< file name of the sender's executable or, where that cannot be
-                                  seen, the process's own name for itself; NULL if unknown */
+        int64_t pid;         /**< of the sender; 0: it left before the bus could identify it */
+        const char *program; /**< the sender's executable or, where that cannot be seen, the
+                                  process's own name for itself; NULL if unknown */
         uint64_t generation; /**< the post's number in the sender's table; 0: not counted */
         uint64_t region;     /**< the table that counted it; 0: none */
-        const char *object;       /**< NUL-terminated UTF-8, or NULL; Darwin center: NULL */
+        const char *object;       /**< or NULL; Darwin center: NULL */
         const dn_dict *user_info; /**< or NULL; Darwin center: NULL */
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
 } dn_post_record;
 
-/** What a watch calls. Both run on the thread that calls dn_watch_posts() or
- *  dn_watch_process(). */
+/** What a watch calls, on the thread that calls dn_watch_posts() or dn_watch_process(). */
 typedef struct dn_watcher {
         /** Posts are delivered from now on. May be NULL. Returns 0, or another value to stop. */
         int (*ready)(void *context);
@@ -35,12 +34,8 @@ typedef struct dn_watcher {
 } dn_watcher;
 
 /**
- * Watches every post on a bus, over its own connection, until a callback stops it.
- *
- * A bus that is lost ends the watch. Where there is none, dn_center_observe_prefix() reports the
- * posts of the names that processes of the user have registered.
- *
- * Posts that stay inside a process (`self.` names) are not seen.
+ * Watches every post on a bus, over its own connection, until a callback stops it or the bus is
+ * lost. Without a bus, dn_center_observe_prefix() reports the posts of registered names.
  *
  * @param bus      as in dn_center_open(); NULL for the bus that dn_center_darwin() uses.
  * @param prefix   only names that begin with these bytes; NULL for all.
@@ -48,11 +43,9 @@ typedef struct dn_watcher {
  * @return the value with which a callback stopped it, if positive; or a negative errno.
  *
  * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` names no bus, or a callback returned
- *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
- *           there is no bus, none that answers within a second, or no more.
- * Threads:  any; returns only at the end. To end a watch from another thread, or for an event loop,
- *           use dn_watch_open().
- * Apple:    none.
+ *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses a match rule; -ENOTCONN if there
+ *           is no bus, it does not answer within a second, or it is lost.
+ * Threads:  any. For an event loop, or to end a watch from another thread, use dn_watch_open().
  */
 DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher);
 
@@ -61,27 +54,23 @@ DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watch
 typedef struct dn_watch dn_watch;
 
 /**
- * Begins to watch every post on a bus, as dn_watch_posts() does, but in an event loop of the
- * caller. The loop calls dn_watch_process() whenever the descriptor is readable, as it is at first.
+ * Begins to watch every post on a bus, as dn_watch_posts() does, in an event loop of the caller,
+ * which calls dn_watch_process() whenever the descriptor is readable, as it is at first.
  *
- * @param bus        as in dn_watch_posts(); copied, as are `prefix` and `watcher`.
- * @param prefix     as in dn_watch_posts().
- * @param watcher    `post` must be set.
+ * The parameters are those of dn_watch_posts(), and copied.
+ *
  * @param ret_watch  set on success only; owned, close it with dn_watch_close().
  *
  * Errors:   -EINVAL if `watcher`, its `post` or `ret_watch` is NULL, or `bus` names no bus; -ENOMEM
  *           if there is no memory or descriptor; -ENOTCONN if there is no bus.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher,
                             dn_watch **ret_watch);
 
 /**
- * Returns the descriptor to wait for: readable (POLLIN, level-triggered) while dn_watch_process()
- * has something to do, and permanently once the watch has ended.
- *
- * Borrowed until dn_watch_close(); close-on-exec. Do not read from it.
+ * Returns the descriptor to wait for, borrowed: readable (POLLIN, level-triggered) while
+ * dn_watch_process() has something to do, and once the watch has ended. Do not read from it.
  *
  * Errors:   -EINVAL if `watch` is NULL.
  * Threads:  any.
@@ -94,35 +83,23 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  * @return 0 while the watch goes on. Once it has ended, each call returns the value with which a
  *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
  *
- * Errors:   -EINVAL if `watch` is NULL or was opened by the parent process, or a callback returned
- *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses the match rule; -ENOTCONN if
- *           the bus does not answer within a second, or is gone.
+ * Errors:   as of dn_watch_posts(); -EINVAL also if `watch` is NULL or the parent process's.
  * Threads:  one at a time; not in a callback of the watch.
- * Apple:    none.
  */
 DN_EXPORT int dn_watch_process(dn_watch *watch);
 
 /**
- * Ends a watch: the descriptor becomes readable, and dn_watch_process() returns 1.
- *
- * When this has returned, no callback begins, except that another thread may run one that it was
- * about to call; one that is running there completes.
- *
- * @param watch  borrowed; NULL: nothing happens.
+ * Ends a watch: the descriptor becomes readable, and dn_watch_process() returns 1. Afterwards no
+ * callback begins, except one that another thread was about to call. NULL is allowed.
  *
  * Threads:  any, and in a callback of the watch.
- * Apple:    none.
  */
 DN_EXPORT void dn_watch_stop(dn_watch *watch);
 
 /**
- * Closes a watch, ended or not.
- *
- * @param watch  consumed; NULL is allowed.
- * @return NULL.
+ * Closes a watch, ended or not. NULL is allowed. Returns NULL.
  *
  * Threads:  any, but not in a callback of the watch, nor while another thread uses it.
- * Apple:    none.
  */
 DN_EXPORT dn_watch *dn_watch_close(dn_watch *watch);
 

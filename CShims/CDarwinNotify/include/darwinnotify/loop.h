@@ -23,9 +23,8 @@ typedef struct dn_loop dn_loop;
 DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 
 /**
- * Returns the descriptor to wait for: readable (POLLIN, level-triggered) while callbacks wait.
- *
- * Borrowed until dn_loop_close(); close-on-exec. Do not read from it.
+ * Returns the descriptor to wait for, borrowed: readable (POLLIN, level-triggered) while callbacks
+ * wait. Do not read from it.
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  any.
@@ -33,10 +32,9 @@ DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
 
 /**
- * Runs the callbacks that are waiting now, on the calling thread, and returns how many it ran
- * (0 or more). Callbacks that are queued meanwhile wait for the next call.
- *
- * In a forked child nothing runs and the result is 0: the callbacks belong to the parent.
+ * Runs the callbacks that are waiting now, on the calling thread, and returns how many it ran.
+ * Callbacks that are queued meanwhile wait for the next call. In a forked child none runs: they
+ * belong to the parent.
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  the owner of the loop only; not from inside one of its callbacks.
@@ -45,11 +43,8 @@ DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
 DN_EXPORT int dn_loop_process(dn_loop *loop);
 
 /**
- * Returns the executor that enqueues to this loop, for any number of calls of dn_center_observe(),
- * dn_center_set_executor() and the like. The value is valid until dn_loop_close(); observers that
- * still have it then are refused.
- *
- * @param loop  borrowed; NULL gives a value that every function refuses with -EINVAL.
+ * Returns the executor that enqueues to this loop, valid until dn_loop_close(). NULL gives a value
+ * that every function refuses with -EINVAL.
  *
  * Threads:  any.
  */
@@ -57,10 +52,7 @@ DN_EXPORT dn_executor dn_loop_executor(dn_loop *loop);
 
 /**
  * Closes the loop: runs the callbacks that are waiting and refuses later ones. Cancel the observers
- * first if their callbacks must not run here.
- *
- * @param loop  consumed; NULL is allowed.
- * @return NULL.
+ * first if their callbacks must not run here. NULL is allowed. Returns NULL.
  *
  * Threads:  the owner of the loop only.
  */

@@ -19,21 +19,18 @@ typedef struct dn_event {
                                        center: NUL-terminated UTF-8, or NULL */
         const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
-        uint64_t n_dropped;       /**< distributed center: how many posts before this one are
-                                       missing: too many were waiting, or the bus
-                                       has left some out, of which nobody knows whether the observer
-                                       would have got them; else 0 */
+        uint64_t n_dropped;       /**< distributed center: how many posts of the name before this
+                                       one are missing: too many were waiting, or the bus has left
+                                       some out, of whatever object; else 0 */
         int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
-                                       lost, for instance restarted: what other processes have
-                                       posted meanwhile, nobody knows; else 0 */
+                                       lost: an unknown number may be missing; else 0 */
 } dn_event;
 
 /** Which posts an observer asks for. All zero: every one. */
 typedef struct dn_filter {
         const char *name;   /**< this name; NULL: see `prefix` */
-        const char *prefix; /**< names that begin with these bytes, which are whole characters;
-                                 NULL: every name. NULL where `name` is set, and on the local
-                                 center. */
+        const char *prefix; /**< names that begin with these whole characters; NULL: every name.
+                                 NULL where `name` is set, and on the local center. */
         const void *object; /**< as in dn_center_add_observer(); NULL: whatever the object */
         int behavior;       /**< a DN_SUSPENSION_ value; 0 is DN_SUSPENSION_COALESCE */
 } dn_filter;
@@ -57,20 +54,15 @@ typedef struct dn_filter {
  *     dn_observer_cancel_wait() returns when that one has ended.
  *  7. An observer that is cancelled during a delivery, before its turn, is not invoked. One that
  *     is added during a delivery is not invoked for the post being delivered.
- *  8. `invoke` must return to its caller. If it ends the thread instead, by pthread_exit() or
- *     because it has enabled cancellation, the library prints a line on standard error and
- *     aborts.
- *  9. From exit() on, which includes a return from main(), no `invoke` starts on any executor.
- *     The library's own exit handler, which the first use of a center registers, waits for at most
- *     a second for those that are running. A language runtime that ends before exit handlers run
- *     has to call dn_shutdown() first.
+ *  8. `invoke` must return. If it ends the thread instead, by pthread_exit() or because it has
+ *     enabled cancellation, the library prints a line on standard error and aborts.
+ *  9. From exit() or a return from main() on, no `invoke` starts. The library's exit handler, which
+ *     the first use of a center registers, waits for at most a second for those that are running. A
+ *     language runtime that ends earlier has to call dn_shutdown() first.
  *
- * A child that is forked inside a callback must not return from it: it has to call exec or _exit().
- * Any other forked child has no observers. It may cancel and unreference its parent's handles,
- * which does nothing; dn_observer_replace() refuses them.
- *
- * `destroy` runs on the thread that cancels, or, when an invocation is running, on the thread of
- * that invocation after it has returned.
+ * `destroy` runs on the thread that cancels or, if an invocation is running, on its thread. A child
+ * that is forked inside a callback has to call exec or _exit(). Any other forked child has no
+ * observers; it may cancel and unreference its parent's handles, which does nothing.
  */
 typedef struct dn_handler {
         void (*invoke)(const dn_event *event, void *context);
@@ -79,26 +71,21 @@ typedef struct dn_handler {
 } dn_handler;
 
 /**
- * Registers a handler for a name.
- *
- * Returns after the bus has confirmed the rule, so that a post by any process reaches the handler
- * from then on. On the inline executor's own thread it does not wait; posts by this library are
- * not missed there either, those by other D-Bus programs only until the bus has confirmed.
+ * Registers a handler for a name. Once this has returned, a post by any process reaches it; on the
+ * inline executor's own thread, where it does not wait, posts by other D-Bus programs only when the
+ * bus has confirmed the rule.
  *
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
  * @param handler       `invoke` must be set; consumed, also on failure.
  * @param executor      borrowed during the call, then retained; NULL stands for the delivery
  *                      thread. Must be NULL for the local center.
- * @param ret_observer  set on success; the caller owns one reference. May be
- *                      NULL: the observer then lives as long as the center. It is set before the
- *                      first invocation.
+ * @param ret_observer  set on success, before the first invocation; the caller owns one reference.
+ *                      NULL: the observer lives as long as the center.
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
- *           malformed or NULL, or an executor was given for the local center; -ENAMETOOLONG;
- *           -EACCES if the name is `user.uid.N` or below and N is not the effective user; -ENOMEM;
- *           -EAGAIN if a thread cannot be started; -ENOBUFS if the bus accepts no match rule at
- *           all. DN_NOT_CONNECTED: registered, see error.h.
+ *           malformed or NULL, or an executor was given for the local center; others as of
+ *           dn_center_add_observer(). DN_NOT_CONNECTED: registered, see error.h.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), notify_register_dispatch().
  */
@@ -127,12 +114,10 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  * center; the event says which name was posted.
  *
  * Names that a process of this user has registered are heard through the table, with or without a
- * bus. For all other posts, those of names that nobody has registered and those of other D-Bus
- * programs, the bus delivers every signal to this process from then on; what it drops of these is
- * lost. Names of another user that the caller could not observe by themselves are left out. Posts
- * are queued, never merged, as those of the distributed center are: dn_event.n_dropped tells how
- * many are missing. But posts of one name that are found in the table together are one event, whose
- * n_posts is their number.
+ * bus. For all other posts the bus delivers every signal to this process; what it drops of these is
+ * lost. Names that the caller could not observe by themselves are left out. Posts are queued, never
+ * merged, and dn_event.n_dropped tells how many are missing. But posts of one name that are found
+ * in the table together are one event, whose n_posts is their number.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *
@@ -140,18 +125,15 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  *
  * Errors:   -EINVAL also if `prefix` is NULL.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
                                        const dn_executor *executor, dn_observer **ret_observer);
 
 /**
- * Registers a handler for an object, for every name, or both, on the local center.
+ * As dn_center_observe(), but for the posts of an object on the local center.
  *
  * @param name    NULL for every name.
  * @param object  only posts with this very pointer; NULL for all.
- *
- * Otherwise as dn_center_observe().
  *
  * Errors:   -EINVAL also if `center` is not the local center.
  * Threads:  any.
@@ -175,19 +157,12 @@ typedef struct dn_bus_handler {
  * Registers a handler that is called with the current state of the bus, then whenever the bus is
  * found or lost.
  *
- * The first call always comes. No later change is left out, and the calls come in the order of the
- * changes, so that each reports the opposite of the one before. Only if more than 16 calls are
+ * Each call after the first reports the opposite of the one before. Only if more than 16 calls are
  * waiting, because a callback blocks, are they merged into the last one. While there is no bus, the
  * processes of the user that use this library still hear each other; posts of other programs on the
  * bus are missed.
  *
- * @param center        the Darwin or the distributed center, or one opened by dn_center_open() or
- *                      its like; borrowed.
- * @param handler       `invoke` must be set; consumed, also on failure.
- * @param executor      borrowed during the call, then retained; NULL stands for the delivery
- *                      thread.
- * @param ret_observer  set on success only; the caller owns one reference. May be NULL: the
- *                      observer then lives as long as the center. It is set before the first call.
+ * The parameters are those of dn_center_observe().
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or `center` is
  *           the local center; -ENOMEM; -EAGAIN if a thread cannot be started.
@@ -205,23 +180,20 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  * overlap one of the new handler.
  *
  * @param observer      borrowed; cancelled on success. The call is refused if it already was.
- * @param handler       consumed, also on failure.
- * @param executor      as in dn_center_observe().
- * @param ret_observer  set on success only; the caller owns one reference. May be NULL.
+ *
+ * The other parameters are those of dn_center_observe().
  *
  * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
  *           is cancelled or comes from dn_center_observe_bus(), or an executor was given for the
  *           local center; -ENOMEM; -EAGAIN if a thread cannot be started.
  * Threads:  any.
- * Apple:    none.
  */
 DN_EXPORT int dn_observer_replace(dn_observer *observer, dn_handler handler,
                                   const dn_executor *executor, dn_observer **ret_observer);
 
 /**
- * Ends a registration (contract, 6 and 7). The handle stays valid until it is unreferenced.
- *
- * @param observer  borrowed; nothing happens if it is NULL or already cancelled.
+ * Ends a registration (contract, 6 and 7), unless it is NULL or has ended. The handle stays valid
+ * until it is unreferenced.
  *
  * Threads:  any.
  * Apple:    notify_cancel(); CFNotificationCenterRemoveObserver().
@@ -229,13 +201,9 @@ DN_EXPORT int dn_observer_replace(dn_observer *observer, dn_handler handler,
 DN_EXPORT void dn_observer_cancel(dn_observer *observer);
 
 /**
- * Ends a registration and waits until none of its invocations is running.
- *
- * Inside the observer's own callback it does not wait for that very call. It waits for as long as
- * the callback runs: do not hold a lock that the callback takes, and do not let two
+ * Ends a registration and waits until none of its invocations is running, except the one that
+ * calls this. NULL is allowed. Do not hold a lock that the callback takes, and do not let two
  * callbacks of one observer of the local center, on two threads, wait for each other.
- *
- * @param observer  borrowed; NULL: nothing happens.
  *
  * Threads:  any.
  */
@@ -244,14 +212,8 @@ DN_EXPORT void dn_observer_cancel_wait(dn_observer *observer);
 /** Adds a reference. NULL is allowed. Returns `observer`. Threads: any. */
 DN_EXPORT dn_observer *dn_observer_ref(dn_observer *observer);
 
-/**
- * Releases a reference without cancelling: an observer without references stays registered.
- *
- * @param observer  consumed; NULL is allowed.
- * @return NULL.
- *
- * Threads:  any.
- */
+/** Releases a reference without cancelling: an observer without references stays registered. NULL
+ *  is allowed. Returns NULL. Threads: any. */
 DN_EXPORT dn_observer *dn_observer_unref(dn_observer *observer);
 
 DN_END_DECLS

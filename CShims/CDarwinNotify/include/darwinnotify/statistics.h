@@ -16,16 +16,13 @@ enum {
                                                a flood, posts by themselves */
         DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
         DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts received from it, our own included */
-        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages received that are no post, are malformed,
-                                               or come from someone who may not post the name;
-                                               requests that were refused */
+        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that are no post, or of a name that the
+                                               sender may not post; requests that were refused */
         DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
         DN_STATISTIC_TABLES = 8,          /**< 1 while the process shares a table with the other
-                                               processes of the user, 0 while it has none or they
-                                               have left it for another one */
+                                               processes of the user, else 0 */
         DN_STATISTIC_NAMES_UNCOUNTED = 9, /**< names in use that no table counts, now: their posts
-                                               go over the bus alone, and are lost where it drops
-                                               them. The library keeps trying to change that */
+                                               go over the bus alone */
 };
 
 /**
