@@ -22,7 +22,7 @@ class Chaos:
             self.harm["disk"] = self.fill_disk
         self.harm_table = dict(self.harm)
         for take in (self.remove_table, self.rename_table, self.replace_table,
-                     self.remove_directory, self.rename_directory):
+                     self.remove_directory, self.rename_directory, self.replace_directory):
             self.harm_table[take.__name__] = lambda take=take: self.take_table(take)
         self.is_bus_well = True
         self.n_disk_changes = 0  # the disk is full while it is odd
@@ -126,3 +126,7 @@ class Chaos:
         away = table.parent.with_name("away")
         shutil.rmtree(away, ignore_errors=True)
         os.rename(table.parent, away)
+
+    def replace_directory(self, table):
+        self.rename_directory(table)
+        table.parent.mkdir(mode=0o700, exist_ok=True)
