@@ -1,8 +1,8 @@
 /* A descriptor that wakes a thread that polls.
  *
  * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
- * their numbers. Closing the end for writing wakes the thread, too, which then opens another pipe;
- * nothing is ever written to or read from a descriptor that is not ours. */
+ * their numbers, and nothing is ever written to or read from those. The pipe is not replaced: from
+ * then on nobody can wake the thread, which looks for work by itself. */
 #pragma once
 
 #include <stdatomic.h>
@@ -12,11 +12,11 @@
 #include "util/fork.h"
 
 typedef struct dn__bell {
-        _Atomic uint64_t writer; /* the end for writing and, in the upper half, its inode */
-        int read_fd;             /* -1: there is none */
-        bool is_broken;          /* an end of it was closed by others */
+        int read_fd;
+        int write_fd;
         dn__fork_guard *read_guard;
         dn__fork_guard *write_guard;
+        _Atomic bool is_broken; /* an end of it was closed by others */
 } dn__bell;
 
 /* Returns 0 or a negative errno. */
@@ -24,11 +24,11 @@ int dn__bell_init(dn__bell *bell);
 void dn__bell_deinit(dn__bell *bell);
 
 /* Makes the descriptor readable. Any thread. */
-void dn__bell_ring(dn__bell *bell);
+void dn__bell_ring(const dn__bell *bell);
 
-/* Returns the descriptor to poll for POLLIN, opening another pipe if it is broken; -1 if there is
- * none to be had. Call before looking for work. The sleeping thread. */
-int dn__bell_prepare(dn__bell *bell);
+/* Returns the descriptor to poll for POLLIN; or -1 if it is broken, and brings the time to wake up
+ * forward. The sleeping thread. */
+int dn__bell_prepare(const dn__bell *bell, uint64_t *until_us);
 
-/* Takes what poll() reported: silences the descriptor, or gives it up. The sleeping thread. */
+/* Takes what poll() reported. The sleeping thread. */
 void dn__bell_take(dn__bell *bell, short events);

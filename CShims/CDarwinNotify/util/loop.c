@@ -14,13 +14,6 @@
 #include "util/queue.h"
 #include "util/thread.h"
 
-/* Whoever waits for the end of a loop. */
-typedef struct waiter {
-        dn__lock lock;
-        dn__condition changed;
-        bool has_ended DN__GUARDED_BY(&lock);
-} waiter;
-
 struct dn__loop {
         dn__loop_options options;
         _Atomic(dn__wake_word *) word;
@@ -34,7 +27,6 @@ struct dn__loop {
         dn__queue queue DN__GUARDED_BY(&lock);
         bool is_started DN__GUARDED_BY(&lock);
         bool is_closing DN__GUARDED_BY(&lock);
-        waiter *waiter; /* set before it closes; or NULL */
 };
 
 /* What one turn waits for. The last descriptor is the wake-up descriptor. */
@@ -178,7 +170,9 @@ static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
 
-        *wake = (struct pollfd){ .fd = dn__bell_prepare(&loop->bell), .events = POLLIN };
+        *wake = (struct pollfd){
+                .fd = dn__bell_prepare(&loop->bell, &turn->first_us), .events = POLLIN
+        };
         if (dn__wake_fall_asleep(atomic_load(&loop->word)))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         dn__bell_take(&loop->bell, wake->revents);
@@ -263,28 +257,17 @@ static void run_turns(dn__loop *loop)
         }
 }
 
-static void tell(waiter *waiter)
-{
-        DN__HOLD(&waiter->lock);
-        waiter->has_ended = true;
-        dn__condition_broadcast(&waiter->changed);
-}
-
 static void loop_main(void *context)
 {
         dn__loop *loop = context;
         dn__loop_options options = loop->options;
-        waiter *waiter;
 
         current = loop;
         run_turns(loop);
         current = NULL;
-        waiter = loop->waiter;
         loop_free(loop);
         if (options.closed)
                 options.closed(options.context);
-        if (waiter)
-                tell(waiter);
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
@@ -355,35 +338,5 @@ dn__loop *dn__loop_close(dn__loop *loop)
         loop_free(loop);
         if (options.closed)
                 options.closed(options.context);
-        return NULL;
-}
-
-static void await(waiter *waiter)
-{
-        DN__HOLD(&waiter->lock);
-        while (!waiter->has_ended)
-                (void)dn__condition_wait(&waiter->changed, &waiter->lock, DN__NEVER);
-}
-
-static bool is_started(dn__loop *loop)
-{
-        DN__HOLD(&loop->lock);
-        return loop->is_started;
-}
-
-dn__loop *dn__loop_close_and_wait(dn__loop *loop)
-{
-        waiter waiter = { 0 };
-
-        if (!loop || !is_started(loop))
-                return dn__loop_close(loop);
-        assert(!dn__loop_is_current(loop));
-        dn__lock_init(&waiter.lock);
-        dn__condition_init(&waiter.changed);
-        loop->waiter = &waiter;
-        (void)dn__loop_close(loop);
-        await(&waiter);
-        dn__condition_deinit(&waiter.changed);
-        dn__lock_deinit(&waiter.lock);
         return NULL;
 }

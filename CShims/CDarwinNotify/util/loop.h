@@ -95,7 +95,3 @@ void dn__loop_run_queued(dn__loop *loop);
  * unless the thread never started. Any thread, including the loop's own. NULL is allowed. Returns
  * NULL. */
 dn__loop *dn__loop_close(dn__loop *loop);
-
-/* As dn__loop_close(), but returns when `closed` has been called. Any other thread. Returns
- * NULL. */
-dn__loop *dn__loop_close_and_wait(dn__loop *loop);

@@ -30,7 +30,6 @@ typedef struct threads {
         dn__condition changed;
         unsigned n_running DN__GUARDED_BY(&lock);
         thread *ended DN__GUARDED_BY(&lock); /* not joined yet */
-        bool are_detached DN__GUARDED_BY(&lock);
 } threads;
 
 static _Atomic(dn__per_process *) shared;
@@ -64,14 +63,9 @@ static void end(thread *thread)
         threads *threads = thread->threads;
         DN__HOLD(&threads->lock);
 
-        if (threads->are_detached) {
-                (void)pthread_detach(pthread_self());
-                free(thread);
-        } else {
-                thread->id = pthread_self();
-                thread->next = threads->ended;
-                threads->ended = thread;
-        }
+        thread->id = pthread_self();
+        thread->next = threads->ended;
+        threads->ended = thread;
         threads->n_running--;
         dn__condition_broadcast(&threads->changed);
 }
@@ -111,34 +105,16 @@ static int create(thread *thread)
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 
-static thread *take_ended(threads *threads)
+static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_value))
 {
         DN__HOLD(&threads->lock);
-        thread *ended = threads->ended;
-
-        threads->ended = NULL;
-        return ended;
-}
-
-static void put_back(threads *threads, thread *thread)
-{
-        DN__HOLD(&threads->lock);
-        thread->next = threads->ended;
-        threads->ended = thread;
-}
-
-/* Joins the threads that are gone. One that is still on its way out, perhaps in a destructor of the
- * host that needs a lock of our caller, is left for the next time. */
-static void join_gone(threads *threads)
-{
-        thread *next;
-
-        for (thread *thread = take_ended(threads); thread; thread = next) {
-                next = thread->next;
-                if (pthread_tryjoin_np(thread->id, NULL) == 0)
-                        free(thread);
-                else
-                        put_back(threads, thread);
+        for (thread **at = &threads->ended, *ended; (ended = *at);) {
+                if (join(ended->id, NULL) == 0) {
+                        *at = ended->next;
+                        free(ended);
+                } else {
+                        at = &ended->next;
+                }
         }
 }
 
@@ -149,31 +125,12 @@ static void await_end(threads *threads)
                 (void)dn__condition_wait(&threads->changed, &threads->lock, DN__NEVER);
 }
 
-static void join_ended(threads *threads)
-{
-        thread *next;
-
-        for (thread *thread = take_ended(threads); thread; thread = next) {
-                next = thread->next;
-                (void)pthread_join(thread->id, NULL);
-                free(thread);
-        }
-}
-
-static void detach(threads *threads)
-{
-        DN__HOLD(&threads->lock);
-        threads->are_detached = true;
-}
-
-static void detach_all(void)
+static void at_exit(void)
 {
         threads *threads = dn__process_state_find(&shared);
 
-        if (!threads)
-                return;
-        detach(threads);
-        join_ended(threads);
+        if (threads)
+                join_ended(threads, pthread_join);
 }
 
 void dn__thread_join_all(void)
@@ -183,7 +140,7 @@ void dn__thread_join_all(void)
         if (!threads)
                 return;
         await_end(threads);
-        join_ended(threads);
+        join_ended(threads, pthread_join);
         dn__condition_deinit(&threads->changed);
         dn__lock_deinit(&threads->lock);
         dn__process_state_free(&shared);
@@ -194,7 +151,7 @@ void dn__thread_join_all(void)
 static void register_at_exit(void)
 {
         /* If this fails, there is no memory for the host's own handlers either. */
-        (void)atexit(detach_all);
+        (void)atexit(at_exit);
 }
 
 int dn__thread_start(const char *name, void (*run)(void *context), void *context)
@@ -207,7 +164,9 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
         if (!thread)
                 return -ENOMEM;
         (void)pthread_once(&once, register_at_exit);
-        join_gone(threads);
+        /* One that is still on its way out, perhaps in a destructor of the host that needs a lock
+         * of our caller, is left for the next time. */
+        join_ended(threads, pthread_tryjoin_np);
         *thread = (struct thread){ threads, .name = name, .run = run, .context = context };
         count(threads, 1);
         r = create(thread);

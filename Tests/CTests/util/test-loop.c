@@ -33,6 +33,14 @@ static dn__loop *new_loop(bool polls)
         return loop;
 }
 
+static void close_and_wait(dn__loop *loop)
+{
+        unsigned n_before = n_closed;
+
+        CHECK(!dn__loop_close(loop));
+        WAIT_UNTIL_EQ(n_closed, n_before + 1);
+}
+
 /* --- a counting source ------------------------------------------------------------------------ */
 
 typedef struct counter {
@@ -116,7 +124,7 @@ static void run_works_of_many_threads(bool polls)
         }
         for (unsigned i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        CHECK(!dn__loop_close_and_wait(working_loop));
+        close_and_wait(working_loop);
         for (unsigned i = 0; i < N_THREADS; i++) {
                 CHECK_EQ(n_run[i], N_WORKS);
                 n_run[i] = 0;
@@ -148,7 +156,7 @@ TEST_NO_BUS(workThatAddsMoreDoesNotStarveTheSources)
         CHECK_EQ(dn__loop_enqueue(working_loop, add_more, &counter), 0);
         CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_wait(working_loop));
+        close_and_wait(working_loop);
         close(counter.wait.fd);
 }
 
@@ -164,7 +172,7 @@ static void check_deadline(bool polls)
         dn__loop_add(loop, &counter.source);
         CHECK_EQ(dn__loop_start(loop), 0);
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_wait(loop));
+        close_and_wait(loop);
         CHECK(counter.dispatched_us >= until_us);
         CHECK_EQ(counter.n_dispatched, 1);
 }
@@ -187,7 +195,7 @@ TEST_NO_BUS(onlyTheSourceWhoseDescriptorIsReadyIsDispatched)
         CHECK_EQ(dn__loop_start(loop), 0);
         CHECK_EQ(eventfd_write(ready.wait.fd, 1), 0);
         WAIT_UNTIL_EQ(ready.n_dispatched, 1);
-        CHECK(!dn__loop_close_and_wait(loop));
+        close_and_wait(loop);
         CHECK_EQ(quiet.n_dispatched, 0);
         close(ready.wait.fd);
         close(quiet.wait.fd);
@@ -204,7 +212,7 @@ static void check_wake(dn__loop *loop)
                 dn__loop_wake(loop);
                 WAIT_UNTIL_EQ(counter.n_dispatched, i);
         }
-        CHECK(!dn__loop_close_and_wait(loop));
+        close_and_wait(loop);
 }
 
 TEST_NO_BUS(wakeUpPreparesTheSources)
@@ -242,7 +250,7 @@ TEST_NO_BUS(sleepsOnTheWordItIsGiven)
                 dn__loop_wake(working_loop);
                 WAIT_UNTIL_EQ(counter.n_dispatched, 1 + i);
         }
-        CHECK(!dn__loop_close_and_wait(working_loop));
+        close_and_wait(working_loop);
 }
 
 enum { N_ROUNDS = 2000 };
@@ -275,7 +283,7 @@ TEST_NO_BUS(noWakeUpIsLostWhileAnotherThreadChangesTheWord)
                 WAIT_UNTIL_EQ(counter.n_dispatched, i);
         }
         CHECK_EQ(pthread_join(thread, NULL), 0);
-        CHECK(!dn__loop_close_and_wait(working_loop));
+        close_and_wait(working_loop);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -289,7 +297,7 @@ TEST_NO_BUS(unusedLoopHasNoThread)
         CHECK_EQ(test_n_threads(), n_threads);
         CHECK(!dn__loop_close(loop));
         CHECK_EQ(n_closed, 1);
-        CHECK(!dn__loop_close_and_wait(new_loop(false)));
+        close_and_wait(new_loop(false));
         CHECK_EQ(n_closed, 2);
         CHECK_EQ(test_n_fds(), n_fds);
 }
@@ -317,7 +325,7 @@ static unsigned n_threads_once_one_has_run(void)
         dn__loop *loop = new_loop(false);
 
         CHECK_EQ(dn__loop_start(loop), 0);
-        CHECK(!dn__loop_close_and_wait(loop));
+        close_and_wait(loop);
         n_closed = 0;
         return TEST_HAS_THREAD_SANITIZER ? 2 : 1;
 }
@@ -346,7 +354,7 @@ TEST_NO_BUS(closingLeavesNothingBehind)
                 dn__loop *loop = new_loop(i % 2);
 
                 CHECK_EQ(dn__loop_start(loop), 0);
-                CHECK(!dn__loop_close_and_wait(loop));
+                close_and_wait(loop);
                 CHECK_EQ(n_closed, i);
         }
         CHECK_EQ(test_n_fds(), n_fds);
@@ -376,7 +384,7 @@ TEST_NO_BUS(forkedChildClosesItsDescriptorsAndMakesItsOwnLoop)
                 _exit(0);
         }
         CHECK_EQ(test_wait_for(child), 0);
-        CHECK(!dn__loop_close_and_wait(loop));
+        close_and_wait(loop);
 }
 
 TEST_MAIN()
