@@ -231,7 +231,6 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
         dn__native_init(&dbus->native, &dbus->connection, &dbus->rules);
         dn__peers_init(&dbus->peers, &dbus->connection, DN__PEER_USER);
         dn__waiting_init(&dbus->waiting);
-        dn__numbers_init(&dbus->numbers);
         dn__pending_init(&dbus->pending);
         dn__pending_init(&dbus->in_flight);
         dn__loop_add(dbus->loop, &dbus->source);

@@ -1,35 +1,83 @@
 /* Post numbers, by which a receiver detects missing posts. */
 #include "bus/numbers.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "util/hash.h"
+#include "util/list.h"
 
 /* The maximum length of a connection's name on D-Bus. */
 #define SENDER_MAX_BYTES 255
 
-void dn__numbers_init(dn__numbers *numbers)
+typedef struct number {
+        dn__map_entry entry;
+        uint64_t name_hash;
+        uint64_t last; /* 0: none yet */
+        char key[];
+} number;
+
+static void forget(dn__map *map, number *number)
 {
-        *numbers = (dn__numbers){
-                .sent.max_entries = DN__NUMBERS_MAX,
-                .received.max_entries = DN__NUMBERS_MAX,
-        };
+        dn__map_remove(map, &number->entry);
+        free(number);
+}
+
+static void forget_all(dn__map *map)
+{
+        dn__map_entry *entry;
+
+        while ((entry = dn__map_next(map, NULL)))
+                forget(map, DN__CONTAINER(entry, number, entry));
+        dn__map_deinit(map);
+}
+
+static number *add(dn__map *map, uint64_t hash, const void *key, size_t n_bytes)
+{
+        number *new;
+
+        if (map->n_entries >= DN__NUMBERS_MAX)
+                forget_all(map);
+        new = calloc(1, sizeof(*new) + n_bytes);
+        if (!new)
+                return NULL;
+        new->entry = (dn__map_entry){ NULL, hash, memcpy(new->key, key, n_bytes), n_bytes };
+        if (dn__map_add(map, &new->entry) == 0)
+                return new;
+        free(new);
+        return NULL;
+}
+
+/* Returns the last number of a key, or NULL if out of memory. */
+static uint64_t *get(dn__map *map, uint64_t name_hash, const void *key, size_t n_bytes)
+{
+        uint64_t hash = dn__hash64(key, n_bytes);
+        dn__map_entry *found = dn__map_find(map, hash, key, n_bytes);
+        number *number = found ? DN__CONTAINER(found, struct number, entry)
+                               : add(map, hash, key, n_bytes);
+
+        if (!number)
+                return NULL;
+        number->name_hash = name_hash;
+        return &number->last;
 }
 
 void dn__numbers_deinit(dn__numbers *numbers)
 {
-        dn__recent_clear(&numbers->sent);
-        dn__recent_clear(&numbers->received);
+        forget_all(&numbers->sent);
+        forget_all(&numbers->received);
 }
 
 uint64_t dn__numbers_draw(dn__numbers *numbers, const dn__name *name)
 {
-        uint64_t *last = dn__recent_use(&numbers->sent, name->text, name->n_bytes);
+        uint64_t *last = get(&numbers->sent, name->hash, name->text, name->n_bytes);
 
         return last ? ++*last : 0;
 }
 
 void dn__numbers_take_back(dn__numbers *numbers, const dn__name *name)
 {
-        uint64_t *last = dn__recent_use(&numbers->sent, name->text, name->n_bytes);
+        uint64_t *last = get(&numbers->sent, name->hash, name->text, name->n_bytes);
 
         if (last && *last)
                 --*last;
@@ -47,7 +95,7 @@ uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post)
                 return 0;
         memcpy(key, &post->name.hash, sizeof(uint64_t));
         memcpy(key + sizeof(uint64_t), post->origin.sender, n_sender_bytes);
-        last = dn__recent_use(&numbers->received, key, sizeof(uint64_t) + n_sender_bytes);
+        last = get(&numbers->received, post->name.hash, key, sizeof(uint64_t) + n_sender_bytes);
         if (!last)
                 return 0;
         n_lost = *last && number > *last ? number - *last - 1 : 0;
@@ -57,12 +105,20 @@ uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post)
 
 void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash)
 {
-        dn__recent_forget(&numbers->received, &name_hash, sizeof(name_hash));
+        dn__map_entry *next = dn__map_next(&numbers->received, NULL);
+
+        for (dn__map_entry *entry; (entry = next);) {
+                number *number = DN__CONTAINER(entry, struct number, entry);
+
+                next = dn__map_next(&numbers->received, entry);
+                if (number->name_hash == name_hash)
+                        forget(&numbers->received, number);
+        }
 }
 
 void dn__numbers_forget_all(dn__numbers *numbers)
 {
-        dn__recent_clear(&numbers->received);
+        forget_all(&numbers->received);
 }
 
 void dn__numbers_connected(dn__numbers *numbers, sd_bus *bus)

@@ -4,20 +4,19 @@
 #include <systemd/sd-bus.h>
 
 #include "post/post.h"
-#include "util/recent.h"
+#include "util/map.h"
 
-/* Limit of remembered names and, for received posts, pairs of name and sender. After an entry is
- * forgotten, the next post reveals nothing about earlier ones. */
+/* Limit of remembered names and, for received posts, pairs of name and sender: beyond it all are
+ * forgotten. The next post of each reveals nothing about earlier ones. */
 #define DN__NUMBERS_MAX 16384
 
-/* Protected by its owner's lock. */
+/* All zero: none. Protected by its owner's lock. */
 typedef struct dn__numbers {
-        dn__recent sent;     /* by name */
-        dn__recent received; /* by name hash and sender */
-        sd_id128_t bus;      /* the bus the senders belong to */
+        dn__map sent;     /* by name */
+        dn__map received; /* by name hash and sender */
+        sd_id128_t bus;   /* the bus the senders belong to */
 } dn__numbers;
 
-void dn__numbers_init(dn__numbers *numbers);
 void dn__numbers_deinit(dn__numbers *numbers);
 
 /* Returns the number for one of our posts, or 0 (no number) if out of memory. */

@@ -21,9 +21,8 @@ static uint64_t note(dn__numbers *numbers, const char *sender, const char *name,
 TEST_NO_BUS(eachNameIsCountedByItself)
 {
         dn__name a = name_of("a"), b = name_of("b");
-        dn__numbers numbers;
+        dn__numbers numbers = { 0 };
 
-        dn__numbers_init(&numbers);
         CHECK_EQ(dn__numbers_draw(&numbers, &a), 1);
         CHECK_EQ(dn__numbers_draw(&numbers, &a), 2);
         CHECK_EQ(dn__numbers_draw(&numbers, &b), 1);
@@ -34,9 +33,8 @@ TEST_NO_BUS(eachNameIsCountedByItself)
 
 TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
 {
-        dn__numbers numbers;
+        dn__numbers numbers = { 0 };
 
-        dn__numbers_init(&numbers);
         CHECK_EQ(note(&numbers, ":1.1", "a", 5), 0); /* nothing is known of earlier posts */
         CHECK_EQ(note(&numbers, ":1.1", "a", 6), 0);
         CHECK_EQ(note(&numbers, ":1.1", "a", 9), 2);
@@ -49,9 +47,8 @@ TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
 
 TEST_NO_BUS(aSenderThatRestartsItsCountHasLostNothing)
 {
-        dn__numbers numbers;
+        dn__numbers numbers = { 0 };
 
-        dn__numbers_init(&numbers);
         CHECK_EQ(note(&numbers, ":1.1", "a", 9), 0);
         CHECK_EQ(note(&numbers, ":1.1", "a", 1), 0);
         CHECK_EQ(note(&numbers, ":1.1", "a", 3), 1);
@@ -63,9 +60,8 @@ TEST_NO_BUS(aSenderThatRestartsItsCountHasLostNothing)
 TEST_NO_BUS(aForgottenNameStartsAnew)
 {
         dn__name a = name_of("a");
-        dn__numbers numbers;
+        dn__numbers numbers = { 0 };
 
-        dn__numbers_init(&numbers);
         (void)note(&numbers, ":1.1", "a", 1);
         (void)note(&numbers, ":1.1", "b", 1);
         dn__numbers_forget(&numbers, a.hash);
@@ -78,15 +74,14 @@ TEST_NO_BUS(aForgottenNameStartsAnew)
 
 TEST_NO_BUS(aSenderLongerThanDBusAllowsIsNotRemembered)
 {
-        dn__numbers numbers;
+        dn__numbers numbers = { 0 };
         char sender[300];
 
         memset(sender, 'x', sizeof(sender) - 1);
         sender[sizeof(sender) - 1] = '\0';
-        dn__numbers_init(&numbers);
         CHECK_EQ(note(&numbers, sender, "a", 1), 0);
         CHECK_EQ(note(&numbers, sender, "a", 9), 0);
-        CHECK_EQ(numbers.received.entries.n_entries, 0);
+        CHECK_EQ(numbers.received.n_entries, 0);
         dn__numbers_deinit(&numbers);
 }
 
