@@ -228,7 +228,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
         if (post->slot)
                 dn__ring_holders(post->table, post->slot);
         r = dn__bus_send(hub, post);
-        return r == DN_NOT_CONNECTED && atomic_load(&hub->has_table) ? 0 : r;
+        return r == DN_NOT_CONNECTED && dn__table_is_enough(hub) ? 0 : r;
 }
 
 static const dn__center_ops darwin_ops = {

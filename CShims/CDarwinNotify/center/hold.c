@@ -17,44 +17,30 @@
 /* How often to take a slot again when the hub has moved to another table meanwhile. */
 #define N_ATTEMPTS 4
 
-/* Returns false if the hub has moved: then the slot is in a table that it has left. */
-static bool set_slot(dn__topic *topic, dn__shm_slot *slot, const dn__region *region)
-{
-        dn__hub *hub = topic->hub;
-        bool has_moved;
-
-        dn__hub_lock(hub);
-        has_moved = hub->region != region;
-        if (!has_moved && slot != topic->slot) {
-                topic->generation = dn__slot_get_generation(slot);
-                /* Posts counted before now whose signals have not yet arrived cannot be told apart
-                 * from those that have arrived, so existing observers are notified once more. */
-                dn__fanout_uncounted(topic);
-                dn__topic_set_slot(topic, slot);
-        }
-        dn__hub_unlock_and_run(hub);
-        return !has_moved;
-}
-
 /* Returns whether the topic has got one. */
 static bool take_slot(dn__topic *topic)
 {
         uint64_t deadline_us = dn__clock_after_us(DN__SLOT_TIMEOUT_US);
         const dn__name *name = &topic->name;
+        dn__hub *hub = topic->hub;
+        bool has_moved = true;
+        dn__shm_slot *slot = NULL;
 
-        for (int i = 0; i < N_ATTEMPTS; i++) {
-                dn__region *region = topic->hub->region;
-                dn__shm_slot *slot;
+        for (int i = 0; has_moved && i < N_ATTEMPTS; i++) {
+                dn__region *region = hub->region;
 
                 if (!dn__region_has_entry(region))
                         return false;
                 slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
                                            deadline_us);
-                if (slot && set_slot(topic, slot, region))
-                        return true;
-                if (!slot && topic->hub->region == region)
-                        break;
+                dn__hub_lock(hub);
+                has_moved = hub->region != region;
+                if (slot && !has_moved && slot != topic->slot)
+                        dn__table_adopt(topic, slot);
+                dn__hub_unlock_and_run(hub);
         }
+        if (slot && !has_moved)
+                return true;
         dn__debug_say(0, "the table has no room for %s: it goes over the bus alone", name->text);
         return false;
 }
@@ -72,34 +58,23 @@ static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
         dn__condition_broadcast(&topic->hub->changed);
 }
 
-static int watch(dn__hub *hub, const dn__name *name, bool is_counted, dn__rule **ret_rule)
-{
-        int r = hub->direct ? dn__direct_start(hub->direct, dn__delivery_thread_get()) : 0;
-
-        return r < 0 ? r : dn__dbus_add_rule(hub->bus, name, is_counted, ret_rule);
-}
-
-/* Gets the name its slot, or follows all names for a prefix. Returns 0 or -ENOMEM. */
-static int take_in_table(dn__topic *topic, bool *is_counted)
-{
-        if (topic->name.is_prefix)
-                return dn__prefix_begin(topic->hub);
-        *is_counted = *is_counted || take_slot(topic);
-        return 0;
-}
-
 /* The table comes before the rule: once the bus delivers, posts must be counted. Retries what
- * failed the last time. */
+ * failed the last time. Returns 0 or a negative errno. */
 static int prepare_topic(dn__topic *topic, bool is_counted, bool is_watched)
 {
         const dn__name *name = &topic->name;
         dn__rule *rule = topic->rule;
         dn__hub *hub = topic->hub;
-        int r;
+        int r = 0;
 
-        r = take_in_table(topic, &is_counted);
+        if (name->is_prefix)
+                r = dn__prefix_begin(hub);
+        else
+                is_counted = is_counted || take_slot(topic);
+        if (r == 0 && !is_watched && hub->direct)
+                r = dn__direct_start(hub->direct, dn__delivery_thread_get());
         if (r == 0 && !is_watched)
-                r = watch(hub, name, is_counted, &rule);
+                r = dn__dbus_add_rule(hub->bus, name, is_counted, &rule);
         end_preparing(topic, r == 0, rule);
         dn__table_attend(hub, name->is_prefix ? dn__region_has_entry(hub->region) : is_counted);
         return r;

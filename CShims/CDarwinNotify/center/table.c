@@ -55,8 +55,8 @@
 #define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
 
 /* When to try again to make or enter a table, or to find room for a name: soon, since a process
- * without it is deaf without a bus; after a while seldom, unless something is posted or
- * registered. */
+ * without it is deaf without a bus; then after as long as it has failed already. A look for another
+ * reason tries again, too, but not endlessly. */
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
 #define RETRY_MAX_US (60 * DN__US_PER_SECOND)
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
@@ -88,18 +88,13 @@ static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
                topic->n_holds > 0 && (move->from != move->to || !topic->slot);
 }
 
-/* The counts of the two tables have nothing to do with each other. A state that was set in the new
- * table remains. */
-static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
+/* Posts counted there before now whose signals have not yet arrived cannot be told apart from those
+ * that have arrived: the observers are notified once more. */
+void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
 {
-        uint64_t none = 0;
-
         dn__fanout_missed(topic);
-        if (topic->slot && slot)
-                (void)atomic_compare_exchange_strong(&slot->state, &none,
-                                                     atomic_load(&topic->slot->state));
         topic->generation = slot ? dn__slot_get_generation(slot) : 0;
-        dn__topic_change_slot(topic, slot);
+        dn__topic_set_slot(topic, slot);
         (void)dn__fanout_uncounted(topic);
         dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
 }
@@ -135,7 +130,7 @@ static bool move_names(move *move) DN__HUB_LOCKED
                 tell_watchers(move, slot);
                 have_all = have_all && slot;
                 if (slot || move->from != move->to)
-                        adopt(topic, slot);
+                        dn__table_adopt(topic, slot);
         }
         return have_all;
 }
@@ -206,7 +201,7 @@ static int find_table(move *move)
 static bool move_hub(move *move)
 {
         bool had_entry = dn__region_has_entry(move->from);
-        bool was_complete = atomic_load(&move->hub->table_retry_us) == DN__NEVER;
+        bool was_complete = !atomic_load(&move->hub->table_failed_us);
         int r = find_table(move);
 
         if (r < 0 && move->wants_entry && was_complete)
@@ -214,7 +209,6 @@ static bool move_hub(move *move)
                                  "will retry", move->hub->scope);
         else if (r == 0 && move->to != move->from)
                 dn__debug_say(0, "shares the table %s", move->to->file.path);
-        atomic_store(&move->hub->has_table, move->to || move->from || !move->wants_entry);
         if (!move->to)
                 return !move->wants_entry;
         if (move->to == move->from && dn__region_has_entry(move->to) == had_entry &&
@@ -258,49 +252,39 @@ static void alert(dn__hub *hub)
                 dn__loop_wake(hub->loop);
 }
 
-static void retry_later(dn__hub *hub)
+/* Returns the time, or DN__NEVER if nothing has failed. */
+static uint64_t retry_us(const dn__hub *hub)
 {
-        dn__hub_lock(hub);
-        if (hub->table_backoff_us < RETRY_MIN_US)
-                hub->table_backoff_us = RETRY_MIN_US;
-        atomic_store(&hub->table_retry_us, dn__clock_after_us(hub->table_backoff_us));
-        hub->table_backoff_us = 2 * hub->table_backoff_us < RETRY_MAX_US
-                                        ? 2 * hub->table_backoff_us
-                                        : RETRY_MAX_US;
-        dn__hub_unlock(hub);
+        uint64_t failed_us = atomic_load(&hub->table_failed_us);
+        uint64_t tried_us = atomic_load(&hub->table_tried_us), span_us = tried_us - failed_us;
+
+        if (!failed_us)
+                return DN__NEVER;
+        if (span_us < RETRY_MIN_US)
+                span_us = RETRY_MIN_US;
+        return tried_us + (span_us < RETRY_MAX_US ? span_us : RETRY_MAX_US);
+}
+
+static void note_failure(dn__hub *hub)
+{
+        uint64_t now_us = dn__clock_now_us(), none = 0;
+
+        atomic_store(&hub->table_tried_us, now_us);
+        (void)atomic_compare_exchange_strong(&hub->table_failed_us, &none, now_us);
         alert(hub);
 }
 
-static void note_outcome(const move *move, bool have_all)
+static void begin_trying(move *move)
 {
-        dn__hub *hub = move->hub;
-
-        if (!have_all && move->is_trying)
-                retry_later(hub);
-        if (!have_all)
-                return;
-        dn__hub_lock(hub);
-        hub->table_backoff_us = 0;
-        atomic_store(&hub->table_retry_us, DN__NEVER);
-        dn__hub_unlock(hub);
-}
-
-static void begin_trying(move *move, bool is_prompted)
-{
-        uint64_t now_us = dn__clock_now_us(), retry_us = atomic_load(&move->hub->table_retry_us);
-        uint64_t *tried_us = &move->hub->table_tried_us;
+        uint64_t now_us = dn__clock_now_us(), until_us = retry_us(move->hub);
 
         move->wants_entry = move->wants_entry || dn__region_has_entry(move->from) ||
-                            retry_us != DN__NEVER;
-        move->is_trying = retry_us == DN__NEVER || now_us >= retry_us ||
-                          (is_prompted && now_us >= *tried_us + PROMPTED_US);
-        if (move->is_trying)
-                *tried_us = now_us;
-        atomic_store(&move->hub->table_look_us, now_us);
+                            until_us != DN__NEVER;
+        move->is_trying = until_us == DN__NEVER || now_us >= until_us ||
+                          now_us >= atomic_load(&move->hub->table_tried_us) + PROMPTED_US;
 }
 
-/* `is_prompted`: something is posted or registered. */
-static void look(dn__hub *hub, bool wants_entry, bool is_prompted)
+static void look(dn__hub *hub, bool wants_entry)
 {
         move move = { .hub = hub, .wants_entry = wants_entry };
         uint64_t begin_ms;
@@ -309,8 +293,11 @@ static void look(dn__hub *hub, bool wants_entry, bool is_prompted)
                 return;
         begin_ms = coarse_now_ms();
         move.from = hub->region;
-        begin_trying(&move, is_prompted);
-        note_outcome(&move, move_hub(&move));
+        begin_trying(&move);
+        if (move_hub(&move))
+                atomic_store(&hub->table_failed_us, 0);
+        else if (move.is_trying)
+                note_failure(hub);
         /* Once the outcome is known: until then others that are about to post look, too. */
         atomic_store(&hub->table_look_ms, begin_ms);
         end_moving(hub);
@@ -323,12 +310,12 @@ static void look(dn__hub *hub, bool wants_entry, bool is_prompted)
 
 void dn__table_check(dn__hub *hub)
 {
-        look(hub, false, false);
+        look(hub, false);
 }
 
 void dn__table_enter(dn__hub *hub)
 {
-        look(hub, true, true);
+        look(hub, true);
 }
 
 void dn__table_check_before_post(dn__hub *hub)
@@ -336,7 +323,12 @@ void dn__table_check_before_post(dn__hub *hub)
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
 
         if (!hub->region || coarse_now_ms() - last_ms >= LOOK_MS)
-                look(hub, false, true);
+                look(hub, false);
+}
+
+bool dn__table_is_enough(const dn__hub *hub)
+{
+        return hub->region || (hub->scope && !atomic_load(&hub->table_failed_us));
 }
 
 void dn__table_end(dn__hub *hub)
@@ -359,8 +351,8 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
 {
         if (!hub->scope)
                 return;
-        if (!has_slot && atomic_load(&hub->table_retry_us) == DN__NEVER)
-                retry_later(hub);
+        if (!has_slot && !atomic_load(&hub->table_failed_us))
+                note_failure(hub);
         else if (!dn__dbus_is_connected(hub->bus))
                 alert(hub);
 }
@@ -371,13 +363,11 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
 static bool prepare_table(dn__source *source, dn__wait *wait)
 {
         dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
+        uint64_t idle_us = atomic_load(&hub->table_look_ms) * DN__US_PER_MS + IDLE_LOOK_US;
+        bool is_waiting = dn__region_has_entry(hub->region) || atomic_load(&hub->table_failed_us);
 
-        uint64_t retry_us = atomic_load(&hub->table_retry_us);
-        uint64_t idle_us = atomic_load(&hub->table_look_us) + IDLE_LOOK_US;
-        bool is_waiting = dn__region_has_entry(hub->region) || retry_us != DN__NEVER;
-
-        wait->until_us = retry_us;
-        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < retry_us)
+        wait->until_us = retry_us(hub);
+        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)
                 wait->until_us = idle_us;
         return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "delivery/hub.h"
+#include "delivery/topic.h"
 
 /* Prepares a hub whose carriers exist. Returns 0 or -ENOMEM. */
 int dn__table_begin(dn__hub *hub, const char *scope);
@@ -17,6 +18,10 @@ void dn__table_check(dn__hub *hub);
  * than 10 ms ago. */
 void dn__table_check_before_post(dn__hub *hub);
 
+/* Returns whether a post is heard by everybody who shares the table: nobody does if there is none,
+ * unless this process lacks one. */
+bool dn__table_is_enough(const dn__hub *hub);
+
 /* As dn__table_check(), if somebody has another table. `id` is its region, 0 if there is none. */
 void dn__table_check_foreign(dn__hub *hub, uint64_t id);
 
@@ -26,3 +31,6 @@ void dn__table_enter(dn__hub *hub);
 
 /* Completes the registration of a name. `has_slot`: else it gets one as soon as possible. */
 void dn__table_attend(dn__hub *hub, bool has_slot);
+
+/* Gives a topic a slot in the table of its hub, or none, and notifies its observers once more. */
+void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;

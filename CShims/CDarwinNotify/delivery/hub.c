@@ -104,7 +104,6 @@ static dn__per_process *make_hub(void *context)
         hub->id = atomic_fetch_add(&last_id, 1) + 1;
         atomic_init(&hub->n_refs, 1);
         atomic_init(&hub->sweep_us, DN__NEVER);
-        atomic_init(&hub->table_retry_us, DN__NEVER);
         dn__lock_init(&hub->lock);
         dn__condition_init(&hub->changed);
         dn__hub_lock(hub);

@@ -75,14 +75,11 @@ struct dn__hub {
 
         /* See center/table.h. */
         _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
-        _Atomic bool has_table; /* or nobody could hear of a post through it */
         dn__source table_source;
         uid_t table_user; /* the effective user that opened the center; others look for none */
-        _Atomic uint64_t table_look_ms;  /* when the last look began, by the coarse clock */
-        _Atomic uint64_t table_look_us;  /* the same by the exact one */
-        _Atomic uint64_t table_retry_us; /* when to try again what has failed, or DN__NEVER */
-        uint64_t table_tried_us;         /* of the thread that moves the hub: the last time */
-        uint64_t table_backoff_us DN__HUB_GUARDED;
+        _Atomic uint64_t table_look_ms;   /* when the last look began, by the coarse clock */
+        _Atomic uint64_t table_failed_us; /* since when something is missing; 0: nothing is */
+        _Atomic uint64_t table_tried_us;  /* the last time */
         _Atomic uint64_t foreign_id; /* of a region that was found to be none of ours */
         bool is_moving DN__HUB_GUARDED;
         bool is_staying DN__HUB_GUARDED; /* the hub is being closed */

@@ -97,26 +97,19 @@ dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name)
 
 void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot)
 {
-        topic->slot = slot;
-        if (topic->counter)
-                dn__counter_set_slot(topic->counter, slot);
-}
-
-void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot)
-{
         dn__counter *counter = topic->counter;
         dn__shm_slot *left = topic->slot;
+        uint64_t before = left ? dn__slot_get_generation(left) : 0;
 
-        if (counter) {
-                uint64_t before = left ? dn__slot_get_generation(left) : 0;
-                uint64_t after = slot ? dn__slot_get_generation(slot) : 0;
-
-                /* Only their difference counts. */
-                atomic_fetch_add(&counter->n_uncounted, before - after);
-        }
-        dn__topic_set_slot(topic, slot);
-        if (counter && left && !slot)
-                dn__counter_set_state(counter, atomic_load(&left->state));
+        topic->slot = slot;
+        if (!counter)
+                return;
+        /* Only the difference of two counts says something. */
+        atomic_fetch_add(&counter->n_uncounted,
+                         before - (slot ? dn__slot_get_generation(slot) : 0));
+        if (left)
+                atomic_store(&counter->state, atomic_load(&left->state));
+        dn__counter_set_slot(counter, slot);
 }
 
 static dn__counter *take_counter(dn__hub *hub) DN__HUB_LOCKED
@@ -201,6 +194,7 @@ static void let_go(dn__topic *topic) DN__HUB_LOCKED
         topic->counter = NULL;
         if (!counter)
                 return;
+        atomic_store(&counter->state, 0);
         counter->next_free = hub->free_counters;
         hub->free_counters = counter;
 }

@@ -54,16 +54,13 @@ static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
         } while (at != dn__counter_state_at(counter));
 }
 
-/* A name that gets its slot late copies its previous state into it, if the slot has none. */
+/* The previous state becomes that of the slot, if the slot has none. */
 static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
 {
-        uint64_t state = atomic_exchange(&counter->state, 0);
+        uint64_t state = slot ? atomic_exchange(&counter->state, 0) : 0, none = 0;
 
-        if (slot && state) {
-                uint64_t none = 0;
-
+        if (state)
                 (void)atomic_compare_exchange_strong(&slot->state, &none, state);
-        }
         atomic_store(&counter->slot, slot);
 }
 
@@ -135,12 +132,9 @@ void dn__topic_sweep(dn__hub *hub, uint64_t now_us);
 void dn__topic_ref(dn__topic *topic);
 void dn__topic_unref(dn__topic *topic);
 
-/* Sets or removes a topic's slot. */
+/* Replaces a topic's slot, by NULL or by one with another count. A check of a token sees no
+ * difference that is no post; the state goes with the topic. */
 void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
-
-/* Replaces a topic's slot by one with another count. A check of a token sees no difference that is
- * no post. */
-void dn__topic_change_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
 
 /* Returns the counter of a held topic, borrowed while held, or NULL if out of memory. Takes the
  * lock. */
