@@ -1,16 +1,13 @@
 /* A bus shared by users: the receiver decides what a sender may post. */
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify-tally.h"
 #include "roles.h"
+#include "shared-bus.h"
 #include "test-raw.h"
 
-/* A bus rejects users that the machine does not know: these exist everywhere. */
-#define OWNER 1
-#define STRANGER 65534
 #define MAX_SEEN 256
 #define N_ROUNDS 20
 #define N_FLOOD 5000
@@ -19,68 +16,6 @@ enum { OF_USER, OF_SYSTEM, ORDINARY, END, N_NAMES };
 
 static const char *const names[N_NAMES] = {"user.uid.1.x", "com.apple.system.x", "ordinary",
                                            "end"};
-
-/* A daemon's session bus accepts only its own user. */
-static const char configuration[] =
-        "<!DOCTYPE busconfig PUBLIC \"-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN\"\n"
-        " \"http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd\">\n"
-        "<busconfig><type>session</type><keep_umask/><listen>unix:path=%s</listen>\n"
-        "<auth>EXTERNAL</auth><policy context=\"default\"><allow user=\"*\"/>\n"
-        "<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\n"
-        "<allow own=\"*\"/></policy></busconfig>\n";
-
-static char path[200], address[256];
-static test_child *bus_daemon;
-static test_bus *bus_broker;
-
-static void start_daemon(void)
-{
-        char option[256];
-
-        snprintf(option, sizeof option, "--config-file=%s/shared.conf", test_directory());
-        FILE *f = fopen(strchr(option, '=') + 1, "we");
-        CHECK(f != NULL);
-        fprintf(f, configuration, path);
-        fclose(f);
-        const char *argv[] = {"dbus-daemon", option, "--nofork", "--nopidfile", "--nosyslog",
-                              "--print-address", NULL};
-        bus_daemon = test_spawn_program(argv);
-        CHECK(test_child_read_line(bus_daemon) != NULL);
-}
-
-static void start_broker(void)
-{
-        bus_broker = test_bus_start("broker", NULL);
-        snprintf(path, sizeof path, "%s", test_bus_path(bus_broker));
-        CHECK_EQ(chmod(test_bus_directory(bus_broker), 0711), 0);
-}
-
-/* Starts a system bus in a directory that every user can traverse. */
-static void start_shared_bus(void)
-{
-        const char *kind = getenv("DN_TEST_BROKER"), *base = getenv("DN_TEST_DIRECTORY");
-
-        if (geteuid() != 0)
-                SKIP("only root can be several users");
-        if (base)
-                CHECK_EQ(chmod(base, 0711), 0);
-        CHECK_EQ(chmod(test_directory(), 0711), 0);
-        snprintf(path, sizeof path, "%s/shared", test_directory());
-        if (kind && strcmp(kind, "broker") == 0)
-                start_broker();
-        else
-                start_daemon();
-        CHECK_EQ(chmod(path, 0777), 0);
-        snprintf(address, sizeof address, "unix:path=%s", path);
-        setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1);
-        setenv("DARWIN_NOTIFY_BUS", "system", 1);
-}
-
-static void stop_shared_bus(void)
-{
-        test_child_kill(bus_daemon);
-        test_bus_stop(bus_broker);
-}
 
 /* The names heard, in order. */
 static struct {
@@ -116,7 +51,7 @@ static void listen_to_all(void)
 static test_raw *open_as(uid_t user)
 {
         CHECK_EQ(syscall(SYS_setresuid, user, user, 0), 0);
-        test_raw *raw = test_raw_open(address);
+        test_raw *raw = test_raw_open(shared_address);
         CHECK_EQ(syscall(SYS_setresuid, 0, 0, 0), 0);
         return raw;
 }
@@ -162,52 +97,52 @@ static void check_heard(uid_t user, const char *sent, const char *expected)
 
 TEST_ON_BUS(strangersCannotPostReservedNames)
 {
-        start_shared_bus();
+        shared_bus_start();
         listen_to_all();
         check_heard(STRANGER, "0", "");
         check_heard(STRANGER, "1", "");
         check_heard(STRANGER, "0120", "2");
         check_heard(STRANGER, "2", "2");
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 TEST_ON_BUS(usersCanPostTheirOwnNames)
 {
-        start_shared_bus();
+        shared_bus_start();
         listen_to_all();
         check_heard(OWNER, "0", "0");
         check_heard(OWNER, "1", "");
         check_heard(OWNER, "012", "02");
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 TEST_ON_BUS(rootCanPostAllNames)
 {
-        start_shared_bus();
+        shared_bus_start();
         listen_to_all();
         check_heard(0, "0", "0");
         check_heard(0, "1", "1");
         check_heard(0, "012", "012");
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 /* A name that needs no query to the bus does not overtake one that does. */
 TEST_ON_BUS(postsOfOneSenderKeepTheirOrder)
 {
-        start_shared_bus();
+        shared_bus_start();
         listen_to_all();
         for (int i = 0; i < N_ROUNDS; i++) { /* each sender is new */
                 check_heard(0, "02120210212", "02120210212");
                 check_heard(OWNER, "02120210212", "02202022");
                 check_heard(STRANGER, "02120210212", "22222");
         }
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 TEST_ON_BUS(forgedSendersAreNotBelieved)
 {
-        start_shared_bus();
-        test_peer *root = test_peer_open(address);
+        shared_bus_start();
+        test_peer *root = test_peer_open(shared_address);
 
         listen_to_all();
         test_raw *raw = open_as(STRANGER);
@@ -229,7 +164,7 @@ TEST_ON_BUS(forgedSendersAreNotBelieved)
         CHECK(!is_changed(heard.checks[OF_USER]));
         test_raw_close(raw);
         test_peer_close(root);
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 static void wait_inline(const dn_event *event, void *context)
@@ -252,8 +187,8 @@ TEST_ON_BUS(strangersFloodDoesNotHideRootsPosts)
 {
         static _Atomic bool goes_on = false;
 
-        start_shared_bus();
-        test_peer *root = test_peer_open(address);
+        shared_bus_start();
+        test_peer *root = test_peer_open(shared_address);
         listen_to_all();
         test_raw *raw = open_as(STRANGER);
         block_service_thread(&goes_on);
@@ -268,7 +203,7 @@ TEST_ON_BUS(strangersFloodDoesNotHideRootsPosts)
         CHECK_STREQ(heard.text, "13");
         test_raw_close(raw);
         test_peer_close(root);
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 /* Forks a process of another user, with its own table and with `input` as standard input. */
@@ -326,11 +261,11 @@ static void check_library_of(uid_t user, const char *expected)
 TEST_ON_BUS(anotherUsersLibraryIsHeardToo)
 {
         need_forks();
-        start_shared_bus();
+        shared_bus_start();
         listen_to_all();
         check_library_of(OWNER, "02");
         check_library_of(STRANGER, "2");
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 /* Prints when it began, posts a name that only root may post, and exits, as commands do. */
@@ -343,12 +278,12 @@ ROLE(postAndLeave)
 /* Receivers ask the bus for its user, which the bus forgets when it leaves. */
 TEST_ON_BUS(posterOfAReservedNameStaysUntilReceiversHaveAsked)
 {
-        start_shared_bus();
+        shared_bus_start();
         test_child *poster = test_spawn_role("postAndLeave", NULL);
         uint64_t began_us = strtoull(test_child_read_line(poster), NULL, 10);
         CHECK_EQ(test_child_wait(poster), 0);
         CHECK(test_now_us() - began_us >= 100000);
-        stop_shared_bus();
+        shared_bus_stop();
 }
 
 TEST_MAIN()

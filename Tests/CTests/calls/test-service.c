@@ -116,28 +116,6 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         test_bus_stop(bus);
 }
 
-
-/* The buses of the tests refuse other users themselves; so the service changes its own. */
-TEST_ON_BUS(otherUsersAreRefused)
-{
-        test_bus *bus = test_bus_begin();
-        served handled = {0};
-        dn_service *service;
-        outcome seen;
-
-        if (geteuid() != 0)
-                SKIP("only root can change its user");
-        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
-        check_echo("same");
-        CHECK_EQ(seteuid(65534), 0);
-        CHECK_EQ(ask(KIND("Echo"), "hi", &seen), -EACCES);
-        CHECK(strstr(seen.message, "own user"));
-        CHECK_EQ(handled.n_begun, 1);
-        CHECK_EQ(seteuid(0), 0);
-        dn_service_close(service);
-        test_bus_stop(bus);
-}
-
 /* --- Rest and end --------------------------------------------------------------------------- */
 
 TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)

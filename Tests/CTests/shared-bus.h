@@ -1,0 +1,110 @@
+/* A bus that several users share, as a system bus is. */
+#ifndef DN_SHARED_BUS_H
+#define DN_SHARED_BUS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test-bus.h"
+#include "test-child.h"
+#include "test.h"
+
+/* A bus rejects users that the machine does not know: these exist everywhere. */
+#define OWNER 1
+#define STRANGER 65534
+
+#define SHARED_DOCTYPE \
+        "<!DOCTYPE busconfig PUBLIC \"-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN\"\n" \
+        " \"http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd\">\n"
+
+static char shared_path[200], shared_address[256];
+static test_child *shared_daemon;
+static test_bus *shared_broker;
+
+/* Starts a dbus-daemon with a configuration, which names its socket. */
+static inline void shared_daemon_start(const char *configuration)
+{
+        char option[256];
+
+        snprintf(option, sizeof option, "--config-file=%s/shared.conf", test_directory());
+        FILE *f = fopen(strchr(option, '=') + 1, "we");
+        CHECK(f != NULL);
+        fputs(configuration, f);
+        fclose(f);
+        const char *argv[] = {"dbus-daemon", option, "--nofork", "--nopidfile", "--nosyslog",
+                              "--print-address", NULL};
+        shared_daemon = test_spawn_program(argv);
+        CHECK(test_child_read_line(shared_daemon) != NULL);
+}
+
+/* A daemon's session bus accepts only its own user. */
+static inline void shared_daemon_start_for_all(void)
+{
+        char configuration[1024];
+
+        snprintf(configuration, sizeof configuration,
+                 SHARED_DOCTYPE "<busconfig><type>session</type><keep_umask/><listen>unix:path=%s</listen>\n"
+                 "<auth>EXTERNAL</auth><policy context=\"default\"><allow user=\"*\"/>\n"
+                 "<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\n"
+                 "<allow own=\"*\"/></policy></busconfig>\n",
+                 shared_path);
+        shared_daemon_start(configuration);
+}
+
+static inline void shared_broker_start(void)
+{
+        shared_broker = test_bus_start("broker", NULL);
+        snprintf(shared_path, sizeof shared_path, "%s", test_bus_path(shared_broker));
+        CHECK_EQ(chmod(test_bus_directory(shared_broker), 0711), 0);
+}
+
+static inline bool shared_bus_is_broker(void)
+{
+        const char *kind = getenv("DN_TEST_BROKER");
+
+        return kind && strcmp(kind, "broker") == 0;
+}
+
+/* Reserves a path in a directory that every user can traverse. */
+static inline void shared_bus_prepare(void)
+{
+        const char *base = getenv("DN_TEST_DIRECTORY");
+
+        if (geteuid() != 0)
+                SKIP("only root can be several users");
+        if (base)
+                CHECK_EQ(chmod(base, 0711), 0);
+        CHECK_EQ(chmod(test_directory(), 0711), 0);
+        snprintf(shared_path, sizeof shared_path, "%s/shared", test_directory());
+}
+
+/* Makes it the system bus, which this process and its children use. */
+static inline void shared_bus_use(void)
+{
+        CHECK_EQ(chmod(shared_path, 0777), 0);
+        snprintf(shared_address, sizeof shared_address, "unix:path=%s", shared_path);
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", shared_address, 1);
+        setenv("DARWIN_NOTIFY_BUS", "system", 1);
+}
+
+/* Starts a bus that allows everything to everyone. */
+static inline void shared_bus_start(void)
+{
+        shared_bus_prepare();
+        if (shared_bus_is_broker())
+                shared_broker_start();
+        else
+                shared_daemon_start_for_all();
+        shared_bus_use();
+}
+
+static inline void shared_bus_stop(void)
+{
+        shared_daemon = test_child_kill(shared_daemon);
+        shared_broker = test_bus_stop(shared_broker);
+}
+
+#endif
