@@ -8,6 +8,7 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "test-bus.h"
 #include "test-child.h"
 #include "test.h"
 #include "test-peer-private.h"
@@ -46,6 +47,14 @@ test_peer *test_peer_open(const char *address)
         test_peer_must(sd_bus_set_bus_client(peer->bus, 1), "client");
         test_peer_must(sd_bus_start(peer->bus), "start");
         test_peer_must(sd_bus_get_unique_name(peer->bus, &peer->unique_name), "connect");
+        return peer;
+}
+
+test_peer *test_peer_begin(void)
+{
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
+
+        test_peer_watch(peer, TEST_WIRE_RULE);
         return peer;
 }
 

@@ -70,56 +70,24 @@ TEST_NO_BUS(sharedCentersSurviveUnref)
 
 TEST_ON_BUS(centersDoNotHearEachOther)
 {
+        enum { N_CENTERS = 4 };
         test_bus_begin();
-        test_bus *other_bus = test_bus_start(NULL, NULL);
-        dn_center *other = NULL;
-        static tally on_darwin = {0}, on_local = {0}, on_other = {0};
+        dn_center *centers[N_CENTERS] = {dn_center_local(), dn_center_darwin(),
+                                         dn_center_distributed(), NULL};
+        static tally seen[N_CENTERS];
 
-        CHECK_EQ(dn_center_open(test_bus_address(other_bus), &other), 0);
-        tally_observe(dn_center_darwin(), "same", &on_darwin);
-        tally_observe(dn_center_local(), "same", &on_local);
-        tally_observe(other, "same", &on_other);
-
-        post_ok(dn_center_local(), "same");
-        post_ok(dn_center_darwin(), "same");
-        WAIT_UNTIL_EQ(on_darwin.n_calls, 1);
+        CHECK_EQ(dn_center_open(test_bus_address(test_bus_start(NULL, NULL)), &centers[3]), 0);
+        for (int i = 0; i < N_CENTERS; i++)
+                tally_observe(centers[i], "same", &seen[i]);
+        for (int i = 0; i < N_CENTERS; i++) {
+                post_ok(centers[i], "same");
+                for (int j = 0; j < N_CENTERS; j++)
+                        WAIT_UNTIL_EQ(seen[j].n_calls, j <= i);
+        }
         fence_executor();
-        CHECK_EQ(on_local.n_calls, 1);
-        CHECK_EQ(on_other.n_calls, 0);
-
-        post_ok(other, "same");
-        WAIT_UNTIL_EQ(on_other.n_calls, 1);
-        fence_executor();
-        CHECK_EQ(on_darwin.n_calls, 1);
-        CHECK_EQ(on_local.n_calls, 1);
-        dn_center_unref(other);
-}
-
-TEST_ON_BUS(openedCenterHearsOtherProcessesOnItsBus)
-{
-        test_bus_begin();
-        dn_center *center = NULL;
-        static tally seen = {0};
-
-        CHECK_EQ(dn_center_open("session", &center), 0);
-        dn_observer *observer = tally_observe(center, "hello", &seen);
-        post_elsewhere("hello", 1, "return");
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        tally_drop(observer);
-        CHECK(!dn_center_unref(center));
-}
-
-TEST_ON_BUS(openedCenterDisconnectsWithItsLastReference)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        dn_center *center = NULL;
-
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
-        post_ok(center, "hello");
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
-        dn_center_unref(center);
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
+        for (int i = 0; i < N_CENTERS; i++)
+                CHECK_EQ(seen[i].n_calls, 1);
+        dn_center_unref(centers[3]);
 }
 
 TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
@@ -139,36 +107,6 @@ TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
         tally_drop(observer);
         WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 0);
         CHECK_EQ(seen.n_destroyed, 1);
-}
-
-TEST_ON_BUS(closingACenterSendsItsPostsFirst)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *child = spawn_observer("parting", NULL);
-        dn_center *center = NULL;
-
-        CHECK_EQ(dn_center_open("session", &center), 0);
-        test_bus_pause(bus);
-        dn_center_post(center, "parting", NULL, NULL, 0);
-        test_bus_resume(bus);
-        dn_center_unref(center);
-        WAIT_UNTIL_EQ(child_calls(child, 0), 1);
-}
-
-TEST_ON_BUS(darwinCenterHasOneConnectionForEverything)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen = {0};
-        char name[32];
-
-        for (int i = 0; i < 100; i++) {
-                snprintf(name, sizeof name, "name%d", i);
-                tally_observe(dn_center_darwin(), name, &seen);
-                post_ok(dn_center_darwin(), name);
-        }
-        WAIT_UNTIL_EQ(seen.n_calls, 100);
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), 1);
 }
 
 static test_bus *parting_bus;

@@ -234,6 +234,7 @@ static void check_exclusive(dn_center *center)
         dn_executor executor = { .enqueue = enqueue_alone, .context = &seen.threads };
         dn_observer *observer = NULL;
 
+        seen = (exclusive){ .n_inside = 0 };
         CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ call_exclusively, &seen, NULL },
                                    &executor, &observer),
                  0);
@@ -249,10 +250,6 @@ static void check_exclusive(dn_center *center)
 TEST_NO_BUS(handlersOfAnObserverDoNotOverlapOnManyThreads)
 {
         check_exclusive(dn_center_darwin());
-}
-
-TEST_NO_BUS(handlersOfAnObserverOfPayloadsDoNotOverlapOnManyThreads)
-{
         check_exclusive(dn_center_distributed());
 }
 
@@ -282,27 +279,6 @@ TEST(observersOfOneNameRunInRegistrationOrder)
                 CHECK_EQ(order[i], i % 20);
 }
 
-/* 6: after the cancellation. */
-
-TEST(cancelWaitReturnsWhenTheInvocationHasEnded)
-{
-        test_bus_begin();
-
-        for (int i = 0; i < 200; i++) {
-                tally *seen = calloc(1, sizeof *seen);
-                dn_observer *observer = tally_observe(dn_center_darwin(), N, seen);
-                post_ok(dn_center_darwin(), N);
-                dn_observer_cancel_wait(observer);
-                uint64_t n_calls = seen->n_calls;
-                post_ok(dn_center_darwin(), N);
-                fence_executor();
-                CHECK_EQ(seen->n_calls, n_calls);
-                WAIT_UNTIL_EQ(seen->n_destroyed, 1);
-                dn_observer_unref(observer);
-                free(seen);
-        }
-}
-
 static void *cancel_waiting(void *argument)
 {
         dn_observer_cancel_wait(argument);
@@ -323,8 +299,11 @@ TEST(cancelWaitWaitsForTheRunningInvocation)
         CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
         seen.holds = false;
         pthread_join(thread, NULL);
-        dn_observer_unref(observer);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+        post_ok(dn_center_darwin(), N);
+        fence_executor();
+        CHECK_EQ(seen.n_calls, 1);
+        dn_observer_unref(observer);
 }
 
 TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
@@ -364,19 +343,28 @@ static void remove_victim(const dn_event *event, void *context)
         n_removals++;
 }
 
-TEST(observerRemovedBeforeItsTurnIsNotCalled)
+static void check_removal_before_its_turn(dn_center *center)
 {
-        test_bus_begin();
         dn_handler handler = {.invoke = remove_victim};
+        dn_observer *observer = NULL;
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, NULL, NULL), 0);
+        n_removals = 0;
+        CHECK_EQ(dn_center_observe(center, "self." N, handler, NULL, &observer), 0);
         for (unsigned i = 1; i <= 20; i++) {
                 victim_tally = calloc(1, sizeof *victim_tally);
-                victim = tally_observe(dn_center_darwin(), N, victim_tally);
-                post_ok(dn_center_darwin(), N);
+                victim = tally_observe(center, "self." N, victim_tally);
+                post_ok(center, "self." N);
                 WAIT_UNTIL_EQ(n_removals, i);
         }
+        tally_drop(observer);
         fence_executor();
+}
+
+TEST_NO_BUS(observerRemovedBeforeItsTurnIsNotCalled)
+{
+        check_removal_before_its_turn(dn_center_darwin());
+        check_removal_before_its_turn(dn_center_distributed());
+        check_removal_before_its_turn(dn_center_local());
 }
 
 /* Cancels itself; its destroy hook, which runs between two calls, cancels the next one. */
@@ -414,15 +402,15 @@ static void check_removal_between_calls(dn_center *center)
         CHECK_EQ(seen.n_calls, 0);
 }
 
-TEST(observerRemovedBetweenTwoCallsIsNotCalled)
+TEST_NO_BUS(observerRemovedBetweenTwoCallsIsNotCalled)
 {
-        test_bus_begin();
-
         check_removal_between_calls(dn_center_darwin());
         check_removal_between_calls(dn_center_local());
 }
 
-static tally newcomers[1000];
+enum { N_NEWCOMERS = 100 };
+
+static tally newcomers[N_NEWCOMERS];
 static _Atomic bool all_added;
 
 static void add_newcomers(const dn_event *event, void *context)
@@ -430,38 +418,36 @@ static void add_newcomers(const dn_event *event, void *context)
         (void)context;
         if (all_added)
                 return;
-        for (int i = 0; i < 1000; i++)
+        for (int i = 0; i < N_NEWCOMERS; i++)
                 tally_observe(event->center, event->name, &newcomers[i]);
         all_added = true;
 }
 
-static void check_newcomers(const dn_executor *executor)
+static void check_newcomers(dn_center *center, const char *name, const dn_executor *executor)
 {
         dn_handler handler = {.invoke = add_newcomers};
-        test_bus *bus = test_bus_begin();
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, executor, NULL), 0);
-        post_ok(dn_center_darwin(), N);
+        all_added = false;
+        CHECK_EQ(dn_center_observe(center, name, handler, executor, NULL), 0);
+        post_ok(center, name);
         WAIT_UNTIL(all_added);
         fence_executor();
-        for (int i = 0; i < 1000; i++)
+        for (int i = 0; i < N_NEWCOMERS; i++)
                 CHECK_EQ(newcomers[i].n_calls, 0);
-        post_ok(dn_center_darwin(), N);
-        for (int i = 0; i < 1000; i++)
+        post_ok(center, name);
+        for (int i = 0; i < N_NEWCOMERS; i++) {
                 WAIT_UNTIL_EQ(newcomers[i].n_calls, 1);
-        test_bus_stop(bus);
+                newcomers[i].n_calls = 0;
+        }
 }
 
-TEST(observersAddedDuringADeliveryWaitForTheNext)
-{
-        check_newcomers(NULL);
-}
-
-TEST(observersAddedInlineDuringADeliveryWaitForTheNext)
+TEST_NO_BUS(observersAddedDuringADeliveryWaitForTheNext)
 {
         dn_executor executor = dn_executor_inline();
 
-        check_newcomers(&executor);
+        check_newcomers(dn_center_darwin(), "self.delivery", NULL);
+        check_newcomers(dn_center_darwin(), "self.inline", &executor);
+        check_newcomers(dn_center_local(), "N", NULL);
 }
 
 TEST_MAIN()

@@ -8,138 +8,52 @@
 #include "test-bus.h"
 #include "test-child.h"
 
-static test_bus *bus;
-static test_peer *peer;
-static tally in_parent;
-
-static void prepare(void)
+/* The parent's observers do nothing in the child, which may cancel them. */
+static void be_child(dn_observer *of_parent, const tally *in_parent)
 {
-        peer = begin_to_fork(&bus);
-        tally_observe(dn_center_darwin(), "parent", &in_parent);
-}
+        static tally fresh, again, local;
 
-/* The parent's observer still gets each post exactly once, on the same connection. */
-static void check_parent(uint64_t n_before)
-{
-        fence_bus(peer);
-        CHECK_EQ(in_parent.n_posts, n_before);
-        test_peer_post(peer, "parent");
-        WAIT_UNTIL_EQ(in_parent.n_posts, n_before + 1);
-        fence_bus(peer);
-        CHECK_EQ(in_parent.n_posts, n_before + 1);
-        check_one_connection(peer, getpid());
-}
-
-TEST(childPostsOnItsOwnConnection)
-{
-        prepare();
         post_ok(dn_center_darwin(), "parent");
-        WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                post_ok(dn_center_darwin(), "parent");
-                exit(0);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
-        WAIT_UNTIL_EQ(in_parent.n_posts, 2);
-        check_parent(2);
-        test_bus_stop(bus);
+        fence_executor();
+        tally_observe(dn_center_local(), "L", &local);
+        post_ok(dn_center_local(), "L");
+        CHECK_EQ(local.n_calls, 1);
+        tally_observe(dn_center_darwin(), "parent", &again);
+        tally_observe(dn_center_darwin(), "child", &fresh);
+        post_ok(dn_center_darwin(), "parent"); /* says that it is ready */
+        WAIT_UNTIL_EQ(again.n_posts, 1);
+        WAIT_UNTIL_EQ(fresh.n_posts, 1);
+        CHECK_EQ(in_parent->n_posts, 0);
+        tally_drop(of_parent);
+        CHECK_EQ(in_parent->n_destroyed, 0);
 }
 
-TEST_ON_BUS(childObservesOnItsOwnConnection)
+TEST(childHasConnectionsAndObserversOfItsOwn)
 {
-        prepare();
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                tally in_child = {0};
-                tally_observe(dn_center_darwin(), "child", &in_child);
-                post_ok(dn_center_darwin(), "parent"); /* says that it is ready */
-                WAIT_UNTIL_EQ(in_child.n_posts, 1);
-                _exit(0);
-        }
-        WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-        WAIT_UNTIL_EQ(test_peer_n_connections(peer, pid), 1);
-        post_ok(dn_center_darwin(), "child");
-        CHECK_EQ(test_wait_for(pid), 0);
-        check_parent(1);
-        test_bus_stop(bus);
-}
+        static tally in_parent, local;
+        test_bus *bus;
+        test_peer *peer = begin_to_fork(&bus);
+        dn_observer *observer = tally_observe(dn_center_darwin(), "parent", &in_parent);
 
-TEST(parentsObserversAreSilentInTheChild)
-{
-        prepare();
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                post_ok(dn_center_darwin(), "parent");
-                fence_executor();
-                CHECK_EQ(in_parent.n_posts, 0); /* the child's copy */
-                tally again = {0};
-                tally_observe(dn_center_darwin(), "parent", &again);
-                post_ok(dn_center_darwin(), "parent");
-                WAIT_UNTIL_EQ(again.n_posts, 1);
-                fence_executor();
-                CHECK_EQ(in_parent.n_posts, 0);
-                exit(0);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
-        WAIT_UNTIL_EQ(in_parent.n_posts, 2);
-        check_parent(2);
-        test_bus_stop(bus);
-}
-
-TEST(parentsHandlesMayBeCancelledInTheChild)
-{
-        static tally extra = {0};
-
-        prepare();
-        dn_observer *observer = tally_observe(dn_center_darwin(), "parent", &extra);
-        pid_t pid = test_fork();
-        if (pid == 0) {
-                tally_drop(observer);
-                exit(0);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
-        test_peer_post(peer, "parent");
-        WAIT_UNTIL_EQ(extra.n_posts, 1);
-        CHECK_EQ(extra.n_destroyed, 0);
-        tally_drop(observer);
-        test_bus_stop(bus);
-}
-
-TEST(idleChildDoesNotAffectTheParent)
-{
-        prepare();
-        for (int i = 0; i < 20; i++) {
-                pid_t pid = test_fork();
-                if (pid == 0) {
-                        if (i % 2)
-                                exit(0);
-                        _exit(0);
-                }
-                CHECK_EQ(test_wait_for(pid), 0);
-        }
-        check_parent(0);
-        test_bus_stop(bus);
-}
-
-TEST(localCenterWorksInBothProcesses)
-{
-        static tally local = {0};
-
-        prepare();
         tally_observe(dn_center_local(), "L", &local);
         pid_t pid = test_fork();
         if (pid == 0) {
-                tally fresh = {0};
-                tally_observe(dn_center_local(), "L", &fresh);
-                post_ok(dn_center_local(), "L");
-                CHECK_EQ(fresh.n_calls, 1);
+                be_child(observer, &in_parent);
                 exit(0);
         }
+        WAIT_UNTIL_EQ(in_parent.n_posts, 2);
+        check_one_connection(peer, pid);
+        post_ok(dn_center_darwin(), "child");
         CHECK_EQ(test_wait_for(pid), 0);
         post_ok(dn_center_local(), "L");
         CHECK_EQ(local.n_calls, 1);
-        test_bus_stop(bus);
+        test_peer_post(peer, "parent");
+        WAIT_UNTIL_EQ(in_parent.n_posts, 3);
+        fence_bus(peer);
+        CHECK_EQ(in_parent.n_posts, 3);
+        check_one_connection(peer, getpid());
+        CHECK_EQ(in_parent.n_destroyed, 0);
+        tally_drop(observer);
 }
 
 static dn_work_fn kept_work;

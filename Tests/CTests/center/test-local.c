@@ -177,56 +177,6 @@ TEST_NO_BUS(postsNest)
         CHECK_EQ(deepest, 3);
 }
 
-static tally added[1000];
-
-static void add_many(const dn_event *event, void *context)
-{
-        (void)context;
-        for (int i = 0; i < 1000; i++)
-                add(&added[i], event->name, NULL);
-}
-
-TEST_NO_BUS(observersAddedDuringADeliveryWaitForTheNext)
-{
-        dn_observer *observer = NULL;
-        dn_handler handler = {.invoke = add_many};
-
-        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, &observer), 0);
-        post("N", NULL);
-        for (int i = 0; i < 1000; i++)
-                CHECK_EQ(added[i].n_calls, 0);
-        tally_drop(observer);
-        post("N", NULL);
-        for (int i = 0; i < 1000; i++)
-                CHECK_EQ(added[i].n_calls, 1);
-}
-
-static dn_observer *victim;
-
-static void cancel_victim(const dn_event *event, void *context)
-{
-        tally *self = context;
-
-        (void)event;
-        self->n_calls++;
-        victim = tally_drop(victim);
-}
-
-TEST_NO_BUS(observerRemovedBeforeItsTurnIsNotCalled)
-{
-        static tally remover = {0};
-        tally *removed = calloc(1, sizeof *removed);
-        dn_handler handler = {.invoke = cancel_victim, .context = &remover};
-
-        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, NULL), 0);
-        victim = tally_observe(dn_center_local(), "N", removed);
-        post("N", NULL);
-        CHECK_EQ(remover.n_calls, 1);
-        CHECK_EQ(removed->n_calls, 0);
-        CHECK_EQ(removed->n_destroyed, 1);
-        free(removed);
-}
-
 static void *post_other(void *argument)
 {
         (void)argument;

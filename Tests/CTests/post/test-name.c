@@ -52,7 +52,8 @@ static const struct {
         int allowed;
         const char *names[20];
 } access_of_user[] = {
-        {ALL, {"user.uid.65534", "user.uid.65534.x", "user.uid.65534.", "user.uid.65534.user.uid.0"}},
+        {ALL, {"user.uid.65534", "user.uid.65534.x", "user.uid.65534.",
+               "user.uid.65534.user.uid.0"}},
         {ALL, {"user.uid", "user.uid2.0", "user.uidx.0", "users.uid.0", "x.user.uid.0",
                "User.uid.0", "user.UID.0", "self.user.uid.0"}},
         {ALL, {"com.apple.system", "com.apple.systems.x", "com.apple.systemx", "com.apple.x",

@@ -29,6 +29,8 @@ typedef struct test_signal {
 } test_signal;
 
 test_peer *test_peer_open(const char *address);
+/* Begins a bus as test_bus_begin() does; the peer watches every post there. */
+test_peer *test_peer_begin(void);
 test_peer *test_peer_close(test_peer *peer);
 const char *test_peer_unique_name(const test_peer *peer);
 bool test_peer_is_on_bus(const test_peer *peer);
