@@ -120,7 +120,8 @@ class Comparison:
                          f"hear it: {self.explain(failure)}"] = None
 
     def pairs_of(self, measure):
-        return [(peer, kind) for peer, kind in self.pairs if peer.group == measure.group
+        return [(peer, kind) for peer, kind in self.pairs
+                if peer.group == measure.group and measure.key.startswith(peer.only)
                 and not (kind == peers.NONE and (measure.needs_bus or (
                     measure.is_heard and peer.program() in self.unreachable)))]
 
@@ -149,7 +150,7 @@ class Comparison:
         if (measure.key, kind, peer.name) in self.results.reasons:
             return
         try:
-            with self.make_run(peer, kind, buses, measure.n_slots) as run:
+            with self.make_run(peer, kind, buses, measure.n_slots, measure.is_one_session) as run:
                 figures = measure.run(run, measure.amounts[self.mode])
             self.add(measure, kind, peer.name, number, figures)
         except (Failure, OSError) as failure:
@@ -182,10 +183,10 @@ class Comparison:
         for (kind, name), figure in zip(receivers, figures):
             self.results.add(kind, name, number, {measure.key: figure})
 
-    def make_run(self, peer, kind, buses, n_slots=1):
+    def make_run(self, peer, kind, buses, *how):
         if kind not in buses:
             buses[kind] = self.start_bus(kind)
-        return Run(peer, buses[kind], self.folder, n_slots)
+        return Run(peer, buses[kind], self.folder, *how)
 
     def explain(self, failure):
         """Why a run gave no figure, with programs by name: the report is read on other machines."""

@@ -1,13 +1,15 @@
 """Lists what is measured, with how a run gives its figures."""
 
 import json
+import operator
+import statistics
 import time
 from dataclasses import dataclass
 
 from processes import Failure, count_switches, read_counters, read_memory
+from runs import N_WARM_UP, Posts
 
 MODES = ("smoke", "quick", "full")
-N_WARM_UP = 3  # posts that a program makes before those that count (see commands.c)
 PINNED = "_pinned"  # ends the names of figures for which all processes were on one processor
 
 
@@ -24,6 +26,7 @@ class Measure:
     spoils_bus: bool = False
     is_together: bool = False
     is_pinned: bool = False  # all processes on one processor
+    is_one_session: bool = False  # for the scheduler, which else gives each process a fair share
     is_program: bool = False  # the figures are by contender
     is_heard: bool = True  # there are receivers
     needs_bus: bool = False
@@ -33,10 +36,14 @@ def microseconds(times_ns):
     return [ns / 1000 for ns in times_ns]
 
 
-def latency(key):
+def latency(key, **how):
     def run_latency(run, n_posts):
         run.receive()
-        return {key: microseconds(run.time_posts(n_posts))}
+        posts = run.time_posts(n_posts, **how)
+        n_early = sum(map(operator.le, posts.heard_ns, posts.returned_ns))
+        return {key: microseconds(posts.heard_ns),
+                f"{key}_returned": microseconds(posts.returned_ns),
+                f"{key}_early": 100 * n_early / len(posts.heard_ns)}
     return run_latency
 
 
@@ -64,16 +71,17 @@ def run_info_flood(run, duration_ms):
 
 def run_cpu(run, duration_ms):
     run.receive(n_names=16)
-    cpu_us = run.flood(duration_ms, 16, pause_us=1000).cpu_us
+    flood = run.flood(duration_ms, 16, pause_us=1000)
+    cpu_us = flood.cpu_us
     return {"cpu": sum(cpu_us.values()), "cpu_ends": cpu_us["poster"] + cpu_us["receiver"],
-            **{f"cpu_{who}": us for who, us in cpu_us.items()}}
+            "cpu_sleeps": flood.sleeps, **{f"cpu_{who}": us for who, us in cpu_us.items()}}
 
 
 def names(n_names):
     def run_names(run, n_posts):
         receiver = run.receive(n_names=n_names)
         _, anonymous = read_memory(receiver.pid)
-        return {f"names_{n_names}": microseconds(run.time_posts(n_posts)),
+        return {f"names_{n_names}": microseconds(run.time_posts(n_posts).heard_ns),
                 f"names_{n_names}_heap": anonymous}
     return run_names
 
@@ -85,7 +93,7 @@ def observers(n_observers):
         key = f"observers_{n_observers}"
         memory = {f"{key}_pss": pss / 1024, f"{key}_heap": anonymous}
         try:
-            return {key: microseconds(run.time_posts(n_posts, n_observers)), **memory}
+            return {key: microseconds(run.time_posts(n_posts, n_observers).heard_ns), **memory}
         except Failure as failure:
             raise Failure(*failure.args, memory) from failure
     return run_observers
@@ -95,10 +103,13 @@ def processes(n_processes):
     def run_processes(run, n_posts):
         run.receive(n_processes=n_processes)
         before_ns = run.read_fan_out_cpu_ns()
-        times_ns = run.time_posts(n_posts)
-        cpu_ns = run.read_fan_out_cpu_ns() - before_ns
-        return {f"processes_{n_processes}": microseconds(times_ns),
-                f"processes_{n_processes}_cpu": cpu_ns / len(times_ns) / 1000}
+        posts = run.time_posts(n_posts)
+        cpu_ns = ((run.read_fan_out_cpu_ns() - before_ns) / (n_posts + N_WARM_UP)
+                  + statistics.mean(posts.cpu_ns))
+        pss = [read_memory(receiver.pid)[0] for receiver in run.receivers]
+        key = f"processes_{n_processes}"
+        return {key: microseconds(posts.heard_ns), f"{key}_cpu": cpu_ns / 1000,
+                f"{key}_pss": sum(pss) / n_processes / 1024}
     return run_processes
 
 
@@ -139,13 +150,13 @@ def run_large(run, n_posts):
     """A message so large that copies show: in bytes for each byte of it."""
     receiver, poster = run.receive(), run.start_poster(n_posts)
     before = [read_counters(child.pid) for child in (poster, receiver)]
-    times_ns = [int(line) for line in poster.run()]
+    posts = Posts(poster.run())
     sent, received = ({key: value - its_before[key] for key, value in
                        read_counters(child.pid).items()}
                       for child, its_before in zip((poster, receiver), before))
     n_bytes, n_passed = 64 << 20, n_posts + N_WARM_UP
     # The receiver still holds the last message.
-    return {"large": [ns / 1e6 for ns in times_ns],
+    return {"large": [ns / 1e6 for ns in posts.heard_ns],
             "large_written": sent["written"] / n_passed / n_bytes,
             "large_read": received["read"] / n_passed / n_bytes,
             "large_sender": sent["memory"] / n_bytes,
@@ -191,7 +202,11 @@ RATE_MS = (20, 150, 300)
 MEASURES = [
     # How fast two processes reach each other depends on where the kernel puts them: many short
     # runs, and the same on one processor, where small differences can be told from chance.
-    *both("latency", latency("latency"), (3, 50, 60), (1, 5, 25), pinned_rounds=(1, 3, 9)),
+    *both("latency", latency("latency", n_warm_up=200), (3, 50, 60), (1, 5, 15),
+          pinned_rounds=(1, 3, 9)),
+    Measure("latency_session", latency("latency_session", n_warm_up=200), (3, 50, 60), (1, 3, 9),
+            is_one_session=True),
+    Measure("latency_cold", latency("latency_cold", rest_us=10000), (3, 15, 25), (1, 3, 9)),
     Measure("round_trip", run_round_trip, (3, 150, 400), (1, 3, 15)),
     *both("flood_16", flood_names(16, is_each=True), (20, 150, 500)),
     *both("flood_1", flood_names(1, is_each=False), (20, 150, 500), (1, 1, 5)),

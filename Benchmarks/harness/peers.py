@@ -8,6 +8,7 @@ DBUS = ("daemon", "broker")
 NONE = "none"  # no bus at all
 OURS = (*DBUS, NONE)
 YARDSTICK = "sd-bus"
+FLOOR = "futex"  # what waking another process costs at least
 STYLES = ("yardstick", "ours", "other")  # in the order of the rows of a table
 BEFORE = " before"  # marks the contenders that another build of the library has
 
@@ -23,6 +24,7 @@ class Peer:
     style: str = "other"
     can_observe: bool = True
     env: dict = field(default_factory=dict, hash=False)
+    only: str = ""  # how the names of its measures begin
 
     @property
     def is_ours(self):
@@ -91,6 +93,7 @@ def list_others(c, python):
         Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body"), style="yardstick"),
         Peer("sd-bus with user info", (str(c / "peer-sd-bus"), "info"), group="info",
              style="yardstick"),
+        Peer(FLOOR, (str(c / "peer-futex"),), OURS, style="yardstick", only="latency"),
         Peer("libdbus", (str(c / "peer-libdbus"),)),
         Peer("GDBus", (str(c / "peer-gdbus"),)),
         Peer("sdbus-c++", (str(c / "peer-sdbus-c++"),)),

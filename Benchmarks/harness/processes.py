@@ -19,13 +19,13 @@ class Child:
 
     running = set()
 
-    def __init__(self, argv, env=None, log=None):
+    def __init__(self, argv, env=None, log=None, has_session=True):
         self.argv = [str(word) for word in argv]
         self.buffer = b""
         self.errors = open(log, "w+b") if log else subprocess.DEVNULL
         self.process = subprocess.Popen(
             self.argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            start_new_session=True)
+            start_new_session=has_session)
         self.pid = self.process.pid
         Child.running.add(self)
 

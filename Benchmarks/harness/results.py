@@ -32,17 +32,28 @@ class Results:
         samples = self.samples(figure, kind, peer)
         return statistics.median(samples) if samples else None
 
-    def p99(self, figure, kind, peer):
+    def percentile(self, percent, figure, kind, peer):
         samples = sorted(self.samples(figure, kind, peer))
-        return samples[min(len(samples) - 1, len(samples) * 99 // 100)] if samples else None
+        return samples[min(len(samples) - 1, len(samples) * percent // 100)] if samples else None
 
-    def ratio(self, figure, kind, peer, to=YARDSTICK, to_figure=None, to_kind=None):
+    def ratio(self, *figure, **to):
         """Median over the rounds of what a round has, against the same round of another."""
+        ratios = self.ratios_in_rounds(*figure, **to)
+        return statistics.median(ratios) if ratios else None
+
+    def spread(self, *figure, **to):
+        """Half of the rounds are within this of the middle of their ratios."""
+        ratios = self.ratios_in_rounds(*figure, **to)
+        if len(ratios) < 2:
+            return None
+        low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
+        return (high - low) / 2
+
+    def ratios_in_rounds(self, figure, kind, peer, to=YARDSTICK, to_figure=None, to_kind=None):
         own = self.rounds.get((figure, kind, peer), {})
         other = self.rounds.get((to_figure or figure, to_kind or kind, to), {})
-        ratios = [statistics.median(own[number]) / base for number in own.keys() & other.keys()
-                  if (base := statistics.median(other[number]))]
-        return statistics.median(ratios) if ratios else None
+        return [statistics.median(own[number]) / base for number in own.keys() & other.keys()
+                if (base := statistics.median(other[number]))]
 
     def ratios(self, figure, kind, peer, to=YARDSTICK):
         """To another on the same broker; to one that is not there, on each D-Bus, in order."""
@@ -64,7 +75,8 @@ class Results:
 
     def to_json(self):
         return [{"figure": figure, "broker": kind, "peer": peer,
-                 "median": self.median(figure, kind, peer), "p99": self.p99(figure, kind, peer),
+                 "median": self.median(figure, kind, peer),
+                 "p99": self.percentile(99, figure, kind, peer),
                  "samples": sum(map(len, rounds.values())),
                  "medians": [statistics.median(rounds[number]) for number in sorted(rounds)]}
                 for (figure, kind, peer), rounds in self.rounds.items()]

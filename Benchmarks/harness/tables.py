@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from measures import PINNED
-from peers import YARDSTICK
+from peers import FLOOR, YARDSTICK
 
 NAMES, OBSERVERS, PROCESSES = (1, 100, 10000), (1, 1000, 10000, 100000), (10, 100)
 
@@ -48,8 +48,12 @@ def median(figure, title="median", is_judged=True):
     return Column(title, lambda results, *who: results.median(figure, *who), is_judged, figure)
 
 
-def tail(figure):
-    return Column("p99", lambda results, *who: results.p99(figure, *who))
+def tail(figure, percent=99):
+    return Column(f"p{percent}", lambda results, *who: results.percentile(percent, figure, *who))
+
+
+def spread(figure):
+    return Column("±", lambda results, *who: results.spread(figure, *who))
 
 
 def ratio(*figures, to=YARDSTICK):
@@ -90,6 +94,12 @@ def pinned(figure):
     return (median(figure + PINNED, "one processor"), ratio(figure + PINNED))
 
 
+def post_columns(key):
+    return (median(key), tail(key, 90), tail(key), ratio(key), spread(key), ratio(key, to=FLOOR),
+            median(f"{key}_returned", "returns after", False),
+            median(f"{key}_early", "heard by then, %", False))
+
+
 def flood_columns(key):
     return (median(key, "posts/s"), ratio(key), median(f"{key}_calls", "calls/s", False),
             median(f"{key}_lost", "lost %", False), *pinned(key))
@@ -112,9 +122,16 @@ def calls_in_process(key, title, base, columns=()):
 
 
 POSTS = [
-    Table("latency", "A post at rest until another process has heard it, µs",
-          (median("latency"), tail("latency"), ratio("latency"), *pinned("latency")),
-          measures=("latency", "latency_pinned"), question="How fast is a post at rest?"),
+    Table("latency", "A post each millisecond until another process has heard it, warm, µs",
+          (*post_columns("latency"), *pinned("latency"),
+           median("latency_session", "one session"), ratio("latency_session", to=FLOOR)),
+          "Warm: after 200 posts. ±: half of the rounds have a ratio to sd-bus that is closer than "
+          "this. futex: two processes and a word, the floor. One session: for the scheduler all "
+          "processes are one group; otherwise each is its own, as different programs are.",
+          measures=("latency", "latency_pinned", "latency_session"),
+          question="How fast is a post at rest?"),
+    Table("latency_cold", "The first posts of a program, one each 10 ms, µs",
+          post_columns("latency_cold"), "The first three do not count."),
     Table("round_trip", "Ping to another process until its pong, µs",
           (median("round_trip"), tail("round_trip"), ratio("round_trip"))),
     Table("flood_16", "Sustained posts per second, 16 names in turn, each sent by itself",
@@ -127,7 +144,8 @@ POSTS = [
     Table("cpu", "Processor time of a post, one each millisecond, µs",
           (median("cpu", "all"), ratio("cpu"), median("cpu_poster", "poster"),
            median("cpu_bus", "broker"), median("cpu_receiver", "receiver"),
-           median("cpu_ends", "poster and receiver", False), *pinned("cpu")),
+           median("cpu_ends", "poster and receiver", False),
+           median("cpu_sleeps", "sleeps of the receiver", False), *pinned("cpu")),
           measures=("cpu", "cpu_pinned")),
     Table("names", "A post until it is heard where many names are observed, on one processor, µs",
           (*(median(f"names_{n}", f"{n:,}") for n in reversed(NAMES)),
@@ -136,10 +154,12 @@ POSTS = [
     Table("processes", "A post until many processes have heard it, µs",
           (*(median(f"processes_{n}", f"{n}") for n in reversed(PROCESSES)),
            ratio("processes_100", "processes_10"),
-           *(median(f"processes_{n}_cpu", f"processor time, {n}") for n in reversed(PROCESSES)),
+           *(column for n in reversed(PROCESSES) for column in (
+               median(f"processes_{n}_cpu", f"processor time, {n}"),
+               ratio(f"processes_{n}_cpu"))),
            *(column for n in reversed(PROCESSES) for column in pinned(f"processes_{n}"))),
-          "Processor time: of the broker with all receivers, for one post. The last columns are "
-          "of 100 processes, then of 10, on one processor.",
+          "Processor time: of the post, the broker and all receivers, for one post. The last columns "
+          "are of 100 processes, then of 10, on one processor.",
           tuple(f"processes_{n}" for n in PROCESSES), question="What do 100 processes cost?"),
     Table("observers", "A post until many observers in one process have heard it, µs",
           (*(median(f"observers_{n}", f"{n:,}") for n in reversed(OBSERVERS)),
@@ -151,10 +171,12 @@ POSTS = [
            median("stalled_memory", "memory grows by MiB", False)), is_more_better=True),
     Table("memory", "Memory, when idle",
           (median("observers_1_pss", "process KiB"), ratio("observers_1_pss"),
+           median("processes_10_pss", "one of ten"),
            Column("each observer, bytes", observer_bytes, True),
            Column("each name, bytes", name_bytes, True),
            median("wakeups", "wake-ups a minute")),
-          "Proportional set size. Wake-ups: with 1,000 observers.",
+          "Proportional set size: of one observing process, and of each of ten, which share "
+          "what they map. Wake-ups: with 1,000 observers.",
           ("observers", "names", "wakeups"),
           question="How much memory does an observing process take?"),
     Table("first", "Starting a process until its first post is heard, ms",

@@ -21,6 +21,14 @@ uint64_t bench_now_ns(void)
         return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t bench_cpu_ns(void)
+{
+        struct timespec used;
+
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 board_slot *board_map(const char *path, size_t n_slots)
 {
         int fd = open(path, O_RDWR | O_CLOEXEC);

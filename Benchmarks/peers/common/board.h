@@ -14,6 +14,7 @@ typedef struct board_slot {
 } board_slot;
 
 uint64_t bench_now_ns(void);
+uint64_t bench_cpu_ns(void); /* of the calling thread */
 
 /* Maps the file, which lasts until the process ends; ends the process if that fails. */
 board_slot *board_map(const char *path, size_t n_slots);

@@ -12,8 +12,8 @@
 #include "board.h"
 #include "commands.h"
 
-#define REST_US 1000
-#define N_WARM_UP 3 /* posts that are not counted */
+#define CONNECT_EVERY_US 100000
+#define N_WARM_UP 3 /* round trips that are not counted */
 #define GIVE_UP_S 60
 
 const bench_peer *bench_used;
@@ -105,7 +105,7 @@ static int connect_in_time(void)
         int r;
 
         while ((r = bench_used->connect()) < 0 && bench_now_ns() < deadline_ns)
-                bench_rest(100 * REST_US);
+                bench_rest(CONNECT_EVERY_US);
         return r;
 }
 
@@ -169,28 +169,48 @@ static int echo(char **args)
 
 /* ---- posters --------------------------------------------------------------------------------- */
 
+typedef struct timing {
+        uint64_t heard_ns, returned_ns, cpu_ns; /* the last: of the thread that posts */
+} timing;
+
+static timing time_post(const char *name, board_slot *slots, size_t n_slots, uint64_t n_each)
+{
+        uint64_t before[n_slots], start_ns, start_cpu_ns;
+        timing timing;
+
+        for (size_t i = 0; i < n_slots; i++)
+                before[i] = atomic_load(&slots[i].n_posts);
+        start_cpu_ns = bench_cpu_ns();
+        start_ns = bench_now_ns();
+        bench_need(bench_used->post(name), "post");
+        timing.returned_ns = bench_now_ns() - start_ns;
+        timing.cpu_ns = bench_cpu_ns() - start_cpu_ns;
+        timing.heard_ns = board_wait(slots, n_slots, before, n_each);
+        if (timing.heard_ns == 0)
+                bench_fail("a post was not heard");
+        timing.heard_ns -= start_ns;
+        return timing;
+}
+
 static int latency(char **args)
 {
         size_t n_slots = strtoul(args[1], NULL, 10);
-        uint64_t n_each = strtoul(args[2], NULL, 10), n_posts = strtoul(args[3], NULL, 10);
+        uint64_t n_each = strtoul(args[2], NULL, 10), n_warm_up = strtoul(args[3], NULL, 10);
+        uint64_t rest_us = strtoul(args[4], NULL, 10), n_posts = strtoul(args[5], NULL, 10);
         board_slot *slots = board_map(args[0], n_slots);
-        uint64_t before[n_slots];
         char name[BENCH_NAME_BYTES];
 
-        snprintf(name, sizeof name, "%s.n0", args[4]);
+        snprintf(name, sizeof name, "%s.n0", args[6]);
         prepare(name);
         bench_begin();
-        for (unsigned n = 0; n < N_WARM_UP + n_posts; n++) {
-                for (size_t i = 0; i < n_slots; i++)
-                        before[i] = atomic_load(&slots[i].n_posts);
-                uint64_t start_ns = bench_now_ns();
-                bench_need(bench_used->post(name), "post");
-                uint64_t end_ns = board_wait(slots, n_slots, before, n_each);
-                if (end_ns == 0)
-                        bench_fail("a post was not heard");
-                if (n >= N_WARM_UP)
-                        printf("%llu\n", (unsigned long long)(end_ns - start_ns));
-                bench_rest(REST_US);
+        for (uint64_t n = 0; n < n_warm_up + n_posts; n++) {
+                timing timing = time_post(name, slots, n_slots, n_each);
+
+                if (n >= n_warm_up)
+                        printf("%llu %llu %llu\n", (unsigned long long)timing.heard_ns,
+                               (unsigned long long)timing.returned_ns,
+                               (unsigned long long)timing.cpu_ns);
+                bench_rest(rest_us);
         }
         return bench_end();
 }
@@ -290,7 +310,7 @@ int bench_main(int argc, char **argv, const bench_peer *peer)
                 const char *name;
                 int n_args;
                 int (*run)(char **args);
-        } commands[] = {{"receive", 5, receive}, {"echo", 1, echo},   {"latency", 5, latency},
+        } commands[] = {{"receive", 5, receive}, {"echo", 1, echo},   {"latency", 7, latency},
                         {"roundtrip", 2, roundtrip}, {"flood", 5, flood}, {"first", 1, first},
                         {"stalled", 2, bench_stalled}};
 

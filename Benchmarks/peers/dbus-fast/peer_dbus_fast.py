@@ -109,21 +109,23 @@ async def echo(prefix):
     await bus.wait_for_disconnect()
 
 
-async def latency(path, n_slots, n_each, n_posts, prefix):
+async def latency(path, n_slots, n_each, n_warm_up, rest_us, n_posts, prefix):
     board, slots = map_board(path), range(int(n_slots))
     await begin()
-    for number in range(WARM_UP + int(n_posts)):
+    for number in range(int(n_warm_up) + int(n_posts)):
         wanted = (number + 1) * int(n_each)
-        start, deadline = time.monotonic_ns(), time.monotonic() + 20
+        start_cpu, deadline = time.thread_time_ns(), time.monotonic() + 20
+        start = time.monotonic_ns()
         post(f"{prefix}.n0")
+        returned, cpu = time.monotonic_ns() - start, time.thread_time_ns() - start_cpu
         while any(SLOT.unpack_from(board, slot * SLOT.size)[0] < wanted for slot in slots):
             if time.monotonic() > deadline:
                 sys.exit("a post was not heard")
             await asyncio.sleep(0.00005)
         end = max(SLOT.unpack_from(board, slot * SLOT.size)[1] for slot in slots)
-        if number >= WARM_UP:
-            print(end - start)
-        await asyncio.sleep(0.001)
+        if number >= int(n_warm_up):
+            print(end - start, returned, cpu)
+        await asyncio.sleep(int(rest_us) / 1e6)
     await finish()
 
 

@@ -2,7 +2,8 @@
  *
  *     receive BOARD SLOT N_NAMES N_OBSERVERS PREFIX  observes PREFIX.n0 … , N_OBSERVERS times each
  *     echo PREFIX                                    posts PREFIX.pong for each PREFIX.ping
- *     latency BOARD N_SLOTS N_EACH N_POSTS PREFIX    times posts of PREFIX.n0, one after the other
+ *     latency BOARD N_SLOTS N_EACH N_WARM_UP REST_US N_POSTS PREFIX
+ *                                                    times posts of PREFIX.n0, one after the other
  *     roundtrip N_POSTS PREFIX                       times PREFIX.ping until PREFIX.pong
  *     flood MS N_NAMES PAUSE_US EACH PREFIX          posts all names in turn, fast or with pauses
  *     stalled MS PREFIX                              posts PREFIX.n0 to a bus that does not read
@@ -11,12 +12,14 @@
  * Each says "ready" on its standard output when it can begin; those that post (but `first`) then
  * wait for a line on standard input, print figures, then "done". All end when standard input does.
  *
- * `latency`, `roundtrip` print one number a line: ns from before the post until it was heard, by
- * all N_SLOTS receivers with their N_EACH observers. `flood` prints: posts, ns when it began and
- * when all was handed over (CLOCK_MONOTONIC); with EACH 1, a peer that merges posts of one name
- * while the bus is busy waits, so that each is sent by itself. `stalled` prints: posts, ns,
- * resident bytes before and after, and how it ended: "taken", "memory" (1 GiB is used), "blocked"
- * (the last post has not returned), "refused".
+ * `latency` prints a line for each post but the first N_WARM_UP: ns from before the post until it
+ * was heard, by all N_SLOTS receivers with their N_EACH observers; ns until the post returned; ns
+ * of processor time of the posting thread. `roundtrip` prints one number a line: ns.
+ *
+ * `flood` prints: posts, ns when it began and when all was handed over (CLOCK_MONOTONIC); with
+ * EACH 1, a peer that merges posts of one name while the bus is busy waits, so that each is sent by
+ * itself. `stalled` prints: posts, ns, resident bytes before and after, and how it ended: "taken",
+ * "memory" (1 GiB is used), "blocked" (the last post has not returned), "refused".
  *
  * BOARD is a file that all map: slots of 64 bytes, each three little-endian 64-bit numbers (posts
  * heard, ns of the last one by CLOCK_MONOTONIC, calls) and zeros. A call that stands for several
