@@ -1,9 +1,13 @@
 /* Waits until posts have left the process. */
+#include <darwinnotify/statistics.h>
 #include <pthread.h>
 
+#include "bus/state.h"
+#include "delivery/hub.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
+#include "util/cleanup.h"
 
 /* Posts to a bus that does not read, until the library has to queue one. */
 static void post_until_pending(void)
@@ -176,6 +180,22 @@ static void *flush_once(void *ret_result)
         return NULL;
 }
 
+static bool is_flushing(void)
+{
+        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+
+        DN__HOLD(&dbus->lock);
+        return dbus->n_flushes > 0;
+}
+
+static uint64_t n_sent(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_SENT, &n), 0);
+        return n;
+}
+
 /* They wait for its end. */
 TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
 {
@@ -191,10 +211,13 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
         test_bus_pause(bus);
         post_ok(dn_center_darwin(), "before");
         CHECK_EQ(pthread_create(&thread, NULL, flush_once, &result), 0);
-        for (int i = 0; i < 100; i++) {
+        WAIT_UNTIL(is_flushing());
+        uint64_t n_before = n_sent();
+        for (int i = 0; i < 20; i++) {
                 post_ok(dn_center_darwin(), "during");
                 test_breathe();
         }
+        CHECK_EQ(n_sent(), n_before);
         post_ok(dn_center_darwin(), "last");
         test_bus_resume(bus);
         CHECK_EQ(pthread_join(thread, NULL), 0);
