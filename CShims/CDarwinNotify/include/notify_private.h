@@ -105,8 +105,9 @@ DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
 
 /**
  * Closes the parent's descriptors in a child process. For children of _Fork() and clone(), which
- * run no fork handlers: without it, the parent's connection and its entry in the table stay until
- * such a child calls exec or ends. What another thread was opening at that moment stays open.
+ * run no fork handlers: they call it before anything else of the library. Until then the parent's
+ * connection and its entry in the table stay. What another thread was opening at that moment stays
+ * open. Not for children of vfork().
  *
  * Threads:  any; async-signal-safe.
  * Apple:    called by fork() itself; disables the library in the child.

@@ -1,67 +1,30 @@
-/* Separates a forked child from its parent.
+/* Separates a forked child from its parent: a fork handler closes the parent's descriptors in the
+ * child and gives it another ID.
  *
- * The kernel marks the child: the process's ID is stored in a page that the kernel clears in a
- * child. The page is part of the library, so that nothing of it remains when that is unloaded.
- * Nothing here takes a lock: the host's own fork handlers may call the library, whether they run
- * before ours or after it. Atomic operations are sequentially consistent unless stated
- * otherwise. */
+ * Nothing here takes a lock: a thread that does not exist in the child may hold it. Atomic operations
+ * are sequentially consistent unless stated otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The largest pages that the architecture may have. */
-#if defined(__x86_64__) || defined(__i386__)
-#define PAGE_BYTES 4096
-#else
-#define PAGE_BYTES 65536
-#endif
+_Atomic uint64_t dn__fork_own_id = 1;
 
-#define PAGE_WORDS (PAGE_BYTES / sizeof(uint64_t))
-
-_Alignas(PAGE_BYTES) _Atomic uint64_t dn__fork_own_id[PAGE_WORDS];
-
-/* Not cleared: a child's IDs are greater than those of its parent at the time of the fork. */
-static _Atomic uint64_t last_id;
+static _Atomic pid_t own_pid; /* 0: nothing was ever used */
 
 static int init_result = -ENOMEM;
-
-static void init_once(void)
-{
-        if (sysconf(_SC_PAGESIZE) <= PAGE_BYTES &&
-            madvise(dn__fork_own_id, sizeof(dn__fork_own_id), MADV_WIPEONFORK) == 0 &&
-            pthread_atfork(NULL, NULL, dn__fork_leave_parent) == 0)
-                init_result = 0;
-}
-
-int dn__fork_init(void)
-{
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-        (void)pthread_once(&once, init_once);
-        return init_result;
-}
-
-uint64_t dn__fork_draw_id(void)
-{
-        uint64_t id = atomic_fetch_add(&last_id, 1) + 1, none = 0;
-
-        return atomic_compare_exchange_strong(dn__fork_own_id, &none, id) ? id : none;
-}
 
 /* --- Descriptors that a forked child closes --------------------------------------------------- */
 
 /* Guards are reused, not freed: a child may walk the list at any moment. */
 struct dn__fork_guard {
-        dn__fork_guard *next;     /* constant once in the list */
-        _Atomic int fd;           /* or one of the two constants below */
-        _Atomic uint64_t fork_id; /* of the process that opened it */
-        dev_t device;             /* identifies the open file: the host may have closed it */
+        dn__fork_guard *next; /* constant once in the list */
+        _Atomic int fd;       /* or one of the two constants below */
+        dev_t device;         /* identifies the open file: the host may have closed it */
         ino_t inode;
 };
 
@@ -70,28 +33,12 @@ enum { UNUSED = -1, CHANGING = -2 };
 static _Atomic(dn__fork_guard *) guards;
 
 /* Eventfd, epoll, timer and inotify descriptors share one inode. */
-static bool is_file(int fd, dev_t device, ino_t inode)
+static bool is_guarded(const dn__fork_guard *guard, int fd)
 {
         struct stat status;
 
-        return fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode;
-}
-
-static void leave(dn__fork_guard *guard)
-{
-        int fd = atomic_load(&guard->fd);
-        dev_t device = guard->device;
-        ino_t inode = guard->inode;
-
-        if (fd >= 0 && guard->fork_id != dn__fork_id() &&
-            atomic_compare_exchange_strong(&guard->fd, &fd, UNUSED) && is_file(fd, device, inode))
-                (void)close(fd);
-}
-
-void dn__fork_leave_parent(void)
-{
-        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next)
-                leave(guard);
+        return fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == guard->device &&
+               status.st_ino == guard->inode;
 }
 
 static dn__fork_guard *find_unused(void)
@@ -140,7 +87,6 @@ void dn__fork_guard_set(dn__fork_guard *guard, int fd)
         atomic_store(&guard->fd, CHANGING);
         if (fstat(fd, &status) < 0)
                 return;
-        guard->fork_id = dn__fork_id();
         guard->device = status.st_dev;
         guard->inode = status.st_ino;
         atomic_store(&guard->fd, fd);
@@ -155,16 +101,14 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
 
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
 {
-        int fd = guard ? atomic_load(&guard->fd) : UNUSED;
-
-        return fd < 0 ? !guard : is_file(fd, guard->device, guard->inode);
+        return !guard || is_guarded(guard, atomic_load(&guard->fd));
 }
 
 /* A child that is forked in between keeps the descriptor: with the guard alone it would close what
  * the host has opened with the number since. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
 {
-        bool is_ours = !guard || is_file(fd, guard->device, guard->inode);
+        bool is_ours = !guard || is_guarded(guard, fd);
 
         (void)dn__fork_guard_free(guard);
         if (is_ours)
@@ -183,6 +127,42 @@ void dn__fork_guards_free(void)
                 free(guard);
                 guard = next;
         }
+}
+
+/* --- Forks ----------------------------------------------------------------------------------- */
+
+static void start_child(void)
+{
+        for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
+                int fd = atomic_load(&guard->fd);
+
+                if (fd >= 0)
+                        (void)dn__fork_guard_close(guard, fd);
+        }
+        atomic_store(&own_pid, getpid());
+        (void)atomic_fetch_add(&dn__fork_own_id, 1);
+}
+
+void dn__fork_leave_parent(void)
+{
+        pid_t pid = atomic_load(&own_pid);
+
+        if (pid && pid != getpid())
+                start_child();
+}
+
+static void init_once(void)
+{
+        atomic_store(&own_pid, getpid());
+        init_result = pthread_atfork(NULL, NULL, start_child) == 0 ? 0 : -ENOMEM;
+}
+
+int dn__fork_init(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        (void)pthread_once(&once, init_once);
+        return init_result;
 }
 
 /* --- State of which each process has its own -------------------------------------------------- */

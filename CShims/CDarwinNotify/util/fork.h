@@ -12,19 +12,13 @@
 /* Starts fork detection; idempotent. Returns 0 or -ENOMEM. */
 int dn__fork_init(void);
 
-/* The process's ID; 0 in a child that has not asked for it yet. */
-extern _Atomic uint64_t dn__fork_own_id[];
+extern _Atomic uint64_t dn__fork_own_id;
 
-/* Assigns a child its ID. */
-uint64_t dn__fork_draw_id(void);
-
-/* Returns an ID that stays the same throughout one process and differs in its forked children from
- * their first instruction on, once dn__fork_init() has been called. Async-signal-safe; one load. */
+/* Returns an ID, never 0, that stays the same throughout one process and differs in its forked
+ * children, once dn__fork_init() has been called. Async-signal-safe; one load. */
 static inline uint64_t dn__fork_id(void)
 {
-        uint64_t id = atomic_load_explicit(dn__fork_own_id, memory_order_relaxed);
-
-        return id ? id : dn__fork_draw_id();
+        return atomic_load_explicit(&dn__fork_own_id, memory_order_relaxed);
 }
 
 /* A descriptor that a forked child must not keep open: it would keep a bus connection, or a lock on
@@ -39,8 +33,8 @@ dn__fork_guard *dn__fork_guard_new(int fd);
 /* Updates the guarded descriptor, which may have the same number as before. */
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
-/* Closes guarded descriptors that belong to the parent. Does nothing elsewhere. A child made by
- * fork() has done so on starting. Async-signal-safe. */
+/* Makes a child that was made without fork handlers what they make of others. Does nothing
+ * elsewhere. Async-signal-safe. */
 void dn__fork_leave_parent(void);
 
 /* Returns whether the number still is that of the guarded file: the host may close descriptors that

@@ -1,6 +1,5 @@
 /* What a forked child keeps of its parent. */
 #include <notify_private.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -11,76 +10,8 @@
 #include "test-child.h"
 #include "util/fork.h"
 
-#define N_FORKS 20
-#define N_THREADS 2
-
 static test_bus *bus;
-static tally in_parent, in_child;
-static bool is_armed; /* the harness forks too */
-static int observed, posted;
-static _Atomic bool stop;
-
-static void use_library_in_child(void)
-{
-        if (!is_armed)
-                return;
-        alarm(TEST_DEADLINE_US / 1000000); /* kills the child on a deadlock */
-        observed = dn_center_observe(dn_center_darwin(), "handler", tally_handler(&in_child), NULL,
-                                     NULL);
-        posted = dn_center_post(dn_center_darwin(), "parent", NULL, NULL, 0);
-}
-
-static void *post_all_the_time(void *argument)
-{
-        while (!stop)
-                post_ok(dn_center_darwin(), argument);
-        return NULL;
-}
-
-static bool is_done(int r)
-{
-        return r >= 0;
-}
-
-/* What the handler started continues after fork() returns; the connection may differ then, because
- * libsystemd may take one made in the handler for one of the parent. */
-__attribute__((noreturn)) static void be_child(void)
-{
-        CHECK(is_done(observed));
-        CHECK(is_done(posted));
-        CHECK_EQ(in_child.n_posts, 0);
-        CHECK(is_done(dn_center_post(dn_center_darwin(), "handler", NULL, NULL, 0)));
-        WAIT_UNTIL_EQ(in_child.n_posts, 1);
-        WAIT_UNTIL_EQ(dn_flush(0), 0);
-        _exit(0);
-}
-
-/* Child handlers run in order of registration: this one runs before any the library may have. */
-TEST(hostsChildHandlerMayCallTheLibrary)
-{
-        pthread_t threads[N_THREADS];
-
-        if (TEST_HAS_SANITIZER)
-                SKIP("the allocator of a sanitizer may be locked in the forked child");
-        CHECK_EQ(pthread_atfork(NULL, NULL, use_library_in_child), 0);
-        bus = test_bus_begin();
-        tally_observe(dn_center_darwin(), "parent", &in_parent);
-        for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, post_all_the_time, "busy"), 0);
-        is_armed = true;
-        for (int i = 0; i < N_FORKS; i++) {
-                pid_t pid = fork(); /* the other threads are never idle */
-                if (pid == 0)
-                        be_child();
-                CHECK_EQ(test_wait_for(pid), 0);
-        }
-        is_armed = false;
-        stop = true;
-        for (int i = 0; i < N_THREADS; i++)
-                pthread_join(threads[i], NULL);
-        WAIT_UNTIL_EQ(in_parent.n_posts, N_FORKS);
-        test_bus_stop(bus);
-}
+static tally in_parent;
 
 static unsigned n_bus_sockets(void)
 {
