@@ -17,7 +17,7 @@ typedef struct number {
         char key[];
 } number;
 
-static void forget(dn__map *map, number *number)
+static void drop(dn__map *map, number *number)
 {
         dn__map_remove(map, &number->entry);
         free(number);
@@ -28,7 +28,7 @@ static void forget_all(dn__map *map)
         dn__map_entry *entry;
 
         while ((entry = dn__map_next(map, NULL)))
-                forget(map, DN__CONTAINER(entry, number, entry));
+                drop(map, DN__CONTAINER(entry, number, entry));
         dn__map_deinit(map);
 }
 
@@ -112,7 +112,7 @@ void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash)
 
                 next = dn__map_next(&numbers->received, entry);
                 if (number->name_hash == name_hash)
-                        forget(&numbers->received, number);
+                        drop(&numbers->received, number);
         }
 }
 

@@ -131,7 +131,7 @@ void dn__fork_guards_free(void)
 
 /* --- Forks ----------------------------------------------------------------------------------- */
 
-static void start_child(void)
+static void leave_parent(void)
 {
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
                 int fd = atomic_load(&guard->fd);
@@ -148,13 +148,13 @@ void dn__fork_leave_parent(void)
         pid_t pid = atomic_load(&own_pid);
 
         if (pid && pid != getpid())
-                start_child();
+                leave_parent();
 }
 
 static void init_once(void)
 {
         atomic_store(&own_pid, getpid());
-        init_result = pthread_atfork(NULL, NULL, start_child) == 0 ? 0 : -ENOMEM;
+        init_result = pthread_atfork(NULL, NULL, leave_parent) == 0 ? 0 : -ENOMEM;
 }
 
 int dn__fork_init(void)
