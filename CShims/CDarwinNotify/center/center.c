@@ -203,13 +203,9 @@ static uint64_t n_uncounted_names(dn__hub *hub)
         if (!hub->scope)
                 return 0;
         DN__HUB_HOLD(hub);
-        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
-             entry = dn__map_next(&hub->topics, entry)) {
-                const dn__topic *topic = DN__CONTAINER(entry, dn__topic, entry);
-
+        DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)
                 n += topic->n_holds > 0 && !topic->slot && !topic->name.is_prefix &&
                      topic->name.reach == DN__REACH_BEYOND;
-        }
         return n;
 }
 

@@ -81,35 +81,14 @@ void dn__flush_at_exit(void)
 
 /* --- Observers ------------------------------------------------------------------------------ */
 
-static dn_observer *find_in_queue(dn__post_queue *queue) DN__HUB_LOCKED
-{
-        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
-                dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
-
-                if (!observer->is_cancelled)
-                        return observer;
-        }
-        return NULL;
-}
-
-static dn_observer *find_in_topic(dn__topic *topic) DN__HUB_LOCKED
-{
-        dn_observer *found = NULL;
-
-        for (dn__link *link = topic->queues.next; !found && link != &topic->queues;
-             link = link->next)
-                found = find_in_queue(DN__CONTAINER(link, dn__post_queue, link));
-        return found;
-}
-
 static dn_observer *find_observer(dn__hub *hub) DN__HUB_LOCKED
 {
-        dn_observer *found = NULL;
-
-        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); !found && entry;
-             entry = dn__map_next(&hub->topics, entry))
-                found = find_in_topic(DN__CONTAINER(entry, dn__topic, entry));
-        return found;
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
+                DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
+                        DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
+                                if (!observer->is_cancelled)
+                                        return observer;
+        return NULL;
 }
 
 static bool cancel_one(dn__hub *hub)

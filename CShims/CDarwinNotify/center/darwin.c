@@ -76,9 +76,8 @@ static void may_have_missed(void *context)
 
         dn__table_check(hub);
         dn__hub_lock(hub);
-        for (dn__map_entry *entry = dn__map_next(&hub->topics, NULL); entry;
-             entry = dn__map_next(&hub->topics, entry))
-                dn__fanout_missed(DN__CONTAINER(entry, dn__topic, entry));
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
+                dn__fanout_missed(topic);
         dn__hub_unlock_and_run(hub);
 }
 

@@ -113,12 +113,9 @@ static void tell_watchers(const move *move, dn__shm_slot *slot)
 static bool move_names(move *move) DN__HUB_LOCKED
 {
         uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
-        const dn__map *topics = &move->hub->topics;
         bool has_entry = dn__region_has_entry(move->to), have_all = true;
 
-        for (dn__map_entry *entry = dn__map_next(topics, NULL); entry;
-             entry = dn__map_next(topics, entry)) {
-                dn__topic *topic = DN__CONTAINER(entry, dn__topic, entry);
+        DN__MAP_EACH(dn__topic, topic, &move->hub->topics, entry) {
                 const dn__name *name = &topic->name;
                 dn__shm_slot *slot = NULL;
 

@@ -14,9 +14,8 @@
 
 static void push(dn__topic *topic, uint64_t n_posts) DN__HUB_LOCKED
 {
-        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next)
-                dn__post_queue_count(DN__CONTAINER(link, dn__post_queue, link), topic->sequence,
-                                     n_posts);
+        DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
+                dn__post_queue_count(queue, topic->sequence, n_posts);
         topic->sequence += n_posts;
 }
 
@@ -61,8 +60,8 @@ typedef void (*each_queue)(dn__post_queue *queue, dn__payload *payload, void *co
 static void each_of_topic(const dn__topic *topic, dn__payload *payload, each_queue call,
                           void *context) DN__HUB_LOCKED
 {
-        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next)
-                call(DN__CONTAINER(link, dn__post_queue, link), payload, context);
+        DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
+                call(queue, payload, context);
 }
 
 /* Observers of a prefix do not receive names of another user that they could not observe
@@ -71,16 +70,14 @@ static void each_of_hub(dn__hub *hub, dn__payload *payload, each_queue call, voi
         DN__HUB_LOCKED
 {
         const dn__name *name = &payload->post.name;
-        const dn__topic *topic = dn__topic_find(hub, name);
+        const dn__topic *own = dn__topic_find(hub, name);
 
-        if (topic && topic->policy->has_payloads)
-                each_of_topic(topic, payload, call, context);
-        for (dn__link *link = hub->prefixes.next; link != &hub->prefixes; link = link->next) {
-                topic = DN__CONTAINER(link, dn__topic, prefix_link);
+        if (own && own->policy->has_payloads)
+                each_of_topic(own, payload, call, context);
+        DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
                 if (dn__name_begins(name, &topic->name) &&
                     (!name->is_reserved || dn__name_may_observe(name, geteuid())))
                         each_of_topic(topic, payload, call, context);
-        }
 }
 
 static void miss(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
@@ -92,27 +89,22 @@ static void miss(dn__post_queue *queue, dn__payload *payload, void *context) DN_
 /* Adds the behaviors of the observers that receive a payload, as bits. */
 static void ask(dn__post_queue *queue, dn__payload *payload, void *behaviors) DN__HUB_LOCKED
 {
-        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
-                const dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
-
+        DN__LIST_EACH(const dn_observer, observer, &queue->observers, link)
                 if (!observer->is_cancelled && dn__observer_count_posts(observer, payload))
                         *(unsigned *)behaviors |= 1U << observer->behavior;
-        }
 }
 
 /* A queue without an observer of the object is left alone. */
 static void add(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
 {
-        dn__link *link = queue->observers.next;
-
         (void)context;
-        while (link != &queue->observers &&
-               !dn__observer_count_posts(DN__CONTAINER(link, dn_observer, link), payload))
-                link = link->next;
-        if (link != &queue->observers)
-                dn__post_queue_add(queue, payload);
-        else
-                dn__post_queue_miss(queue, payload);
+        DN__LIST_EACH(const dn_observer, observer, &queue->observers, link) {
+                if (dn__observer_count_posts(observer, payload)) {
+                        dn__post_queue_add(queue, payload);
+                        return;
+                }
+        }
+        dn__post_queue_miss(queue, payload);
 }
 
 /* --- Suspension ----------------------------------------------------------------------------- */

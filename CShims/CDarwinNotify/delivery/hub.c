@@ -30,12 +30,9 @@ static dn__hub *next_hub(uint64_t id)
         if (!list)
                 return NULL;
         DN__HOLD(&list->lock);
-        for (dn__link *link = list->head.next; link != &list->head; link = link->next) {
-                dn__hub *hub = DN__CONTAINER(link, dn__hub, link);
-
+        DN__LIST_EACH(dn__hub, hub, &list->head, link)
                 if (hub->id > id && try_retain(hub->center))
                         return hub;
-        }
         return NULL;
 }
 

@@ -107,12 +107,9 @@ void dn__post_queue_unref(dn__post_queue *queue)
 
 dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *executor)
 {
-        for (dn__link *link = topic->queues.next; link != &topic->queues; link = link->next) {
-                dn__post_queue *queue = DN__CONTAINER(link, dn__post_queue, link);
-
+        DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
                 if (dn__executor_is_same(queue->executor, executor))
                         return queue;
-        }
         return NULL;
 }
 
@@ -203,13 +200,10 @@ uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload
 
 void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload)
 {
-        for (dn__link *link = queue->observers.next; link != &queue->observers; link = link->next) {
-                dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
-
+        DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
                 if (observer->seen < payload->arrival)
                         observer->n_dropped += payload->n_lost +
                                                dn__observer_count_posts(observer, payload);
-        }
 }
 
 /* One payload is kept, however large. */

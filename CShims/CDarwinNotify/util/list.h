@@ -14,6 +14,13 @@ typedef struct dn__link {
 #define DN__CONTAINER(pointer, type, member) \
         ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
+/* DN__LIST_EACH(element_type, element, &head, link) ... visits the elements, none of which may be
+ * removed meanwhile. */
+#define DN__LIST_EACH(type, element, head, member)                                                 \
+        for (type *element = DN__CONTAINER((head)->next, type, member);                            \
+             &element->member != (head);                                                           \
+             element = DN__CONTAINER(element->member.next, type, member))
+
 static inline void dn__list_init(dn__link *head)
 {
         head->previous = head;

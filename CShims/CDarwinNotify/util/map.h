@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/list.h"
+
 /* Embedded in an element. The key is borrowed and must live as long as the element is in the
  * map. */
 typedef struct dn__map_entry {
@@ -32,6 +34,14 @@ int dn__map_add(dn__map *map, dn__map_entry *entry);
 
 /* Removes an entry that is in the map. */
 void dn__map_remove(dn__map *map, dn__map_entry *entry);
+
+/* DN__MAP_EACH(element_type, element, &map, entry) ... visits the elements of a map that does not
+ * change meanwhile, in no particular order. */
+#define DN__MAP_EACH(type, element, map, member)                                                   \
+        for (dn__map_entry *at_##element = dn__map_next((map), NULL); at_##element;                \
+             at_##element = dn__map_next((map), at_##element))                                     \
+                for (type *element = DN__CONTAINER(at_##element, type, member); element;           \
+                     element = NULL)
 
 /* Iterates in no particular order: pass NULL to start; returns NULL at the end. The map must not
  * change during the iteration, except that the previously returned entry may be removed once the
