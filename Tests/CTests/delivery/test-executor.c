@@ -1,6 +1,5 @@
 /* Where callbacks run. */
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -83,27 +82,6 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
         CHECK_STREQ(thread_name, "dn-service");
         tally_drop(observers[0]);
         tally_drop(observers[1]);
-}
-
-TEST(blockedCallbackDelaysOnlyItsOwnExecutor)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        dn_executor inline_executor = dn_executor_inline();
-        static tally blocked = {.holds = true}, quick = {0}, local = {0};
-
-        tally_observe(dn_center_darwin(), "slow", &blocked);
-        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
-        tally_observe(dn_center_local(), "local", &local);
-        test_peer_post(peer, "slow");
-        WAIT_UNTIL_EQ(blocked.n_calls, 1);
-        for (unsigned i = 1; i <= 100; i++) {
-                test_peer_post(peer, "quick");
-                WAIT_UNTIL_EQ(quick.n_calls, i);
-        }
-        post_ok(dn_center_local(), "local");
-        CHECK_EQ(local.n_calls, 1);
-        blocked.holds = false;
 }
 
 /* Until then the thread that runs the handlers is the one that others wake. */
@@ -224,28 +202,6 @@ static dn_executor host_executor(host_queue *self)
         return (dn_executor){host_enqueue, self, host_retain, host_release};
 }
 
-TEST(hostExecutorRunsTheWorkItAccepted)
-{
-        test_bus_begin();
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
-        dn_executor executor = host_executor(&queue);
-        static tally seen = {0};
-        dn_observer *observer =
-                tally_observe_on(dn_center_darwin(), "N", &seen, &executor);
-
-        post_ok(dn_center_darwin(), "N");
-        WAIT_UNTIL(queue.n_waiting > 0);
-        CHECK_EQ(seen.n_calls, 0);
-        host_run(&queue);
-        CHECK_EQ(seen.n_calls, 1);
-        CHECK_EQ(queue.n_released, 0);
-        tally_drop(observer);
-        host_run(&queue);
-        WAIT_UNTIL_EQ(queue.n_released, 1);
-        CHECK_EQ(queue.n_held, 0);
-        CHECK_EQ(seen.n_destroyed, 1);
-}
-
 TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
 {
         test_bus_begin();
@@ -284,51 +240,11 @@ TEST(observersOfOneHostExecutorRunInRegistrationOrder)
         }
         post_ok(dn_center_darwin(), "N");
         WAIT_UNTIL(queue.n_waiting > 0);
+        CHECK_EQ(seen[0].n_calls, 0);
         while (host_run(&queue) > 0)
                 for (int i = 1; i < 8; i++)
                         CHECK(seen[i - 1].n_calls >= seen[i].n_calls);
         CHECK_EQ(seen[7].n_calls, 1);
-}
-
-static _Atomic unsigned n_inside, n_overlaps, n_heard;
-static _Atomic bool is_over;
-
-static void stay_a_moment(const dn_event *event, void *context)
-{
-        (void)context;
-        n_overlaps += n_inside++ > 0;
-        sched_yield();
-        n_inside--;
-        n_heard += (unsigned)event->n_posts;
-}
-
-static void *run_all_the_time(void *queue)
-{
-        while (!is_over)
-                (void)host_run(queue);
-        return NULL;
-}
-
-TEST_NO_BUS(handlersOfOneObserverNeverOverlapOnAnExecutorWithTwoThreads)
-{
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
-        dn_executor executor = host_executor(&queue);
-        dn_handler handler = {.invoke = stay_a_moment};
-        pthread_t threads[2];
-
-        test_bus_use_none();
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.N", handler, &executor, NULL), 0);
-        for (int i = 0; i < 2; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, run_all_the_time, &queue), 0);
-        for (unsigned i = 1; i <= 200; i++) {
-                for (int j = 0; j < 10; j++)
-                        post_ok(dn_center_darwin(), "self.N");
-                WAIT_UNTIL_EQ(n_heard, 10 * i);
-        }
-        is_over = true;
-        for (int i = 0; i < 2; i++)
-                CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        CHECK_EQ(n_overlaps, 0);
 }
 
 TEST(executorThatRefusesWorkIsSurvived)

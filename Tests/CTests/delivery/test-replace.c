@@ -136,40 +136,36 @@ static dn_observer *observe_noting(const char *mark, void (*invoke)(const dn_eve
         return observer;
 }
 
-TEST_NO_BUS(replacementBeforeItsTurnTakesTheTurn)
+/* Three observers A, B, C: one of them replaces B by R. */
+static void check_replacement(char by, const char *first, const char *second)
 {
-        observe_noting("A", note_and_replace);
-        replaced = observe_noting("B", note_call);
-        observe_noting("C", note_call);
+        static const char marks[][2] = {"A", "B", "C"};
+        dn_observer *observers[3];
+        char both[8];
+
+        called[0] = '\0';
+        is_done = false;
+        for (int i = 0; i < 3; i++) {
+                observers[i] = observe_noting(marks[i],
+                                              *marks[i] == by ? note_and_replace : note_call);
+                if (i == 1)
+                        replaced = observers[1];
+        }
         post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ARC");
+        CHECK_STREQ(called, first);
         post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ARCARC");
+        snprintf(both, sizeof both, "%s%s", first, second);
+        CHECK_STREQ(called, both);
+        tally_drop(observers[0]);
         tally_drop(replaced);
+        tally_drop(observers[2]);
 }
 
-TEST_NO_BUS(replacementAfterItsTurnWaitsForTheNextPost)
+TEST_NO_BUS(aReplacementTakesTheTurnOfItsPredecessor)
 {
-        observe_noting("A", note_call);
-        replaced = observe_noting("B", note_call);
-        observe_noting("C", note_and_replace);
-        post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ABC");
-        post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ABCARC");
-        tally_drop(replaced);
-}
-
-TEST_NO_BUS(callbackThatReplacesItselfKeepsItsPlace)
-{
-        observe_noting("A", note_call);
-        replaced = observe_noting("B", note_and_replace);
-        observe_noting("C", note_call);
-        post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ABC");
-        post_ok(dn_center_local(), "N");
-        CHECK_STREQ(called, "ABCARC");
-        tally_drop(replaced);
+        check_replacement('A', "ARC", "ARC"); /* it is called if that one was not */
+        check_replacement('B', "ABC", "ARC");
+        check_replacement('C', "ABC", "ARC");
 }
 
 TEST_MAIN()

@@ -286,44 +286,17 @@ TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
         test_bus_stop(bus);
 }
 
-/* Memory is bounded, the newest are kept, and resuming takes little time. */
-TEST_ON_BUS(whatIsKeptIsBounded)
-{
-        enum { N_MAX = 65536, N_POSTS = 3 * N_MAX };
-        test_bus *bus = test_bus_begin();
-        dn_center *center = dn_center_distributed();
-        dn_observer *observer;
-        uint64_t begin_us;
-        record seen;
-
-        observer = record_observe(
-                center, &(dn_filter){ .name = "self.x", .behavior = DN_SUSPENSION_HOLD }, &seen);
-        CHECK_EQ(dn_center_set_suspended(center, true), 0);
-        for (int i = 0; i < N_POSTS; i++)
-                CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
-        begin_us = test_now_us();
-        CHECK_EQ(dn_center_set_suspended(center, false), 0);
-        CHECK(test_now_us() - begin_us < TEST_STUCK_US);
-        WAIT_UNTIL_EQ(seen.n_calls, N_MAX);
-        CHECK_EQ(seen.n_dropped, N_POSTS - N_MAX);
-        record_drop(observer, &seen);
-        test_bus_stop(bus);
-}
-
-static int post_large(dn_center *center, const char *name)
+static dn_dict *large_dict(void)
 {
         const size_t n_bytes = DN_DICT_MAX_BYTES - 1024;
         dn_dict_builder *builder = dn_dict_builder_new();
         char *bytes = calloc(1, n_bytes);
         dn_dict *dict = NULL;
-        int r;
 
         dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
         CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
-        r = dn_center_post(center, name, NULL, dict, 0);
-        dn_dict_unref(dict);
         free(bytes);
-        return r;
+        return dict;
 }
 
 static void count_event(const dn_event *event, void *context)
@@ -334,8 +307,9 @@ static void count_event(const dn_event *event, void *context)
         counts[1] += event->n_dropped;
 }
 
-/* First what is kept while the center is suspended, then what waits in the queue. */
-TEST_NO_BUS(bytesAreBoundedToo)
+/* First what is kept while the center is suspended, then what waits in the queue: the newest
+ * remain, and the first of them reports the loss. */
+static void check_bounded(const dn_dict *user_info, int n_posts, uint64_t n_most)
 {
         dn_center *center = dn_center_distributed();
         dn_filter filter = { .name = "self.x", .behavior = DN_SUSPENSION_HOLD };
@@ -345,23 +319,32 @@ TEST_NO_BUS(bytesAreBoundedToo)
         dn_loop *loop = NULL;
         dn_executor executor;
 
-        setenv("DARWIN_NOTIFY_BUS", "none", 1);
         CHECK_EQ(dn_loop_new(&loop), 0);
         executor = dn_loop_executor(loop);
         CHECK_EQ(dn_center_observe_filtered(center, &filter, handler, &executor, &observer), 0);
         for (int is_suspended = 1; is_suspended >= 0; is_suspended--) {
                 CHECK_EQ(dn_center_set_suspended(center, is_suspended), 0);
-                for (int i = 0; i < 10; i++)
-                        CHECK_EQ(post_large(center, "self.x"), 0);
+                for (int i = 0; i < n_posts; i++)
+                        CHECK_EQ(dn_center_post(center, "self.x", NULL, user_info, 0), 0);
                 CHECK_EQ(dn_center_set_suspended(center, false), 0);
-                (void)dn_loop_process(loop);
-                CHECK_EQ(counts[0], 4);
-                CHECK_EQ(counts[1], 6);
+                WAIT_UNTIL((dn_loop_process(loop), counts[0] >= n_most));
+                CHECK_EQ(counts[0], n_most);
+                CHECK_EQ(counts[1], (uint64_t)n_posts - n_most);
                 memset(counts, 0, sizeof counts);
         }
         dn_observer_cancel(observer);
         dn_observer_unref(observer);
         dn_loop_close(loop);
+}
+
+TEST_NO_BUS(whatWaitsIsBoundedInNumberAndBytes)
+{
+        dn_dict *large = large_dict();
+
+        setenv("DARWIN_NOTIFY_BUS", "none", 1);
+        check_bounded(NULL, 3 * 65536, 65536);
+        check_bounded(large, 10, 4);
+        dn_dict_unref(large);
 }
 
 TEST_MAIN()

@@ -107,49 +107,6 @@ TEST_NO_BUS(aProcessBeyondTheTableIsToldThatNothingReachesIt)
 
 /* --- What it costs --------------------------------------------------------------------------- */
 
-/* Arguments: name. Observes it, then answers each line with the processor time of 5 000 posts of
- * another name. */
-ROLE(measure)
-{
-        static tally seen;
-        char line[16];
-
-        tally_observe_soon(dn_center_darwin(), args[0], &seen);
-        printf("ready\n");
-        while (fgets(line, sizeof line, stdin)) {
-                uint64_t before_us = test_cpu_us();
-                for (int i = 0; i < 5000; i++)
-                        CHECK(dn_center_post(dn_center_darwin(), "A", NULL, NULL, 0) >= 0);
-                printf("%llu\n", (unsigned long long)(test_cpu_us() - before_us));
-        }
-        return 0;
-}
-
-static test_child *spawn_measuring(const char *name)
-{
-        test_child *child = test_spawn_role("measure", name, NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "ready");
-        return child;
-}
-
-TEST_NO_BUS(postsOfAProcessBeyondTheTableCostNoMore)
-{
-        test_bus *none = begin_without_bus();
-        test_child *observer = spawn_member("A"), *inside = spawn_measuring("B");
-        dn__region *region = open_region_of(none);
-
-        take_entries(region);
-        test_child *outside = spawn_measuring("C");
-        long long inside_us = ask(inside, "post"), outside_us = ask(outside, "post");
-        CHECK(outside_us < 2 * inside_us + 20000);
-        CHECK_EQ(test_child_wait(outside), 0);
-        CHECK_EQ(test_child_wait(inside), 0);
-        end_member(observer);
-        dn__region_close(region);
-        test_bus_stop(none);
-}
-
 /* It tries again, more and more seldom, and without a bus looks every 5 seconds: in two seconds it
  * wakes up six times. */
 static void check_hardly_wakes_up(int result)

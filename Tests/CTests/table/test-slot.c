@@ -354,7 +354,7 @@ TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
         pthread_t thread;
 
         CHECK_EQ(pthread_create(&thread, NULL, take_all_the_time, &taking), 0);
-        for (unsigned i = 0; i < 20000; i++) {
+        for (unsigned i = 0; i < 2000; i++) {
                 for (int j = 0; j < 2; j++) {
                         CHECK(count_post_of(poster, order[j]) > 0);
                         dn__ring_holders(poster, find(poster, order[j]));
@@ -396,7 +396,7 @@ TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
         dn__region_close(b);
 }
 
-#define N_CROWD 100
+#define N_CROWD 30
 
 /* Opens the table and holds a name at the same time as all others. */
 static int be_in_crowd(int start)
@@ -450,7 +450,7 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
         dn__slot_release(holder, find(holder, "x"));
         is_posting = true;
         CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, poster), 0);
-        for (int i = 0; i < 20000; i++) {
+        for (int i = 0; i < 5000; i++) {
                 dn__shm_slot *slot = hold(holder, names[DN__SHM_SLOTS_PER_SET - 1]);
                 uint64_t generation = dn__slot_get_generation(slot);
 

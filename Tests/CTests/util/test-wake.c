@@ -1,4 +1,4 @@
-/* Wakes a thread that sleeps on a memory word. */
+/* Wakes a thread that sleeps on a word in memory. direct/test-ring.c tries each order of steps. */
 #include "util/wake.h"
 
 #include <pthread.h>
@@ -138,19 +138,6 @@ static void take_all(flood *flood)
                 if (atomic_load(&flood->n_taken) < N_RINGERS * N_RINGS)
                         CHECK(dn__wake_sleep(&flood->word, DN__WAKE_SHARED, DN__NEVER));
         }
-}
-
-TEST_NO_BUS(noRingFromManyThreadsIsLost)
-{
-        pthread_t threads[N_RINGERS];
-        flood flood = { 0 };
-
-        for (int i = 0; i < N_RINGERS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, leave_work, &flood), 0);
-        take_all(&flood);
-        for (int i = 0; i < N_RINGERS; i++)
-                CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        CHECK_EQ(flood.n_taken, N_RINGERS * N_RINGS);
 }
 
 TEST_NO_BUS(anotherProcessRingsThroughSharedMemory)
