@@ -8,8 +8,6 @@
 
 /* --- Writing ------------------------------------------------------------------------------- */
 
-static int append_dict(sd_bus_message *message, const dn_dict *dict);
-
 static int append_array(sd_bus_message *message, const dn_array *array);
 
 /* The signature inside the variant of a value, indexed by the types of dict.h. */
@@ -35,14 +33,14 @@ static int append_content(sd_bus_message *message, const dn_value *value)
         case DN_TYPE_ARRAY:
                 return append_array(message, value->as.array);
         case DN_TYPE_DICT:
-                return append_dict(message, value->as.dict);
+                return dn__values_append(message, value->as.dict);
         default:
                 return sd_bus_message_append_basic(message, *signatures[value->type],
                                                    &value->as.uint64);
         }
 }
 
-static int append_variant(sd_bus_message *message, const dn_value *value)
+int dn__values_append_variant(sd_bus_message *message, const dn_value *value)
 {
         int r;
 
@@ -59,7 +57,7 @@ static int append_array(sd_bus_message *message, const dn_array *array)
 
         r = sd_bus_message_open_container(message, 'a', "v");
         for (size_t i = 0; r >= 0 && dn_array_get(array, i, &value); i++)
-                r = append_variant(message, &value);
+                r = dn__values_append_variant(message, &value);
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
@@ -71,11 +69,11 @@ static int append_entry(sd_bus_message *message, const char *key, const dn_value
         if (r >= 0)
                 r = sd_bus_message_append_basic(message, 's', key);
         if (r >= 0)
-                r = append_variant(message, value);
+                r = dn__values_append_variant(message, value);
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int append_dict(sd_bus_message *message, const dn_dict *dict)
+int dn__values_append(sd_bus_message *message, const dn_dict *dict)
 {
         const char *key;
         dn_value value;
@@ -85,20 +83,6 @@ static int append_dict(sd_bus_message *message, const dn_dict *dict)
         for (size_t i = 0; r >= 0 && (key = dn_dict_get_at(dict, i, &value)); i++)
                 r = append_entry(message, key, &value);
         return r < 0 ? r : sd_bus_message_close_container(message);
-}
-
-int dn__values_append_variant(sd_bus_message *message, const dn_value *value)
-{
-        int r = append_variant(message, value);
-
-        return r < 0 ? r : 0;
-}
-
-int dn__values_append(sd_bus_message *message, const dn_dict *dict)
-{
-        int r = append_dict(message, dict);
-
-        return r < 0 ? r : 0;
 }
 
 /* --- Reading ------------------------------------------------------------------------------- */
@@ -116,13 +100,13 @@ typedef struct reader {
 
 static int read_value(reader *reader, const char *key);
 
-static int enter(reader *reader, char type, const char *contents)
+static int enter(reader *reader, char type)
 {
         int r;
 
         if (reader->n_levels == MAX_LEVELS)
                 return -EBADMSG;
-        r = sd_bus_message_enter_container(reader->message, type, contents);
+        r = sd_bus_message_enter_container(reader->message, type, NULL);
         if (r > 0)
                 reader->n_levels++;
         return r > 0 ? 0 : r < 0 ? r : -EBADMSG;
@@ -136,7 +120,8 @@ static int leave(reader *reader)
         return r < 0 ? r : 0;
 }
 
-static int read_integer(reader *reader, char type, const char *key)
+/* Reads a basic type as its nearest kind. */
+static int read_basic(reader *reader, char type, const char *key)
 {
         union {
                 uint8_t y;
@@ -146,61 +131,29 @@ static int read_integer(reader *reader, char type, const char *key)
                 uint32_t u;
                 int64_t x;
                 uint64_t t;
-        } number = { 0 };
-        int64_t small;
+                int b;
+                double d;
+                const char *text;
+        } as = { 0 };
+        dn_value value = { .type = DN_TYPE_INT64 };
         int r;
 
-        r = sd_bus_message_read_basic(reader->message, type, &number);
+        r = sd_bus_message_read_basic(reader->message, type, &as);
         if (r < 0)
                 return r;
-        if (type == 't') {
-                dn_dict_builder_set_uint64(reader->builder, key, number.t);
-                return 0;
-        }
         switch (type) {
-        case 'y': small = number.y; break;
-        case 'n': small = number.n; break;
-        case 'q': small = number.q; break;
-        case 'i': small = number.i; break;
-        case 'u': small = number.u; break;
-        default: small = number.x;
+        case 'y': value.as.int64 = as.y; break;
+        case 'n': value.as.int64 = as.n; break;
+        case 'q': value.as.int64 = as.q; break;
+        case 'i': value.as.int64 = as.i; break;
+        case 'u': value.as.int64 = as.u; break;
+        case 'x': value.as.int64 = as.x; break;
+        case 't': value = (dn_value){ DN_TYPE_UINT64, 0, { .uint64 = as.t } }; break;
+        case 'b': value = (dn_value){ DN_TYPE_BOOL, 0, { .boolean = as.b } }; break;
+        case 'd': value = (dn_value){ DN_TYPE_DOUBLE, 0, { .real = as.d } }; break;
+        default: value = (dn_value){ DN_TYPE_STRING, strlen(as.text), { .string = as.text } };
         }
-        dn_dict_builder_set_int64(reader->builder, key, small);
-        return 0;
-}
-
-static int read_text(reader *reader, char type, const char *key)
-{
-        const char *text;
-        int r;
-
-        r = sd_bus_message_read_basic(reader->message, type, &text);
-        if (r < 0)
-                return r;
-        dn_dict_builder_set_string(reader->builder, key, text);
-        return 0;
-}
-
-static int read_bool(reader *reader, const char *key)
-{
-        int boolean, r;
-
-        r = sd_bus_message_read_basic(reader->message, 'b', &boolean);
-        if (r < 0)
-                return r;
-        dn_dict_builder_set_bool(reader->builder, key, boolean);
-        return 0;
-}
-
-static int read_double(reader *reader, const char *key)
-{
-        double number;
-        int r;
-
-        r = sd_bus_message_read_basic(reader->message, 'd', &number);
-        if (r < 0)
-                return r;
-        dn_dict_builder_set_double(reader->builder, key, number);
+        dn_dict_builder_set(reader->builder, key, &value);
         return 0;
 }
 
@@ -229,81 +182,69 @@ static int read_date(reader *reader, const char *key)
         return 0;
 }
 
-/* Reads the values up to the end of a container into an array. */
-static int read_array(reader *reader, char type, const char *contents, const char *key)
+static int read_element(reader *reader)
 {
-        int r;
-
-        dn_dict_builder_begin_array(reader->builder, key);
-        r = enter(reader, type, contents);
-        while (r == 0 && (r = sd_bus_message_at_end(reader->message, false)) == 0)
-                r = read_value(reader, NULL);
-        if (r > 0)
-                r = leave(reader);
-        dn_dict_builder_end(reader->builder);
-        return r;
+        return read_value(reader, NULL);
 }
 
 /* Keys are converted to text; usually they are strings. */
-static int read_entry(reader *reader, const char *contents)
+static int read_entry(reader *reader)
 {
         const char *key;
+        char type;
         int r;
 
-        if (!strchr("sog", contents[0]))
-                return -EBADMSG;
-        r = enter(reader, 'e', contents);
+        r = enter(reader, 'e');
         if (r == 0)
-                r = sd_bus_message_read_basic(reader->message, contents[0], &key);
+                r = sd_bus_message_peek_type(reader->message, &type, NULL);
+        if (r > 0)
+                r = strchr("sog", type) ? sd_bus_message_read_basic(reader->message, type, &key)
+                                        : -EBADMSG;
         if (r > 0)
                 r = read_value(reader, key);
         return r < 0 ? r : leave(reader);
 }
 
-/* Reads the entries of the next dictionary. */
-static int read_entries(reader *reader, const char *contents)
+/* Reads each part of the next container. */
+static int read_parts(reader *reader, char type, int (*read)(struct reader *reader))
 {
-        size_t n_bytes = strlen(contents);
-        char entry[256]; /* signatures have at most 255 bytes */
         int r;
 
-        if (n_bytes < 2 || n_bytes >= sizeof(entry))
-                return -EBADMSG;
-        memcpy(entry, contents + 1, n_bytes - 2);
-        entry[n_bytes - 2] = '\0';
-        r = enter(reader, 'a', contents);
+        r = enter(reader, type);
         while (r == 0 && (r = sd_bus_message_at_end(reader->message, false)) == 0)
-                r = read_entry(reader, entry);
+                r = read(reader);
         return r < 0 ? r : leave(reader);
 }
 
-static int read_dict(reader *reader, const char *contents, const char *key)
+static int read_variant(reader *reader, const char *key)
 {
         int r;
 
-        dn_dict_builder_begin_dict(reader->builder, key);
-        r = read_entries(reader, contents);
-        dn_dict_builder_end(reader->builder);
-        return r;
+        r = enter(reader, 'v');
+        if (r == 0)
+                r = read_value(reader, key);
+        return r < 0 ? r : leave(reader);
 }
 
 static int read_container(reader *reader, char type, const char *contents, const char *key)
 {
         int r;
 
-        if (type == 'v') {
-                r = enter(reader, type, contents);
-                if (r == 0)
-                        r = read_value(reader, key);
-                return r < 0 ? r : leave(reader);
-        }
-        if (type == 'r')
-                return strcmp(contents, "x") == 0 ? read_date(reader, key)
-                                                  : read_array(reader, type, contents, key);
-        if (strcmp(contents, "y") == 0)
+        if (type == 'v')
+                return read_variant(reader, key);
+        if (type == 'r' && strcmp(contents, "x") == 0)
+                return read_date(reader, key);
+        if (type == 'a' && strcmp(contents, "y") == 0)
                 return read_data(reader, key);
-        return contents[0] == '{' ? read_dict(reader, contents, key)
-                                  : read_array(reader, type, contents, key);
+        if (contents[0] == '{') {
+                dn_dict_builder_begin_dict(reader->builder, key);
+                r = read_parts(reader, type, read_entry);
+        } else {
+                dn_dict_builder_begin_array(reader->builder, key);
+                r = read_parts(reader, type, read_element);
+        }
+        dn_dict_builder_end(reader->builder);
+        return r;
 }
 
 /* Once a limit of the builder is reached, the rest, which may be long, is skipped. */
@@ -316,16 +257,10 @@ static int read_value(reader *reader, const char *key)
         r = sd_bus_message_peek_type(reader->message, &type, &contents);
         if (r <= 0)
                 return r < 0 ? r : -EBADMSG;
-        if (strchr("ynqiuxt", type))
-                r = read_integer(reader, type, key);
-        else if (strchr("sog", type))
-                r = read_text(reader, type, key);
-        else if (strchr("avr", type))
+        if (strchr("avr", type))
                 r = read_container(reader, type, contents, key);
-        else if (type == 'b')
-                r = read_bool(reader, key);
         else
-                r = type == 'd' ? read_double(reader, key) : -EBADMSG;
+                r = strchr("ynqiuxtbdsog", type) ? read_basic(reader, type, key) : -EBADMSG;
         return r < 0 ? r : dn__dict_builder_get_error(reader->builder);
 }
 
@@ -344,7 +279,9 @@ int dn__values_read(sd_bus_message *message, dn_dict **ret_dict)
 
         if (!reader.builder)
                 return -ENOMEM;
-        return finish(&reader, read_entries(&reader, "{sv}"), ret_dict);
+        if (sd_bus_message_verify_type(message, 'a', "{sv}") <= 0)
+                return finish(&reader, -EBADMSG, ret_dict);
+        return finish(&reader, read_parts(&reader, 'a', read_entry), ret_dict);
 }
 
 int dn__values_read_as(sd_bus_message *message, const char *key, dn_dict **ret_dict)

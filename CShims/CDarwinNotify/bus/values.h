@@ -5,10 +5,10 @@
 
 #include "darwinnotify/dict.h"
 
-/* Appends a value as a variant. Returns 0 or a negative errno of sd-bus. */
+/* Appends a value as a variant. Returns success or a negative errno of sd-bus. */
 int dn__values_append_variant(sd_bus_message *message, const dn_value *value);
 
-/* Appends a dictionary as `a{sv}`. Returns 0 or a negative errno of sd-bus. */
+/* Appends a dictionary as `a{sv}`. Returns as above. */
 int dn__values_append(sd_bus_message *message, const dn_dict *dict);
 
 /* Reads the next `a{sv}`. Values of types that dict.h lacks become the nearest type. Returns 0;
