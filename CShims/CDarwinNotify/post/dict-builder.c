@@ -6,21 +6,21 @@
 #include "post/dict.h"
 #include "util/text.h"
 
-/* A container under construction. */
+/* A container under construction: the items from `first` on. Its own item is before them. */
 typedef struct level {
-        dn__item *item; /* the item whose value it becomes; NULL: the root dictionary */
+        size_t first;
         bool is_dict;
-        dn__item **items;
-        size_t n_items;
-        size_t n_allocated;
 } level;
 
 struct dn_dict_builder {
         int error; /* the first one, or 0 */
-        unsigned n_levels;
         size_t n_values; /* values set so far, including replaced ones */
         size_t n_bytes;
-        level levels[DN_DICT_MAX_DEPTH];
+        unsigned n_levels;
+        level levels[DN_DICT_MAX_DEPTH]; /* the outermost first */
+        dn__item **items; /* of all levels */
+        size_t n_items;
+        size_t n_allocated;
 };
 
 dn_dict_builder *dn_dict_builder_new(void)
@@ -34,18 +34,13 @@ dn_dict_builder *dn_dict_builder_new(void)
         return builder;
 }
 
-static void level_deinit(level *level)
-{
-        for (size_t i = 0; i < level->n_items; i++)
-                dn__item_free(level->items[i]);
-        free(level->items);
-        free(level->item);
-}
-
 dn_dict_builder *dn_dict_builder_free(dn_dict_builder *builder)
 {
-        while (builder && builder->n_levels > 0)
-                level_deinit(&builder->levels[--builder->n_levels]);
+        if (!builder)
+                return NULL;
+        for (size_t i = 0; i < builder->n_items; i++)
+                dn__item_free(builder->items[i]);
+        free(builder->items);
         free(builder);
         return NULL;
 }
@@ -59,11 +54,6 @@ static void fail(dn_dict_builder *builder, int error)
 {
         if (builder && !builder->error)
                 builder->error = error;
-}
-
-static level *top(dn_dict_builder *builder)
-{
-        return &builder->levels[builder->n_levels - 1];
 }
 
 /* --- Items --------------------------------------------------------------------------------- */
@@ -85,64 +75,57 @@ static int builder_count(dn_dict_builder *builder, size_t n_bytes, const dn__con
 /* Values in a dictionary have keys; values in an array do not. */
 static bool is_key_valid(dn_dict_builder *builder, const char *key, size_t n_bytes)
 {
-        return top(builder)->is_dict == !!key && (!key || dn__utf8_is_valid(key, n_bytes));
+        return builder->levels[builder->n_levels - 1].is_dict == !!key && (!key || dn__utf8_is_valid(key, n_bytes));
 }
 
-/* Makes an item from a key and a validated value. The bytes are copied; a container is borrowed.
- * Returns NULL on failure. */
-static dn__item *builder_make_item(dn_dict_builder *builder, const char *key, const dn_value *value)
+static bool make_room_for_item(dn_dict_builder *builder)
 {
-        size_t n_key_bytes = key ? strlen(key) : 0;
-        dn__item *item;
-        char *bytes;
-        int r;
+        size_t n_allocated = builder->n_allocated ? 2 * builder->n_allocated : 8;
+        dn__item **items;
 
-        if (!is_key_valid(builder, key, n_key_bytes)) {
-                fail(builder, -EINVAL);
-                return NULL;
-        }
-        r = builder_count(builder, n_key_bytes + value->n_bytes, dn__value_get_container(value));
-        item = r == 0 ? malloc(sizeof(*item) + n_key_bytes + value->n_bytes + 2) : NULL;
+        if (builder->n_items < builder->n_allocated)
+                return true;
+        items = realloc(builder->items, n_allocated * sizeof(dn__item *));
+        if (!items)
+                return false;
+        builder->items = items;
+        builder->n_allocated = n_allocated;
+        return true;
+}
+
+/* Adds a key and a validated value. The bytes are copied; a container is retained. Returns false on
+ * failure. */
+static bool add_item(dn_dict_builder *builder, const char *key, const dn_value *value)
+{
+        dn__container *container = dn__value_get_container(value);
+        size_t n_key_bytes = key ? strlen(key) : 0;
+        bool has_bytes = value->type == DN_TYPE_STRING || value->type == DN_TYPE_DATA;
+        dn__item *item = NULL;
+        char *bytes;
+        int r = is_key_valid(builder, key, n_key_bytes) ? 0 : -EINVAL;
+
+        if (r == 0)
+                r = builder_count(builder, n_key_bytes + value->n_bytes, container);
+        if (r == 0 && make_room_for_item(builder))
+                item = malloc(sizeof(*item) + n_key_bytes + value->n_bytes + 2);
         if (!item) {
                 fail(builder, r < 0 ? r : -ENOMEM);
-                return NULL;
+                return false;
         }
         item->value = *value;
         item->order = builder->n_values;
         memcpy(item->key, key ? key : "", n_key_bytes + 1);
-        if (value->type == DN_TYPE_STRING || value->type == DN_TYPE_DATA) {
+        if (has_bytes) {
                 bytes = item->key + n_key_bytes + 1;
                 if (value->n_bytes)
                         memcpy(bytes, value->as.data, value->n_bytes);
                 bytes[value->n_bytes] = '\0';
                 item->value.as.data = bytes;
         }
-        return item;
-}
-
-static bool level_grow(level *level)
-{
-        size_t n_allocated = level->n_allocated ? 2 * level->n_allocated : 8;
-        dn__item **items = realloc(level->items, n_allocated * sizeof(dn__item *));
-
-        if (!items)
-                return false;
-        level->items = items;
-        level->n_allocated = n_allocated;
+        if (container)
+                atomic_fetch_add_explicit(&container->n_refs, 1, memory_order_relaxed);
+        builder->items[builder->n_items++] = item;
         return true;
-}
-
-/* Consumes the item. */
-static void builder_add_item(dn_dict_builder *builder, dn__item *item)
-{
-        level *level = top(builder);
-
-        if (level->n_items == level->n_allocated && !level_grow(level)) {
-                dn__item_free(item);
-                fail(builder, -ENOMEM);
-                return;
-        }
-        level->items[level->n_items++] = item;
 }
 
 static bool is_value_valid(const dn_value *value)
@@ -179,9 +162,10 @@ static dn_value normalize(const dn_value *value)
         return normal;
 }
 
-static int check_value(const dn_dict_builder *builder, const dn_value *value,
-                       const dn__container *container)
+static int check_value(const dn_dict_builder *builder, const dn_value *value)
 {
+        const dn__container *container = dn__value_get_container(value);
+
         if (value->n_bytes > DN_DICT_MAX_BYTES)
                 return -E2BIG;
         if (!is_value_valid(value))
@@ -191,26 +175,17 @@ static int check_value(const dn_dict_builder *builder, const dn_value *value,
 
 void dn_dict_builder_set(dn_dict_builder *builder, const char *key, const dn_value *value)
 {
-        dn__container *container;
         dn_value normal;
-        dn__item *item;
         int r;
 
         if (!builder || builder->error)
                 return;
         normal = value ? normalize(value) : (dn_value){ 0 };
-        container = dn__value_get_container(&normal);
-        r = check_value(builder, &normal, container);
-        if (r < 0) {
+        r = check_value(builder, &normal);
+        if (r < 0)
                 fail(builder, r);
-                return;
-        }
-        item = builder_make_item(builder, key, &normal);
-        if (!item)
-                return;
-        if (container)
-                atomic_fetch_add_explicit(&container->n_refs, 1, memory_order_relaxed);
-        builder_add_item(builder, item);
+        else
+                (void)add_item(builder, key, &normal);
 }
 
 void dn_dict_builder_set_string(dn_dict_builder *builder, const char *key, const char *string)
@@ -256,19 +231,14 @@ void dn_dict_builder_set_date(dn_dict_builder *builder, const char *key, int64_t
 static void begin(dn_dict_builder *builder, const char *key, int type)
 {
         static const dn_value nothing;
-        dn__item *item;
 
         if (!builder || builder->error)
                 return;
-        if (builder->n_levels == DN_DICT_MAX_DEPTH) {
+        if (builder->n_levels == DN_DICT_MAX_DEPTH)
                 fail(builder, -E2BIG);
-                return;
-        }
-        item = builder_make_item(builder, key, &nothing);
-        if (!item)
-                return;
-        builder->levels[builder->n_levels++] =
-                (level){ .item = item, .is_dict = type == DN_TYPE_DICT };
+        else if (add_item(builder, key, &nothing))
+                builder->levels[builder->n_levels++] =
+                        (level){ builder->n_items, type == DN_TYPE_DICT };
 }
 
 void dn_dict_builder_begin_dict(dn_dict_builder *builder, const char *key)
@@ -289,19 +259,19 @@ static int compare_items(const void *left, const void *right)
         return order ? order : a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Sorts the items by key; the last of several equal keys wins. */
-static void level_sort(level *level)
+/* Sorts items by key; the last of several equal keys wins. Returns how many are left. */
+static size_t sort_items(dn__item **items, size_t n_items)
 {
         size_t n = 0;
 
-        if (level->n_items)
-                qsort(level->items, level->n_items, sizeof(dn__item *), compare_items);
-        for (size_t i = 0; i < level->n_items; i++) {
-                if (n > 0 && strcmp(level->items[n - 1]->key, level->items[i]->key) == 0)
-                        dn__item_free(level->items[--n]);
-                level->items[n++] = level->items[i];
+        if (n_items)
+                qsort(items, n_items, sizeof(dn__item *), compare_items);
+        for (size_t i = 0; i < n_items; i++) {
+                if (n > 0 && strcmp(items[n - 1]->key, items[i]->key) == 0)
+                        dn__item_free(items[--n]);
+                items[n++] = items[i];
         }
-        level->n_items = n;
+        return n;
 }
 
 static void container_add_item(dn__container *container, dn__item *item)
@@ -317,28 +287,32 @@ static void container_add_item(dn__container *container, dn__item *item)
                 container->depth = depth;
 }
 
-/* Converts a level into a container and empties the level. Returns NULL if out of memory. */
-static dn__container *level_finish(level *level)
+/* Moves the items of the innermost level into a container. Returns NULL if out of memory. */
+static dn__container *finish_level(dn_dict_builder *builder)
 {
+        const level *level = &builder->levels[builder->n_levels - 1];
+        size_t n_items = builder->n_items - level->first;
+        dn__item **items = n_items ? &builder->items[level->first] : NULL;
         dn__container *container;
 
         if (level->is_dict)
-                level_sort(level);
-        container = calloc(1, sizeof(*container) + level->n_items * sizeof(dn__item *));
+                n_items = sort_items(items, n_items);
+        builder->n_items = level->first + n_items;
+        container = calloc(1, sizeof(*container) + n_items * sizeof(dn__item *));
         if (!container)
                 return NULL;
         atomic_init(&container->n_refs, 1);
         container->depth = 1;
-        for (size_t i = 0; i < level->n_items; i++)
-                container_add_item(container, level->items[i]);
-        level->n_items = 0;
+        for (size_t i = 0; i < n_items; i++)
+                container_add_item(container, items[i]);
+        builder->n_items = level->first;
         return container;
 }
 
 void dn_dict_builder_end(dn_dict_builder *builder)
 {
         dn__container *container;
-        level ended;
+        dn_value *value;
 
         if (!builder || builder->error)
                 return;
@@ -346,20 +320,16 @@ void dn_dict_builder_end(dn_dict_builder *builder)
                 fail(builder, -EINVAL);
                 return;
         }
-        container = level_finish(top(builder));
+        container = finish_level(builder);
         if (!container) {
                 fail(builder, -ENOMEM);
                 return;
         }
-        ended = *top(builder);
-        builder->n_levels--;
-        free(ended.items);
-        if (ended.is_dict)
-                ended.item->value = (dn_value){ DN_TYPE_DICT, 0, { .dict = (dn_dict *)container } };
+        value = &builder->items[builder->n_items - 1]->value;
+        if (builder->levels[--builder->n_levels].is_dict)
+                *value = (dn_value){ DN_TYPE_DICT, 0, { .dict = (dn_dict *)container } };
         else
-                ended.item->value =
-                        (dn_value){ DN_TYPE_ARRAY, 0, { .array = (dn_array *)container } };
-        builder_add_item(builder, ended.item);
+                *value = (dn_value){ DN_TYPE_ARRAY, 0, { .array = (dn_array *)container } };
 }
 
 int dn_dict_builder_finish(dn_dict_builder *builder, dn_dict **ret_dict)
@@ -370,7 +340,7 @@ int dn_dict_builder_finish(dn_dict_builder *builder, dn_dict **ret_dict)
         if (r == 0 && (!ret_dict || builder->n_levels != 1))
                 r = -EINVAL;
         if (r == 0)
-                container = level_finish(top(builder));
+                container = finish_level(builder);
         if (r == 0 && !container)
                 r = -ENOMEM;
         if (r == 0)

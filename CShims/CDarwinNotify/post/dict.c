@@ -91,79 +91,72 @@ bool dn_array_get(const dn_array *array, size_t index, dn_value *ret_value)
 
 /* --- One type ------------------------------------------------------------------------------ */
 
-static bool find_typed(const dn_dict *dict, const char *key, int type, dn_value *ret_value)
+/* Returns the value if it has that type, or else one of type 0, which is 0 or NULL. */
+static dn_value find_typed(const dn_dict *dict, const char *key, int type)
 {
-        return dn_dict_get(dict, key, ret_value) && ret_value->type == type;
+        dn_value value;
+
+        return dn_dict_get(dict, key, &value) && value.type == type ? value : (dn_value){ 0 };
 }
 
 const char *dn_dict_get_string(const dn_dict *dict, const char *key)
 {
-        dn_value value;
-
-        return find_typed(dict, key, DN_TYPE_STRING, &value) ? value.as.string : NULL;
+        return find_typed(dict, key, DN_TYPE_STRING).as.string;
 }
 
 bool dn_dict_get_bool(const dn_dict *dict, const char *key, bool otherwise)
 {
-        dn_value value;
+        dn_value value = find_typed(dict, key, DN_TYPE_BOOL);
 
-        return find_typed(dict, key, DN_TYPE_BOOL, &value) ? value.as.boolean : otherwise;
+        return value.type ? value.as.boolean : otherwise;
 }
 
 int64_t dn_dict_get_int64(const dn_dict *dict, const char *key, int64_t otherwise)
 {
-        dn_value value;
+        dn_value value = find_typed(dict, key, DN_TYPE_INT64);
 
-        return find_typed(dict, key, DN_TYPE_INT64, &value) ? value.as.int64 : otherwise;
+        return value.type ? value.as.int64 : otherwise;
 }
 
 uint64_t dn_dict_get_uint64(const dn_dict *dict, const char *key, uint64_t otherwise)
 {
-        dn_value value;
+        dn_value value = find_typed(dict, key, DN_TYPE_UINT64);
+        int64_t small = dn_dict_get_int64(dict, key, -1);
 
-        if (find_typed(dict, key, DN_TYPE_UINT64, &value))
-                return value.as.uint64;
-        if (find_typed(dict, key, DN_TYPE_INT64, &value) && value.as.int64 >= 0)
-                return (uint64_t)value.as.int64;
-        return otherwise;
+        return value.type ? value.as.uint64 : small >= 0 ? (uint64_t)small : otherwise;
 }
 
 double dn_dict_get_double(const dn_dict *dict, const char *key, double otherwise)
 {
-        dn_value value;
+        dn_value value = find_typed(dict, key, DN_TYPE_DOUBLE);
 
-        return find_typed(dict, key, DN_TYPE_DOUBLE, &value) ? value.as.real : otherwise;
+        return value.type ? value.as.real : otherwise;
 }
 
 const void *dn_dict_get_data(const dn_dict *dict, const char *key, size_t *ret_n_bytes)
 {
-        dn_value value = { 0 };
-        bool is_found = find_typed(dict, key, DN_TYPE_DATA, &value);
+        dn_value value = find_typed(dict, key, DN_TYPE_DATA);
 
         if (ret_n_bytes)
-                *ret_n_bytes = is_found ? value.n_bytes : 0;
-        return is_found ? value.as.data : NULL;
+                *ret_n_bytes = value.n_bytes;
+        return value.as.data;
 }
 
 int64_t dn_dict_get_date(const dn_dict *dict, const char *key, int64_t otherwise)
 {
-        dn_value value;
+        dn_value value = find_typed(dict, key, DN_TYPE_DATE);
 
-        return find_typed(dict, key, DN_TYPE_DATE, &value) ? value.as.date_us : otherwise;
+        return value.type ? value.as.date_us : otherwise;
 }
 
 const dn_array *dn_dict_get_array(const dn_dict *dict, const char *key)
 {
-        dn_value value;
-
-        return find_typed(dict, key, DN_TYPE_ARRAY, &value) ? value.as.array : NULL;
+        return find_typed(dict, key, DN_TYPE_ARRAY).as.array;
 }
 
 const dn_dict *dn_dict_get_dict(const dn_dict *dict, const char *key)
 {
-        dn_value value;
-
-        return find_typed(dict, key, DN_TYPE_DICT, &value) ? value.as.dict : NULL;
+        return find_typed(dict, key, DN_TYPE_DICT).as.dict;
 }
 
 /* --- Equality ------------------------------------------------------------------------------ */
