@@ -224,31 +224,28 @@ bool dn__connection_write(dn__connection *connection, const char *bytes, size_t 
         return false;
 }
 
-int dn__connection_send_post(dn__connection *connection, const dn__post *post,
-                             const char *path)
+/* Returns 0 or a negative errno, after which only reconnecting helps. */
+static int conclude(dn__connection *connection, int r)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r;
-
-        if (!check_descriptor(connection))
-                return -EBADF;
-        /* sd-bus queues what the socket does not accept, and reports any error itself. */
-        r = dn__wire_make_post(connection->wire, connection->bus, post, path, &message);
-        if (r >= 0)
-                r = sd_bus_send(connection->bus, message, NULL);
         connection->is_broken = connection->is_broken || r < 0;
         return r < 0 ? r : 0;
 }
 
+/* sd-bus queues what the socket does not accept. */
 int dn__connection_send(dn__connection *connection, sd_bus_message *message, uint64_t *ret_serial)
 {
-        int r;
-
         if (!check_descriptor(connection))
                 return -EBADF;
-        r = sd_bus_send(connection->bus, message, ret_serial);
-        connection->is_broken = connection->is_broken || r < 0;
-        return r < 0 ? r : 0;
+        return conclude(connection, sd_bus_send(connection->bus, message, ret_serial));
+}
+
+int dn__connection_send_post(dn__connection *connection, const dn__post *post,
+                             const char *path)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r = dn__wire_make_post(connection->wire, connection->bus, post, path, &message);
+
+        return r < 0 ? conclude(connection, r) : dn__connection_send(connection, message, NULL);
 }
 
 bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *message,
@@ -271,16 +268,13 @@ void dn__connection_refuse_call(sd_bus_message *message)
 int dn__connection_ask(dn__connection *connection, const dn__question *question,
                        sd_bus_slot **ret_slot)
 {
-        int r;
-
         if (!check_descriptor(connection))
                 return -EBADF;
-        r = sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME, DN__BUS_PATH,
-                                     DN__BUS_NAME, question->method, question->handler,
-                                     question->context, question->types, question->argument,
-                                     UINT32_C(0));
-        connection->is_broken = connection->is_broken || r < 0;
-        return r < 0 ? r : 0;
+        return conclude(connection,
+                        sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME,
+                                                 DN__BUS_PATH, DN__BUS_NAME, question->method,
+                                                 question->handler, question->context,
+                                                 question->types, question->argument, UINT32_C(0)));
 }
 
 void dn__connection_tell(dn__connection *connection, const char *method, const char *argument)
@@ -288,8 +282,6 @@ void dn__connection_tell(dn__connection *connection, const char *method, const c
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r;
 
-        if (!check_descriptor(connection))
-                return;
         r = sd_bus_message_new_method_call(connection->bus, &message, DN__BUS_NAME, DN__BUS_PATH,
                                            DN__BUS_NAME, method);
         if (r >= 0)
@@ -297,6 +289,6 @@ void dn__connection_tell(dn__connection *connection, const char *method, const c
         if (r >= 0)
                 r = sd_bus_message_set_expect_reply(message, false);
         if (r >= 0)
-                r = sd_bus_send(connection->bus, message, NULL);
-        connection->is_broken = connection->is_broken || r < 0;
+                r = dn__connection_send(connection, message, NULL);
+        (void)conclude(connection, r);
 }

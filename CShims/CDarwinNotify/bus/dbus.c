@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bus/send.h"
-#include "bus/source.h"
 #include "bus/state.h"
 #include "darwinnotify/error.h"
 #include "util/cleanup.h"

@@ -74,6 +74,19 @@ dn__dbus_counts dn__dbus_get_counts(dn__dbus *dbus);
 /* Returns whether there is a connection at the moment. */
 bool dn__dbus_is_connected(dn__dbus *dbus);
 
+/* Waits until the bus has read everything sent; with an expired deadline, sends what the socket
+ * accepts and checks whether everything has left the process. Returns 0, -ETIMEDOUT or
+ * -ENOTCONN. */
+int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us);
+
+/* Returns why posts since the last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM, or 0. Call when
+ * dn__dbus_flush() has left nothing to wait for. */
+int dn__dbus_take_loss(dn__dbus *dbus);
+
+/* Waits briefly, before the connection ends, while receivers may still ask the bus who sent a post
+ * of a reserved name. */
+void dn__dbus_remain_known(dn__dbus *dbus);
+
 /* Sends the queued posts, for at most DN__CLOSE_TIMEOUT_US, then calls `closed`. Does not wait for
  * that. */
 void dn__dbus_close(dn__dbus *dbus);

@@ -1,10 +1,8 @@
 /* Waits until the bus has read what was sent. */
-#include "bus/flush.h"
-
 #include <errno.h>
 #include <unistd.h>
 
-#include "bus/send.h"
+#include "bus/dbus.h"
 #include "bus/state.h"
 
 /* Receivers ask the bus for the user behind a reserved name's post; it knows none once the

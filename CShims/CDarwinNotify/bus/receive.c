@@ -1,5 +1,5 @@
 /* Handles messages from the bus, posts or not. */
-#include "bus/receive.h"
+#include "bus/state.h"
 
 #include <string.h>
 

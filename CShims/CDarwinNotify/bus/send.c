@@ -1,5 +1,5 @@
 /* Sends posts to the bus, immediately or when it accepts them. */
-#include "bus/send.h"
+#include "bus/state.h"
 
 #include <errno.h>
 

@@ -2,16 +2,14 @@
  *
  * Callbacks that may block do not run here, unless an observer asked for that, so a slow callback
  * cannot fill the queue of the bus. */
-#include "bus/source.h"
+#include "bus/state.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 
-#include "bus/receive.h"
-#include "bus/send.h"
-#include "bus/state.h"
-#include "bus/tell.h"
 #include "util/cleanup.h"
+#include "util/debug.h"
 
 /* A connection that lasted this long counts as good: the next loss restarts the backoff. */
 #define GOOD_CONNECTION_US (1 * DN__US_PER_SECOND)
@@ -46,7 +44,7 @@ static void let_guest_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 
 static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
 {
-        dn__dbus_note_failure(dbus, reason);
+        dbus->failure = reason;
         let_guest_go(dbus);
         if (dn__connection_is_ready(&dbus->connection)) {
                 dbus->counts.n_losses++;
@@ -81,7 +79,7 @@ static void connect_if_due(dn__dbus *dbus)
         r = dn__connection_open(&connection, &dbus->address);
         dn__lock_acquire(&dbus->lock);
         if (r < 0) {
-                dn__dbus_note_failure(dbus, r);
+                dbus->failure = r;
                 connect_later(dbus);
         } else {
                 dbus->connection = connection;
@@ -210,15 +208,43 @@ static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 
 static uint64_t count_untold(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->n_changes_told;
+        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->told.n_connects -
+               dbus->told.n_losses;
+}
+
+/* Reports what has happened to the connection. */
+static void tell(dn__dbus *dbus)
+{
+        const char *center = dbus->wire->center, *address = dbus->address.address;
+        char name[64] = "";
+        bool is_found, is_lost;
+        uint64_t n_changes;
+        int failure;
+
+        dn__lock_acquire(&dbus->lock);
+        n_changes = count_untold(dbus);
+        is_found = dbus->counts.n_connects != dbus->told.n_connects;
+        is_lost = dbus->counts.n_losses != dbus->told.n_losses;
+        failure = dbus->failure;
+        dbus->failure = 0;
+        dbus->told = dbus->counts;
+        if (is_found && dbus->connection.unique_name)
+                (void)snprintf(name, sizeof(name), " as %s", dbus->connection.unique_name);
+        dn__lock_release(&dbus->lock);
+        if (is_found)
+                dn__debug_say(0, "%s center: found the bus %s%s", center, address, name);
+        if (failure)
+                dn__debug_say(failure, "%s center: %s the bus %s, will try again", center,
+                              is_lost ? "lost" : "cannot reach", address);
+        for (; n_changes > 0; n_changes--)
+                dbus->sink->connection_changed(dbus->context);
 }
 
 /* Notifies everyone affected by what this turn changed. */
 static void end_turn(dn__dbus *dbus)
 {
         const dn__sink *sink = dbus->sink;
-        uint64_t n_changes;
-        bool missed, ends;
+        bool missed, ends, has_news;
 
         dn__lock_acquire(&dbus->lock);
         missed = dbus->missed_us != DN__NEVER && dbus->missed_us <= dn__clock_now_us();
@@ -229,12 +255,10 @@ static void end_turn(dn__dbus *dbus)
         ends = is_over(dbus);
         if (ends)
                 let_go(dbus);
-        n_changes = count_untold(dbus);
-        dbus->n_changes_told += n_changes;
+        has_news = count_untold(dbus) || dbus->failure;
         dn__lock_release(&dbus->lock);
-        dn__dbus_tell(dbus);
-        for (; n_changes > 0; n_changes--)
-                sink->connection_changed(dbus->context);
+        if (has_news)
+                tell(dbus);
         if (missed)
                 sink->may_have_missed(dbus->context);
         if (dbus->guest)

@@ -1,4 +1,4 @@
-/* Internal state of the D-Bus carrier. */
+/* The D-Bus carrier as its own files see it. */
 #pragma once
 
 #include <stdatomic.h>
@@ -22,12 +22,6 @@
 #include "util/lock.h"
 #include "util/loop.h"
 #include "util/throttle.h"
-
-/* Why the connection was lost, or none was made. */
-typedef struct dn__dbus_failure {
-        bool has_happened;
-        int reason; /* a negative errno */
-} dn__dbus_failure;
 
 typedef struct dn__dbus dn__dbus;
 
@@ -56,9 +50,8 @@ struct dn__dbus {
         dn__numbers numbers DN__GUARDED_BY(&lock);
         dn__throttle flood DN__GUARDED_BY(&lock); /* of posts by a process with a table */
         dn__dbus_counts counts DN__GUARDED_BY(&lock);
-        dn__dbus_counts told DN__GUARDED_BY(&lock);    /* see tell.c */
-        dn__dbus_failure failure DN__GUARDED_BY(&lock);   /* likewise */
-        uint64_t n_changes_told DN__GUARDED_BY(&lock); /* connects and losses that the sink knows */
+        dn__dbus_counts told DN__GUARDED_BY(&lock); /* connects and losses that the sink knows */
+        int failure DN__GUARDED_BY(&lock); /* not reported yet: why there is no connection; or 0 */
         uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: known to be read by the bus */
         int loss DN__GUARDED_BY(&lock);        /* why posts since the last flush are lost, or 0 */
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */
@@ -73,3 +66,54 @@ struct dn__dbus {
         uint64_t missed_us DN__GUARDED_BY(&lock); /* when to call may_have_missed */
         uint64_t close_us DN__GUARDED_BY(&lock);  /* when to stop sending */
 };
+
+/* --- send.c: sends posts to the bus, immediately or when it accepts them --------------------- */
+
+/* As dn__dbus_send(). */
+int dn__dbus_send_post(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock);
+
+/* Writes the posts that have gathered, if the socket accepts them. Returns whether there are none
+ * any more. */
+bool dn__dbus_write(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Notes, in a turn of the loop, that the socket may accept posts again and that a flood may be
+ * over. */
+void dn__dbus_look_at_socket(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Sends some of the posts that wait. Returns false if the rest must keep waiting or there is
+ * none. */
+bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether dn__dbus_send_pending() has work to do. */
+bool dn__dbus_has_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Forgets the remembered post once it has been written. */
+void dn__dbus_note_written(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Queues what was not written again after the connection was lost. */
+void dn__dbus_take_back(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether nothing waits for the bus. */
+bool dn__dbus_is_drained(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Returns whether there is a bus, as a caller sees it: 0 or DN_NOT_CONNECTED. */
+int dn__dbus_report(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Notes whether the bus has read everything sent, and returns it. Before the socket is used: see
+ * dn__connection_is_read(). */
+bool dn__dbus_note_read(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* Notes that the connection is lost: what the bus had not read is lost with it. */
+void dn__dbus_note_unread(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+
+/* --- receive.c: handles messages from the bus, posts or not ---------------------------------- */
+
+/* Delivers a message, defers it until its sender is known, or drops it. */
+void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message);
+
+/* Delivers deferred posts whose senders are now known. */
+void dn__dbus_handle_decided(dn__dbus *dbus);
+
+/* --- source.c: the carrier as a source of its loop ------------------------------------------- */
+
+extern const dn__source_ops dn__dbus_source_ops;

@@ -8,7 +8,6 @@
 
 #include "bus/address.h"
 #include "bus/dbus.h"
-#include "bus/flush.h"
 #include "darwinnotify/distributed.h"
 #include "darwinnotify/statistics.h"
 #include "delivery/topic.h"

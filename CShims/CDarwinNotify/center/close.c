@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "bus/flush.h"
+#include "bus/dbus.h"
 #include "calls/calls.h"
 #include "center/bus.h"
 #include "delivery/delivery.h"

@@ -75,7 +75,8 @@ static int builder_count(dn_dict_builder *builder, size_t n_bytes, const dn__con
 /* Values in a dictionary have keys; values in an array do not. */
 static bool is_key_valid(dn_dict_builder *builder, const char *key, size_t n_bytes)
 {
-        return builder->levels[builder->n_levels - 1].is_dict == !!key && (!key || dn__utf8_is_valid(key, n_bytes));
+        return builder->levels[builder->n_levels - 1].is_dict == !!key &&
+               (!key || dn__utf8_is_valid(key, n_bytes));
 }
 
 static bool make_room_for_item(dn_dict_builder *builder)
