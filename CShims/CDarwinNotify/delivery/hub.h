@@ -124,20 +124,8 @@ static inline void dn__hub_unlock(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
 
 /* DN__HUB_HOLD(hub); holds its lock until the end of the function. */
 #define DN__HUB_HOLD(hub)                                                                          \
-        dn__hub *const held_hub DN__CLEANUP(dn__hub_end_hold) = dn__hub_begin_hold(hub);           \
+        DN__HOLD(&(hub)->lock);                                                                    \
         dn__hub_assert_held()
-
-/* The analysis cannot see that the variable stands for the lock. */
-static inline dn__hub *dn__hub_begin_hold(dn__hub *hub) DN__TSA(no_thread_safety_analysis)
-{
-        dn__lock_acquire(&hub->lock);
-        return hub;
-}
-
-static inline void dn__hub_end_hold(dn__hub *const *hub) DN__TSA(no_thread_safety_analysis)
-{
-        dn__lock_release(&(*hub)->lock);
-}
 
 static inline void dn__hub_assert_held(void) DN__TSA(assert_capability(&dn__hub_guard))
 {

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/call.h"
@@ -19,7 +18,6 @@ struct dn_loop {
         uint64_t fork_id;        /* of the process that created it */
         _Atomic unsigned n_refs; /* one for the owner and one for each enqueuer */
         int fd;                  /* an eventfd: readable while there is work */
-        struct stat status;      /* identifies it: the host may close all descriptors */
         dn__lock lock;
         dn__queue queue DN__GUARDED_BY(&lock);
         bool is_closed DN__GUARDED_BY(&lock);
@@ -44,20 +42,11 @@ int dn_loop_new(dn_loop **ret_loop)
                 free(loop);
                 return r;
         }
-        (void)fstat(loop->fd, &loop->status);
         loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);
         *ret_loop = loop;
         return 0;
-}
-
-static bool is_intact(const dn_loop *loop)
-{
-        struct stat status;
-
-        return fstat(loop->fd, &status) == 0 && status.st_dev == loop->status.st_dev &&
-               status.st_ino == loop->status.st_ino;
 }
 
 static void loop_ref(void *context)
@@ -83,13 +72,6 @@ int dn_loop_get_fd(dn_loop *loop)
         return loop ? loop->fd : -EINVAL;
 }
 
-/* Makes the descriptor readable. */
-static void ring(const dn_loop *loop)
-{
-        if (is_intact(loop))
-                (void)eventfd_write(loop->fd, 1);
-}
-
 static int enqueue(void *context, dn_work_fn work, void *argument)
 {
         dn_loop *loop = context;
@@ -101,7 +83,7 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
         if (!loop->is_closed) {
                 r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
                 if (r == 0 && loop->queue.n_items == 1)
-                        ring(loop);
+                        (void)eventfd_write(loop->fd, 1);
         }
         dn__lock_release(&loop->lock);
         return r;
@@ -124,8 +106,7 @@ int dn_loop_process(dn_loop *loop)
         if (loop->fork_id != dn__fork_id())
                 return 0;
         dn__lock_acquire(&loop->lock);
-        if (is_intact(loop))
-                (void)eventfd_read(loop->fd, &count);
+        (void)eventfd_read(loop->fd, &count);
         for (size_t n_left = loop->queue.n_items;
              n_left > 0 && dn__queue_pop(&loop->queue, &work); n_left--) {
                 dn__lock_release(&loop->lock);
@@ -134,7 +115,7 @@ int dn_loop_process(dn_loop *loop)
                 dn__lock_acquire(&loop->lock);
         }
         if (loop->queue.n_items > 0)
-                ring(loop);
+                (void)eventfd_write(loop->fd, 1);
         dn__lock_release(&loop->lock);
         return n;
 }
@@ -148,8 +129,7 @@ dn_loop *dn_loop_close(dn_loop *loop)
         loop->is_closed = true;
         dn__lock_release(&loop->lock);
         (void)dn_loop_process(loop);
-        if (is_intact(loop))
-                (void)close(loop->fd);
+        (void)close(loop->fd);
         loop->fd = -1;
         loop_unref(loop);
         return NULL;
