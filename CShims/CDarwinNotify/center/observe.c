@@ -11,33 +11,34 @@
 #include "delivery/prefix.h"
 #include "util/call.h"
 
-/* Finds or creates the queue for a new observer. One that replaces `old` on another executor gets a
- * queue of its own, with what `old` has not received. The caller gets a reference. */
-static int get_queue(dn__topic *topic, dn__executor *executor, dn_observer *old,
+/* Finds or creates the queue for a new observer; one that replaces `old` on another executor gets a
+ * queue of its own. The caller gets a reference. */
+static int get_queue(dn__topic *topic, dn__executor *executor, const dn_observer *old,
                      dn__post_queue **ret_queue) DN__HUB_LOCKED
 {
-        dn__post_queue *queue;
-        int r;
+        dn__post_queue *queue = NULL;
 
         if (!old)
                 queue = dn__post_queue_find(topic, executor);
-        else
-                queue = dn__executor_is_same(old->queue->executor, executor) ? old->queue : NULL;
-        if (queue) {
-                dn__post_queue_ref(queue);
-                *ret_queue = queue;
-                return 0;
-        }
-        r = dn__post_queue_new(topic, executor, &queue);
-        if (r < 0)
-                return r;
-        if (old)
-                r = dn__post_queue_copy(old->queue, old->seen, queue);
-        if (r < 0)
-                dn__post_queue_unref(queue);
-        else
-                *ret_queue = queue;
-        return r;
+        else if (dn__executor_is_same(old->queue->executor, executor))
+                queue = old->queue;
+        if (!queue)
+                return dn__post_queue_new(topic, executor, ret_queue);
+        dn__post_queue_ref(queue);
+        *ret_queue = queue;
+        return 0;
+}
+
+/* What waits for `old` in another queue is delivered to its successor together. Posts with a
+ * payload are lost: it learns that there may have been some. */
+static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOCKED
+{
+        const dn__topic *topic = observer->queue->topic;
+
+        if (topic->policy->has_payloads && old->queue->n_items > 0)
+                observer->n_losses--;
+        else if (!topic->policy->has_payloads && observer->seen < topic->sequence)
+                dn__post_queue_count(observer->queue, topic->sequence - 1, 1);
 }
 
 /* How much of a topic a new observer does not receive. */
@@ -66,6 +67,8 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
         observer->n_dropped = old ? old->n_dropped : 0;
         observer->n_losses = old ? old->n_losses : topic->hub->n_losses;
         dn__observer_link(observer, queue, is_in_place ? &old->link : queue->observers.previous);
+        if (old && !is_in_place)
+                take_over(observer, old);
         dn__post_queue_unref(queue);
         return 0;
 }

@@ -183,21 +183,20 @@ static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
         dn__queue_item item = { 0 };
         dn__payload *delivered;
 
-        queue->current = &item;
+        queue->is_delivering = true;
         while (queue->n_begun > 0) {
                 queue->n_begun--;
                 if (!dn__post_queue_take(queue, &item))
                         continue;
                 deliver(queue, &item);
                 delivered = DN__TAKE(item.payload);
-                item.sequence = 0;
                 if (!delivered)
                         continue;
                 dn__hub_unlock(queue->topic->hub);
                 dn__payload_unref(delivered);
                 dn__hub_lock(queue->topic->hub);
         }
-        queue->current = NULL;
+        queue->is_delivering = false;
 }
 
 /* What an executor runs once for each item. If it runs two at once, the second leaves its item to
@@ -214,7 +213,7 @@ static void run_queue(void *argument)
         dn__hub_lock(hub);
         queue->n_runs--;
         queue->n_begun++;
-        if (!queue->current)
+        if (!queue->is_delivering)
                 deliver_begun(queue);
         hub->n_runs--;
         dn__hub_unlock(hub);

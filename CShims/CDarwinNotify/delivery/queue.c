@@ -232,30 +232,6 @@ void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
         need_runs(queue);
 }
 
-static bool copy_item(dn__post_queue *queue, const dn__queue_item *item, uint64_t seen)
-        DN__HUB_LOCKED
-{
-        if (item->sequence <= seen)
-                return true;
-        if (!append(queue, *item))
-                return false;
-        if (dn__payload_ref(item->payload))
-                queue->n_bytes += item->payload->n_bytes;
-        return true;
-}
-
-int dn__post_queue_copy(const dn__post_queue *from, uint64_t seen, dn__post_queue *queue)
-{
-        bool is_copied = !from->current || copy_item(queue, from->current, seen);
-
-        for (uint32_t i = 0; is_copied && i < from->n_items; i++)
-                is_copied = copy_item(queue, item_at(from, i), seen);
-        if (!is_copied)
-                return -ENOMEM;
-        need_runs(queue);
-        return 0;
-}
-
 /* --- Observers ------------------------------------------------------------------------------ */
 
 /* The one place that calls a destroy hook. */

@@ -54,8 +54,8 @@ typedef struct dn__post_queue {
         dn__link link DN__HUB_GUARDED;      /* in the topic, while the queue has observers */
         dn__link ready_link DN__HUB_GUARDED; /* in the hub, while there are runs to ask for */
         dn__link observers DN__HUB_GUARDED; /* in registration order */
-        const dn__queue_item *current DN__HUB_GUARDED; /* being delivered: one at a time; or NULL */
-        dn__queue_item *items DN__HUB_GUARDED;         /* a ring buffer */
+        bool is_delivering DN__HUB_GUARDED;     /* one item at a time */
+        dn__queue_item *items DN__HUB_GUARDED; /* a ring buffer */
         uint32_t n_slots DN__HUB_GUARDED;        /* a power of two; 0 without an executor */
         uint32_t first DN__HUB_GUARDED;
         uint32_t n_items DN__HUB_GUARDED;
@@ -104,11 +104,6 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
 
 /* Adds a payload, with a reference of its own. */
 void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED;
-
-/* Copies what an observer of another queue has not received, up to `seen`, into an empty queue
- * without observers. Returns 0 or -ENOMEM. */
-int dn__post_queue_copy(const dn__post_queue *from, uint64_t seen, dn__post_queue *queue)
-        DN__HUB_LOCKED;
 
 /* Removes the first item, if any, for the caller, who releases its payload. */
 bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item) DN__HUB_LOCKED;

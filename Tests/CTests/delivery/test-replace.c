@@ -62,6 +62,27 @@ TEST(waitingPostsGoToTheNewHandler)
         tally_drop(after);
 }
 
+TEST(anotherExecutorGetsTheWaitingPostsInOneCall)
+{
+        test_bus_begin();
+        dn_center *center = dn_center_darwin();
+        dn_executor executor = dn_executor_inline();
+        static tally old = {.holds = true}, new = {0};
+        dn_observer *before = tally_observe(center, "N", &old), *after = NULL;
+
+        for (int i = 0; i < 10; i++)
+                post_ok(center, "N");
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), &executor, &after), 0);
+        WAIT_UNTIL_EQ(new.n_posts, 9);
+        CHECK_EQ(new.n_calls, 1);
+        old.holds = false;
+        fence_executor();
+        CHECK_EQ(old.n_posts, 1);
+        dn_observer_unref(before);
+        tally_drop(after);
+}
+
 #define N_POSTS 20000
 #define N_HANDLERS 200
 
