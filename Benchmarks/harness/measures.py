@@ -114,6 +114,7 @@ def processes(n_processes):
 
 
 def run_stalled(run, duration_ms):
+    run.receive()  # DarwinNotify only counts posts that somebody observes
     n_posts, ns, before, after, outcome = run.stall(duration_ms)
     figures = {"stalled_memory": (after - before) / 2**20}
     if outcome in ("blocked", "refused"):

@@ -78,9 +78,8 @@ static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
 }
 
 /* Formats the directory of a place. Returns false if there is none for the key. */
-static bool format_place(const char *key, unsigned place, char ret_path[PATH_MAX])
+static bool format_place(const char *key, unsigned place, uid_t user, char ret_path[PATH_MAX])
 {
-        unsigned long user = geteuid();
         const char *runtime;
 
         switch (place) {
@@ -91,30 +90,30 @@ static bool format_place(const char *key, unsigned place, char ret_path[PATH_MAX
                 return runtime && runtime[0] == '/' &&
                        snprintf(ret_path, PATH_MAX, "%s/darwin-notify", runtime) < PATH_MAX;
         case OF_USER:
-                return snprintf(ret_path, PATH_MAX, "/run/user/%lu/darwin-notify", user) > 0;
+                return snprintf(ret_path, PATH_MAX, "/run/user/%u/darwin-notify", user) > 0;
         case IN_MEMORY:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%lu", user) > 0;
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u", user) > 0;
         default:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%lu.%u", user,
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u.%u", user,
                                 place - IN_MEMORY) > 0;
         }
 }
 
 /* As format_place(), but false for a directory that is that of an earlier place, too. */
-static bool format_directory(const char *key, unsigned place, char ret_path[PATH_MAX])
+static bool format_directory(const char *key, unsigned place, uid_t user, char ret_path[PATH_MAX])
 {
         char earlier[PATH_MAX];
 
-        if (!format_place(key, place, ret_path))
+        if (!format_place(key, place, user, ret_path))
                 return false;
         for (unsigned i = 0; place < IN_MEMORY && i < place; i++)
-                if (format_place(key, i, earlier) && strcmp(earlier, ret_path) == 0)
+                if (format_place(key, i, user, earlier) && strcmp(earlier, ret_path) == 0)
                         return false;
         return strlen(ret_path) + NAME_BYTES < PATH_MAX;
 }
 
 /* Anyone may create names in /dev/shm, so there only the directory itself is checked. */
-static bool has_private_parent(unsigned place, const char *directory)
+static bool has_private_parent(unsigned place, uid_t user, const char *directory)
 {
         mode_t forbidden = place == BESIDE_SOCKET ? 077 : 0;
         char copy[PATH_MAX];
@@ -123,42 +122,42 @@ static bool has_private_parent(unsigned place, const char *directory)
         if (place >= IN_MEMORY)
                 return true;
         return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
-               status.st_uid == geteuid() && !(status.st_mode & forbidden);
+               status.st_uid == user && !(status.st_mode & forbidden);
 }
 
 /* Returns whether a process of this user can have a table there. */
-static bool is_usable(unsigned place, const char *directory)
+static bool is_usable(unsigned place, uid_t user, const char *directory)
 {
         struct stat status;
 
         return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
-               status.st_uid == geteuid() && has_private_parent(place, directory);
+               status.st_uid == user && has_private_parent(place, user, directory);
 }
 
 /* In /dev/shm the next name counts only where another user has the one before. */
-static bool is_last(unsigned place, const char *directory)
+static bool is_last(unsigned place, uid_t user, const char *directory)
 {
         struct stat status;
 
         return place >= IN_MEMORY && (lstat(directory, &status) < 0 ||
-                                      (S_ISDIR(status.st_mode) && status.st_uid == geteuid()));
+                                      (S_ISDIR(status.st_mode) && status.st_uid == user));
 }
 
 /* Another user may have created it first, or placed a link there: checks what was actually opened.
  * Returns a descriptor, -EACCES if it is not private, or the error of a system call. */
-static int open_directory(unsigned place, const char *path, bool may_make)
+static int open_directory(unsigned place, uid_t user, const char *path, bool may_make)
 {
         struct stat status;
         int fd;
 
-        if (!has_private_parent(place, path))
+        if (!has_private_parent(place, user, path))
                 return -EACCES;
         if (may_make && mkdir(path, 0700) < 0 && errno != EEXIST)
                 return -errno;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
                 return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
-        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+        if (fstat(fd, &status) == 0 && status.st_uid == user &&
             (!(status.st_mode & 077) || fchmod(fd, 0700) == 0))
                 return fd;
         (void)close(fd);
@@ -364,7 +363,7 @@ static bool is_known(const dn__file_id *known, const struct stat *found)
 
 /* Returns as dn__file_find(), for one place. What nobody else would find is not found, or its users
  * would remain apart. */
-static int find_in(unsigned place, const char *directory, const char *path,
+static int find_in(unsigned place, uid_t user, const char *directory, const char *path,
                    const dn__file_id *known)
 {
         struct stat found;
@@ -373,8 +372,8 @@ static int find_in(unsigned place, const char *directory, const char *path,
         if (lstat(path, &found) < 0)
                 return is_lack(errno) ? -errno : -ENOENT;
         if (is_known(known, &found))
-                return is_usable(place, directory) ? -EALREADY : -ENOENT;
-        r = open_directory(place, directory, false);
+                return is_usable(place, user, directory) ? -EALREADY : -ENOENT;
+        r = open_directory(place, user, directory, false);
         if (r >= 0) {
                 fd = open_existing(r, strrchr(path, '/') + 1);
                 (void)close(r);
@@ -386,16 +385,17 @@ static int find_in(unsigned place, const char *directory, const char *path,
 int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_MAX])
 {
         char directory[PATH_MAX];
+        uid_t user = geteuid();
         int r;
 
         for (unsigned i = 0; i < N_PLACES; i++) {
-                if (!format_directory(key, i, directory))
+                if (!format_directory(key, i, user, directory))
                         continue;
                 format_path(directory, key, ret_path);
-                r = find_in(i, directory, ret_path, known);
+                r = find_in(i, user, directory, ret_path, known);
                 if (r != -ENOENT)
                         return r;
-                if (is_last(i, directory))
+                if (is_last(i, user, directory))
                         break;
         }
         return -ENOENT;
@@ -410,12 +410,13 @@ static bool is_hopeless(int r)
 int dn__file_make(const char *key, char ret_path[PATH_MAX])
 {
         char directory[PATH_MAX];
+        uid_t user = geteuid();
         int fd, r = -EACCES;
 
         for (unsigned i = 0; i < N_PLACES; i++) {
-                if (!format_directory(key, i, directory))
+                if (!format_directory(key, i, user, directory))
                         continue;
-                r = open_directory(i, directory, true);
+                r = open_directory(i, user, directory, true);
                 if (is_hopeless(r))
                         continue;
                 if (r < 0)
