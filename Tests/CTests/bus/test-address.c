@@ -34,34 +34,18 @@ TEST_NO_BUS(sessionBusComesFromTheEnvironment)
         check(NULL, "unix:path=/a%20b%3bc/bus");
 }
 
-/* Covers /run/user, with or without a directory of this user. */
-static void prepare_run_user(bool is_there)
+TEST_NO_BUS(withoutVariablesTheBusInTheUsersDirectoryIsUsed)
 {
-        char path[64];
+        char directory[64], expected[96];
 
         test_directory_cover("/run/user", "mode=0755");
-        snprintf(path, sizeof(path), "/run/user/%d", (int)geteuid());
-        if (is_there)
-                CHECK_EQ(mkdir(path, 0700), 0);
-}
-
-TEST_NO_BUS(withoutVariablesTheUsersBusIsUsed)
-{
-        char expected[64];
-
-        prepare_run_user(true);
-        unsetenv("DBUS_SESSION_BUS_ADDRESS");
-        unsetenv("XDG_RUNTIME_DIR");
-        snprintf(expected, sizeof(expected), "unix:path=/run/user/%d/bus", (int)geteuid());
-        check(NULL, expected);
-}
-
-TEST_NO_BUS(withoutVariablesAndARuntimeDirectoryThereIsNoBus)
-{
-        prepare_run_user(false);
         unsetenv("DBUS_SESSION_BUS_ADDRESS");
         unsetenv("XDG_RUNTIME_DIR");
         check(NULL, NULL);
+        snprintf(directory, sizeof(directory), "/run/user/%d", (int)geteuid());
+        CHECK_EQ(mkdir(directory, 0700), 0);
+        snprintf(expected, sizeof(expected), "unix:path=%s/bus", directory);
+        check(NULL, expected);
 }
 
 TEST_NO_BUS(environmentSelectsTheBusUnlessTheCallerDoes)

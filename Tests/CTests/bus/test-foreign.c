@@ -54,12 +54,10 @@ TEST_ON_BUS(busctlEmitPosts)
 
 TEST_ON_BUS(unicastSignalsArePostsToo)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         test_signal own;
         static tally seen = {0};
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         tally_observe(dn_center_darwin(), NAME, &seen);
         post_ok(dn_center_darwin(), "who");
         test_peer_next(peer, &own);
@@ -85,8 +83,7 @@ static void learn_own_name(test_peer *peer, test_signal *ret_own)
 
 TEST_ON_BUS(unicastSelfNamesAreIgnored)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         test_signal own;
         static tally seen = {0};
 
@@ -126,8 +123,7 @@ TEST_ON_BUS(selfNamesThatMatchAWideRuleAreIgnored)
 
 TEST_ON_BUS(namesThatAreTooLongAreIgnored)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         char name[DN_NAME_MAX_BYTES + 2] = "", interface[DN__WIRE_INTERFACE_BYTES];
         test_signal own;
         static tally seen = {0};

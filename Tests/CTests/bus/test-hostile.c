@@ -75,23 +75,25 @@ static void check_unharmed(uint64_t n_posts)
 
 TEST_ON_BUS(wrongArgumentsAreIgnored)
 {
-        static const uint8_t zeros[4096];
+        static const uint8_t zeros[4096], says_more[] = {200, 0, 0, 0, 'x', 0};
         static const struct {
                 const char *signature;
                 size_t body_bytes;
-        } shapes[] = {{NULL, 0},  {"u", 4},   {"t", 8},  {"ay", 4}, {"av", 8},
-                      {"(s)", 5}, {"as", 4},  {"a{sv}", 8}, {"b", 4}, {"d", 8}};
+                const uint8_t *body;
+        } shapes[] = {{NULL, 0, zeros},  {"u", 4, zeros},     {"t", 8, zeros},
+                      {"ay", 4, zeros},  {"av", 8, zeros},    {"(s)", 5, zeros},
+                      {"as", 4, zeros},  {"a{sv}", 8, zeros}, {"b", 4, zeros},
+                      {"d", 8, zeros},   {"s", sizeof says_more, says_more}};
 
         prepare();
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
                 test_raw_signal signal = good_signal();
                 signal.signature = shapes[i].signature;
-                signal.body = zeros;
+                signal.body = shapes[i].body;
                 signal.body_bytes = shapes[i].body_bytes;
                 attack(&signal);
         }
         check_unharmed(0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(descriptorsSentWithAPostAreClosed)
@@ -107,9 +109,9 @@ TEST_ON_BUS(descriptorsSentWithAPostAreClosed)
         fence_bus(peer);
         CHECK_EQ(test_n_fds(), n_fds);
         check_unharmed(N_TIMES);
-        test_bus_stop(bus);
 }
 
+/* No rule selects the broadcast. */
 TEST_ON_BUS(hugeObjectPathWithDescriptorsLeaksNothing)
 {
         char *path = calloc(1, 100001);
@@ -125,25 +127,11 @@ TEST_ON_BUS(hugeObjectPathWithDescriptorsLeaksNothing)
         attack(&signal);
         fence_bus(peer);
         CHECK_EQ(test_n_fds(), n_fds);
-        check_unharmed(0);
-        free(path);
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(hugeObjectPathInAUnicastSignalIsHandled)
-{
-        char *path = calloc(1, 100001);
-
-        prepare();
-        test_raw_signal signal = good_signal();
-        memset(path, 'p', 100000);
-        path[0] = '/';
-        signal.path = path;
+        signal.n_fds = 0; /* a process of the same user that sends them makes libsystemd leak them */
         signal.destination = own_name;
         attack(&signal);
         check_unharmed(0);
         free(path);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(stringsAcceptedOnlyByTheBusAreIgnored)
@@ -160,7 +148,6 @@ TEST_ON_BUS(stringsAcceptedOnlyByTheBusAreIgnored)
                 attack(&signal);
         }
         check_unharmed(0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(unknownHeaderFieldsAreSkipped)
@@ -173,7 +160,6 @@ TEST_ON_BUS(unknownHeaderFieldsAreSkipped)
         CHECK(test_raw_sync(raw));
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         check_unharmed(1);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(forgedSenderHasNoEffect)
@@ -195,20 +181,6 @@ TEST_ON_BUS(forgedSenderHasNoEffect)
         signal.member = "Disconnected";
         attack(&signal);
         check_unharmed(0);
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(truncatedBodyIsIgnored)
-{
-        static const uint8_t says_more[] = {200, 0, 0, 0, 'x', 0};
-
-        prepare();
-        test_raw_signal signal = good_signal();
-        signal.body = says_more;
-        signal.body_bytes = sizeof says_more;
-        attack(&signal);
-        check_unharmed(0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(largeBodyIsHarmless)
@@ -229,7 +201,6 @@ TEST_ON_BUS(largeBodyIsHarmless)
         WAIT_UNTIL_EQ(seen.n_posts, 1); /* extra arguments are allowed */
         check_unharmed(1);
         free(body);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -129,18 +129,6 @@ static void await_sent(void)
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
 }
 
-TEST_ON_BUS(partlyWrittenPostSurvivesTheConnection)
-{
-        prepare();
-        test_bus_pause(bus);
-        post_until_socket_is_full();
-        CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
-        test_bus_resume(bus);
-        check_that_peer_hears(n_posted - 1);
-        await_sent();
-        end();
-}
-
 TEST_ON_BUS(partlySentPostIsResentOnAnotherConnection)
 {
         uint64_t n_connects = 0;

@@ -66,29 +66,18 @@ TEST_NO_BUS(worksWithNothingSet)
         check_offline();
 }
 
-TEST_NO_BUS(worksWithARuntimeDirectoryWithoutABus)
-{
-        unsetenv("DBUS_SESSION_BUS_ADDRESS");
-        check_offline();
-}
-
 TEST_NO_BUS(worksWithAddressesThatLeadNowhere)
 {
-        static const char *const addresses[] = {"disabled:",
-                                                "",
-                                                "garbage",
-                                                "unix:path=/nonexistent/bus",
-                                                "unix:path=",
-                                                "autolaunch:",
-                                                "unknown:key=value",
-                                                "tcp:host=256.0.0.1,port=99999",
-                                                ";;;",
-                                                "unix:path=%zz"};
+        static const char *const addresses[] = {"disabled:", "garbage",
+                                                "unix:path=/nonexistent/bus", "autolaunch:",
+                                                "tcp:host=256.0.0.1,port=99999"};
 
         for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
                 setenv("DBUS_SESSION_BUS_ADDRESS", addresses[i], 1);
                 check_offline();
         }
+        unsetenv("DBUS_SESSION_BUS_ADDRESS"); /* a runtime directory without a bus */
+        check_offline();
 }
 
 TEST_ON_BUS(worksWithAStaleSocket)
@@ -102,11 +91,9 @@ TEST_ON_BUS(worksWithAStaleSocket)
 
 TEST_ON_BUS(noneDoesNotConnectToTheBus)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         test_signal first;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
         check_offline();
         test_peer_post(peer, "end");
@@ -144,31 +131,6 @@ TEST_NO_BUS(silentBusDelaysNobody)
         close(fd);
 }
 
-TEST_ON_BUS(darwinNotifyBusSelectsTheBus)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen = {0};
-
-        setenv("DARWIN_NOTIFY_BUS", test_bus_address(bus), 1);
-        setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 1);
-        tally_observe(dn_center_darwin(), "N", &seen);
-        test_peer_post(peer, "N");
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
-}
-
-TEST_ON_BUS(runtimeDirectoryLeadsToTheBus)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally seen = {0};
-
-        unsetenv("DBUS_SESSION_BUS_ADDRESS");
-        tally_observe(dn_center_darwin(), "N", &seen);
-        test_peer_post(peer, "N");
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
-}
-
 TEST_ON_BUS(reconnectsWhenTheBusAppears)
 {
         test_bus *bus = test_bus_prepare(NULL);
@@ -192,17 +154,6 @@ TEST_ON_BUS(reconnectsWhenTheBusAppears)
         WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_posts > n_posts));
         CHECK_EQ(timed_post(), 0);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-}
-
-TEST_ON_BUS(withoutATableTheBusIsEnough)
-{
-        test_bus_begin();
-        static tally seen = {0};
-
-        forbid_tables();
-        tally_observe(dn_center_darwin(), "N", &seen);
-        post_elsewhere("N", 3, "_exit");
-        WAIT_UNTIL_EQ(seen.n_posts, 3);
 }
 
 TEST_MAIN()

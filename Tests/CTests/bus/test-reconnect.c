@@ -7,18 +7,6 @@
 #include "tally.h"
 #include "test-bus.h"
 
-TEST_ON_BUS(observersHearTheNewBusWithoutReregistering)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {0};
-
-        tally_observe(dn_center_darwin(), "N", &seen);
-        test_bus_kill(bus);
-        test_bus_start_again(bus);
-        post_elsewhere("N", 1, "return");
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
-}
-
 TEST_ON_BUS(rulesAreRestoredForForeignPosts)
 {
         test_bus *bus = test_bus_begin();
@@ -44,22 +32,6 @@ TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
         post_elsewhere("N", 10, "return"); /* that process has exited before the bus is back */
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(seen.n_posts, 10);
-}
-
-TEST_ON_BUS(ownPostsDuringTheOutageReachOthersAfterIt)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *child = spawn_observer("N", NULL);
-        static tally seen = {0};
-
-        tally_observe(dn_center_darwin(), "N", &seen);
-        test_bus_kill(bus);
-        for (int i = 0; i < 10; i++)
-                post_soon(dn_center_darwin(), "N");
-        WAIT_UNTIL_EQ(seen.n_posts, 10); /* delivery inside the process needs no bus */
-        test_bus_start_again(bus);
-        WAIT_UNTIL_EQ(child_posts(child, 0), 10);
-        CHECK_EQ(seen.n_posts, 10);
 }
 
 TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)

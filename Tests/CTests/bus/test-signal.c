@@ -48,53 +48,6 @@ TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
         test_bus_stop(bus);
 }
 
-TEST_ON_BUS(interfaceIsTheEncodedName)
-{
-        static const char *const pairs[][2] = {
-                {"a", "a"},           {"a.b.c1", "a.b.c1"},  {"a_b", "a_5fb"},
-                {"a b", "a_20b"},     {"1a", "_31a"},        {"a.1b", "a._31b"},
-                {".a", "_2ea"},       {"a.", "a_2e"},        {"a..b", "a_2e_2eb"},
-                {".", "_2e"},         {"caf\xc3\xa9", "caf_c3_a9"}, {"'", "_27"},
-                {"A.b-C", "A.b_2dC"},
-        };
-        char expected[TEST_INTERFACE_BYTES];
-        test_signal seen;
-
-        prepare();
-        for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-                post_ok(dn_center_darwin(), pairs[i][0]);
-                test_peer_next(peer, &seen);
-                snprintf(expected, sizeof expected, TEST_WIRE_PREFIX "%s", pairs[i][1]);
-                CHECK_STREQ(seen.interface, expected);
-                CHECK_STREQ(seen.name, pairs[i][0]);
-        }
-        test_bus_stop(bus);
-}
-
-TEST_ON_BUS(nameTooLongForAnInterfaceIsHashed)
-{
-        const char *hashed = TEST_WIRE_PREFIX "_h";
-        const size_t room = TEST_INTERFACE_BYTES - 1 - strlen(TEST_WIRE_PREFIX);
-        char name[DN_NAME_MAX_BYTES + 1] = "";
-        test_signal seen;
-
-        prepare();
-        memset(name, 'n', room);
-        post_ok(dn_center_darwin(), name);
-        test_peer_next(peer, &seen);
-        CHECK_EQ(strlen(seen.interface), TEST_INTERFACE_BYTES - 1);
-        CHECK_STREQ(seen.interface + strlen(TEST_WIRE_PREFIX), name);
-
-        name[room] = 'n';
-        post_ok(dn_center_darwin(), name);
-        test_peer_next(peer, &seen);
-        CHECK_EQ(strncmp(seen.interface, hashed, strlen(hashed)), 0);
-        CHECK_EQ(strlen(seen.interface), strlen(hashed) + 32);
-        CHECK_EQ(strspn(seen.interface + strlen(hashed), "0123456789abcdef"), 32);
-        CHECK_STREQ(seen.name, name);
-        test_bus_stop(bus);
-}
-
 TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
 {
         test_signal first, next;

@@ -55,42 +55,6 @@ TEST_ON_BUS(livePostersAreIdentifiedWheneverTheyConnected)
         CHECK_EQ(test_child_wait(after), 0);
 }
 
-/* Only the process's own name remains of one that has exited but not been reaped. */
-static bool is_own_program_or_cut(const char *program)
-{
-        return strcmp(program, own_program()) == 0 ||
-               (strlen(program) == 15 && strncmp(program, own_program(), 15) == 0);
-}
-
-TEST_ON_BUS(posterThatExitsAtOnceIsIdentifiedCorrectlyOrNotAtAll)
-{
-        enum { N = 20 };
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static watch watch = {0};
-        pid_t pids[N];
-        char name[32];
-
-        watch_start(&watch, NULL, NULL);
-        for (int i = 0; i < N; i++) {
-                snprintf(name, sizeof name, "short.%d", i);
-                test_child *child = test_spawn_role("post", name, "1", "_exit", NULL);
-                pids[i] = test_child_pid(child);
-                CHECK_EQ(test_child_wait(child), 0);
-                WAIT_UNTIL_EQ(watch.n_records, i + 1);
-        }
-        test_peer_post(peer, "end");
-        CHECK_EQ(watch_join(&watch), ENDED);
-        CHECK_EQ(watch.n_records, N + 1);
-        for (int i = 0; i < N; i++) {
-                record *found = &watch.records[i];
-                snprintf(name, sizeof name, "short.%d", i);
-                CHECK_STREQ(found->name, name);
-                CHECK(found->pid == pids[i] || (found->pid == 0 && !found->program[0]));
-                CHECK(!found->program[0] || is_own_program_or_cut(found->program));
-        }
-}
-
 TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
 {
         test_bus *bus = test_bus_begin();
@@ -144,39 +108,6 @@ TEST_ON_BUS(connectionIsQueriedWhenItAppears)
         CHECK_EQ(watch.n_records, 3);
         check_from(&watch.records[1], "quick", getpid());
         CHECK_STREQ(watch.records[1].sender, name);
-}
-
-TEST_ON_BUS(manyConcurrentPostersKeepTheirOrder)
-{
-        enum { N_CHILDREN = 8, N_POSTS = 25 };
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_child *children[N_CHILDREN];
-        uint64_t last[N_CHILDREN] = {0};
-        static tally seen = {0};
-        static watch watch = {0};
-        char name[8] = "many.x";
-
-        for (int i = 0; i < N_CHILDREN; i++) {
-                name[5] = (char)('0' + i);
-                tally_observe(dn_center_darwin(), name, &seen);
-        }
-        watch_start(&watch, NULL, NULL);
-        for (int i = 0; i < N_CHILDREN; i++) {
-                name[5] = (char)('0' + i);
-                children[i] = test_spawn_role("post", name, "25", "_exit", NULL);
-        }
-        for (int i = 0; i < N_CHILDREN; i++)
-                CHECK_EQ(test_child_wait(children[i]), 0);
-        WAIT_UNTIL_EQ(watch.n_records, N_CHILDREN * N_POSTS);
-        test_peer_post(peer, "end");
-        CHECK_EQ(watch_join(&watch), ENDED);
-        for (size_t i = 0; i < N_CHILDREN * N_POSTS; i++) {
-                int from = watch.records[i].name[5] - '0';
-                CHECK(from >= 0 && from < N_CHILDREN);
-                CHECK(watch.records[i].generation > last[from]);
-                last[from] = watch.records[i].generation;
-        }
 }
 
 TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)

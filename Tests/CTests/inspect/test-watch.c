@@ -20,15 +20,13 @@ static uint64_t wall_clock_us(void)
 
 TEST_ON_BUS(postsAreReportedInOrderWithAllDetails)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         static const char *const names[] = {"a", "caf\xc3\xa9", "a", "end"};
         static tally seen = {0};
         static watch watch = {0};
         uint64_t before_us = wall_clock_us();
         test_signal signal;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         tally_observe(dn_center_darwin(), "a", &seen); /* counted, unlike the others */
         watch_start(&watch, NULL, NULL);
         for (size_t i = 0; i < 4; i++)
@@ -106,8 +104,7 @@ TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
 
 TEST_ON_BUS(foreignPostsAreNotCounted)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         static watch watch = {0};
 
         watch_start(&watch, NULL, NULL);
@@ -126,8 +123,7 @@ TEST_ON_BUS(foreignPostsAreNotCounted)
 
 TEST_ON_BUS(otherSignalsAreNotReported)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         static watch watch = {0};
 
         watch_start(&watch, NULL, NULL);
@@ -175,24 +171,6 @@ TEST_ON_BUS(readyCallbackCanStop)
         CHECK_EQ(test_n_fds(), n_fds);
 }
 
-static int post_one(void *context)
-{
-        (void)context;
-        post_ok(dn_center_darwin(), "one");
-        return 0;
-}
-
-TEST_ON_BUS(negativeCallbackResultIsRefused)
-{
-        test_bus_begin();
-        int result = -1;
-        dn_watcher watcher = {post_one, return_from_post, &result};
-
-        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
-        result = 1;
-        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 1);
-}
-
 static void *watch_without_ready(void *has_ended)
 {
         int result = ENDED;
@@ -205,24 +183,13 @@ static void *watch_without_ready(void *has_ended)
 
 TEST_ON_BUS(readyCallbackIsOptional)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         static _Atomic bool has_ended = false;
         pthread_t thread;
 
         CHECK_EQ(pthread_create(&thread, NULL, watch_without_ready, (void *)&has_ended), 0);
         WAIT_UNTIL((test_peer_post(peer, "probe"), has_ended));
         pthread_join(thread, NULL);
-}
-
-TEST_ON_BUS(lossOfTheBusStopsAWatch)
-{
-        test_bus *bus = test_bus_begin();
-        static watch watch = {0};
-
-        watch_start(&watch, NULL, NULL);
-        test_bus_kill(bus);
-        CHECK_EQ(watch_join(&watch), -ENOTCONN);
 }
 
 TEST_ON_BUS(busWithoutRoomForRulesIsAnError)
@@ -249,15 +216,6 @@ TEST_NO_BUS(withoutABusItFails)
         CHECK(test_now_us() - before_us < TEST_STUCK_US);
         close(silent);
         CHECK_EQ(test_n_fds(), n_fds);
-}
-
-TEST_NO_BUS(wrongArgumentsAreRefused)
-{
-        dn_watcher watcher = {.post = must_not_be_called}, without = {.ready = return_context};
-
-        CHECK_EQ(dn_watch_posts("none", NULL, NULL), -EINVAL);
-        CHECK_EQ(dn_watch_posts("none", NULL, &without), -EINVAL);
-        CHECK_EQ(dn_watch_posts("", NULL, &watcher), -EINVAL);
 }
 
 TEST_MAIN()
