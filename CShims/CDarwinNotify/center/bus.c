@@ -199,7 +199,7 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
         DN__CALL();
         static const dn__observer_options options = { 0 };
         bus_observer *context = calloc(1, sizeof(*context));
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
         if (!context) {
@@ -215,7 +215,5 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
         if (r < 0)
                 return r;
         context->hub = hub;
-        r = observe_bus(hub, observer, executor, ret_observer);
-        dn__hub_unref(hub);
-        return r;
+        return observe_bus(hub, observer, executor, ret_observer);
 }

@@ -58,18 +58,14 @@ int dn_may_post(const char *name)
 int dn_center_is_on_bus(dn_center *center)
 {
         DN__CALL();
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         uint64_t deadline_us = 0;
-        dn__hub *hub;
         int r;
 
-        r = center ? dn__hub_get(center, &hub) : -EINVAL;
-        if (r < 0)
-                return r;
-        r = dn__dbus_start(hub->bus, &deadline_us);
+        r = dn__hub_get(center, &hub);
         if (r == 0)
-                r = dn__dbus_is_connected(hub->bus);
-        dn__hub_unref(hub);
-        return r;
+                r = dn__dbus_start(hub->bus, &deadline_us);
+        return r == 0 ? dn__dbus_is_connected(hub->bus) : r;
 }
 
 /* --- The executor of CF-shaped observers ----------------------------------------------------- */
@@ -83,29 +79,27 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
 {
         DN__CALL();
         dn__executor *made = NULL, *before;
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
         r = get_hub_with_executors(center, &hub);
+        if (r == 0)
+                r = dn__hub_make_executor(hub, executor, &made);
         if (r < 0)
                 return r;
-        r = dn__hub_make_executor(hub, executor, &made);
-        if (r == 0) {
-                dn__hub_lock(hub);
-                before = hub->executor;
-                hub->executor = made;
-                dn__hub_unlock(hub);
-                (void)dn__executor_unref(before);
-        }
-        dn__hub_unref(hub);
-        return r;
+        dn__hub_lock(hub);
+        before = hub->executor;
+        hub->executor = made;
+        dn__hub_unlock(hub);
+        (void)dn__executor_unref(before);
+        return 0;
 }
 
 int dn_center_get_executor(dn_center *center, dn_executor *ret_executor)
 {
         DN__CALL();
         dn__executor *executor;
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
         r = get_hub_with_executors(center, &hub);
@@ -117,7 +111,6 @@ int dn_center_get_executor(dn_center *center, dn_executor *ret_executor)
         *ret_executor = executor ? dn__executor_get_value(executor)
                                  : dn_executor_delivery_thread();
         (void)dn__executor_unref(executor);
-        dn__hub_unref(hub);
         return 0;
 }
 
@@ -142,17 +135,13 @@ int dn__center_check_object(const dn_center *center, const void *object)
 
 int dn__center_post(dn_center *center, dn__post *post)
 {
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
         if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
                 return -EACCES;
         r = dn__hub_get(center, &hub);
-        if (r < 0)
-                return r;
-        r = center->ops->post(hub, post);
-        dn__hub_unref(hub);
-        return r;
+        return r < 0 ? r : center->ops->post(hub, post);
 }
 
 int dn_center_post(dn_center *center, const char *name, const void *object,
@@ -232,15 +221,9 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value)
 {
         DN__CALL();
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
-        if (!center || !ret_value)
-                return -EINVAL;
-        r = dn__hub_get(center, &hub);
-        if (r < 0)
-                return r;
-        r = read_statistic(hub, statistic, ret_value);
-        dn__hub_unref(hub);
-        return r;
+        r = ret_value ? dn__hub_get(center, &hub) : -EINVAL;
+        return r < 0 ? r : read_statistic(hub, statistic, ret_value);
 }

@@ -124,19 +124,16 @@ int dn_center_open_distributed(const char *bus, dn_center **ret_center)
 int dn_center_set_suspended(dn_center *center, bool is_suspended)
 {
         DN__CALL();
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
-        if (!center || !center->ops->is_queued)
-                return -EINVAL;
-        r = dn__hub_get(center, &hub);
+        r = center && center->ops->is_queued ? dn__hub_get(center, &hub) : -EINVAL;
         if (r < 0)
                 return r;
         if (is_suspended)
                 dn__fanout_suspend(hub);
         else
                 dn__fanout_resume(hub);
-        dn__hub_unref(hub);
         return 0;
 }
 
@@ -144,12 +141,9 @@ bool dn_center_is_suspended(dn_center *center)
 {
         DN__CALL();
         dn__hub *hub = center ? dn__hub_find(center) : NULL;
-        bool is_suspended;
 
         if (!hub)
                 return false;
-        dn__hub_lock(hub);
-        is_suspended = hub->is_suspended;
-        dn__hub_unlock(hub);
-        return is_suspended;
+        DN__HUB_HOLD(hub);
+        return hub->is_suspended;
 }

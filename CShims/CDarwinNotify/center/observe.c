@@ -140,8 +140,8 @@ static int read_name(const dn__center_ops *ops, const dn_filter *filter, dn__nam
 static int observe(dn_center *center, const dn_filter *filter, dn_observer *observer,
                    const dn_executor *executor, dn_observer **ret_observer)
 {
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         dn__name name;
-        dn__hub *hub;
         int r;
 
         r = read_name(center->ops, filter, &name);
@@ -149,11 +149,7 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
                 r = dn__center_check_object(center, filter->object);
         if (r == 0)
                 r = dn__hub_get(center, &hub);
-        if (r < 0)
-                return r;
-        r = dn__observe_name(hub, &name, observer, executor, ret_observer);
-        dn__hub_unref(hub);
-        return r;
+        return r < 0 ? r : dn__observe_name(hub, &name, observer, executor, ret_observer);
 }
 
 /* `filter` is NULL if the center does not support what was asked for. */

@@ -130,9 +130,12 @@ static void discard_hub(dn__per_process *made)
 int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 {
         hub_making making = { center, -ENOMEM };
-        dn__per_process *found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
+        dn__per_process *found;
         dn__hub *hub;
 
+        if (!center)
+                return -EINVAL;
+        found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
         if (!found)
                 return making.r;
         hub = DN__CONTAINER(found, dn__hub, process);
@@ -171,7 +174,7 @@ void dn__hub_detach(dn__hub *hub)
 
 void dn__hub_unref(dn__hub *hub)
 {
-        if (atomic_fetch_sub_explicit(&hub->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!hub || atomic_fetch_sub_explicit(&hub->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         /* The parent's descriptors are closed in this process and their numbers may be in use
          * again, so an inherited hub is left alone. */

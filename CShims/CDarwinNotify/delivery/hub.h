@@ -144,14 +144,24 @@ static inline void dn__hub_wait(dn__hub *hub) DN__HUB_LOCKED
 }
 
 /* Returns the hub of this process, creating it if needed, with a reference for the caller. Returns
- * 0 or the negative errno with which it could not be opened. */
+ * 0, -EINVAL if there is no center, or the negative errno with which it could not be opened. */
 int dn__hub_get(dn_center *center, dn__hub **ret_hub);
 
 /* Returns the hub of this process, borrowed, or NULL if there is none or it is the parent's. */
 dn__hub *dn__hub_find(const dn_center *center);
 
 void dn__hub_ref(dn__hub *hub);
+
+/* NULL is allowed. */
 void dn__hub_unref(dn__hub *hub);
+
+/* dn__hub *hub DN__UNREFS_HUB = NULL; releases it at the end of the block. */
+#define DN__UNREFS_HUB DN__CLEANUP(dn__hub_unref_at)
+
+static inline void dn__hub_unref_at(dn__hub *const *hub)
+{
+        dn__hub_unref(*hub);
+}
 
 /* Wraps an observer's executor value; NULL is the default. Returns 0 and an executor, or NULL if
  * the center has none; -EINVAL if the center has none but a value was given, or the value cannot
