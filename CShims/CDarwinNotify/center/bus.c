@@ -108,17 +108,6 @@ void dn__bus_carrier_closed(void *context)
 
 /* --- Posts ---------------------------------------------------------------------------------- */
 
-int dn__bus_send(dn__hub *hub, const dn__post *post)
-{
-        uint64_t deadline_us = 0;
-        int r;
-
-        if (hub->lacks_bus)
-                atomic_store_explicit(&hub->has_lost, true, memory_order_relaxed);
-        r = dn__dbus_start(hub->bus, &deadline_us);
-        return r < 0 ? r : dn__dbus_send(hub->bus, post);
-}
-
 bool dn__bus_was_found(dn__hub *hub)
 {
         return dn__dbus_get_counts(hub->bus).n_connects > 0;
@@ -144,7 +133,7 @@ void dn__bus_connection_changed(void *context)
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &dn__name_bus);
         if (topic)
-                (void)dn__fanout_uncounted(topic);
+                (void)dn__topic_hand_one(topic);
         dn__hub_unlock_and_run(hub);
 }
 

@@ -10,7 +10,6 @@
 #include "center/table.h"
 #include "darwinnotify/error.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
 #include "delivery/hub.h"
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
@@ -29,11 +28,11 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         bool is_counted = topic && topic->slot && post->generation;
 
         if (is_counted && post->region == hub->region->id)
-                return dn__fanout_counted(topic, post->generation);
+                return dn__topic_hand_counted(topic, post->generation);
         if (is_counted && dn__region_was_once(hub->region, post->region))
-                dn__fanout_missed(topic); /* counted when we left, or again */
+                dn__topic_hand_missed(topic); /* counted when we left, or again */
         else if (topic && post->origin.sender && !post->origin.is_own)
-                return dn__fanout_uncounted(topic);
+                return dn__topic_hand_one(topic);
         return 0;
 }
 
@@ -77,7 +76,7 @@ static void may_have_missed(void *context)
         dn__table_check(hub);
         dn__hub_lock(hub);
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
-                dn__fanout_missed(topic);
+                dn__topic_hand_missed(topic);
         dn__hub_unlock_and_run(hub);
 }
 
@@ -148,9 +147,9 @@ static void post_inside(dn__hub *hub, dn__post *post)
                 post->slot = topic->slot;
                 post->table = hub->region;
                 post->generation = dn__slot_count_post(topic->slot);
-                (void)dn__fanout_counted(topic, post->generation);
+                (void)dn__topic_hand_counted(topic, post->generation);
         } else if (topic) {
-                (void)dn__fanout_uncounted(topic);
+                (void)dn__topic_hand_one(topic);
         }
         dn__hub_unlock_and_run(hub);
 }

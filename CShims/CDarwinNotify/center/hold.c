@@ -9,7 +9,6 @@
 #include "center/table.h"
 #include "darwinnotify/error.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
 #include "delivery/prefix.h"
 #include "direct/direct.h"
 #include "util/debug.h"

@@ -7,7 +7,6 @@
 #include "center/center.h"
 #include "center/hold.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
 #include "delivery/prefix.h"
 #include "util/call.h"
 
@@ -87,7 +86,7 @@ static int add(dn__topic *topic, dn_observer *observer, const dn_executor *value
                 return r;
         dn__hub_lock(topic->hub);
         /* Earlier posts go only to the existing observers. */
-        dn__fanout_missed(topic);
+        dn__topic_hand_missed(topic);
         r = link_observer(topic, observer, executor, old);
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);

@@ -39,7 +39,6 @@
 
 #include "bus/dbus.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
 #include "direct/direct.h"
@@ -92,10 +91,10 @@ static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
  * that have arrived: the observers are notified once more. */
 void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
 {
-        dn__fanout_missed(topic);
+        dn__topic_hand_missed(topic);
         topic->generation = slot ? dn__slot_get_generation(slot) : 0;
         dn__topic_set_slot(topic, slot);
-        (void)dn__fanout_uncounted(topic);
+        (void)dn__topic_hand_one(topic);
         dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
 }
 

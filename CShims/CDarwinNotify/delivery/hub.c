@@ -131,14 +131,16 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 {
         hub_making making = { center, -ENOMEM };
         dn__per_process *found;
-        dn__hub *hub;
+        dn__hub *hub = center ? dn__hub_find(center) : NULL;
 
         if (!center)
                 return -EINVAL;
-        found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
-        if (!found)
-                return making.r;
-        hub = DN__CONTAINER(found, dn__hub, process);
+        if (!hub) {
+                found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
+                if (!found)
+                        return making.r;
+                hub = DN__CONTAINER(found, dn__hub, process);
+        }
         dn__hub_ref(hub);
         if (!atomic_load_explicit(&hub->is_listed, memory_order_relaxed) &&
             !atomic_exchange(&hub->is_listed, true))
@@ -149,10 +151,9 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 
 dn__hub *dn__hub_find(const dn_center *center)
 {
-        dn__per_process *found = atomic_load_explicit(&center->hub, memory_order_acquire);
-        dn__hub *hub = found ? DN__CONTAINER(found, dn__hub, process) : NULL;
+        dn__per_process *found = dn__per_process_find(&center->hub);
 
-        return hub && dn__hub_is_current(hub) ? hub : NULL;
+        return found ? DN__CONTAINER(found, dn__hub, process) : NULL;
 }
 
 void dn__hub_ref(dn__hub *hub)

@@ -148,7 +148,7 @@ static inline void dn__hub_wait(dn__hub *hub) DN__HUB_LOCKED
 int dn__hub_get(dn_center *center, dn__hub **ret_hub);
 
 /* Returns the hub of this process, borrowed, or NULL if there is none or it is the parent's. */
-dn__hub *dn__hub_find(const dn_center *center);
+dn__hub *dn__hub_find(dn_center *center);
 
 void dn__hub_ref(dn__hub *hub);
 

@@ -185,6 +185,55 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
         need_runs(queue);
 }
 
+/* --- Posts without a payload ---------------------------------------------------------------- */
+
+/* More posts than can occur between two checks of the table: a count that jumps further was
+ * tampered with and must not wrap the sequence. */
+#define MAX_POSTS UINT32_MAX
+
+static void push(dn__topic *topic, uint64_t n_posts) DN__HUB_LOCKED
+{
+        DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
+                dn__post_queue_count(queue, topic->sequence, n_posts);
+        topic->sequence += n_posts;
+}
+
+uint64_t dn__topic_hand_one(dn__topic *topic)
+{
+        if (topic->counter)
+                atomic_fetch_add(&topic->counter->n_uncounted, 1);
+        push(topic, 1);
+        return 1;
+}
+
+uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation)
+{
+        uint64_t counted, n_posts;
+
+        assert(topic->slot);
+        counted = dn__slot_get_generation(topic->slot);
+        /* Neither the number in a signal nor the one in shared memory can be trusted: a signal
+         * never reports more posts than were counted, and a count never decreases. */
+        if (counted < topic->generation)
+                topic->generation = counted ? counted - 1 : 0;
+        if (generation > counted)
+                generation = counted;
+        if (generation <= topic->generation)
+                return 0;
+        n_posts = generation - topic->generation;
+        push(topic, n_posts < MAX_POSTS ? n_posts : MAX_POSTS);
+        topic->generation = generation;
+        return n_posts;
+}
+
+void dn__topic_hand_missed(dn__topic *topic)
+{
+        if (topic->slot)
+                (void)dn__topic_hand_counted(topic, UINT64_MAX);
+}
+
+/* --- Posts with a payload ------------------------------------------------------------------- */
+
 uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
 {
         const char *object = payload->post.body.object;

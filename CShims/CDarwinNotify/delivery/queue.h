@@ -102,6 +102,16 @@ dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *
 void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
         DN__HUB_LOCKED;
 
+/* Hands on one post that no table counts. Returns 1. */
+uint64_t dn__topic_hand_one(dn__topic *topic) DN__HUB_LOCKED;
+
+/* Hands on the posts up to a generation, each exactly once. The topic must have a slot. Returns how
+ * many were new. */
+uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation) DN__HUB_LOCKED;
+
+/* Hands on every post counted in the table; does nothing without one. */
+void dn__topic_hand_missed(dn__topic *topic) DN__HUB_LOCKED;
+
 /* Adds a payload, with a reference of its own. */
 void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED;
 

@@ -333,11 +333,3 @@ void dn__region_leave(dn__region *region)
                 (void)mmap(left->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
-
-bool dn__region_was_once(const dn__region *region, uint64_t id)
-{
-        for (; region; region = region->previous)
-                if (region->id == id)
-                        return true;
-        return false;
-}

@@ -81,7 +81,12 @@ void dn__region_mark(dn__region *region);
 void dn__region_unmark(dn__region *region, uint64_t mark);
 
 /* Returns whether the region with an ID is this one or one before it. */
-bool dn__region_was_once(const dn__region *region, uint64_t id);
+static inline bool dn__region_was_once(const dn__region *region, uint64_t id)
+{
+        while (region && region->id != id)
+                region = region->previous;
+        return region;
+}
 
 /* Returns whether the process of an entry is alive; true for our own, and if in doubt. */
 bool dn__region_process_is_alive(const dn__region *region, unsigned process);

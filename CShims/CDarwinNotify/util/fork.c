@@ -188,13 +188,6 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
         return found;
 }
 
-dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place)
-{
-        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire);
-
-        return found && found->fork_id == dn__fork_id() ? found : NULL;
-}
-
 dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place)
 {
         dn__per_process *found = dn__per_process_find(place);
@@ -229,11 +222,6 @@ void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
                             void (*init)(void *state))
 {
         return dn__per_process_get(place, make, discard, &(wanted){ n_bytes, init });
-}
-
-void *dn__process_state_find(_Atomic(dn__per_process *) *place)
-{
-        return dn__per_process_find(place);
 }
 
 void dn__process_state_free(_Atomic(dn__per_process *) *place)

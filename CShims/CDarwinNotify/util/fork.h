@@ -63,8 +63,13 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context);
 
-/* Returns this process's state, or NULL. */
-dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place);
+/* Returns this process's state, or NULL. Async-signal-safe. */
+static inline dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place)
+{
+        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire);
+
+        return found && found->fork_id == dn__fork_id() ? found : NULL;
+}
 
 /* Removes this process's state so that the next call creates another, and returns it or NULL. Only
  * while nobody else uses it. */
@@ -75,8 +80,10 @@ dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place);
 void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
                             void (*init)(void *state));
 
-/* Returns this process's state, or NULL. Async-signal-safe. */
-void *dn__process_state_find(_Atomic(dn__per_process *) *place);
+static inline void *dn__process_state_find(_Atomic(dn__per_process *) *place)
+{
+        return dn__per_process_find(place);
+}
 
 /* Frees this process's state. */
 void dn__process_state_free(_Atomic(dn__per_process *) *place);

@@ -1,10 +1,14 @@
 /* A first-in, first-out queue of work, used by the library's executors. */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "darwinnotify/executor.h"
+
+#define DN__QUEUE_FIRST_SLOTS 32
 
 typedef struct dn__work {
         dn_work_fn run;
@@ -19,10 +23,42 @@ typedef struct dn__queue {
         size_t n_items;
 } dn__queue;
 
-void dn__queue_deinit(dn__queue *queue);
+static inline void dn__queue_deinit(dn__queue *queue)
+{
+        free(queue->ring);
+        *queue = (dn__queue){ 0 };
+}
+
+static inline int dn__queue_grow(dn__queue *queue)
+{
+        size_t n_slots = queue->n_slots ? 2 * queue->n_slots : DN__QUEUE_FIRST_SLOTS;
+        dn__work *ring = malloc(n_slots * sizeof(*ring));
+
+        if (!ring)
+                return -ENOMEM;
+        for (size_t i = 0; i < queue->n_items; i++)
+                ring[i] = queue->ring[(queue->head + i) & (queue->n_slots - 1)];
+        free(queue->ring);
+        *queue = (dn__queue){ ring, n_slots, 0, queue->n_items };
+        return 0;
+}
 
 /* Returns 0 or -ENOMEM. */
-int dn__queue_push(dn__queue *queue, dn__work work);
+static inline int dn__queue_push(dn__queue *queue, dn__work work)
+{
+        int r = queue->n_items == queue->n_slots ? dn__queue_grow(queue) : 0;
+
+        if (r == 0)
+                queue->ring[(queue->head + queue->n_items++) & (queue->n_slots - 1)] = work;
+        return r;
+}
 
 /* Returns false when the queue is empty. */
-bool dn__queue_pop(dn__queue *queue, dn__work *ret_work);
+static inline bool dn__queue_pop(dn__queue *queue, dn__work *ret_work)
+{
+        if (!queue->n_items)
+                return false;
+        *ret_work = queue->ring[queue->head++ & (queue->n_slots - 1)];
+        queue->n_items--;
+        return true;
+}

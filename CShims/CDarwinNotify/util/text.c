@@ -31,7 +31,7 @@ static size_t character_bytes(const unsigned char *p, size_t n_available)
         return is_character(code, n) ? n : 0;
 }
 
-bool dn__utf8_is_valid(const char *bytes, size_t n_bytes)
+bool dn__utf8_rest_is_valid(const char *bytes, size_t n_bytes)
 {
         const unsigned char *p = (const unsigned char *)bytes;
         size_t n;
