@@ -149,7 +149,7 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
         return 0;
 }
 
-dn__hub *dn__hub_find(const dn_center *center)
+dn__hub *dn__hub_find(dn_center *center)
 {
         dn__per_process *found = dn__per_process_find(&center->hub);
 
