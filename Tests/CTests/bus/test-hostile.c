@@ -127,7 +127,7 @@ TEST_ON_BUS(hugeObjectPathWithDescriptorsLeaksNothing)
         attack(&signal);
         fence_bus(peer);
         CHECK_EQ(test_n_fds(), n_fds);
-        signal.n_fds = 0; /* a process of the same user that sends them makes libsystemd leak them */
+        signal.n_fds = 0; /* libsystemd leaks those of a message that it does not accept */
         signal.destination = own_name;
         attack(&signal);
         check_unharmed(0);

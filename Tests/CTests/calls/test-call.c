@@ -3,7 +3,7 @@
 
 TEST_ON_BUS(requestIsAnsweredByAnotherProcess)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen;
 
@@ -15,12 +15,11 @@ TEST_ON_BUS(requestIsAnsweredByAnotherProcess)
         CHECK_EQ(served_number(service, "process"), getpid());
         CHECK_EQ(served_number(service, "user"), geteuid());
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(errorsHaveNamesAndSentences)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen;
 
@@ -35,12 +34,11 @@ TEST_ON_BUS(errorsHaveNamesAndSentences)
         CHECK_EQ(ask_begin("org.example.Nobody", KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
         CHECK_EQ(outcome_wait(&seen), -ENXIO);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(deathOfTheServiceEndsItsCallsAtOnce)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen[3];
 
@@ -51,7 +49,6 @@ TEST_ON_BUS(deathOfTheServiceEndsItsCallsAtOnce)
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(outcome_wait(&seen[i]), -ECONNRESET);
         CHECK_EQ(ask(KIND("Echo"), NULL, &seen[0]), -ENXIO);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(lossOfTheBusEndsCallsAndItsReturnRestoresTheService)
@@ -74,12 +71,11 @@ TEST_ON_BUS(lossOfTheBusEndsCallsAndItsReturnRestoresTheService)
         CHECK_EQ(outcome_wait(&seen), 0);
         dn_dict_unref(seen.reply);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(cancellationCancelsTheHandler)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen, other;
         dn_call *call;
@@ -99,12 +95,11 @@ TEST_ON_BUS(cancellationCancelsTheHandler)
         CHECK_EQ(seen.n_ends, 1);
         dn_call_unref(call);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(timeoutEndsTheCallAndItsLateReplyIsIgnored)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen, later;
 
@@ -124,7 +119,6 @@ TEST_ON_BUS(timeoutEndsTheCallAndItsLateReplyIsIgnored)
         check_echo("next");
         CHECK_EQ(seen.n_ends, 1);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 /* Holds as many requests as it is asked for, then waits to be killed. */
@@ -142,7 +136,7 @@ ROLE(askAndHold)
 
 TEST_ON_BUS(deathOfTheCallerCancelsItsRequests)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         test_child *caller = test_spawn_role("askAndHold", "2", NULL);
 
@@ -152,12 +146,11 @@ TEST_ON_BUS(deathOfTheCallerCancelsItsRequests)
         WAIT_UNTIL_EQ(served_number(service, "cancelled"), 2);
         check_echo("next");
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(callsInProgressAreLimited)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         char too_many[16], limit[16];
 
@@ -170,12 +163,11 @@ TEST_ON_BUS(callsInProgressAreLimited)
         (void)test_child_ask(service, "answer");
         test_child_kill(caller);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(callsOfOneProcessBeginInOrder)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         static const char *const texts[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
         outcome seen[8];
@@ -189,7 +181,6 @@ TEST_ON_BUS(callsOfOneProcessBeginInOrder)
         }
         CHECK_STREQ(test_child_ask(service, "order"), "abcdefgh");
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(withoutABusNothingBegins)

@@ -38,12 +38,11 @@ TEST_ON_BUS(busctlCallsAndIntrospects)
         CHECK(strstr(text, ".Refuse "));
         CHECK(strstr(run((const char *[]){"busctl", address, "tree", SERVICE, NULL}), PATH));
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(gdbusCallsAndIntrospects)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
 
         CHECK_STREQ(run((const char *[]){"gdbus", "call", "--session", "--dest", SERVICE,
@@ -54,7 +53,6 @@ TEST_ON_BUS(gdbusCallsAndIntrospects)
                                           "--object-path", PATH, NULL}),
                      "Hold(in  a{sv} arguments"));
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 /* --- By sd-bus ------------------------------------------------------------------------------ */
@@ -148,7 +146,6 @@ TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
         CHECK_EQ(served_number(service, "begun"), 1);
         sd_bus_flush_close_unref(foreign);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 static int count_refusals(sd_bus_message *reply, void *context, sd_bus_error *error)
@@ -180,7 +177,6 @@ TEST_ON_BUS(foreignCallerHasALimitOfRequestsInProgress)
         sd_bus_flush_close_unref(foreign);
         WAIT_UNTIL_EQ(served_number(service, "cancelled"), DN_CALLS_MAX);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 /* Answers each call with what the library does not send itself. */
@@ -219,7 +215,7 @@ ROLE(serveOddly)
 
 TEST_ON_BUS(repliesOfForeignServicesAreRead)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *odd = test_spawn_role("serveOddly", NULL);
         outcome seen;
 
@@ -233,8 +229,6 @@ TEST_ON_BUS(repliesOfForeignServicesAreRead)
         CHECK_EQ(ask(KIND("Two"), NULL, &seen), -EBADMSG);
         CHECK_EQ(ask(KIND("Descriptor"), NULL, &seen), -EBADMSG);
         CHECK_EQ(ask(KIND("Large"), NULL, &seen), -E2BIG);
-        test_child_kill(odd);
-        test_bus_stop(bus);
 }
 
 /* --- Start on demand ------------------------------------------------------------------------ */

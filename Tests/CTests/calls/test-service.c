@@ -3,7 +3,7 @@
 
 TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *first = spawn_service();
         test_child *refused = test_spawn_role("serve", NULL);
         test_child *second = test_spawn_role("serve", "queue", NULL);
@@ -19,12 +19,11 @@ TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
         check_echo("to the second");
         CHECK_EQ(served_number(second, "begun"), 1);
         CHECK_EQ(test_child_wait(second), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(requestsInProgressSurviveTheLossOfTheName)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen, later;
 
@@ -39,12 +38,11 @@ TEST_ON_BUS(requestsInProgressSurviveTheLossOfTheName)
         WAIT_UNTIL_EQ(served_number(service, "destroyed"), 1);
         dn_dict_unref(seen.reply);
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         served first = {0}, second = {0};
         dn_service *services[2], *none = NULL;
         outcome seen;
@@ -66,12 +64,11 @@ TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
         dn_service_close(services[0]);
         dn_service_close(services[1]);
         WAIT_UNTIL_EQ(first.n_destroyed + 10 * second.n_destroyed, 12); /* one failed */
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *service = spawn_service();
         outcome seen;
 
@@ -83,7 +80,6 @@ TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
         (void)test_child_ask(service, "export");
         check_echo("after");
         CHECK_EQ(test_child_wait(service), 0);
-        test_bus_stop(bus);
 }
 
 /* --- Access --------------------------------------------------------------------------------- */
@@ -99,7 +95,7 @@ static bool allow_by_text(const dn_request_info *info, void *context)
 
 TEST_ON_BUS(serviceDecidesWhomItAnswers)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         served handled = {0};
         dn_service_handler handler = served_handler(&handled);
         dn_service_plan plan = {SERVICE, all_kinds, 0};
@@ -113,14 +109,13 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         CHECK_EQ(handled.n_begun, 0);
         check_echo("allowed");
         dn_service_close(service);
-        test_bus_stop(bus);
 }
 
 /* --- Rest and end --------------------------------------------------------------------------- */
 
 TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         served handled = {0};
         dn_service *service;
         outcome seen;
@@ -137,12 +132,11 @@ TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)
         test_let_pass_ms(300);
         CHECK_EQ(test_n_switches_of_others(), before);
         dn_service_close(service);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(shutdownEndsCallsAndWaitsForServices)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         test_child *other = spawn_service();
         served handled = {0};
         dn_service *service;
@@ -157,12 +151,11 @@ TEST_ON_BUS(shutdownEndsCallsAndWaitsForServices)
         check_echo("afresh");
         CHECK_EQ(dn_shutdown(), 0);
         CHECK_EQ(test_child_wait(other), 0);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         served handled = {0};
         dn_service *service;
         outcome seen;
@@ -185,7 +178,6 @@ TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
         dn_dict_unref(seen.reply);
         dn_call_unref(call);
         dn_service_close(service);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

@@ -225,8 +225,6 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
         do
                 test_peer_next(peer, &signal);
         while (strcmp(signal.name, "last") != 0);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 #define N_CENTERS 300

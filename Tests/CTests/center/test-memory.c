@@ -60,13 +60,12 @@ static int observe_and_cancel(int n)
 TEST(registrationFailsCompletelyOrNotAtAll)
 {
         require_failing_allocator();
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         static tally first;
 
         tally_observe(dn_center_darwin(), "first", &first); /* makes the table */
         snprintf(name, sizeof name, "a.name");
         CHECK(fail_each(observe_and_cancel) > 2);
-        test_bus_stop(bus);
 }
 
 static void ignore(dn_center *center, void *observer, const char *posted, const void *object,
@@ -104,14 +103,13 @@ static int post(int n)
 TEST(observersHearPostsThatRanOutOfMemory)
 {
         require_failing_allocator();
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         uint64_t n_posts;
 
         tally_observe(dn_center_darwin(), "N", &seen);
         n_posts = (uint64_t)fail_each(post) + 1;
         post_ok(dn_center_darwin(), "N");
         WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
-        test_bus_stop(bus);
 }
 
 static int open_and_close(int n)

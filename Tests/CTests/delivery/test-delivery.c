@@ -10,12 +10,10 @@
 
 TEST(aPostBeforeTheEndOfItsProcessIsDelivered)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         const char *const ways_out[] = { "return", "exit", "_exit" };
         static tally seen = {0};
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         tally_observe(dn_center_darwin(), "farewell", &seen);
         for (unsigned i = 0; i < 3; i++) {
                 post_elsewhere("farewell", 1, ways_out[i]);
@@ -69,9 +67,8 @@ ROLE(postLines)
 /* By another process with the library, and by a D-Bus program. */
 TEST(postRightAfterRegistrationIsNeverMissed)
 {
-        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         test_child *poster = test_spawn_role("postLines", NULL);
-        test_peer *peer = test_peer_open(test_bus_address(bus));
         char name[32];
 
         for (int i = 0; i < N_ROUNDS; i++) {
@@ -112,13 +109,11 @@ TEST(registeringAgainAfterTheLastRemovalWorks)
 
 TEST(everyRegistrationGetsItsOwnCallInEveryProcess)
 {
-        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_begin();
         test_child *child = test_spawn_role("observe", "twice", "twice", "twice", NULL);
-        test_peer *peer = test_peer_open(test_bus_address(bus));
         static tally seen = {0};
 
         CHECK_STREQ(test_child_read_line(child), "ready");
-        test_peer_watch(peer, TEST_WIRE_RULE);
         for (int i = 0; i < 5; i++)
                 CHECK_EQ(dn_center_add_observer(dn_center_darwin(), &seen, tally_callback, "twice",
                                                 NULL, 0),

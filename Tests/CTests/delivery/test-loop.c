@@ -86,8 +86,7 @@ static void check_thread(const dn_event *event, void *context)
 
 TEST(callbacksRunOnTheThreadThatProcesses)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         dn_loop *loop = new_loop();
 
         processing_thread = pthread_self();
@@ -144,13 +143,11 @@ TEST(oneExecutorValueServesTwoNames)
 
 TEST(closingRunsWhatWaitsThenRefuses)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         dn_loop *loop = new_loop();
         static tally seen = {0};
         dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "N");
         CHECK(becomes_readable(loop));
         dn_loop_close(loop);

@@ -100,10 +100,8 @@ TEST(everyPostOfAFloodIsCountedOnce)
 {
         test_child *posters[N_POSTERS];
         static tally seen;
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         dn_observer *observer = observe_prefix("fl", tally_handler(&seen));
         test_child *holder = spawn_observer("flood", NULL);
         for (size_t i = 0; i < N_POSTERS; i++)

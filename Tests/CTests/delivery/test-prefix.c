@@ -86,13 +86,11 @@ TEST_ON_BUS(namesInTheTableAreCaughtUp)
 
 TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         static tally a = { 0 }, b = { 0 }, exact = { 0 };
         dn_observer *observers[3] = { 0 };
         test_signal own;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "com.own");
         test_peer_next(peer, &own);
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.a", tally_handler(&a), NULL,

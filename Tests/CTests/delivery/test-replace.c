@@ -97,8 +97,7 @@ static void *post_many(void *argument)
 TEST(everyPostGoesToExactlyOneOfTheHandlers)
 {
         static tally tallies[N_HANDLERS];
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         dn_observer *observer = tally_observe(dn_center_darwin(), "N", &tallies[0]);
         uint64_t sum = 0;
         pthread_t thread;

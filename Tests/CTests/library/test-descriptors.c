@@ -123,7 +123,7 @@ TEST(filesThatHaveTheNumbersOfClosedDescriptorsAreLeftAlone)
 {
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("it takes the closing of descriptors that others use for a race");
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         tally seen = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), "out", &seen);
         test_child *child = test_spawn_role("closeAll", test_directory(), NULL);
@@ -137,14 +137,13 @@ TEST(filesThatHaveTheNumbersOfClosedDescriptorsAreLeftAlone)
         }
         CHECK_EQ(test_child_wait(child), 0);
         tally_drop(observer);
-        test_bus_stop(bus);
 }
 
 /* --- a child ---------------------------------------------------------------------------------- */
 
 TEST(everyDescriptorClosesAtAnExecAndInAForkedChild)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         bool is_known[MAX_FDS];
         unsigned n_ours = 0;
         pid_t pid;
@@ -167,7 +166,6 @@ TEST(everyDescriptorClosesAtAnExecAndInAForkedChild)
                 _exit((int)n_ours);
         }
         CHECK_EQ(test_wait_for(pid), 2); /* the pipe that was given to the host */
-        test_bus_stop(bus);
 }
 
 /* --- a daemon --------------------------------------------------------------------------------- */
@@ -199,7 +197,7 @@ ROLE(daemon)
 
 TEST(daemonTalksAfterItHasForkedAndClosedEverything)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         tally ready = {0}, answered = {0};
 
         if (TEST_HAS_SANITIZER)
@@ -213,7 +211,6 @@ TEST(daemonTalksAfterItHasForkedAndClosedEverything)
         WAIT_UNTIL_EQ(answered.n_posts, 1);
         tally_drop(first);
         tally_drop(second);
-        test_bus_stop(bus);
 }
 
 TEST_MAIN()

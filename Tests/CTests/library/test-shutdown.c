@@ -102,11 +102,9 @@ TEST(nothingIsLeftOfEveryLayer)
 TEST_ON_BUS(whatWasPostedBeforeIsSent)
 {
         enum { N_POSTS = 100 };
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         test_signal seen;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         await_bus(dn_center_distributed());
         for (int i = 0; i < N_POSTS; i++)
                 CHECK_EQ(dn_center_post(dn_center_distributed(), "sent", NULL, NULL, 0), 0);

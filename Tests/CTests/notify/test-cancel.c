@@ -57,12 +57,10 @@ TEST(postInTransitDoesNotReachTheNextToken)
 
 TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         int tokens[3 * N_KINDS];
         test_signal own;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         post("who");
         test_peer_next(peer, &own);
         long n_rules = test_peer_n_rules(peer, own.sender);

@@ -35,14 +35,12 @@ static void check_refused(const char *name)
 
 TEST_ON_BUS(allFunctionsRefuseMalformedNames)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         char long_name[LIMIT + 2] = "";
         test_signal before, after;
         unsigned n_fds;
 
         memset(long_name, 'n', LIMIT + 1);
-        test_peer_watch(peer, TEST_WIRE_RULE);
         CHECK_EQ(notify_post("good"), NOTIFY_STATUS_OK);
         test_peer_next(peer, &before);
         n_fds = test_n_fds();

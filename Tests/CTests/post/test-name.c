@@ -105,11 +105,9 @@ ROLE(postDifferent)
 /* By another process with the library, and by a program that knows only their interfaces. */
 TEST(differentNamesAreKeptApart)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         static tally seen[N_DIFFERENT];
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         for (size_t i = 0; i < N_DIFFERENT; i++)
                 tally_observe(dn_center_darwin(), different[i], &seen[i]);
         check_each_hears_one("postDifferent", seen, N_DIFFERENT, peer);
