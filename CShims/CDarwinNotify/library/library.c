@@ -7,8 +7,9 @@
 #include "center/close.h"
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
-#include "notify/descriptor.h"
+#include "notify/delivery.h"
 #include "notify/file-watch.h"
+#include "notify/registry.h"
 #include "notify/token.h"
 #include "util/call.h"
 #include "util/clock.h"
@@ -61,7 +62,7 @@ static void close_everything(void)
         dn__centers_close(dn__clock_after_us(SEND_TIMEOUT_US), &hubs);
         dn__thread_join_all();
         dn__cf_free();
-        dn__tokens_free();
+        dn__registry_free();
         dn__pipes_free();
         dn__centers_free(&hubs);
         dn__fork_guards_free();

@@ -23,3 +23,6 @@ struct dn__delivery {
         const dn__delivery_ops *ops;
         int token; /* set before the first delivery */
 };
+
+/* Frees the list of pipes of descriptor.c, which is empty. */
+void dn__pipes_free(void);

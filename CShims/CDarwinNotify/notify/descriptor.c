@@ -2,8 +2,6 @@
  *
  * The read end of a pipe closes with its last token, in the call that cancels it. The write end
  * stays open until running deliveries have ended, so its number cannot become another file's. */
-#include "notify/descriptor.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,11 @@
 /* Tokens that report changes of a file: of notify_monitor_file(), or by their name. */
-#include "notify/monitor.h"
-
 #include <notify_private.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "center/observe.h"
 #include "notify/registry.h"
+#include "notify/token.h"
 #include "util/call.h"
 
 #define SERVICE_PATH "com.apple.system.notify.service.path:"

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "darwinnotify/observer.h"
 #include "delivery/topic.h"
@@ -88,6 +87,3 @@ int dn__registry_get_any(uint32_t *place);
 
 /* Frees the registry, which is empty. While nobody reads a token. */
 void dn__registry_free(void);
-
-/* Prints a line for each token, in no particular order. */
-void dn__registry_print(FILE *file);

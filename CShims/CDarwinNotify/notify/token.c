@@ -8,7 +8,6 @@
 #include "center/bus.h"
 #include "center/hold.h"
 #include "center/observe.h"
-#include "notify/monitor.h"
 #include "notify/registry.h"
 #include "util/call.h"
 
@@ -227,9 +226,4 @@ bool dn__tokens_are_none(void)
         uint32_t place = 0;
 
         return dn__registry_get_any(&place) == 0;
-}
-
-void dn__tokens_free(void)
-{
-        dn__registry_free();
 }

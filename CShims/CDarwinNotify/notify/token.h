@@ -27,5 +27,6 @@ void dn__tokens_cancel(void);
 /* Returns whether there are none. */
 bool dn__tokens_are_none(void);
 
-/* Frees the memory of tokens. Call when there are none and nobody reads one. */
-void dn__tokens_free(void);
+/* Monitors the file of a name `com.apple.system.notify.service.path:[FLAGS:]PATH` for its token;
+ * does nothing for other names. FLAGS are as in notify_monitor_file(). Returns a status. */
+uint32_t dn__monitor_named_file(int number, const char *name);

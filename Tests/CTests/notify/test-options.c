@@ -170,30 +170,6 @@ TEST(dumpHasALineForEachToken)
         CHECK_EQ(n_lines_with("dumped.second"), 0);
 }
 
-static int n_lines(void)
-{
-        int n = 0;
-
-        for (const char *at = text; (at = strchr(at, '\n')); at++)
-                n++;
-        return n;
-}
-
-TEST(nameWithControlCharactersStaysOnItsLine)
-{
-        test_bus_begin();
-        char path[300];
-
-        snprintf(path, sizeof path, "%s/dump", test_directory());
-        dump(path);
-        int n_before = n_lines();
-        int token = add_check("dumped\n999999 check 0 forged\r\x7f.end");
-        dump(path);
-        CHECK_EQ(n_lines(), n_before + 1);
-        CHECK_EQ(n_lines_with("dumped\\x0a999999 check 0 forged\\x0d\\x7f.end\n"), 1);
-        cancel(token);
-}
-
 TEST_NO_BUS(failedDumpIsReported)
 {
         char path[300];
