@@ -12,7 +12,6 @@
 
 typedef struct number {
         dn__map_entry entry;
-        uint64_t name_hash;
         uint64_t last; /* 0: none yet */
         char key[];
 } number;
@@ -49,17 +48,14 @@ static number *add(dn__map *map, uint64_t hash, const void *key, size_t n_bytes)
 }
 
 /* Returns the last number of a key, or NULL if out of memory. */
-static uint64_t *get(dn__map *map, uint64_t name_hash, const void *key, size_t n_bytes)
+static uint64_t *get(dn__map *map, const void *key, size_t n_bytes)
 {
         uint64_t hash = dn__hash64(key, n_bytes);
         dn__map_entry *found = dn__map_find(map, hash, key, n_bytes);
         number *number = found ? DN__CONTAINER(found, struct number, entry)
                                : add(map, hash, key, n_bytes);
 
-        if (!number)
-                return NULL;
-        number->name_hash = name_hash;
-        return &number->last;
+        return number ? &number->last : NULL;
 }
 
 void dn__numbers_deinit(dn__numbers *numbers)
@@ -70,14 +66,14 @@ void dn__numbers_deinit(dn__numbers *numbers)
 
 uint64_t dn__numbers_draw(dn__numbers *numbers, const dn__name *name)
 {
-        uint64_t *last = get(&numbers->sent, name->hash, name->text, name->n_bytes);
+        uint64_t *last = get(&numbers->sent, name->text, name->n_bytes);
 
         return last ? ++*last : 0;
 }
 
 void dn__numbers_take_back(dn__numbers *numbers, const dn__name *name)
 {
-        uint64_t *last = get(&numbers->sent, name->hash, name->text, name->n_bytes);
+        uint64_t *last = get(&numbers->sent, name->text, name->n_bytes);
 
         if (last && *last)
                 --*last;
@@ -95,7 +91,7 @@ uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post)
                 return 0;
         memcpy(key, &post->name.hash, sizeof(uint64_t));
         memcpy(key + sizeof(uint64_t), post->origin.sender, n_sender_bytes);
-        last = get(&numbers->received, post->name.hash, key, sizeof(uint64_t) + n_sender_bytes);
+        last = get(&numbers->received, key, sizeof(uint64_t) + n_sender_bytes);
         if (!last)
                 return 0;
         n_lost = *last && number > *last ? number - *last - 1 : 0;
@@ -108,25 +104,13 @@ void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash)
         dn__map_entry *next = dn__map_next(&numbers->received, NULL);
 
         for (dn__map_entry *entry; (entry = next);) {
-                number *number = DN__CONTAINER(entry, struct number, entry);
-
                 next = dn__map_next(&numbers->received, entry);
-                if (number->name_hash == name_hash)
-                        drop(&numbers->received, number);
+                if (memcmp(entry->key, &name_hash, sizeof(name_hash)) == 0)
+                        drop(&numbers->received, DN__CONTAINER(entry, number, entry));
         }
 }
 
 void dn__numbers_forget_all(dn__numbers *numbers)
 {
         forget_all(&numbers->received);
-}
-
-void dn__numbers_connected(dn__numbers *numbers, sd_bus *bus)
-{
-        sd_id128_t id = { 0 };
-
-        (void)sd_bus_get_bus_id(bus, &id);
-        if (memcmp(&id, &numbers->bus, sizeof(id)) != 0)
-                dn__numbers_forget_all(numbers);
-        numbers->bus = id;
 }

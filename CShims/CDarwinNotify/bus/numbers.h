@@ -1,8 +1,6 @@
 /* Post numbers, by which a receiver detects missing posts. */
 #pragma once
 
-#include <systemd/sd-bus.h>
-
 #include "post/post.h"
 #include "util/map.h"
 
@@ -14,7 +12,6 @@
 typedef struct dn__numbers {
         dn__map sent;     /* by name */
         dn__map received; /* by name hash and sender */
-        sd_id128_t bus;   /* the bus the senders belong to */
 } dn__numbers;
 
 void dn__numbers_deinit(dn__numbers *numbers);
@@ -31,8 +28,5 @@ uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post);
 /* Forgets the posts received for a name, given by its hash, that is no longer watched. */
 void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash);
 
-/* Forgets all received posts. */
+/* Forgets all received posts: another bus gives connections the same names. */
 void dn__numbers_forget_all(dn__numbers *numbers);
-
-/* Forgets posts received from another bus, where connections have the same names. */
-void dn__numbers_connected(dn__numbers *numbers, sd_bus *bus);

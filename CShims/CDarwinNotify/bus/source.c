@@ -94,7 +94,7 @@ static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dbus->connected_us = dn__clock_now_us();
         dbus->counts.n_connects++;
         dbus->has_unasked = true;
-        dn__numbers_connected(&dbus->numbers, dbus->connection.bus);
+        dn__numbers_forget_all(&dbus->numbers);
         if (!dn__rules_are_empty(&dbus->rules))
                 dn__native_begin(&dbus->native);
         dn__rules_connected(&dbus->rules);

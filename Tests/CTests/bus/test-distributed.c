@@ -2,8 +2,6 @@
 #include <darwinnotify/darwinnotify.h>
 #include <errno.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -159,48 +157,6 @@ static void post_numbered(test_peer *peer, const char *name, uint64_t number)
         snprintf(interface, sizeof(interface), PREFIX "%s", name);
         test_peer_post_values(peer, PATH, interface, "Posted", "susa{sv}t", name, 0, "", 0, number);
         test_peer_sync(peer);
-}
-
-/* Returns the first descriptor from a number on that is a connection of this process to the bus. */
-static int next_connection(const test_bus *bus, int from)
-{
-        for (int fd = from; fd < 256; fd++) {
-                struct sockaddr_un address = { 0 };
-                socklen_t n_bytes = sizeof(address) - 1;
-
-                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) == 0 &&
-                    address.sun_family == AF_UNIX &&
-                    strcmp(address.sun_path, test_bus_path(bus)) == 0)
-                        return fd;
-        }
-        return -1;
-}
-
-/* Ends every connection to the bus but that of the peer. */
-static void break_connections(const test_bus *bus, int peer_fd)
-{
-        for (int fd = next_connection(bus, 0); fd >= 0; fd = next_connection(bus, fd + 1))
-                if (fd != peer_fd)
-                        CHECK_EQ(shutdown(fd, SHUT_RDWR), 0);
-}
-
-TEST_ON_BUS(aGapAcrossALostConnectionIsToldIfTheBusIsTheSame)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        int peer_fd = next_connection(bus, 0);
-        dn_observer *observer;
-        record seen;
-
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
-        post_numbered(peer, "com.a", 10);
-        record_expect(&seen, 1, "com.a\n");
-        break_connections(bus, peer_fd);
-        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
-        /* Until the rules are there again. */
-        WAIT_UNTIL((post_numbered(peer, "com.a", 14), seen.n_calls >= 2));
-        CHECK_EQ(seen.n_dropped, 3);
-        record_drop(observer, &seen);
 }
 
 /* The bus gives out the names of connections anew. */
