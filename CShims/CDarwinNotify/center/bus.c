@@ -1,5 +1,5 @@
 /* Shared parts of the centers that use a bus. */
-#include "center/bus.h"
+#include "center/center.h"
 
 #include <errno.h>
 #include <stdlib.h>

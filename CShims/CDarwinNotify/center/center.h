@@ -1,6 +1,11 @@
-/* The public functions of a center. */
+/* What the files of the centers share: opening, posting, closing. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/address.h"
+#include "bus/dbus.h"
 #include "delivery/hub.h"
 
 /* Opens a center of a kind on a bus. Returns as dn_center_open(). */
@@ -11,3 +16,49 @@ int dn__center_check_object(const dn_center *center, const void *object);
 
 /* Posts a validated name. Returns as dn_center_post(). */
 int dn__center_post(dn_center *center, dn__post *post);
+
+/* --- Centers that use a bus (bus.c) ---------------------------------------------------------- */
+
+/* Gives a hub its loop and its carriers. `add_carriers` makes these, consumes the address, also on
+ * failure. Returns 0 or a negative errno. */
+int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address address));
+
+/* Closes the carriers and the hub: the `close` of the center. */
+void dn__bus_close(dn__hub *hub);
+
+/* Functions of a sink whose context is the hub. */
+void dn__bus_connection_changed(void *hub);
+void dn__bus_carrier_closed(void *hub);
+
+/* Sends a post over the bus, starting that if needed: as dn__dbus_send(). */
+static inline int dn__bus_send(dn__hub *hub, const dn__post *post)
+{
+        uint64_t deadline_us = 0;
+        int r;
+
+        if (hub->lacks_bus)
+                atomic_store_explicit(&hub->has_lost, true, memory_order_relaxed);
+        r = dn__dbus_start(hub->bus, &deadline_us);
+        return r < 0 ? r : dn__dbus_send(hub->bus, post);
+}
+
+/* Returns whether there was ever a connection. */
+bool dn__bus_was_found(dn__hub *hub);
+
+/* --- The end (close.c) ------------------------------------------------------------------------ */
+
+/* Schedules the cleanup for exit(). Idempotent. */
+void dn__flush_at_exit(void);
+
+/* Cancels all observers, and calls in progress. */
+void dn__centers_cancel_observers(void);
+
+/* Returns whether there are neither observers nor deliveries, calls nor services. */
+bool dn__centers_are_idle(void);
+
+/* Sends what waits for the bus, until a deadline, and closes the centers, whose threads then end.
+ * Each center starts afresh at its next use. While they are idle and no call is running. */
+void dn__centers_close(uint64_t deadline_us, dn__link *ret_hubs);
+
+/* Frees what the closed centers had, when their threads have ended. */
+void dn__centers_free(dn__link *hubs);

@@ -1,5 +1,5 @@
 /* Ends all centers of a process: before it exits, or so that nothing of them remains. */
-#include "center/close.h"
+#include "center/center.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,7 +7,6 @@
 
 #include "bus/dbus.h"
 #include "calls/calls.h"
-#include "center/bus.h"
 #include "delivery/delivery.h"
 #include "delivery/executor.h"
 #include "delivery/hub.h"

@@ -4,9 +4,7 @@
 
 #include "bus/dbus.h"
 #include "calls/calls.h"
-#include "center/bus.h"
 #include "center/center.h"
-#include "center/close.h"
 #include "center/table.h"
 #include "darwinnotify/error.h"
 #include "delivery/delivery.h"

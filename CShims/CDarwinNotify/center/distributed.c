@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include "bus/dbus.h"
-#include "center/bus.h"
 #include "center/center.h"
-#include "center/close.h"
 #include "darwinnotify/distributed.h"
 #include "delivery/delivery.h"
 #include "delivery/fanout.h"

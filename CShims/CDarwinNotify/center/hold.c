@@ -1,5 +1,5 @@
 /* Holds a name: while held, its posts are counted and received. */
-#include "center/hold.h"
+#include "center/observe.h"
 
 #include <assert.h>
 #include <errno.h>

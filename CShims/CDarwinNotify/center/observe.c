@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "center/center.h"
-#include "center/hold.h"
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
 #include "util/call.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "center/close.h"
+#include "center/center.h"
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
 #include "notify/delivery.h"

@@ -3,7 +3,6 @@
 #include <darwinnotify/error.h>
 #include <notify_private.h>
 
-#include "center/bus.h"
 #include "center/center.h"
 #include "delivery/hub.h"
 #include "notify/token.h"

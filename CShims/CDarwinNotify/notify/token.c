@@ -5,8 +5,7 @@
 #include <darwinnotify/error.h>
 #include <notify_private.h>
 
-#include "center/bus.h"
-#include "center/hold.h"
+#include "center/center.h"
 #include "center/observe.h"
 #include "notify/registry.h"
 #include "util/call.h"

@@ -3,10 +3,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "util/bell.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
@@ -14,11 +15,27 @@
 #include "util/queue.h"
 #include "util/thread.h"
 
+/* How often a thread looks for work whose bell was closed. */
+#define BROKEN_US (100 * DN__US_PER_MS)
+
+/* Wakes a thread that polls.
+ *
+ * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
+ * their numbers, and nothing is ever written to or read from those. The pipe is not replaced: from
+ * then on nobody can wake the thread, which looks for work by itself. */
+typedef struct bell {
+        int read_fd;
+        int write_fd;
+        dn__fork_guard *read_guard;
+        dn__fork_guard *write_guard;
+        _Atomic bool is_broken; /* an end of it was closed by others */
+} bell;
+
 struct dn__loop {
         dn__loop_options options;
         _Atomic(dn__wake_word *) word;
         dn__wake_word own_word;
-        dn__bell bell; /* of a loop that polls */
+        bell bell; /* of a loop that polls */
         _Atomic(dn__source *) guest;
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
@@ -45,6 +62,47 @@ bool dn__loop_is_current(const dn__loop *loop)
         return current == loop;
 }
 
+/* --- The bell ---------------------------------------------------------------------------------- */
+
+static int bell_init(bell *bell)
+{
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+                return -errno;
+        bell->read_fd = fds[0];
+        bell->write_fd = fds[1];
+        bell->read_guard = dn__fork_guard_new(fds[0]);
+        bell->write_guard = dn__fork_guard_new(fds[1]);
+        return 0;
+}
+
+static void bell_deinit(bell *bell)
+{
+        bell->read_guard = dn__fork_guard_close(bell->read_guard, bell->read_fd);
+        bell->write_guard = dn__fork_guard_close(bell->write_guard, bell->write_fd);
+}
+
+/* If it was closed, that has woken the thread. */
+static void bell_ring(const bell *bell)
+{
+        if (!atomic_load(&bell->is_broken) && dn__fork_guard_is_intact(bell->write_guard))
+                (void)!write(bell->write_fd, "", 1);
+}
+
+/* Takes what poll() reported. The end of a closed writer is an event, too. */
+static void bell_take(bell *bell, short events)
+{
+        char bytes[64];
+
+        if (events == POLLIN && dn__fork_guard_is_intact(bell->read_guard))
+                (void)!read(bell->read_fd, bytes, sizeof(bytes));
+        else if (events)
+                atomic_store(&bell->is_broken, true);
+}
+
+/* --- Creation ---------------------------------------------------------------------------------- */
+
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 {
         dn__loop *loop = calloc(1, sizeof(*loop));
@@ -52,7 +110,7 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 
         if (!loop)
                 return -ENOMEM;
-        r = options->polls ? dn__bell_init(&loop->bell) : 0;
+        r = options->polls ? bell_init(&loop->bell) : 0;
         if (r < 0) {
                 free(loop);
                 return r;
@@ -67,7 +125,7 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 static void loop_free(dn__loop *loop)
 {
         if (loop->options.polls)
-                dn__bell_deinit(&loop->bell);
+                bell_deinit(&loop->bell);
         dn__queue_deinit(&loop->queue);
         dn__lock_deinit(&loop->lock);
         free(loop);
@@ -130,7 +188,7 @@ void dn__loop_wake(dn__loop *loop)
         if (!loop->options.polls) {
                 dn__wake_ring(word, scope_of(loop, word));
         } else if ((mark = dn__wake_mark(word))) {
-                dn__bell_ring(&loop->bell);
+                bell_ring(&loop->bell);
                 dn__wake_settle(word, mark);
         }
 }
@@ -169,13 +227,15 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
 static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
+        bool is_broken = atomic_load(&loop->bell.is_broken);
+        uint64_t look_us = is_broken ? dn__clock_after_us(BROKEN_US) : DN__NEVER;
 
-        *wake = (struct pollfd){
-                .fd = dn__bell_prepare(&loop->bell, &turn->first_us), .events = POLLIN
-        };
+        *wake = (struct pollfd){ is_broken ? -1 : loop->bell.read_fd, .events = POLLIN };
+        if (look_us < turn->first_us)
+                turn->first_us = look_us;
         if (dn__wake_fall_asleep(atomic_load(&loop->word)))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
-        dn__bell_take(&loop->bell, wake->revents);
+        bell_take(&loop->bell, wake->revents);
 }
 
 /* Once another loop may sleep on the word, this one does not. */
