@@ -162,7 +162,7 @@ int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline
                 return r < 0 ? r : 0;
         /* A caller that does not wait for the answer is later told of what was posted in the
          * meantime. */
-        dbus->has_unasked = true;
+        dbus->rules.has_gap = true;
         return may_wait ? DN_NOT_CONNECTED : dn__dbus_report(dbus);
 }
 

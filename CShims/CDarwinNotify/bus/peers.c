@@ -86,14 +86,11 @@ static bool make_room(dn__peers *peers)
 {
         if (peers->by_name.n_entries < DN__PEERS_MAX)
                 return true;
-        for (dn__link *link = peers->by_age.next; link != &peers->by_age; link = link->next) {
-                dn__peer *oldest = DN__CONTAINER(link, dn__peer, link);
-
-                if (oldest->n_posts)
-                        continue;
-                dn__peers_forget(peers, oldest);
-                return true;
-        }
+        DN__LIST_EACH(dn__peer, oldest, &peers->by_age, link)
+                if (!oldest->n_posts) {
+                        dn__peers_forget(peers, oldest);
+                        return true;
+                }
         return false;
 }
 

@@ -54,9 +54,8 @@ static bool add_waiting(dn__dbus *dbus, const dn__post *post, dn__peer *peer)
 
 static bool is_waiting(const dn__peer *peer, const dn__post *post)
 {
-        for (dn__link *link = peer->posts.next; link != &peer->posts; link = link->next)
-                if (strcmp(DN__CONTAINER(link, dn__waiting_post, peer_link)->post.name.text,
-                           post->name.text) == 0)
+        DN__LIST_EACH(const dn__waiting_post, waiting, &peer->posts, peer_link)
+                if (strcmp(waiting->post.name.text, post->name.text) == 0)
                         return true;
         return false;
 }

@@ -22,13 +22,6 @@ void dn__rules_deinit(dn__rules *rules)
         dn__map_deinit(&rules->by_interface);
 }
 
-static dn__rule *next_rule(const dn__rules *rules, const dn__rule *rule)
-{
-        dn__map_entry *entry = dn__map_next(&rules->by_interface, rule ? &rule->entry : NULL);
-
-        return entry ? DN__CONTAINER(entry, dn__rule, entry) : NULL;
-}
-
 static void tell_removal(const dn__rule *rule)
 {
         dn__connection *connection = rule->rules->connection;
@@ -42,7 +35,7 @@ static void tell_removal(const dn__rule *rule)
  * the wide rule takes effect are found by their generation. */
 static void release_one_rule(dn__rules *rules)
 {
-        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule)) {
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry) {
                 if (rule->state != DN__RULE_ACTIVE)
                         continue;
                 tell_removal(rule);
@@ -53,7 +46,7 @@ static void release_one_rule(dn__rules *rules)
 
 static void ask_for_absent(dn__rules *rules)
 {
-        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 if (rule->state == DN__RULE_ABSENT)
                         ask(rule);
 }
@@ -138,7 +131,7 @@ static void add_wide(dn__rules *rules)
 
 static bool is_wide_needed(const dn__rules *rules)
 {
-        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 if (rule->state == DN__RULE_REFUSED)
                         return true;
         return rules->n_wide > 0;
@@ -221,8 +214,9 @@ void dn__rules_decide(dn__rules *rules, bool is_native)
         rules->n_asked -= rules->is_undecided;
         rules->is_undecided = false;
         rules->is_native = is_native;
-        for (dn__rule *rule = next_rule(rules, NULL); rule && !is_native;
-             rule = next_rule(rules, rule))
+        if (is_native)
+                return;
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 widen(rule);
 }
 
@@ -245,7 +239,7 @@ void dn__rules_connected(dn__rules *rules)
 
 void dn__rules_disconnected(dn__rules *rules)
 {
-        for (dn__rule *rule = next_rule(rules, NULL); rule; rule = next_rule(rules, rule))
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 forget(rule);
         forget(&rules->wide);
         rules->n_asked -= rules->is_undecided;

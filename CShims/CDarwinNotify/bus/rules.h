@@ -39,8 +39,8 @@ typedef struct dn__rules {
         size_t n_asked;     /* questions, the one awaited below included */
         bool is_native;     /* counted names need the plain path only; set by native.c */
         bool is_undecided;  /* whether that is so */
-        bool has_gap; /* signals of a confirmed name may have been missed; set here, reset by the
-                       * owner */
+        bool has_gap; /* signals may have preceded a rule; set here and by the owner, who resets
+                       * it */
 } dn__rules;
 
 void dn__rules_init(dn__rules *rules, dn__connection *connection);

@@ -93,7 +93,7 @@ static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         atomic_store(&dbus->is_tried, true);
         dbus->connected_us = dn__clock_now_us();
         dbus->counts.n_connects++;
-        dbus->has_unasked = true;
+        dbus->rules.has_gap = true;
         dn__numbers_forget_all(&dbus->numbers);
         if (!dn__rules_are_empty(&dbus->rules))
                 dn__native_begin(&dbus->native);
@@ -112,15 +112,12 @@ static void stepped(dn__dbus *dbus, bool was_ready, size_t n_asked)
         if (dbus->rules.n_asked != n_asked)
                 dn__condition_broadcast(&dbus->changed);
         dn__dbus_note_written(dbus);
-        dbus->has_unasked = dbus->has_unasked || dbus->rules.has_gap;
-        dbus->rules.has_gap = false;
-        if (dbus->rules.n_asked == 0)
-                dn__native_settle(&dbus->native);
-        if (dbus->has_unasked && dn__connection_is_ready(&dbus->connection) &&
-            dbus->rules.n_asked == 0) {
-                dbus->has_unasked = false;
+        if (dbus->rules.n_asked > 0 || !dn__connection_is_ready(&dbus->connection))
+                return;
+        dn__native_settle(&dbus->native);
+        if (dbus->rules.has_gap)
                 dbus->missed_us = 0;
-        }
+        dbus->rules.has_gap = false;
 }
 
 /* Returns whether there may be more; `message` is the previous message and, on return, the new

@@ -58,7 +58,6 @@ struct dn__dbus {
         uint64_t reserved_us DN__GUARDED_BY(&lock); /* when a reserved name was last sent, or 0 */
         bool is_started DN__GUARDED_BY(&lock);
         bool is_closed DN__GUARDED_BY(&lock);
-        bool has_unasked DN__GUARDED_BY(&lock); /* signals may have preceded a rule */
         size_t n_backlog DN__GUARDED_BY(&lock); /* messages since the last check for missed posts */
         uint64_t connect_us DN__GUARDED_BY(&lock);
         uint64_t connected_us DN__GUARDED_BY(&lock);

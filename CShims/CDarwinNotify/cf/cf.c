@@ -241,14 +241,12 @@ static bool take_match(const key *key, const char *name, const void *object,
                 return false; /* nothing can be registered in that case either */
         DN__HOLD(&table->lock);
         list = list_of(table, key);
-        for (dn__link *link = list->next; link != list; link = link->next) {
-                registration *found = DN__CONTAINER(link, registration, link);
-
+        DN__LIST_EACH(registration, found, list, link) {
                 if (!matches(found, key, name, object))
                         continue;
                 atomic_store(&found->is_removed, true);
                 *ret_handle = dn_observer_ref(found->handle);
-                dn__list_remove(link);
+                dn__list_remove(&found->link);
                 return true;
         }
         return false;

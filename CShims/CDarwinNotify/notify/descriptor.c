@@ -88,9 +88,7 @@ static shared_pipe *pipe_find(int read_fd)
         if (!list)
                 return NULL;
         DN__HOLD(&list->lock);
-        for (dn__link *link = list->head.next; link != &list->head; link = link->next) {
-                shared_pipe *pipe = DN__CONTAINER(link, shared_pipe, link);
-
+        DN__LIST_EACH(shared_pipe, pipe, &list->head, link) {
                 if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
                         continue;
                 pipe->n_tokens++;

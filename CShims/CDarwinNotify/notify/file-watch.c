@@ -233,14 +233,10 @@ static void renew(files *files) DN__REQUIRES(&files->lock)
 /* Where no more can be listened to, the next event anywhere is the next occasion. */
 static void look_at_all(files *files)
 {
-        dn__link *head = &files->watches;
-
         DN__HOLD(&files->lock);
         atomic_store(&files->has_ended_some, false);
         renew(files);
-        for (dn__link *link = head->next; link != head; link = link->next) {
-                dn__file_watch *watch = DN__CONTAINER(link, dn__file_watch, link);
-
+        DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
                 (void)listen_along(files->fd, watch->path);
                 watch->is_due |= (read_status(watch) & watch->flags) != 0;
         }
@@ -249,12 +245,8 @@ static void look_at_all(files *files)
 /* Returns whether there was one. */
 static bool take_due(files *files, void (**ret_changed)(int token), int *ret_token)
 {
-        dn__link *head = &files->watches;
-
         DN__HOLD(&files->lock);
-        for (dn__link *link = head->next; link != head; link = link->next) {
-                dn__file_watch *watch = DN__CONTAINER(link, dn__file_watch, link);
-
+        DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
                 if (!watch->is_due)
                         continue;
                 watch->is_due = false;
