@@ -193,7 +193,7 @@ DN_EXPORT uint32_t notify_resume(int token);
  * process has a registration for the name; a `self.` name has its own in each process.
  *
  * Returns:  NOTIFY_STATUS_OK, also when it is refused; _INVALID_TOKEN.
- * Threads:  any. Takes no lock, makes no system call (except for the reserved names above).
+ * Threads:  any.
  * Apple:    also for other users, where access allows it; a user's table is private here.
  */
 DN_EXPORT uint32_t notify_set_state(int token, uint64_t state64);

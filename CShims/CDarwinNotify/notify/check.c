@@ -97,20 +97,6 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         return status;
 }
 
-/* Cancelling the token waits for threads setting its state, since the memory may then be reused for
- * another name. */
-static bool set(dn__token *token, int number, uint64_t state)
-{
-        bool is_valid;
-
-        atomic_fetch_add(&token->n_setting, 1);
-        is_valid = dn__token_is(token, number);
-        if (is_valid)
-                dn__counter_set_state(atomic_load(&token->counter), state);
-        atomic_fetch_sub(&token->n_setting, 1);
-        return is_valid;
-}
-
 /* Others do not see what is set in a table that they have left. */
 static bool have_followed(void)
 {
@@ -128,17 +114,16 @@ uint32_t notify_set_state(int number, uint64_t state64)
         DN__CALL();
         dn__token *token = dn__registry_find(number);
         uint32_t status;
-        bool may_set;
 
         if (!token)
                 return NOTIFY_STATUS_INVALID_TOKEN;
         status = dn__token_check_options(atomic_load(&token->reach));
-        may_set = !atomic_load(&token->is_reserved) || dn__registry_may_set_state(number);
         if (!dn__token_is(token, number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
-        if (status != NOTIFY_STATUS_OK || !may_set)
+        if (status != NOTIFY_STATUS_OK)
                 return status;
-        if (!set(token, number, state64) || (have_followed() && !set(token, number, state64)))
+        if (!dn__registry_set_state(number, state64) ||
+            (have_followed() && !dn__registry_set_state(number, state64)))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         return NOTIFY_STATUS_OK;
 }

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <notify_private.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,7 +91,6 @@ static void publish(registry *registry, dn__token *token, int number,
         atomic_store(&token->n_alone, 0);
         atomic_store(&token->reach, name->reach);
         atomic_store(&token->is_delivered, registration->observer != NULL);
-        atomic_store(&token->is_reserved, name->is_reserved);
         /* Makes the first check succeed: the token has seen one post fewer than there were. */
         atomic_store(&token->word, dn__word_make(number, dn__token_count_posts(token) - 1));
         atomic_store(place_of(registry, number), token);
@@ -140,8 +138,6 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
                 return false;
         atomic_store(place_of(registry, number), NULL);
         atomic_store(&token->word, 0);
-        while (atomic_load(&token->n_setting))
-                (void)sched_yield();
         *ret_registration = token->registration;
         token->registration = (dn__registration){ 0 };
         token->next_free = registry->free_tokens;
@@ -186,17 +182,20 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch)
         return is_set;
 }
 
-bool dn__registry_may_set_state(int number)
+/* Under the lock the memory cannot become that of another name. */
+bool dn__registry_set_state(int number, uint64_t state)
 {
         registry *registry = dn__process_state_find(&shared);
         dn__token *token = acquire_token(registry, number);
-        bool may;
+        const dn__name *name;
 
         if (!token)
                 return false;
-        may = dn__name_may_post(&token->registration.topic->name, geteuid());
+        name = &token->registration.topic->name;
+        if (!name->is_reserved || dn__name_may_post(name, geteuid()))
+                dn__counter_set_state(atomic_load(&token->counter), state);
         dn__lock_release(&registry->lock);
-        return may;
+        return true;
 }
 
 /* --- Emptying ----------------------------------------------------------------------------- */

@@ -23,11 +23,9 @@ typedef struct dn__registration {
 typedef struct dn__token {
         _Atomic uint64_t word; /* the number above the 32-bit count of posts seen; 0: unused */
         _Atomic(dn__counter *) counter;
-        _Atomic uint32_t n_setting; /* threads currently setting the state */
         _Atomic uint32_t n_alone;   /* posts to this token only */
         _Atomic dn__reach reach;    /* of the name */
         _Atomic bool is_delivered; /* posts are delivered, not only checked */
-        _Atomic bool is_reserved;  /* the name is restricted to certain users */
         dn__registration registration; /* guarded by the registry's lock */
         struct dn__token *next_free;   /* likewise */
 } dn__token;
@@ -78,8 +76,8 @@ bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_ob
  * the caller keeps the watch. */
 bool dn__registry_set_watch(int number, dn__file_watch *watch);
 
-/* Returns whether this user may set the state of the token's name. */
-bool dn__registry_may_set_state(int number);
+/* Sets the state of the token's name if this user may. Returns whether the token exists. */
+bool dn__registry_set_state(int number, uint64_t state);
 
 /* Returns the number of a token, or 0 at the end. `place` is 0 for the first one, and then where
  * the next call goes on. */

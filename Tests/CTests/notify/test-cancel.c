@@ -2,7 +2,6 @@
 #include <limits.h>
 
 #include "notify-tally.h"
-#include "notify/registry.h"
 
 #define N "cancel"
 
@@ -100,29 +99,6 @@ TEST_NO_BUS(laterTokensNeverTakeThePlaceOfAnEarlierOne)
                 CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         }
         CHECK_EQ(notify_check(first, &changed), NOTIFY_STATUS_OK);
-}
-
-static dn__token *being_set; /* until a cancellation has looked twice */
-static unsigned n_looks;
-
-/* Overrides libc's. */
-int sched_yield(void)
-{
-        if (being_set && ++n_looks == 2)
-                atomic_fetch_sub(&being_set->n_setting, 1);
-        return 0;
-}
-
-/* It would set the state of the name that gets the memory next. */
-TEST_NO_BUS(cancellationWaitsForAThreadThatSetsTheState)
-{
-        int token;
-
-        CHECK_EQ(notify_register_check("self.x", &token), NOTIFY_STATUS_OK);
-        being_set = dn__registry_find(token);
-        atomic_fetch_add(&being_set->n_setting, 1);
-        cancel(token);
-        CHECK_EQ(n_looks, 2);
 }
 
 TEST_MAIN()
