@@ -57,19 +57,6 @@ TEST_ON_BUS(endlessPostsLeaveRoomForPostsOfOthers)
         end(bus);
 }
 
-TEST_ON_BUS(endlessPostsLeaveRoomForNewObservers)
-{
-        test_bus *bus = prepare();
-        static tally seen = {0};
-
-        begin();
-        dn_observer *observer = tally_observe_soon(dn_center_darwin(), "new", &seen);
-        post_elsewhere("new", 1, "return");
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
-        tally_drop(observer);
-        end(bus);
-}
-
 TEST_ON_BUS(flushReturnsDespiteEndlessPosts)
 {
         test_bus *bus = prepare();

@@ -1,5 +1,4 @@
 /* Common D-Bus programs as posters. */
-#include "bus/wire.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
@@ -96,53 +95,6 @@ TEST_ON_BUS(unicastSelfNamesAreIgnored)
         CHECK_EQ(n_ignored(), before + 1);
         post_ok(dn_center_darwin(), "self.secret");
         WAIT_UNTIL_EQ(seen.n_calls, 1);
-}
-
-TEST_ON_BUS(selfNamesThatMatchAWideRuleAreIgnored)
-{
-        test_bus_limits limits = {.max_match_rules = 20};
-        test_bus *bus = test_bus_start(NULL, &limits);
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally many = {0}, secret = {0};
-        char name[32];
-
-        test_bus_use(bus);
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        for (int i = 0; i < 30; i++) { /* more than the maximum number of rules */
-                snprintf(name, sizeof name, "many.%d", i);
-                tally_observe(dn_center_darwin(), name, &many);
-        }
-        tally_observe(dn_center_darwin(), "self.secret", &secret);
-        fence_bus(peer);
-        uint64_t before = n_ignored();
-        test_peer_post(peer, "self.secret");
-        fence_bus(peer);
-        CHECK_EQ(secret.n_calls, 0);
-        CHECK_EQ(n_ignored(), before + 1);
-}
-
-TEST_ON_BUS(namesThatAreTooLongAreIgnored)
-{
-        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        char name[DN_NAME_MAX_BYTES + 2] = "", interface[DN__WIRE_INTERFACE_BYTES];
-        test_signal own;
-        static tally seen = {0};
-
-        learn_own_name(peer, &own);
-        memset(name, 'n', DN_NAME_MAX_BYTES);
-        tally_observe(dn_center_darwin(), name, &seen);
-        dn__wire_write_interface(&dn__wire_darwin,
-                                 &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
-        test_peer_post_to(peer, own.sender, interface, name);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        uint64_t before = n_ignored();
-        name[DN_NAME_MAX_BYTES] = 'n';
-        dn__wire_write_interface(&dn__wire_darwin,
-                                 &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
-        test_peer_post_to(peer, own.sender, interface, name);
-        fence_bus(peer);
-        CHECK_EQ(seen.n_calls, 1);
-        CHECK_EQ(n_ignored(), before + 1);
 }
 
 TEST_MAIN()

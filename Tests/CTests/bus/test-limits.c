@@ -105,21 +105,6 @@ TEST_ON_BUS(tooManyWaitingNamesAreReported)
         WAIT_UNTIL_EQ(own.n_posts, 2);
 }
 
-TEST_ON_BUS(registrationOnAStalledBusReturnsAndWorksLater)
-{
-        test_bus *bus = test_bus_begin();
-        static tally seen = {0};
-
-        post_ok(dn_center_darwin(), "hello");
-        test_bus_pause(bus);
-        uint64_t before_us = test_now_us();
-        tally_observe_soon(dn_center_darwin(), "N", &seen);
-        CHECK(test_now_us() - before_us < TEST_STUCK_US);
-        test_bus_resume(bus);
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        WAIT_UNTIL((test_peer_post(peer, "N"), seen.n_posts > 0));
-}
-
 TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 {
         test_bus_limits limits = {.max_match_rules = 20};

@@ -21,25 +21,19 @@ static const char *encoded(const char *name)
 
 TEST_NO_BUS(readableNamesStayReadable)
 {
-        CHECK_STREQ(encoded("com.example.changed"), "com.example.changed");
-        CHECK_STREQ(encoded("com.example.my-app.changed"), "com.example.my_2dapp.changed");
-        CHECK_STREQ(encoded("a_b"), "a_5fb");
-        CHECK_STREQ(encoded("caf\xc3\xa9"), "caf_c3_a9");
-}
+        static const char *const pairs[][2] = {
+                {"com.example.changed", "com.example.changed"},
+                {"com.example.my-app.changed", "com.example.my_2dapp.changed"},
+                {"a_b", "a_5fb"}, {"A", "A"}, {"'", "_27"}, {"caf\xc3\xa9", "caf_c3_a9"},
+                /* Dots that are not between elements. */
+                {".", "_2e"}, {".a", "_2ea"}, {"a.", "a_2e"}, {"a..b", "a_2e_2eb"},
+                {"a...b", "a_2e_2e_2eb"},
+                /* Digits at the beginning of an element. */
+                {"1a.2b3", "_31a._32b3"}, {"a..2", "a_2e_2e2"},
+        };
 
-TEST_NO_BUS(dotsNotBetweenElementsAreEscaped)
-{
-        CHECK_STREQ(encoded("."), "_2e");
-        CHECK_STREQ(encoded(".a"), "_2ea");
-        CHECK_STREQ(encoded("a."), "a_2e");
-        CHECK_STREQ(encoded("a..b"), "a_2e_2eb");
-        CHECK_STREQ(encoded("a...b"), "a_2e_2e_2eb");
-}
-
-TEST_NO_BUS(leadingDigitsOfElementsAreEscaped)
-{
-        CHECK_STREQ(encoded("1a.2b3"), "_31a._32b3");
-        CHECK_STREQ(encoded("a..2"), "a_2e_2e2");
+        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+                CHECK_STREQ(encoded(pairs[i][0]), pairs[i][1]);
 }
 
 TEST_NO_BUS(longNamesBecomeTheirHash)

@@ -119,19 +119,6 @@ TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
                 CHECK_STREQ(test_child_ask(child, "post"), "done");
 }
 
-TEST_NO_BUS(variableIsReadAgainAfterAShutdown)
-{
-        test_child *child;
-
-        test_bus_use_none();
-        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
-        child = test_spawn_role("chatter", NULL);
-        await_line(child, "shares the table ", "");
-        CHECK_STREQ(test_child_read_line(child), "done");
-        CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
-        CHECK_STREQ(test_child_ask(child, "post"), "done"); /* not that it shares the table */
-}
-
 TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
 {
         static const char *const values[] = {"0", "1"};

@@ -168,49 +168,4 @@ TEST(everyDescriptorClosesAtAnExecAndInAForkedChild)
         CHECK_EQ(test_wait_for(pid), 2); /* the pipe that was given to the host */
 }
 
-/* --- a daemon --------------------------------------------------------------------------------- */
-
-static void become_daemon(void)
-{
-        if (fork() > 0)
-                _exit(0);
-        (void)setsid();
-        if (fork() > 0)
-                _exit(0);
-        CHECK_EQ(syscall(SYS_close_range, 0U, ~0U, 0U), 0);
-        for (int i = 0; i < 3; i++)
-                CHECK_EQ(open("/dev/null", O_RDWR), i);
-}
-
-/* It used the library before, and answers one post. */
-ROLE(daemon)
-{
-        use_everything();
-        become_daemon();
-        tally_observe_soon(dn_center_darwin(), "question", &heard);
-        post_soon(dn_center_darwin(), "ready");
-        WAIT_UNTIL_EQ(heard.n_posts, 1);
-        post_soon(dn_center_darwin(), "answer");
-        (void)dn_flush(TEST_DEADLINE_US);
-        _exit(0);
-}
-
-TEST(daemonTalksAfterItHasForkedAndClosedEverything)
-{
-        test_bus_begin();
-        tally ready = {0}, answered = {0};
-
-        if (TEST_HAS_SANITIZER)
-                SKIP("with a sanitizer a fork waits until the other threads rest");
-        tally_drop(tally_observe(dn_center_darwin(), "unused", &ready));
-        dn_observer *first = tally_observe(dn_center_darwin(), "ready", &ready);
-        dn_observer *second = tally_observe(dn_center_darwin(), "answer", &answered);
-        CHECK_EQ(test_child_wait(test_spawn_role("daemon", NULL)), 0);
-        WAIT_UNTIL_EQ(ready.n_posts, 1);
-        post_ok(dn_center_darwin(), "question");
-        WAIT_UNTIL_EQ(answered.n_posts, 1);
-        tally_drop(first);
-        tally_drop(second);
-}
-
 TEST_MAIN()

@@ -194,12 +194,6 @@ static void *keep_posting(void *name)
         return NULL;
 }
 
-static void *post_locally(void *name)
-{
-        post_ok(dn_center_local(), name);
-        return NULL;
-}
-
 TEST(postsOfOtherThreadsWaitAndGoOn)
 {
         enum { N_THREADS = 3, N_ROUNDS = TEST_HAS_SANITIZER ? 5 : 30 };
@@ -256,29 +250,6 @@ TEST(forkedChildShutsDownItsOwnAlone)
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         shut_down();
         CHECK_EQ(seen.n_destroyed, 1);
-}
-
-/* A call of a thread that does not exist in the child does not count there. */
-TEST_ON_BUS(childForkedDuringACallOfAnotherThreadShutsDown)
-{
-        test_bus_begin();
-        tally held = {.holds = true};
-        pthread_t thread;
-        pid_t pid;
-
-        if (TEST_HAS_SANITIZER)
-                SKIP("with a sanitizer a fork waits until the other threads rest");
-        observe(dn_center_local(), "held", &held);
-        CHECK_EQ(pthread_create(&thread, NULL, post_locally, "held"), 0);
-        WAIT_UNTIL(held.n_calls > 0);
-        pid = test_fork();
-        if (pid == 0)
-                exit(forked_child());
-        CHECK_EQ(test_wait_for(pid), 0);
-        CHECK_EQ(dn_shutdown(), -EBUSY);
-        held.holds = false;
-        CHECK_EQ(pthread_join(thread, NULL), 0);
-        shut_down();
 }
 
 /* --- callbacks -------------------------------------------------------------------------------- */

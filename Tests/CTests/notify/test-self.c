@@ -7,17 +7,6 @@
 
 #define SECRET "self.secret"
 
-/* A registration of each kind for a name, with what it received. */
-typedef struct everything {
-        int check;
-        int plain;
-        int signal;
-        int descriptor;
-        int callback;
-        int fd;
-        _Atomic uint64_t n_calls;
-} everything;
-
 static _Atomic unsigned n_signals;
 
 static void count_signal(int number)
@@ -26,83 +15,57 @@ static void count_signal(int number)
         n_signals++;
 }
 
-static void count_own_call(int token, void *context)
+/* A token of each kind, and what they received. */
+static int tokens[N_KINDS], fd;
+static tally called;
+
+static void register_everything(const char *name)
 {
-        everything *self = context;
-
-        CHECK_EQ(token, self->callback);
-        self->n_calls++;
-}
-
-static void register_everything(everything *self, const char *name)
-{
-        dn_token_handler handler = {.invoke = count_own_call, .context = self};
-
         CHECK(signal(SIGUSR1, count_signal) != SIG_ERR);
-        CHECK_EQ(notify_register_check(name, &self->check), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_plain(name, &self->plain), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_signal(name, SIGUSR1, &self->signal), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_file_descriptor(name, &self->fd, 0, &self->descriptor),
+        tokens[KIND_CHECK] = add_check(name);
+        CHECK_EQ(notify_register_plain(name, &tokens[KIND_PLAIN]), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_signal(name, SIGUSR1, &tokens[KIND_SIGNAL]), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_register_file_descriptor(name, &fd, 0, &tokens[KIND_DESCRIPTOR]),
                  NOTIFY_STATUS_OK);
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &self->callback),
-                 NOTIFY_STATUS_OK);
+        tokens[KIND_CALLBACK] = add_callback(name, &called);
 }
 
-/* Checks every token: all are true, or all are false. */
-static void check_everything(const everything *self, bool expected)
+static void check_everything(bool expected)
 {
-        CHECK_EQ(is_changed(self->check), expected);
-        CHECK_EQ(is_changed(self->plain), expected);
-        CHECK_EQ(is_changed(self->signal), expected);
-        CHECK_EQ(is_changed(self->descriptor), expected);
-        CHECK_EQ(is_changed(self->callback), expected);
+        for (int kind = 0; kind < N_KINDS; kind++)
+                CHECK_EQ(is_changed(tokens[kind]), expected);
 }
 
-static void check_one_delivery(everything *self, unsigned n_before)
+static void post_and_expect_one_delivery(const char *name)
 {
+        uint64_t n_calls = called.n_calls, n = n_signals;
         uint32_t written;
 
-        WAIT_UNTIL_EQ(self->n_calls, n_before + 1);
-        WAIT_UNTIL_EQ(n_signals, n_before + 1);
-        CHECK_EQ(read(self->fd, &written, sizeof written), sizeof written);
-        CHECK_EQ(ntohl(written), self->descriptor);
-}
-
-static void cancel_everything(const everything *self)
-{
-        CHECK_EQ(notify_cancel(self->check), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(self->plain), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(self->signal), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(self->descriptor), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(self->callback), NOTIFY_STATUS_OK);
-        CHECK(!notify_is_valid_token(self->check));
-        CHECK(!notify_is_valid_token(self->callback));
+        post(name);
+        WAIT_UNTIL_EQ(called.n_calls, n_calls + 1);
+        WAIT_UNTIL_EQ(n_signals, n + 1);
+        CHECK_EQ(read(fd, &written, sizeof written), sizeof written);
+        CHECK_EQ(ntohl(written), tokens[KIND_DESCRIPTOR]);
 }
 
 static void use_everything(const char *name)
 {
-        static everything all = {0};
-        uint64_t state = 1;
-
-        register_everything(&all, name);
-        check_everything(&all, true);
-        check_everything(&all, false);
-        CHECK_EQ(notify_get_state(all.signal, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, 0);
-        for (unsigned i = 0; i < 10; i++) {
-                CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
-                check_one_delivery(&all, i);
-                check_everything(&all, true);
-                check_everything(&all, false);
+        register_everything(name);
+        check_everything(true);
+        check_everything(false);
+        CHECK_EQ(get_state(tokens[KIND_SIGNAL]), 0);
+        for (int i = 0; i < 3; i++) {
+                post_and_expect_one_delivery(name);
+                check_everything(true);
+                check_everything(false);
         }
-        CHECK_EQ(notify_set_state(all.callback, UINT64_MAX - 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_get_state(all.plain, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, UINT64_MAX - 1);
-        cancel_everything(&all);
-        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(tokens[KIND_CALLBACK], UINT64_MAX - 1), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(tokens[KIND_PLAIN]), UINT64_MAX - 1);
+        for (int kind = 0; kind < N_KINDS; kind++)
+                cancel(tokens[kind]);
+        post(name);
         fence_executor();
-        CHECK_EQ(all.n_calls, 10);
-        CHECK_EQ(n_signals, 10);
+        CHECK(called.n_calls == 3 && n_signals == 3);
 }
 
 TEST_NO_BUS(everyKindOfTokenNeedsNoBus)
@@ -118,13 +81,12 @@ TEST_NO_BUS(shortestSelfNameIsValid)
 TEST_NO_BUS(thereIsNoLengthLimit)
 {
         static char name[100000], other[100000];
-        int token;
 
         memset(name, 'n', sizeof name - 1);
         memcpy(name, "self.", 5);
         memcpy(other, name, sizeof name);
         other[sizeof other - 2] = 'o';
-        CHECK_EQ(notify_register_check(other, &token), NOTIFY_STATUS_OK);
+        int token = add_check(other);
         CHECK(is_changed(token));
         use_everything(name);
         CHECK(!is_changed(token)); /* it differs only in the last byte */
@@ -133,17 +95,10 @@ TEST_NO_BUS(thereIsNoLengthLimit)
 TEST_ON_BUS(postsDoNotReachTheBus)
 {
         test_peer *peer = test_peer_begin();
-        static everything all = {0};
         test_signal first;
 
-        register_everything(&all, SECRET);
-        for (unsigned i = 0; i < 10; i++) {
-                CHECK_EQ(notify_post(SECRET), NOTIFY_STATUS_OK);
-                check_one_delivery(&all, i);
-        }
-        CHECK_EQ(notify_set_state(all.check, 1), NOTIFY_STATUS_OK);
-        cancel_everything(&all);
-        CHECK_EQ(notify_post("fence"), NOTIFY_STATUS_OK);
+        use_everything(SECRET);
+        post("fence");
         test_peer_next(peer, &first);
         CHECK_STREQ(first.name, "fence");
 }
@@ -152,21 +107,19 @@ TEST_ON_BUS(postsDoNotReachTheBus)
  * calls, the check, the state. Exits only after "fence" has arrived. */
 ROLE(listenToSecret)
 {
-        static everything all = {0}, fence = {0};
-        dn_token_handler handler = {.invoke = count_own_call, .context = &fence};
-        uint64_t state = 1;
+        static tally fence;
         char line[16];
 
-        register_everything(&all, SECRET);
-        check_everything(&all, true);
-        CHECK_EQ(dn_notify_register_callback("fence", handler, NULL, &fence.callback), 0);
+        register_everything(SECRET);
+        check_everything(true);
+        (void)add_callback("fence", &fence);
         printf("ready\n");
         while (fgets(line, sizeof line, stdin)) {
                 WAIT_UNTIL_EQ(fence.n_calls, 1);
                 fence_executor();
-                CHECK_EQ(notify_get_state(all.check, &state), NOTIFY_STATUS_OK);
-                printf("%llu %d %llu\n", (unsigned long long)all.n_calls + n_signals,
-                       is_changed(all.check), (unsigned long long)state);
+                printf("%llu %d %llu\n", (unsigned long long)called.n_calls + n_signals,
+                       is_changed(tokens[KIND_CHECK]),
+                       (unsigned long long)get_state(tokens[KIND_CHECK]));
         }
         return 0;
 }
@@ -175,14 +128,12 @@ TEST(otherProcessesReceiveNothing)
 {
         test_bus_begin();
         test_child *child = test_spawn_role("listenToSecret", NULL);
-        static everything all = {0};
 
         CHECK_STREQ(test_child_read_line(child), "ready");
-        register_everything(&all, SECRET);
-        CHECK_EQ(notify_set_state(all.plain, 7), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_post(SECRET), NOTIFY_STATUS_OK);
-        check_one_delivery(&all, 0);
-        CHECK_EQ(notify_post("fence"), NOTIFY_STATUS_OK);
+        register_everything(SECRET);
+        CHECK_EQ(notify_set_state(tokens[KIND_PLAIN], 7), NOTIFY_STATUS_OK);
+        post_and_expect_one_delivery(SECRET);
+        post("fence");
         CHECK_STREQ(test_child_ask(child, "tell"), "0 0 0");
         CHECK_EQ(test_child_wait(child), 0);
 }

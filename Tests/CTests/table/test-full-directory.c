@@ -65,25 +65,6 @@ static test_bus *begin_elsewhere(void)
         return bus;
 }
 
-TEST_ON_BUS(fullDirectoryFallsBackToTheBus)
-{
-        prepare();
-        begin_elsewhere();
-
-        for (unsigned n_filled = 0; n_filled <= N_PAGES; n_filled += n_filled < 60 ? 20 : 1) {
-                mount_small(N_PAGES * PAGE_BYTES);
-                fill(n_filled);
-                test_child *child = spawn_observer("N", "M");
-                post_elsewhere("N", 1, "_exit");
-                WAIT_UNTIL_EQ(child_posts(child, 0), 1);
-                post_elsewhere("M", 3, "_exit");
-                WAIT_UNTIL_EQ(child_posts(child, 1), 3);
-                CHECK_EQ(child_posts(child, 0), 1);
-                CHECK_EQ(test_child_wait(child), 0);
-                unmount();
-        }
-}
-
 ROLE(postMany)
 {
         char name[32];

@@ -49,26 +49,6 @@ TEST_NO_BUS(onlyASleeperMustBeWoken)
         CHECK(!dn__wake_mark(&word));
 }
 
-TEST_NO_BUS(nextRingerWakesForOneThatDied)
-{
-        dn__wake_word word = 0;
-        uint32_t first, second;
-
-        dn__wake_begin(&word);
-        CHECK(dn__wake_fall_asleep(&word));
-        first = dn__wake_mark(&word);
-        CHECK(first && dn__wake_mark(&word) == first);
-        /* A late end of one ring must not affect the next sleep. */
-        dn__wake_begin(&word);
-        CHECK(dn__wake_fall_asleep(&word));
-        second = dn__wake_mark(&word);
-        CHECK(second && second != first);
-        dn__wake_settle(&word, first);
-        CHECK_EQ(dn__wake_mark(&word), second);
-        dn__wake_settle(&word, second);
-        CHECK(!dn__wake_mark(&word));
-}
-
 static const uint32_t damages[] = { 0, 1, 2, 3, 4711, UINT32_MAX, DN__WAKE_OURS << 1 };
 
 TEST_NO_BUS(damageCountsAsARing)
