@@ -133,14 +133,13 @@ static int begin_entry(const dn__region *region, unsigned process, int fd)
         return dn__claim_take(fd, ALIVE + process);
 }
 
-/* Returns an entry, or a negative errno. */
+/* Returns an entry, or -EUSERS. A file that is removed at this moment is left like one that is
+ * removed later. */
 static int take_entry(int fd)
 {
-        struct stat status;
-
         for (unsigned i = 0; i < DN__SHM_N_PROCESSES; i++)
                 if (dn__claim_take(fd, i) == 0)
-                        return fstat(fd, &status) == 0 && status.st_nlink > 0 ? (int)i : -ENOENT;
+                        return (int)i;
         return -EUSERS;
 }
 
