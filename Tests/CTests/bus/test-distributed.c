@@ -307,28 +307,6 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
         dn_center_unref(poster);
 }
 
-/* A bus that does not read: beyond the limit, posts are refused with an error. */
-TEST_ON_BUS(whatWaitsForTheBusIsBounded)
-{
-        enum { N_MAX = 65536 };
-        test_bus *bus = test_bus_begin();
-        dn_center *center = dn_center_distributed();
-        int r = 0, n = 0;
-
-        CHECK_EQ(post_number(center, NAME, NULL, 0), 0);
-        test_bus_pause(bus);
-        while (r == 0 && n < 2 * N_MAX) {
-                r = dn_center_post(center, NAME, NULL, NULL, 0);
-                n++;
-        }
-        CHECK_EQ(r, -ENOBUFS);
-        CHECK(n > N_MAX);
-        test_bus_resume(bus);
-        CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOBUFS);
-        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        CHECK_EQ(post_number(center, NAME, NULL, 1), 0);
-}
-
 static dn_dict *dict_with_data(size_t n_bytes, int *ret_result)
 {
         dn_dict_builder *builder = dn_dict_builder_new();

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "record.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -154,6 +155,35 @@ TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)
         post_ok(dn_center_darwin(), "N");
         fence_executor();
         CHECK_EQ(seen.n_calls, 0);
+}
+
+/* A bus that does not read: beyond the limit, posts of the distributed center are refused. They
+ * leave no gap. */
+TEST_ON_BUS(whatWaitsForTheBusIsBounded)
+{
+        enum { N_MAX = 65536 };
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = NULL;
+        dn_observer *observer;
+        int r, n = 0;
+        record seen;
+
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
+        observer = record_observe(dn_center_distributed(), &(dn_filter){.name = "b"}, &seen);
+        CHECK_EQ(post_number(poster, "b", NULL, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        test_bus_pause(bus);
+        while ((r = dn_center_post(poster, "a", NULL, NULL, 0)) == 0 && n < 2 * N_MAX)
+                n++;
+        CHECK(r == -ENOBUFS && n > N_MAX);
+        CHECK_EQ(dn_center_post(poster, "b", NULL, NULL, 0), -ENOBUFS);
+        test_bus_resume(bus);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOBUFS);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        CHECK_EQ(post_number(poster, "b", NULL, 1), 0);
+        record_expect(&seen, 2, "b {\"i\": 0}\nb {\"i\": 1}\n");
+        record_drop(observer, &seen);
+        dn_center_unref(poster);
 }
 
 TEST_MAIN()

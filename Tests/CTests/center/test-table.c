@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "center/table.h"
@@ -172,6 +173,36 @@ TEST_NO_BUS(aWrongMarkIsTakenBack)
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         end_member(child);
         dn__region_close(region);
+}
+
+static struct timespec still;
+static _Atomic bool stands_still;
+
+/* Overrides libc's: a poster that has just looked does not look again while the coarse clock stands
+ * still. */
+int clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+        if (clock != CLOCK_MONOTONIC_COARSE || !stands_still)
+                return (int)syscall(SYS_clock_gettime, clock, ret_now);
+        *ret_now = still;
+        return 0;
+}
+
+TEST_NO_BUS(aPosterThatHasJustLookedSeesTheMark)
+{
+        begin_without_bus();
+        test_child *observer = spawn_member("N");
+
+        CHECK_EQ(clock_gettime(CLOCK_MONOTONIC_COARSE, &still), 0);
+        stands_still = true;
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(posts_of(observer), 1);
+        remove_table();
+        WAIT_UNTIL((post_by(observer, "M"), has_table(observer)));
+        WAIT_UNTIL_EQ(posts_of(observer), 2); /* once more */
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(posts_of(observer), 3);
+        end_member(observer);
 }
 
 /* --- Steps of a move ------------------------------------------------------------------------- */

@@ -74,6 +74,32 @@ TEST_NO_BUS(anEntryOutlastsTheDescriptorAndEndsWithTheRegion)
         dn__region_close(ours);
 }
 
+TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
+{
+        dn__region *region = open_region("key");
+
+        dn__region_mark(region);
+        uint64_t mark = dn__region_get_mark(region);
+        dn__region_mark(region);
+        dn__region_unmark(region, mark);
+        CHECK(dn__region_was_left(region));
+        dn__region_unmark(region, dn__region_get_mark(region));
+        CHECK(!dn__region_was_left(region));
+        dn__region_close(region);
+}
+
+/* Until then its holds are those of the process before. */
+TEST_NO_BUS(anEntryCountsOnceItIsCleared)
+{
+        dn__region *ours = open_region("key");
+        int fd = open(ours->file.path, O_RDWR | O_CLOEXEC);
+
+        CHECK_EQ(dn__claim_take(fd, ours->process + 1), 0);
+        CHECK(!dn__region_process_is_alive(ours, ours->process + 1));
+        CHECK_EQ(close(fd), 0);
+        dn__region_close(ours);
+}
+
 TEST_NO_BUS(theTableOfAnEarlierPlaceIsTheOneForAll)
 {
         char key[700], place[600];
@@ -288,7 +314,7 @@ TEST_NO_BUS(tableIsOpenedWhateverReplacesItMeanwhile)
                 pthread_join(threads[i], NULL);
 }
 
-static void make_file(const char *name)
+static int make_file(const char *name)
 {
         char path[700];
         int fd;
@@ -296,13 +322,13 @@ static void make_file(const char *name)
         snprintf(path, sizeof(path), "%s/darwin-notify/%s", test_directory(), name);
         fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         CHECK(fd >= 0);
-        close(fd);
+        return fd;
 }
 
 TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
 {
         dn__region *used = open_region("another bus");
-        int status;
+        int status, fd;
         pid_t pid = test_fork();
 
         if (pid == 0) {
@@ -310,15 +336,18 @@ TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
                 raise(SIGKILL);
         }
         CHECK_EQ(waitpid(pid, &status, 0), pid);
-        make_file("table1-0123456789abcdef");
-        make_file(".table-0123456789abcdef");
-        make_file(".table2-0123456789abcdef-0123456789abcdef");
-        make_file("of-somebody-else");
-        CHECK_EQ(n_files(), 6);
+        fd = make_file(".table-of-a-maker");
+        CHECK_EQ(dn__claim_take(fd, 2 * DN__SHM_N_PROCESSES), 0);
+        close(make_file("table1-0123456789abcdef"));
+        close(make_file(".table-0123456789abcdef"));
+        close(make_file(".table2-0123456789abcdef-0123456789abcdef"));
+        close(make_file("of-somebody-else"));
+        CHECK_EQ(n_files(), 7);
         dn__region_close(open_region("key"));
         CHECK_EQ(access(path_of_table("another bus"), F_OK), 0);
         CHECK_EQ(access(path_of_table("key"), F_OK), 0);
-        CHECK_EQ(n_files(), 3);
+        CHECK_EQ(n_files(), 4);
+        close(fd);
         dn__region_close(used);
 }
 

@@ -124,4 +124,23 @@ TEST(jumpingCountIsNoMorePostsThanThereCanBe)
         end();
 }
 
+/* It never decreases by itself. */
+TEST(countThatWasLoweredDoesNotHidePosts)
+{
+        static tally seen = { 0 };
+        dn__shm_slot *slot;
+
+        prepare();
+        tally_observe(dn_center_darwin(), "counted", &seen);
+        for (uint64_t i = 1; i <= 5; i++) {
+                post("counted");
+                WAIT_UNTIL_EQ(seen.n_posts, i);
+        }
+        slot = dn__slot_find(region, dn__hash64("counted", 7), "counted", 7);
+        atomic_store(&slot->generation, 1);
+        post("counted");
+        WAIT_UNTIL(seen.n_posts > 5);
+        end();
+}
+
 TEST_MAIN()
