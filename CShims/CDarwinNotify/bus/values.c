@@ -22,18 +22,13 @@ static int append_content(sd_bus_message *message, const dn_value *value)
         int boolean = value->type == DN_TYPE_BOOL && value->as.boolean;
 
         switch (value->type) {
-        case DN_TYPE_STRING:
-                return sd_bus_message_append_basic(message, 's', value->as.string);
-        case DN_TYPE_BOOL:
-                return sd_bus_message_append_basic(message, 'b', &boolean);
+        case DN_TYPE_STRING: return sd_bus_message_append_basic(message, 's', value->as.string);
+        case DN_TYPE_BOOL: return sd_bus_message_append_basic(message, 'b', &boolean);
         case DN_TYPE_DATA:
                 return sd_bus_message_append_array(message, 'y', value->as.data, value->n_bytes);
-        case DN_TYPE_DATE:
-                return sd_bus_message_append(message, "(x)", value->as.date_us);
-        case DN_TYPE_ARRAY:
-                return append_array(message, value->as.array);
-        case DN_TYPE_DICT:
-                return dn__values_append(message, value->as.dict);
+        case DN_TYPE_DATE: return sd_bus_message_append(message, "(x)", value->as.date_us);
+        case DN_TYPE_ARRAY: return append_array(message, value->as.array);
+        case DN_TYPE_DICT: return dn__values_append(message, value->as.dict);
         default:
                 return sd_bus_message_append_basic(message, *signatures[value->type],
                                                    &value->as.uint64);

@@ -43,6 +43,7 @@ static bool has_known_types(const char *signature)
 
 static bool read_distributed(sd_bus_message *message, const char *signature, dn__post *post)
 {
+        size_t n_types = strlen(signature);
         dn__body *body = &post->body;
         const char *object = NULL;
         dn_dict *user_info = NULL;
@@ -50,16 +51,11 @@ static bool read_distributed(sd_bus_message *message, const char *signature, dn_
 
         if (!has_known_types(signature))
                 return false;
-        if (strncmp(signature, "su", 2) == 0 &&
-            sd_bus_message_read_basic(message, 'u', &flags) <= 0)
-                return false;
-        if (strncmp(signature, "sus", 3) == 0 &&
-            sd_bus_message_read_basic(message, 's', &object) <= 0)
-                return false;
-        if (strncmp(signature, "susa{sv}", 8) == 0 && dn__values_read(message, &user_info) < 0)
-                return false;
-        if (strncmp(signature, "susa{sv}t", 9) == 0 &&
-            sd_bus_message_read_basic(message, 't', &body->number) <= 0) {
+        if ((n_types >= strlen("su") && sd_bus_message_read_basic(message, 'u', &flags) <= 0) ||
+            (n_types >= strlen("sus") && sd_bus_message_read_basic(message, 's', &object) <= 0) ||
+            (n_types >= strlen("susa{sv}") && dn__values_read(message, &user_info) < 0) ||
+            (n_types >= strlen("susa{sv}t") &&
+             sd_bus_message_read_basic(message, 't', &body->number) <= 0)) {
                 dn_dict_unref(user_info);
                 return false;
         }

@@ -13,12 +13,6 @@
 #define DEINITS_ADDRESS DN__CLEANUP(dn__address_deinit)
 #define DEINITS_CENSUS DN__CLEANUP(dn__census_deinit)
 
-/* Resolves the bus. Returns 0, -EINVAL or -ENOMEM. */
-static int find_bus(const char *bus, dn__address *ret_address)
-{
-        return bus && !*bus ? -EINVAL : dn__address_resolve(bus, ret_address);
-}
-
 /* Uses the table only if there is one. */
 static int take_census(const char *key, dn__census *ret_census)
 {
@@ -63,9 +57,9 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
         dn__address address DEINITS_ADDRESS = { 0 };
         int r;
 
-        if (!each)
+        if (!each || (bus && !*bus))
                 return -EINVAL;
-        r = find_bus(bus, &address);
+        r = dn__address_resolve(bus, &address);
         if (r == 0)
                 r = take_census(address.scope, &census);
         return r < 0 ? r : list(&census, each, context);

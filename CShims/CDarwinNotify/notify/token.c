@@ -13,17 +13,12 @@
 uint32_t dn__status_of(int error)
 {
         switch (error) {
-        case 0:
-                return NOTIFY_STATUS_OK;
+        case 0: return NOTIFY_STATUS_OK;
         case -EINVAL:
-        case -ENAMETOOLONG:
-                return NOTIFY_STATUS_INVALID_NAME;
-        case -EACCES:
-                return NOTIFY_STATUS_NOT_AUTHORIZED;
-        case DN_NOT_CONNECTED:
-                return NOTIFY_STATUS_SERVER_NOT_FOUND;
-        default:
-                return NOTIFY_STATUS_FAILED;
+        case -ENAMETOOLONG: return NOTIFY_STATUS_INVALID_NAME;
+        case -EACCES: return NOTIFY_STATUS_NOT_AUTHORIZED;
+        case DN_NOT_CONNECTED: return NOTIFY_STATUS_SERVER_NOT_FOUND;
+        default: return NOTIFY_STATUS_FAILED;
         }
 }
 

@@ -135,14 +135,10 @@ static bool is_value_valid(const dn_value *value)
         case DN_TYPE_STRING:
                 return value->as.string && !memchr(value->as.string, '\0', value->n_bytes) &&
                        dn__utf8_is_valid(value->as.string, value->n_bytes);
-        case DN_TYPE_DATA:
-                return value->as.data || !value->n_bytes;
-        case DN_TYPE_ARRAY:
-                return value->as.array;
-        case DN_TYPE_DICT:
-                return value->as.dict;
-        default:
-                return value->type >= DN_TYPE_STRING && value->type <= DN_TYPE_DICT;
+        case DN_TYPE_DATA: return value->as.data || !value->n_bytes;
+        case DN_TYPE_ARRAY: return value->as.array;
+        case DN_TYPE_DICT: return value->as.dict;
+        default: return value->type >= DN_TYPE_STRING && value->type <= DN_TYPE_DICT;
         }
 }
 

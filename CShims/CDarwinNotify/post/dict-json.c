@@ -82,29 +82,14 @@ static void write_base64(FILE *out, const unsigned char *bytes, size_t n_bytes)
 static void write_value(FILE *out, const dn_value *value)
 {
         switch (value->type) {
-        case DN_TYPE_STRING:
-                write_string(out, value->as.string);
-                break;
-        case DN_TYPE_BOOL:
-                (void)fputs(value->as.boolean ? "true" : "false", out);
-                break;
-        case DN_TYPE_INT64:
-                (void)fprintf(out, "%" PRId64, value->as.int64);
-                break;
-        case DN_TYPE_UINT64:
-                (void)fprintf(out, "%" PRIu64, value->as.uint64);
-                break;
-        case DN_TYPE_DOUBLE:
-                write_double(out, value->as.real);
-                break;
-        case DN_TYPE_DATA:
-                write_base64(out, value->as.data, value->n_bytes);
-                break;
-        case DN_TYPE_DATE:
-                write_date(out, value->as.date_us);
-                break;
-        default:
-                write_container(out, dn__value_get_container(value), value->type == DN_TYPE_DICT);
+        case DN_TYPE_STRING: write_string(out, value->as.string); break;
+        case DN_TYPE_BOOL: (void)fputs(value->as.boolean ? "true" : "false", out); break;
+        case DN_TYPE_INT64: (void)fprintf(out, "%" PRId64, value->as.int64); break;
+        case DN_TYPE_UINT64: (void)fprintf(out, "%" PRIu64, value->as.uint64); break;
+        case DN_TYPE_DOUBLE: write_double(out, value->as.real); break;
+        case DN_TYPE_DATA: write_base64(out, value->as.data, value->n_bytes); break;
+        case DN_TYPE_DATE: write_date(out, value->as.date_us); break;
+        default: write_container(out, dn__value_get_container(value), value->type == DN_TYPE_DICT);
         }
 }
 

@@ -169,10 +169,8 @@ static bool is_value_equal(const dn_value *a, const dn_value *b)
                 return false;
         switch (a->type) {
         case DN_TYPE_STRING:
-        case DN_TYPE_DATA:
-                return memcmp(a->as.data, b->as.data, a->n_bytes) == 0;
-        case DN_TYPE_BOOL:
-                return a->as.boolean == b->as.boolean;
+        case DN_TYPE_DATA: return memcmp(a->as.data, b->as.data, a->n_bytes) == 0;
+        case DN_TYPE_BOOL: return a->as.boolean == b->as.boolean;
         case DN_TYPE_DOUBLE:
                 return a->as.real == b->as.real || (isnan(a->as.real) && isnan(b->as.real));
         case DN_TYPE_DICT:
