@@ -38,7 +38,7 @@ void dn__dbus_free(dn__dbus *dbus)
         dn__connection_close(&dbus->connection);
         dn__pending_deinit(&dbus->in_flight);
         dn__pending_deinit(&dbus->pending);
-        dn__outbox_deinit(&dbus->outbox);
+        free(dbus->outbox.bytes);
         dn__numbers_deinit(&dbus->numbers);
         dn__rules_deinit(&dbus->rules);
         dn__lock_release(&dbus->lock);
@@ -202,10 +202,11 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
 {
         dn__dbus *dbus = calloc(1, sizeof(*dbus));
         dn__address address = options->address;
-        dn__outbox outbox;
+        char *outbox = malloc(DN__OUTBOX_BYTES);
 
-        if (!dbus || dn__outbox_init(&outbox) < 0) {
+        if (!dbus || !outbox) {
                 dn__address_deinit(&address);
+                free(outbox);
                 free(dbus);
                 return -ENOMEM;
         }
@@ -216,7 +217,7 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
                 .loop = options->loop,
                 .address = address,
                 .wire = options->wire,
-                .outbox = outbox,
+                .outbox.bytes = outbox,
                 .connection.wire = options->wire,
                 .connect_us = DN__NEVER,
                 .backoff_us = DN__BACKOFF_MIN_US,

@@ -18,6 +18,26 @@ bool dn__dbus_is_drained(dn__dbus *dbus)
                 dn__connection_can_send(&dbus->connection));
 }
 
+/* --- The outbox ------------------------------------------------------------------------------ */
+
+/* The serials of sd-bus start at 1. */
+#define FIRST_SERIAL (UINT32_C(1) << 31)
+
+/* Returns false if there is no room. */
+static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__outbox *outbox = &dbus->outbox;
+
+        if (DN__OUTBOX_BYTES - outbox->n_bytes < DN__WIRE_POST_BYTES)
+                return false;
+        outbox->n_bytes += dbus->wire->write(post, dn__native_get_path(&dbus->native, post),
+                                             FIRST_SERIAL | outbox->n_added++,
+                                             outbox->bytes + outbox->n_bytes);
+        outbox->n_posts++;
+        outbox->has_reserved = outbox->has_reserved || post->name.is_reserved;
+        return true;
+}
+
 /* --- Immediately ----------------------------------------------------------------------------- */
 
 void dn__dbus_note_written(dn__dbus *dbus)
@@ -59,14 +79,10 @@ bool dn__dbus_write(dn__dbus *dbus)
         dbus->counts.n_sent += outbox->n_posts;
         if (outbox->has_reserved)
                 dbus->reserved_us = dn__clock_now_us();
-        dn__outbox_clear(outbox);
+        outbox->n_bytes = 0;
+        outbox->n_posts = 0;
+        outbox->has_reserved = false;
         return true;
-}
-
-static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
-{
-        return dn__outbox_add(&dbus->outbox, dbus->wire, post,
-                              dn__native_get_path(&dbus->native, post));
 }
 
 static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)

@@ -11,7 +11,6 @@
 #include "bus/guest.h"
 #include "bus/native.h"
 #include "bus/numbers.h"
-#include "bus/outbox.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
 #include "bus/rules.h"
@@ -24,6 +23,21 @@
 #include "util/throttle.h"
 
 typedef struct dn__dbus dn__dbus;
+
+/* About 64 posts: then the system call no longer costs much next to each of them. Small enough for
+ * a Unix socket to accept whole or not at all. */
+#define DN__OUTBOX_BYTES (16 * 1024)
+
+/* Posts written as messages, which the bus gets in one system call. */
+typedef struct dn__outbox {
+        char *bytes;
+        size_t n_bytes;
+        unsigned n_posts;
+        uint32_t n_added; /* so far, for the serials */
+        bool has_reserved;
+        bool is_blocked;   /* the socket is full: wait until it can be written to */
+        uint64_t until_us; /* until when posts of a flood gather; 0: there is none */
+} dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
  * never held while waiting or while code outside this folder runs. */

@@ -1,7 +1,6 @@
 /* Posts of a flood go to the bus together, each as a signal of its own. */
 #include <sys/socket.h>
 
-#include "bus/outbox.h"
 #include "roles.h"
 #include "test-bus.h"
 #include "util/throttle.h"
@@ -130,21 +129,6 @@ TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
         check_numbers(N_GATHERED);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         end();
-}
-
-/* It decides how long a process that ends stays known to the bus. */
-TEST_NO_BUS(outboxForgetsReservedNamesWithItsContents)
-{
-        dn__post post = { 0 };
-        dn__outbox outbox;
-
-        CHECK_EQ(dn__outbox_init(&outbox), 0);
-        CHECK_EQ(dn__name_init(&post.name, "com.apple.system.x", DN__REACH_BEYOND), 0);
-        CHECK(dn__outbox_add(&outbox, &dn__wire_darwin, &post, dn__wire_darwin.path));
-        CHECK(outbox.has_reserved);
-        dn__outbox_clear(&outbox);
-        CHECK(!outbox.has_reserved);
-        dn__outbox_deinit(&outbox);
 }
 
 TEST_MAIN()
