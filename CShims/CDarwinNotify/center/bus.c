@@ -8,7 +8,7 @@
 #include "center/observe.h"
 #include "center/table.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
+#include "delivery/payloads.h"
 #include "delivery/topic.h"
 #include "direct/direct.h"
 #include "util/call.h"
@@ -92,7 +92,7 @@ void dn__bus_close(dn__hub *hub)
 
         dn__table_end(hub);
         dn__topic_sweep(hub, DN__NEVER);
-        dn__fanout_forget(hub);
+        dn__payloads_forget(hub);
         if (direct)
                 dn__direct_close(direct);
         dn__dbus_close(bus);

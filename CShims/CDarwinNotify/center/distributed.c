@@ -6,7 +6,7 @@
 #include "center/center.h"
 #include "darwinnotify/distributed.h"
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
+#include "delivery/payloads.h"
 #include "delivery/hub.h"
 #include "util/call.h"
 
@@ -18,7 +18,7 @@ static void dispatch(dn__hub *hub, const dn__post *post)
                 return;
         payload = dn__payload_new(post);
         dn__hub_lock(hub);
-        dn__fanout_post(hub, post, payload);
+        dn__payloads_hand(hub, post, payload);
         dn__hub_unlock_and_run(hub);
         dn__payload_unref(payload);
 }
@@ -129,9 +129,9 @@ int dn_center_set_suspended(dn_center *center, bool is_suspended)
         if (r < 0)
                 return r;
         if (is_suspended)
-                dn__fanout_suspend(hub);
+                dn__payloads_suspend(hub);
         else
-                dn__fanout_resume(hub);
+                dn__payloads_resume(hub);
         return 0;
 }
 

@@ -131,7 +131,7 @@ static bool is_in_table(const dn__topic *topic)
 {
         DN__HUB_HOLD(topic->hub);
 
-        return topic->slot || (topic->name.is_prefix && topic->hub->progress);
+        return topic->slot || (topic->name.is_prefix && topic->hub->prefix_counts);
 }
 
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)

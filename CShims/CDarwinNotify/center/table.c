@@ -76,7 +76,7 @@ typedef struct move {
         bool wants_entry;
         bool is_trying; /* what failed before */
         bool has_moved;
-        dn__progress *left; /* of prefixes, in the table that was left; or NULL */
+        dn__prefix_counts *left; /* of prefixes, in the table that was left; or NULL */
 } move;
 
 /* --- Moving names --------------------------------------------------------------------------- */

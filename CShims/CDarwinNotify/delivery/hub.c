@@ -186,7 +186,7 @@ void dn__hub_unref(dn__hub *hub)
         dn__hub_lock(hub);
         (void)dn__executor_unref(hub->executor);
         dn__map_deinit(&hub->topics);
-        free(hub->progress);
+        free(hub->prefix_counts);
         dn__hub_unlock(hub);
         dn__condition_deinit(&hub->changed);
         dn__lock_deinit(&hub->lock);

@@ -10,64 +10,64 @@
 #include <stdlib.h>
 
 #include "delivery/delivery.h"
-#include "delivery/fanout.h"
+#include "delivery/payloads.h"
 #include "delivery/topic.h"
 #include "direct/ring.h"
 
 /* --- Following a table ---------------------------------------------------------------------- */
 
-/* Returns a progress that has given all that was counted, but for the last `n_left` posts of each
- * name; NULL if out of memory. */
-static dn__progress *progress_new(dn__region *region, uint64_t n_left)
+/* Returns counts that leave the last `n_left` posts of each name to be given; NULL if out of
+ * memory. */
+static dn__prefix_counts *counts_new(dn__region *region, uint64_t n_left)
 {
-        dn__progress *progress = calloc(1, sizeof(*progress));
+        dn__prefix_counts *counts = calloc(1, sizeof(*counts));
 
-        if (!progress)
+        if (!counts)
                 return NULL;
-        progress->region = region;
+        counts->region = region;
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++)
-                progress->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
-        return progress;
+                counts->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
+        return counts;
 }
 
 static bool is_begun(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
-        return hub->progress;
+        return hub->prefix_counts;
 }
 
 int dn__prefix_begin(dn__hub *hub)
 {
         dn__region *region = hub->region;
-        dn__progress *progress;
+        dn__prefix_counts *counts;
 
         if (!dn__region_has_entry(region) || is_begun(hub))
                 return 0;
         /* First: what is counted before is no news, and what is counted later is marked. */
         dn__ring_watch(region);
-        progress = progress_new(region, 0);
-        if (!progress)
+        counts = counts_new(region, 0);
+        if (!counts)
                 return -ENOMEM;
         dn__hub_lock(hub);
-        if (hub->region == region && !hub->progress)
-                hub->progress = DN__TAKE(progress);
+        if (hub->region == region && !hub->prefix_counts)
+                hub->prefix_counts = DN__TAKE(counts);
         dn__hub_unlock(hub);
-        free(progress);
+        free(counts);
         return 0;
 }
 
-bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__progress **ret_left)
+bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__prefix_counts **ret_left)
 {
         *ret_left = NULL;
-        if (hub->progress && hub->progress->region == to)
+        if (hub->prefix_counts && hub->prefix_counts->region == to)
                 return true;
-        *ret_left = DN__TAKE(hub->progress);
+        *ret_left = DN__TAKE(hub->prefix_counts);
         if (hub->n_prefixes == 0 || !dn__region_has_entry(to))
                 return true;
         dn__ring_watch(to);
-        hub->progress = progress_new(to, 1);
-        return hub->progress;
+        hub->prefix_counts = counts_new(to, 1);
+        return hub->prefix_counts;
 }
 
 /* --- How many ------------------------------------------------------------------------------- */
@@ -75,13 +75,13 @@ bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__progress **ret_left)
 /* Returns how many posts of a name have been counted since the last time, or -1 if its slot has
  * passed to another one. A slot counts on when it does: what came before belongs to others. A count
  * that has decreased was tampered with, and stands for one post. */
-static int64_t advance(dn__progress *progress, const dn__shm_slot *slot, const dn__name *name)
+static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, const dn__name *name)
         DN__HUB_LOCKED
 {
-        const dn__shm_table *table = progress->region->table;
+        const dn__shm_table *table = counts->region->table;
         size_t index = (size_t)(slot - table->slots);
         uint64_t named = atomic_load(&slot->named), counted = dn__slot_get_generation(slot);
-        uint64_t *given = &progress->given[index], n_posts;
+        uint64_t *given = &counts->given[index], n_posts;
 
         if (atomic_load(&table->tags[index]) != name->hash)
                 return -1;
@@ -93,21 +93,21 @@ static int64_t advance(dn__progress *progress, const dn__shm_slot *slot, const d
 }
 
 /* Returns the slot of a post that the table counts, or NULL. */
-static dn__shm_slot *find_slot(const dn__progress *progress, const dn__post *post)
+static dn__shm_slot *find_slot(const dn__prefix_counts *counts, const dn__post *post)
 {
         const dn__name *name = &post->name;
 
-        if (!post->generation || post->region != progress->region->id)
+        if (!post->generation || post->region != counts->region->id)
                 return NULL;
-        return dn__slot_find(progress->region, name->hash, name->text, name->n_bytes);
+        return dn__slot_find(counts->region, name->hash, name->text, name->n_bytes);
 }
 
 /* Our own posts are handed on when they are made, not when their signals arrive; and what the
  * direct carrier brings is in the table or nowhere. */
 static uint64_t count_new(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 {
-        const dn__shm_slot *slot = hub->progress ? find_slot(hub->progress, post) : NULL;
-        int64_t n_posts = slot ? advance(hub->progress, slot, &post->name) : -1;
+        const dn__shm_slot *slot = hub->prefix_counts ? find_slot(hub->prefix_counts, post) : NULL;
+        int64_t n_posts = slot ? advance(hub->prefix_counts, slot, &post->name) : -1;
         bool is_signal = post->origin.sender;
 
         return n_posts >= 0 ? (uint64_t)n_posts : is_signal != post->origin.is_own;
@@ -125,7 +125,7 @@ static void hand(dn__hub *hub, const dn__post *post, dn__payload *payload, uint6
         one.body = (dn__body){ .n_more = n_posts - 1 };
         if (payload)
                 payload->n_posts = payload->n_equal = n_posts;
-        dn__fanout_post(hub, &one, payload);
+        dn__payloads_hand(hub, &one, payload);
 }
 
 uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
@@ -139,7 +139,7 @@ uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payloa
         return n_posts;
 }
 
-static void hand_slot(dn__hub *hub, dn__progress *progress, size_t slot_index) DN__HUB_LOCKED
+static void hand_slot(dn__hub *hub, dn__prefix_counts *counts, size_t slot_index) DN__HUB_LOCKED
 {
         char text[DN__SLOT_NAME_BYTES];
         dn__payload *payload;
@@ -147,9 +147,9 @@ static void hand_slot(dn__hub *hub, dn__progress *progress, size_t slot_index) D
         dn__name found;
         int64_t n_posts;
 
-        if (!dn__slot_read_name(progress->region, slot_index, text, &found))
+        if (!dn__slot_read_name(counts->region, slot_index, text, &found))
                 return;
-        n_posts = advance(progress, &progress->region->table->slots[slot_index], &found);
+        n_posts = advance(counts, &counts->region->table->slots[slot_index], &found);
         if (n_posts <= 0 || dn__name_init(&post.name, text, DN__REACH_BEYOND) < 0)
                 return;
         payload = dn__payload_new(&post);
@@ -158,7 +158,7 @@ static void hand_slot(dn__hub *hub, dn__progress *progress, size_t slot_index) D
 }
 
 /* One lock for each name: there may be thousands. */
-void dn__prefix_missed(dn__hub *hub, dn__progress *left)
+void dn__prefix_missed(dn__hub *hub, dn__prefix_counts *left)
 {
         const dn__region *region = left ? left->region : hub->region;
 
@@ -166,8 +166,8 @@ void dn__prefix_missed(dn__hub *hub, dn__progress *left)
                 return;
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++) {
                 dn__hub_lock(hub);
-                if (left || hub->progress)
-                        hand_slot(hub, left ? left : hub->progress, i);
+                if (left || hub->prefix_counts)
+                        hand_slot(hub, left ? left : hub->prefix_counts, i);
                 dn__hub_unlock_and_run(hub);
         }
 }

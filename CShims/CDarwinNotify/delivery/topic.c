@@ -142,8 +142,8 @@ static void stop_following(dn__hub *hub) DN__HUB_LOCKED
 {
         if (dn__region_has_entry(hub->region))
                 dn__ring_unwatch(hub->region);
-        free(hub->progress);
-        hub->progress = NULL;
+        free(hub->prefix_counts);
+        hub->prefix_counts = NULL;
 }
 
 static dn__topic *take_out(dn__topic *topic) DN__HUB_LOCKED

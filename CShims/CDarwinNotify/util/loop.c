@@ -62,7 +62,7 @@ bool dn__loop_is_current(const dn__loop *loop)
         return current == loop;
 }
 
-/* --- The bell ---------------------------------------------------------------------------------- */
+/* --- The bell --------------------------------------------------------------------------------- */
 
 static int bell_init(bell *bell)
 {
@@ -101,7 +101,7 @@ static void bell_take(bell *bell, short events)
                 atomic_store(&bell->is_broken, true);
 }
 
-/* --- Creation ---------------------------------------------------------------------------------- */
+/* --- Creation --------------------------------------------------------------------------------- */
 
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 {

@@ -1,5 +1,5 @@
 /* Hands posts with a payload to the queues of their names, or keeps them during a suspension. */
-#include "delivery/fanout.h"
+#include "delivery/payloads.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -169,7 +169,7 @@ static void keep_or_add(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
         }
 }
 
-void dn__fanout_post(dn__hub *hub, const dn__post *post, dn__payload *payload)
+void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
 {
         dn__payload lost;
 
@@ -201,20 +201,20 @@ static bool resume_some(dn__hub *hub)
         return is_suspended;
 }
 
-void dn__fanout_suspend(dn__hub *hub)
+void dn__payloads_suspend(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
         hub->is_suspended = true;
 }
 
-void dn__fanout_resume(dn__hub *hub)
+void dn__payloads_resume(dn__hub *hub)
 {
         while (resume_some(hub))
                 continue;
 }
 
-void dn__fanout_forget(dn__hub *hub)
+void dn__payloads_forget(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 

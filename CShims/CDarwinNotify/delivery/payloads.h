@@ -6,12 +6,12 @@
 
 /* Hands a copy of a post to all observers that receive posts with a payload, or keeps it for them
  * while the hub is suspended. `payload` is NULL if there was no memory for a copy. */
-void dn__fanout_post(dn__hub *hub, const dn__post *post, dn__payload *payload)
+void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 
 /* Suspends the observers of payloads, or ends that with what was kept. */
-void dn__fanout_suspend(dn__hub *hub);
-void dn__fanout_resume(dn__hub *hub);
+void dn__payloads_suspend(dn__hub *hub);
+void dn__payloads_resume(dn__hub *hub);
 
 /* Drops what is kept, for a hub that is closed. */
-void dn__fanout_forget(dn__hub *hub);
+void dn__payloads_forget(dn__hub *hub);
