@@ -71,10 +71,9 @@ TEST_ON_BUS(eachPostIsOneSignalThatAnyProgramCanRead)
 TEST_ON_BUS(otherProgramsCanPost)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
         ALL_OF("s", NAME);
         ALL_OF("su", NAME, ALL_SESSIONS | 1u << 31);
         ALL_OF("sus", NAME, OBJECT, "x");
@@ -86,17 +85,15 @@ TEST_ON_BUS(otherProgramsCanPost)
         record_expect(&seen, 8,
                       NAME "\n" NAME "\n" NAME " @x\n" NAME "\n" NAME " {\"i\": -1}\n" NAME
                            " @x {\"b\": true, \"o\": \"/path\"}\n" NAME "\n" NAME "\n");
-        record_drop(observer, &seen);
 }
 
 TEST_ON_BUS(whatDoesNotFitIsIgnored)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        dn_observer *observer;
-        record seen;
+        static record seen;
         uint64_t n_before;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &seen);
         n_before = count(DN_STATISTIC_SIGNALS_IGNORED);
         ALL_OF("", "");
         ALL_OF("u", 1);
@@ -112,7 +109,6 @@ TEST_ON_BUS(whatDoesNotFitIsIgnored)
         WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_IGNORED) - n_before, 11);
         ALL_OF("s", NAME);
         record_expect(&seen, 1, NAME "\n");
-        record_drop(observer, &seen);
 }
 
 /* --- Numbers ------------------------------------------------------------------------------- */
@@ -129,16 +125,14 @@ static void post_numbered(test_peer *peer, const char *name, uint64_t number)
 TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
         post_numbered(peer, "com.a", 10);
         post_numbered(peer, "com.a", 11);
         post_numbered(peer, "com.a", 14);
         post_numbered(peer, "com.b", 1);
         record_expect(&seen, 4, "com.a\ncom.a\ncom.a -2\ncom.b\n");
-        record_drop(observer, &seen);
 }
 
 /* The bus gives out the names of connections anew. */
@@ -147,10 +141,9 @@ TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
         enum { N_PEERS = 6 };
         test_bus *bus = test_bus_begin();
         test_peer *peers[N_PEERS];
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = "com.a" }, &seen);
         for (int round = 0; round < 2; round++) {
                 for (int i = 0; i < N_PEERS; i++)
                         peers[i] = test_peer_open(test_bus_address(bus));
@@ -166,7 +159,6 @@ TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
                 }
         }
         CHECK_EQ(seen.n_dropped, 0);
-        record_drop(observer, &seen);
 }
 
 TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
@@ -174,7 +166,7 @@ TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         dn_center *center = dn_center_distributed();
         dn_observer *observer;
-        record seen;
+        static record seen;
 
         observer = record_observe(center, &(dn_filter){ .name = "com.a" }, &seen);
         post_numbered(peer, "com.a", 1);
@@ -185,7 +177,6 @@ TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
         observer = record_observe(center, &(dn_filter){ .name = "com.a" }, &seen);
         post_numbered(peer, "com.a", 3);
         record_expect(&seen, 1, "com.a\n");
-        record_drop(observer, &seen);
 }
 
 /* --- The bus ------------------------------------------------------------------------------- */
@@ -203,7 +194,7 @@ TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
         test_bus *bus = test_bus_prepare(NULL);
         dn_center *poster = NULL;
         dn_observer *observer = NULL;
-        record seen;
+        static record seen;
 
         test_bus_use(bus);
         record_init(&seen);
@@ -223,20 +214,17 @@ TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
                 last = at;
         }
         free(text);
-        record_drop(observer, &seen);
-        dn_center_unref(poster);
 }
 
 TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed();
-        dn_observer *observers[2];
-        record named, all;
+        static record named, all;
 
-        observers[0] = record_observe(
+        record_observe(
                 center, &(dn_filter){ .name = NAME, .behavior = DN_SUSPENSION_HOLD }, &named);
-        observers[1] = record_observe(center, &(dn_filter){ .behavior = DN_SUSPENSION_HOLD }, &all);
+        record_observe(center, &(dn_filter){ .behavior = DN_SUSPENSION_HOLD }, &all);
         CHECK_EQ(dn_center_set_suspended(center, true), 0);
         CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "1", NULL)), 0);
         WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_RECEIVED), 1);
@@ -250,33 +238,28 @@ TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
         CHECK_EQ(named.n_calls + all.n_calls, 0);
         CHECK_EQ(dn_center_set_suspended(center, false), 0);
         WAIT_UNTIL(named.n_calls >= 2 && all.n_calls >= 2);
-        record_drop(observers[0], &named);
-        record_drop(observers[1], &all);
 }
 
 /* Until the rule is there again, nobody knows what was posted. */
 TEST_ON_BUS(firstCallAfterARestartSaysThatPostsMayBeMissing)
 {
         test_bus *bus = test_bus_begin();
-        dn_observer *observers[2];
-        record before, after;
+        static record before, after;
 
-        observers[0] = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &before);
+        record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &before);
         CHECK_EQ(post_number(dn_center_distributed(), NAME, NULL, 1), 0);
         WAIT_UNTIL_EQ(before.n_calls, 1);
         CHECK_EQ(before.n_may_have_missed, 0);
         test_bus_kill(bus);
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
-        observers[1] = record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &after);
+        record_observe(dn_center_distributed(), &(dn_filter){ 0 }, &after);
         for (uint64_t i = 1; i <= 2; i++) {
                 CHECK_EQ(post_number(dn_center_distributed(), NAME, NULL, 1), 0);
                 WAIT_UNTIL(before.n_calls == 1 + i && after.n_calls == i);
                 CHECK_EQ(before.n_may_have_missed, 1);
         }
         CHECK_EQ(after.n_may_have_missed, 0);
-        record_drop(observers[0], &before);
-        record_drop(observers[1], &after);
 }
 
 TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
@@ -284,10 +267,9 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
         enum { N = 3000 };
         test_bus *bus = test_bus_begin();
         dn_center *poster = NULL;
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
         CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
         CHECK_EQ(post_number(poster, NAME, NULL, 0), 0);
         test_bus_pause(bus);
@@ -303,8 +285,6 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
                 at++;
         }
         free(text);
-        record_drop(observer, &seen);
-        dn_center_unref(poster);
 }
 
 static dn_dict *dict_with_data(size_t n_bytes, int *ret_result)
@@ -324,7 +304,7 @@ TEST_ON_BUS(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = NULL;
         static tally seen = { 0 };
-        dn_observer *observer = tally_observe(center, NAME, &seen);
+        tally_observe(center, NAME, &seen);
         dn_dict *dict;
         int r;
 
@@ -339,8 +319,6 @@ TEST_ON_BUS(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
         WAIT_UNTIL_EQ(seen.n_calls, 2);
         CHECK_EQ(count(DN_STATISTIC_CONNECTS), 1);
         dn_dict_unref(dict);
-        tally_drop(observer);
-        dn_center_unref(poster);
 }
 
 TEST_MAIN()

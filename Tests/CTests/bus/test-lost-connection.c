@@ -72,12 +72,6 @@ static void prepare(void)
         test_peer_watch(peer, TEST_WIRE_RULE);
 }
 
-static void end(void)
-{
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
 static void post_next(void)
 {
         char name[32];
@@ -142,7 +136,6 @@ TEST_ON_BUS(partlySentPostIsResentOnAnotherConnection)
         CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
                  0);
         CHECK_EQ(n_connects, 2);
-        end();
 }
 
 TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
@@ -161,7 +154,6 @@ TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
         check_that_peer_hears(first);
         await_sent();
         CHECK_EQ(n_waiting(), 0);
-        end();
 }
 
 TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
@@ -184,7 +176,6 @@ TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
         CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
                  0);
         CHECK_EQ(n_connects, 2);
-        end();
 }
 
 TEST_MAIN()

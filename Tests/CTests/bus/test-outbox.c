@@ -42,13 +42,6 @@ static void begin(void)
         check_next("begin");
 }
 
-static void end(void)
-{
-        test_child_kill(child);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
 static void post_number(unsigned number)
 {
         char name[8];
@@ -86,7 +79,6 @@ TEST_ON_BUS(postsOfAFloodShareSystemCalls)
         check_numbers(n_posts);
         if (!TEST_HAS_SANITIZER && test_slowness() == 1)
                 CHECK(n_sends < n_posts * 3 / 4 || n_sends <= n_most);
-        end();
 }
 
 TEST_ON_BUS(lastPostsOfAFloodAreSentWithoutAnotherOne)
@@ -97,7 +89,6 @@ TEST_ON_BUS(lastPostsOfAFloodAreSentWithoutAnotherOne)
                         post_number(i);
                 check_numbers(N_GATHERED);
         }
-        end();
 }
 
 ROLE(postNumbers)
@@ -115,7 +106,6 @@ TEST_ON_BUS(exitSendsWhatHasGathered)
                 CHECK_EQ(test_child_wait(test_spawn_role("postNumbers", "20", NULL)), 0);
                 check_numbers(N_GATHERED);
         }
-        end();
 }
 
 TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
@@ -128,7 +118,6 @@ TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
         test_bus_resume(bus);
         check_numbers(N_GATHERED);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        end();
 }
 
 TEST_MAIN()

@@ -69,12 +69,6 @@ static void prepare(bool is_swallowed)
         CHECK_EQ(n_questions, 0);
 }
 
-static void end(void)
-{
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
 TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
 {
         prepare(true);
@@ -89,7 +83,6 @@ TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
         WAIT_UNTIL_EQ(plain.n_posts, 7);
         fence_executor();
         CHECK_EQ(reserved.n_calls, 0);
-        end();
 }
 
 TEST_ON_BUS(recoveredBusIsQueriedAgain)
@@ -102,7 +95,6 @@ TEST_ON_BUS(recoveredBusIsQueriedAgain)
         post_reserved(peer);
         WAIT_UNTIL_EQ(reserved.n_posts, 1);
         CHECK_EQ(n_questions, 2);
-        end();
 }
 
 TEST_ON_BUS(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
@@ -124,8 +116,6 @@ TEST_ON_BUS(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
         WAIT_UNTIL_EQ(reserved.n_posts, 22);
         CHECK_EQ(n_questions, 2);
         CHECK_EQ(n_ignored(), n_before);
-        test_peer_close(second);
-        end();
 }
 
 TEST_ON_BUS(burstOfOneSenderCausesOneQuery)
@@ -139,7 +129,6 @@ TEST_ON_BUS(burstOfOneSenderCausesOneQuery)
         WAIT_UNTIL_EQ(reserved.n_posts, 30);
         CHECK_EQ(n_questions, 1);
         CHECK_EQ(n_ignored(), n_before);
-        end();
 }
 
 TEST_MAIN()

@@ -29,7 +29,6 @@ TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
         CHECK_STREQ(seen.name, "com.example.my-app.changed");
         test_peer_next(peer, &seen);
         CHECK_STREQ(seen.name, "next");
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
@@ -45,7 +44,6 @@ TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
                 CHECK_STREQ(seen.name, name);
                 CHECK_STREQ(seen.signature, "stt");
         }
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
@@ -67,7 +65,6 @@ TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
                 CHECK_EQ(next.generation, first.generation + i);
                 CHECK(next.region == first.region);
         }
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
@@ -86,7 +83,6 @@ TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
         CHECK_EQ(seen.n_posts, 1); /* the table counts one, whatever a signal says */
         post_ok(dn_center_darwin(), "N");
         WAIT_UNTIL_EQ(seen.n_posts, 2);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
@@ -104,7 +100,6 @@ TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
         WAIT_UNTIL_EQ(seen.n_posts, 10);
         fence_bus(peer);
         CHECK_EQ(seen.n_posts, 10);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(extraArgumentsAreAccepted)
@@ -118,7 +113,6 @@ TEST_ON_BUS(extraArgumentsAreAccepted)
         test_peer_post_values(peer, TEST_WIRE_PATH, interface, TEST_WIRE_MEMBER, "sttsu", "N",
                               UINT64_C(1), UINT64_C(99), "later", 5);
         WAIT_UNTIL_EQ(seen.n_posts, 1);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(malformedSignalsAreIgnored)
@@ -140,7 +134,6 @@ TEST_ON_BUS(malformedSignalsAreIgnored)
         CHECK_EQ(seen.n_posts, 0);
         test_peer_post_name(peer, interface, "N");
         WAIT_UNTIL_EQ(seen.n_posts, 1);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
@@ -159,7 +152,6 @@ TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
                 tally_observe(dn_center_darwin(), "M", &seen);
         }
         CHECK_EQ(test_peer_n_rules(peer, own.sender), n_rules + 2);
-        test_bus_stop(bus);
 }
 
 #define N_SHORT_LIVED 600
@@ -181,7 +173,6 @@ TEST_ON_BUS(manyNamesOfShortLifeKeepFewRules)
                 tally_drop(tally_observe(dn_center_darwin(), name, &seen));
         }
         CHECK(test_peer_n_rules(peer, own.sender) <= N_SHORT_LIVED / 2);
-        test_bus_stop(bus);
 }
 
 /* --- as shown by dbus-monitor ----------------------------------------------------------------- */

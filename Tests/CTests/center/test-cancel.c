@@ -170,7 +170,6 @@ TEST_NO_BUS(libraryThreadsCannotBeCancelled)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         post_ok(dn_center_darwin(), "self.x");
         WAIT_UNTIL_EQ(seen.n_calls, 2);
-        tally_drop(observer);
 }
 
 TEST_MAIN()

@@ -36,13 +36,12 @@ TEST_ON_BUS(anObjectReachesThoseWhoAskForItOrForNone)
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
         char built[] = "sen\0der"; /* the same text elsewhere */
-        record x, any;
-        dn_observer *observers[2];
+        static record x, any;
 
         strcat(built, "der");
-        observers[0] = record_observe(center, &(dn_filter){ .name = NAME, .object = built }, &x);
+        record_observe(center, &(dn_filter){ .name = NAME, .object = built }, &x);
         memset(built, '!', 6);
-        observers[1] = record_observe(center, &(dn_filter){ .name = NAME }, &any);
+        record_observe(center, &(dn_filter){ .name = NAME }, &any);
         CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_post(poster, NAME, "sender", NULL, 0), 0);
         CHECK_EQ(dn_center_post(poster, NAME, "other", NULL, 0), 0);
@@ -51,9 +50,6 @@ TEST_ON_BUS(anObjectReachesThoseWhoAskForItOrForNone)
         record_expect(&any, 5, NAME "\n" NAME " @sender\n" NAME " @other\n" NAME " @\n" NAME
                                     " @sender\n");
         record_expect(&x, 2, NAME " @sender\n" NAME " @sender\n");
-        record_drop(observers[0], &x);
-        record_drop(observers[1], &any);
-        dn_center_unref(poster);
 }
 
 TEST_ON_BUS(aUserInfoArrivesAsItWasPosted)
@@ -62,10 +58,9 @@ TEST_ON_BUS(aUserInfoArrivesAsItWasPosted)
         dn_center *poster = open_poster(bus);
         dn_dict_builder *builder = dn_dict_builder_new();
         dn_dict *user_info = NULL, *empty = NULL;
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
         dn_dict_builder_set_string(builder, "title", "Grüße");
         dn_dict_builder_set_uint64(builder, "largest", UINT64_MAX);
         dn_dict_builder_begin_array(builder, "array");
@@ -81,22 +76,18 @@ TEST_ON_BUS(aUserInfoArrivesAsItWasPosted)
                       NAME " @x {\"array\": [true], \"largest\": 18446744073709551615, "
                            "\"title\": \"Grüße\"}\n" NAME " {}\n" NAME "\n");
         dn_dict_unref(empty);
-        record_drop(observer, &seen);
-        dn_center_unref(poster);
 }
 
 TEST_ON_BUS(anObserverMayAskForAllNamesOrAPrefix)
 {
         test_bus *bus = test_bus_begin();
         dn_center *center = dn_center_distributed(), *poster = open_poster(bus);
-        record all, of_x, prefix, exact;
-        dn_observer *observers[] = {
-                record_observe(center, &(dn_filter){ 0 }, &all),
-                record_observe(center, &(dn_filter){ .object = "x" }, &of_x),
-                record_observe(center, &(dn_filter){ .prefix = "com.x" }, &prefix),
-                record_observe(center, &(dn_filter){ .name = "com.x" }, &exact),
-        };
+        static record all, of_x, prefix, exact;
 
+        record_observe(center, &(dn_filter){ 0 }, &all);
+        record_observe(center, &(dn_filter){ .object = "x" }, &of_x);
+        record_observe(center, &(dn_filter){ .prefix = "com.x" }, &prefix);
+        record_observe(center, &(dn_filter){ .name = "com.x" }, &exact);
         CHECK_EQ(dn_center_post(poster, "com.x", NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_post(poster, "com.x.y", "x", NULL, 0), 0);
         CHECK_EQ(dn_center_post(poster, "org.x", "x", NULL, 0), 0);
@@ -105,11 +96,6 @@ TEST_ON_BUS(anObserverMayAskForAllNamesOrAPrefix)
         record_expect(&exact, 1, "com.x\n");
         record_expect(&prefix, 2, "com.x\ncom.x.y @x\n");
         WAIT_UNTIL_EQ(of_x.n_calls, 3);
-        record_drop(observers[0], &all);
-        record_drop(observers[1], &of_x);
-        record_drop(observers[2], &prefix);
-        record_drop(observers[3], &exact);
-        dn_center_unref(poster);
 }
 
 /* A handler that records its number. */
@@ -149,7 +135,6 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInOrder)
         WAIT_UNTIL_EQ(n_calls, N);
         for (int i = 0; i < N; i++)
                 CHECK_EQ(order[i], i % (N / 3) * 3 + i / (N / 3));
-        dn_center_unref(poster);
 }
 
 /* A handler that blocks leaves no signal waiting on the bus, which would drop it or the process. */
@@ -159,12 +144,11 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
         dn_center *center = dn_center_distributed();
         uint64_t n_received = 0, n_connects = 0;
         test_bus_begin();
-        dn_observer *observer;
         test_child *child;
         char count[16];
-        record seen;
+        static record seen;
 
-        observer = record_observe(center, &(dn_filter){ .name = NAME }, &seen);
+        record_observe(center, &(dn_filter){ .name = NAME }, &seen);
         seen.holds = true;
         snprintf(count, sizeof(count), "%d", N);
         child = test_spawn_role("post", NAME, "x", count, "_exit", NULL);
@@ -185,7 +169,6 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
                 CHECK(strncmp(line, expected, strlen(expected)) == 0);
         }
         free(text);
-        record_drop(observer, &seen);
 }
 
 TEST_ON_BUS(namesAndObjectsInTurnStayInOrder)
@@ -193,10 +176,9 @@ TEST_ON_BUS(namesAndObjectsInTurnStayInOrder)
         enum { N = 5000 };
         test_bus *bus = test_bus_begin();
         dn_center *poster = open_poster(bus);
-        dn_observer *observer;
-        record seen;
+        static record seen;
 
-        observer = record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
+        record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
         for (int i = 0; i < N; i++)
                 CHECK_EQ(post_number(poster, i % 2 ? "com.a" : "com.b", i % 3 ? "x" : NULL, i), 0);
         WAIT_UNTIL_EQ(seen.n_calls, N);
@@ -208,20 +190,17 @@ TEST_ON_BUS(namesAndObjectsInTurnStayInOrder)
                 at++;
         }
         free(text);
-        record_drop(observer, &seen);
-        dn_center_unref(poster);
 }
 
 TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
 {
         test_bus_begin();
         dn_center *center = dn_center_distributed();
-        dn_observer *observer, *ending;
         test_child *child;
-        record seen, end;
+        static record seen, end;
 
-        observer = record_observe(center, &(dn_filter){ .name = NAME }, &seen);
-        ending = record_observe(center, &(dn_filter){ .name = "com.example.end" }, &end);
+        record_observe(center, &(dn_filter){ .name = NAME }, &seen);
+        record_observe(center, &(dn_filter){ .name = "com.example.end" }, &end);
         seen.holds = true;
         CHECK_EQ(post_number(center, NAME, NULL, 1), 0);
         CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
@@ -232,8 +211,6 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         CHECK_EQ(test_child_wait(child), 0);
         WAIT_UNTIL_EQ(end.n_calls, 1);
         record_expect(&seen, 2, NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
-        record_drop(observer, &seen);
-        record_drop(ending, &end);
 }
 
 TEST_NO_BUS(whatIsMalformedIsRefused)
@@ -287,7 +264,7 @@ TEST_ON_BUS(removalGoesByNameAndObjectAndTakesDuplicates)
 {
         test_bus_begin();
         dn_center *center = dn_center_distributed();
-        record seen, other;
+        static record seen, other;
         char x[] = "x";
 
         record_init(&seen);
@@ -318,8 +295,6 @@ TEST_ON_BUS(removalGoesByNameAndObjectAndTakesDuplicates)
         WAIT_UNTIL_EQ(other.n_calls, 5);
         CHECK_EQ(seen.n_calls, 11);
         CHECK_EQ(dn_center_remove_every_observer(center, &other), 0);
-        record_deinit(&seen);
-        record_deinit(&other);
 }
 
 TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
@@ -327,7 +302,7 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
         test_bus_begin();
         dn_center *center = dn_center_distributed();
         dn_observer *old, *new = NULL;
-        record before, after;
+        static record before, after;
 
         old = record_observe(center, &(dn_filter){ .name = NAME, .object = "x" }, &before);
         record_init(&after);
@@ -344,8 +319,6 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
         record_expect(&after, 5,
                       NAME " @x {\"i\": 1}\n" NAME " @x {\"i\": 2}\n" NAME " @x {\"i\": 3}\n" NAME
                            " @x {\"i\": 4}\n" NAME " @x {\"i\": 6}\n");
-        record_drop(old, &before);
-        record_drop(new, &after);
 }
 
 TEST_MAIN()

@@ -101,7 +101,6 @@ TEST_NO_BUS(postsForWhichThereIsNoBusToLookForAreReportedOnce)
         CHECK_EQ(dn_flush(0), 0);
         CHECK_EQ(dn_center_post(center, "self.N", NULL, NULL, 0), 0);
         CHECK_EQ(dn_flush(0), 0);
-        dn_center_unref(center);
 }
 
 TEST_ON_BUS(postsThatOneCenterLostAreReportedWhenNoOtherWaitsAnyMore)
@@ -118,7 +117,6 @@ TEST_ON_BUS(postsThatOneCenterLostAreReportedWhenNoOtherWaitsAnyMore)
         test_bus_resume(bus);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), -ENOTCONN);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        dn_center_unref(without);
 }
 
 TEST_NO_BUS(postsWithoutABusByChoiceAreNotReported)
@@ -128,7 +126,6 @@ TEST_NO_BUS(postsWithoutABusByChoiceAreNotReported)
         CHECK_EQ(dn_center_open("none", &center), 0);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK_EQ(dn_flush(0), 0);
-        dn_center_unref(center);
 }
 
 TEST_ON_BUS(flushCoversEveryCenter)
@@ -147,7 +144,6 @@ TEST_ON_BUS(flushCoversEveryCenter)
         CHECK_EQ(dn_flush(50000), -ETIMEDOUT);
         test_bus_resume(bus);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        dn_center_unref(other);
 }
 
 ROLE(postToStalled)

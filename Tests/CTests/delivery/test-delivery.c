@@ -197,7 +197,6 @@ TEST(twoCentersOnOneBusDoNotDuplicateAPost)
         fence_bus(peer);
         CHECK_EQ(on_first.n_calls, 1);
         CHECK_EQ(on_second.n_calls, 1);
-        dn_center_unref(second);
 }
 
 TEST_MAIN()

@@ -80,8 +80,6 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
         CHECK_EQ(dn_center_post(center, "a", NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK_STREQ(thread_name, "dn-service");
-        tally_drop(observers[0]);
-        tally_drop(observers[1]);
 }
 
 /* Until then the thread that runs the handlers is the one that others wake. */
@@ -118,7 +116,7 @@ TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
         dn_executor inline_executor = dn_executor_inline();
 
         test_bus_use_none();
-        test_child *flood = test_spawn_role("flood", "F", NULL);
+        test_spawn_role("flood", "F", NULL);
         test_child *poster = test_spawn_role("testPeer", NULL);
         for (int i = 0; i < (TEST_HAS_SANITIZER ? 20 : 100); i++) {
                 tally of_flood = {0}, of_default = {0}, of_inline = {0};
@@ -139,8 +137,6 @@ TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
                 WAIT_UNTIL(of_flood.n_destroyed && of_default.n_destroyed && of_inline.n_destroyed);
                 dn_center_unref(center);
         }
-        test_child_kill(flood);
-        test_child_kill(poster);
 }
 
 /* A host executor that runs nothing until told to. */

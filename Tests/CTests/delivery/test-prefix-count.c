@@ -31,13 +31,6 @@ static void prepare(void)
         holder = spawn_observer(NAME, NULL);
 }
 
-static void end(void)
-{
-        test_child_kill(holder);
-        test_peer_close(peer);
-        test_bus_stop(bus);
-}
-
 static dn__shm_slot *find_slot(dn__region **ret_region)
 {
         dn__shm_slot *slot;
@@ -70,31 +63,24 @@ static void post_and_expect(tally *seen, uint64_t n_posts)
 TEST_ON_BUS(aSignalTellsOfThoseThatWereDroppedBeforeIt)
 {
         static tally seen = { 0 };
-        dn_observer *observer;
 
         prepare();
-        observer = observe_prefix("com.", &seen);
+        observe_prefix("com.", &seen);
         post_and_expect(&seen, 1);
         change_count(5);
         post_and_expect(&seen, 1 + 5 + 1);
-        tally_drop(observer);
-        end();
 }
 
 TEST_ON_BUS(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
 {
         static tally first = { 0 }, second = { 0 };
-        dn_observer *observers[2];
 
         prepare();
-        observers[0] = observe_prefix("com.", &first);
+        observe_prefix("com.", &first);
         post_and_expect(&first, 1);
         change_count(5);
-        observers[1] = observe_prefix("com", &second);
+        observe_prefix("com", &second);
         post_and_expect(&first, 1 + 5 + 1);
-        tally_drop(observers[0]);
-        tally_drop(observers[1]);
-        end();
 }
 
 TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotTold)
@@ -109,59 +95,48 @@ TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotTold)
         change_count(5);
         observer = observe_prefix("com.", &later);
         post_and_expect(&later, 1);
-        tally_drop(observer);
-        end();
 }
 
 TEST_ON_BUS(aSignalTellsOfNoMoreThanWasCounted)
 {
         static tally seen = { 0 };
-        dn_observer *observer;
         test_signal own;
 
         prepare();
-        observer = observe_prefix("com.", &seen);
+        observe_prefix("com.", &seen);
         post_ok(dn_center_darwin(), NAME);
         test_peer_next(peer, &own);
         CHECK_STREQ(own.name, NAME);
         test_peer_post_full(peer, own.interface, NAME, own.generation + 1000, own.region);
         post_and_expect(&seen, 2);
-        tally_drop(observer);
-        end();
 }
 
 TEST_ON_BUS(aCountThatHasDecreasedStillTellsOfPosts)
 {
         static tally seen = { 0 };
-        dn_observer *observer;
 
         prepare();
-        observer = observe_prefix("com.", &seen);
+        observe_prefix("com.", &seen);
         for (int i = 1; i <= 10; i++)
                 post_and_expect(&seen, (uint64_t)i);
         change_count(-5);
         post_and_expect(&seen, 11);
-        tally_drop(observer);
-        end();
 }
 
 TEST_ON_BUS(namesThatTheUserMayNotObserveAreLeftOut)
 {
         static tally seen = { 0 };
-        dn_observer *observer;
 
         if (geteuid() != 0)
                 SKIP("needs to become another user");
         prepare();
-        observer = observe_prefix("u", &seen);
+        observe_prefix("u", &seen);
         CHECK_EQ(seteuid(65534), 0);
         test_peer_post(peer, "user.uid.1.x");
         test_peer_post(peer, "u.x");
         WAIT_UNTIL(seen.n_posts > 0);
         CHECK_EQ(seen.n_posts, 1);
         CHECK_EQ(seteuid(0), 0);
-        tally_drop(observer);
-        end();
 }
 
 TEST_MAIN()

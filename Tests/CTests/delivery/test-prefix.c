@@ -23,9 +23,10 @@ static dn_observer *observe_prefix(const char *prefix, record *self)
 TEST_ON_BUS(theEventSaysWhichNameWasPosted)
 {
         test_bus_begin();
-        record com, all;
-        dn_observer *observers[] = { observe_prefix("com.x", &com), observe_prefix("", &all) };
+        static record com, all;
 
+        observe_prefix("com.x", &com);
+        observe_prefix("", &all);
         post_elsewhere("com.x", 1, "_exit");
         WAIT_UNTIL_EQ(all.n_calls, 1);
         post_elsewhere("com.xy", 1, "_exit");
@@ -36,8 +37,6 @@ TEST_ON_BUS(theEventSaysWhichNameWasPosted)
         post_ok(dn_center_darwin(), "self.own");
         record_expect(&all, 5, "com.x\ncom.xy\norg.x\ncom.x.own\nself.own\n");
         record_expect(&com, 3, "com.x\ncom.xy\ncom.x.own\n");
-        record_drop(observers[0], &com);
-        record_drop(observers[1], &all);
 }
 
 TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
@@ -61,8 +60,6 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
         fence_bus(peer);
         WAIT_UNTIL_EQ(exact.n_posts, 2 * N + 1);
         WAIT_UNTIL_EQ(prefix.n_posts, 2 * N + 1);
-        tally_drop(observers[0]);
-        tally_drop(observers[1]);
 }
 
 /* There is no bus while they are posted; another process holds the name, so that it is counted. */
@@ -81,7 +78,6 @@ TEST_ON_BUS(namesInTheTableAreCaughtUp)
         post_elsewhere("com.x", 10, "return");
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(seen.n_posts, 10);
-        tally_drop(observer);
 }
 
 TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
@@ -115,12 +111,11 @@ TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
         if (test_peer_n_rules(peer, own.sender) >= 0)
                 WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), 1);
         CHECK_EQ(a.n_calls, 1);
-        tally_drop(observers[2]);
 }
 
 TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
 {
-        record seen;
+        static record seen;
         dn_observer *observer = NULL;
 
         test_bus_use_none();
@@ -131,7 +126,6 @@ TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
                  DN_NOT_CONNECTED);
         post_soon(dn_center_darwin(), "com.own");
         record_expect(&seen, 1, "com.own\n");
-        record_drop(observer, &seen);
 }
 
 TEST(namesOfAnotherUserAreLeftOut)

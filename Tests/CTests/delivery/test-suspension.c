@@ -263,7 +263,7 @@ TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
                                                     "self.2", "self.8", "self.4", "self.6" };
         dn_observer *observers[N_NAMES];
         dn_filter filter = { .behavior = DN_SUSPENSION_HOLD };
-        record seen;
+        static record seen;
 
         record_init(&seen);
         for (int i = 0; i < N_NAMES; i++) {
@@ -282,7 +282,6 @@ TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
                 dn_observer_cancel_wait(observers[i]);
                 dn_observer_unref(observers[i]);
         }
-        record_deinit(&seen);
 }
 
 static dn_dict *large_dict(void)

@@ -13,7 +13,8 @@ TEST_NO_BUS(charactersOfEveryLengthAreValid)
         static const char *const texts[] = {
                 "plain", "\xc2\x80 \xdf\xbf",
                 "\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbd",
-                "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbd", "\xf0\x9f\x98\x80", "\xef\xb7\x8f", "\xef\xb7\xb0",
+                "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbd", "\xf0\x9f\x98\x80",
+                "\xef\xb7\x8f", "\xef\xb7\xb0",
         };
 
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
