@@ -183,14 +183,16 @@ static void look(looker *looker, const dn__region *region)
                 direct->sink->may_have_missed(direct->context);
 }
 
-/* This thread may have cleared rings of the word that were not its own any more. */
+/* This thread may have cleared the word when it was not its own any more: a ring for the other
+ * thread, or that one's sleep, which then no ring would end. */
 static void end_stay(looker *guest)
 {
         dn__direct *direct = guest->direct;
         dn__region *region = atomic_load(&direct->region);
 
         dn__loop_dismiss(guest->loop);
-        dn__wake_ring(word_of(region), DN__WAKE_SHARED);
+        (void)dn__wake_mark(word_of(region));
+        dn__wake_rouse(word_of(region), DN__WAKE_SHARED);
         release(direct);
 }
 

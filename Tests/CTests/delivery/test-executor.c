@@ -5,10 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "delivery/hub.h"
 #include "roles.h"
+#include "table/region.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
+#include "util/wake.h"
 
 static char thread_name[32];
 static _Atomic bool named;
@@ -100,6 +103,30 @@ TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
         post_elsewhere("slow", 3, "return");
         blocked.holds = false;
         WAIT_UNTIL_EQ(blocked.n_posts, 4);
+}
+
+/* The thread that ran the handlers was about to look when the word was taken from it: it clears it
+ * while the other one sleeps. */
+TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
+{
+        dn_executor inline_executor = dn_executor_inline();
+        static tally blocked = {.holds = true}, quick = {0};
+        const dn__region *region;
+        dn__wake_word *word;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "slow", &blocked);
+        post_elsewhere("slow", 1, "return");
+        WAIT_UNTIL_EQ(blocked.n_calls, 1);
+        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
+        region = dn__hub_find(dn_center_darwin())->region;
+        word = &region->table->processes[region->process].wake;
+        WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
+        dn__wake_begin(word);
+        blocked.holds = false;
+        WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
+        post_elsewhere("quick", 1, "return");
+        WAIT_UNTIL_EQ(quick.n_posts, 1);
 }
 
 /* Posts without end until told to stop. */
