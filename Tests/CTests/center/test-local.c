@@ -156,6 +156,7 @@ TEST_NO_BUS(registrationOrderHoldsAcrossWildcards)
 }
 
 static int depth, deepest;
+static dn_observer *nested;
 
 static void post_again(const dn_event *event, void *context)
 {
@@ -165,6 +166,8 @@ static void post_again(const dn_event *event, void *context)
                 deepest = depth;
         if (depth < 3)
                 post(event->name, NULL);
+        else
+                dn_observer_cancel(nested);
         depth--;
 }
 
@@ -172,9 +175,13 @@ TEST_NO_BUS(postsNest)
 {
         dn_handler handler = {.invoke = post_again};
 
-        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, NULL), 0);
+        CHECK_EQ(dn_center_observe(dn_center_local(), "N", handler, NULL, &nested), 0);
         post("N", NULL);
         CHECK_EQ(deepest, 3);
+        deepest = 0;
+        post("N", NULL);
+        CHECK_EQ(deepest, 0);
+        dn_observer_unref(nested);
 }
 
 static void *post_other(void *argument)

@@ -141,6 +141,25 @@ TEST(oneExecutorValueServesTwoNames)
         CHECK_EQ(second.n_destroyed, 1);
 }
 
+TEST(aPostReachesObserversOnManyExecutors)
+{
+        static tally seen[20];
+        dn_loop *loops[20];
+
+        test_bus_begin();
+        for (int i = 0; i < 20; i++) {
+                loops[i] = new_loop();
+                dn_executor executor = dn_loop_executor(loops[i]);
+                tally_observe_on(dn_center_darwin(), "N", &seen[i], &executor);
+        }
+        post_ok(dn_center_darwin(), "N");
+        for (int i = 0; i < 20; i++) {
+                CHECK_EQ(dn_loop_process(loops[i]), 1);
+                CHECK_EQ(seen[i].n_calls, 1);
+                dn_loop_close(loops[i]);
+        }
+}
+
 TEST(closingRunsWhatWaitsThenRefuses)
 {
         test_peer *peer = test_peer_begin();
