@@ -46,7 +46,8 @@ static inline void shared_daemon_start_for_all(void)
         char configuration[1024];
 
         snprintf(configuration, sizeof configuration,
-                 SHARED_DOCTYPE "<busconfig><type>session</type><keep_umask/><listen>unix:path=%s</listen>\n"
+                 SHARED_DOCTYPE
+                 "<busconfig><type>session</type><keep_umask/><listen>unix:path=%s</listen>\n"
                  "<auth>EXTERNAL</auth><policy context=\"default\"><allow user=\"*\"/>\n"
                  "<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\n"
                  "<allow own=\"*\"/></policy></busconfig>\n",
