@@ -95,13 +95,14 @@ typedef struct reader {
 
 static int read_value(reader *reader, const char *key);
 
-static int enter(reader *reader, char type)
+/* Finding out the contents takes longer than to read a value: they are NULL only if unknown. */
+static int enter(reader *reader, char type, const char *contents)
 {
         int r;
 
         if (reader->n_levels == MAX_LEVELS)
                 return -EBADMSG;
-        r = sd_bus_message_enter_container(reader->message, type, NULL);
+        r = sd_bus_message_enter_container(reader->message, type, contents);
         if (r > 0)
                 reader->n_levels++;
         return r > 0 ? 0 : r < 0 ? r : -EBADMSG;
@@ -189,7 +190,7 @@ static int read_entry(reader *reader)
         char type;
         int r;
 
-        r = enter(reader, 'e');
+        r = enter(reader, 'e', NULL);
         if (r == 0)
                 r = sd_bus_message_peek_type(reader->message, &type, NULL);
         if (r > 0)
@@ -201,21 +202,22 @@ static int read_entry(reader *reader)
 }
 
 /* Reads each part of the next container. */
-static int read_parts(reader *reader, char type, int (*read)(struct reader *reader))
+static int read_parts(reader *reader, char type, const char *contents,
+                      int (*read)(struct reader *reader))
 {
         int r;
 
-        r = enter(reader, type);
+        r = enter(reader, type, contents);
         while (r == 0 && (r = sd_bus_message_at_end(reader->message, false)) == 0)
                 r = read(reader);
         return r < 0 ? r : leave(reader);
 }
 
-static int read_variant(reader *reader, const char *key)
+static int read_variant(reader *reader, const char *contents, const char *key)
 {
         int r;
 
-        r = enter(reader, 'v');
+        r = enter(reader, 'v', contents);
         if (r == 0)
                 r = read_value(reader, key);
         return r < 0 ? r : leave(reader);
@@ -226,17 +228,17 @@ static int read_container(reader *reader, char type, const char *contents, const
         int r;
 
         if (type == 'v')
-                return read_variant(reader, key);
+                return read_variant(reader, contents, key);
         if (type == 'r' && strcmp(contents, "x") == 0)
                 return read_date(reader, key);
         if (type == 'a' && strcmp(contents, "y") == 0)
                 return read_data(reader, key);
         if (contents[0] == '{') {
                 dn_dict_builder_begin_dict(reader->builder, key);
-                r = read_parts(reader, type, read_entry);
+                r = read_parts(reader, type, contents, read_entry);
         } else {
                 dn_dict_builder_begin_array(reader->builder, key);
-                r = read_parts(reader, type, read_element);
+                r = read_parts(reader, type, contents, read_element);
         }
         dn_dict_builder_end(reader->builder);
         return r;
@@ -274,9 +276,7 @@ int dn__values_read(sd_bus_message *message, dn_dict **ret_dict)
 
         if (!reader.builder)
                 return -ENOMEM;
-        if (sd_bus_message_verify_type(message, 'a', "{sv}") <= 0)
-                return finish(&reader, -EBADMSG, ret_dict);
-        return finish(&reader, read_parts(&reader, 'a', read_entry), ret_dict);
+        return finish(&reader, read_parts(&reader, 'a', "{sv}", read_entry), ret_dict);
 }
 
 int dn__values_read_as(sd_bus_message *message, const char *key, dn_dict **ret_dict)

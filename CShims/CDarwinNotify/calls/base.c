@@ -14,22 +14,26 @@ void dn__calls_add_job(dn__calls *calls, dn__job *job)
 }
 
 /* Work that an executor refuses runs here rather than never. */
+void dn__job_hand_over(const dn__job *job)
+{
+        if (!job->executor || dn__executor_enqueue(job->executor, job->run, job->argument) < 0)
+                job->run(job->argument);
+}
+
 void dn__calls_hand_over(dn__calls *calls)
 {
-        for (;;) {
-                dn__job *job = NULL;
+        dn__link taken;
 
-                dn__lock_acquire(&calls->dbus->lock);
-                if (!dn__list_is_empty(&calls->jobs)) {
-                        job = DN__CONTAINER(calls->jobs.next, dn__job, link);
-                        dn__list_remove(&job->link);
-                }
-                dn__lock_release(&calls->dbus->lock);
-                if (!job)
-                        return;
-                if (!job->executor ||
-                    dn__executor_enqueue(job->executor, job->run, job->argument) < 0)
-                        job->run(job->argument);
+        dn__lock_acquire(&calls->dbus->lock);
+        dn__list_insert(&calls->jobs, &taken);
+        dn__list_remove(&calls->jobs);
+        dn__list_init(&calls->jobs);
+        dn__lock_release(&calls->dbus->lock);
+        while (!dn__list_is_empty(&taken)) {
+                dn__job *job = DN__CONTAINER(taken.next, dn__job, link);
+
+                dn__list_remove(&job->link);
+                dn__job_hand_over(job);
         }
 }
 

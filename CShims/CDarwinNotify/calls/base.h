@@ -100,7 +100,8 @@ struct dn_request {
 /* Adds work, under the lock, and makes the service thread hand it over. */
 void dn__calls_add_job(dn__calls *calls, dn__job *job) DN__REQUIRES(&calls->dbus->lock);
 
-/* Hands the work over. On the service thread, without the lock. */
+/* Hands over one piece of work, or all that was added. On the service thread, without the lock. */
+void dn__job_hand_over(const dn__job *job);
 void dn__calls_hand_over(dn__calls *calls);
 
 /* Sends a message, under the lock. With `ret_serial`, its answer is awaited. Returns 0 or a

@@ -112,8 +112,7 @@ bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
         if (!call)
                 return false; /* late */
         read_outcome(message, &call->outcome);
-        DN__HOLD(&calls->dbus->lock);
-        dn__calls_add_job(calls, &call->job);
+        dn__job_hand_over(&call->job);
         return true;
 }
 
@@ -244,17 +243,18 @@ static dn_call *make_call(dn__calls *calls, const dn_call_plan *plan,
                           const dn_call_handler *handler)
 {
         size_t n_bytes = strlen(plan->service) + 1;
-        dn_call *call = calloc(1, sizeof(*call) + n_bytes);
+        dn_call *call = malloc(sizeof(*call) + n_bytes);
 
         if (!call)
                 return NULL;
-        call->calls = calls;
-        call->handler = *handler;
-        call->n_bytes = dn__dict_get_bytes(plan->arguments);
-        call->until_us = dn__clock_after_us(plan->timeout_us);
-        call->job.run = tell_end;
-        call->job.argument = call;
-        atomic_init(&call->n_refs, 2);
+        *call = (dn_call){
+                .calls = calls,
+                .handler = *handler,
+                .n_bytes = dn__dict_get_bytes(plan->arguments),
+                .until_us = dn__clock_after_us(plan->timeout_us),
+                .job = { .run = tell_end, .argument = call },
+                .n_refs = 2,
+        };
         memcpy(call->service, plan->service, n_bytes);
         dn__calls_retain(calls);
         return call;

@@ -80,12 +80,10 @@ static bool guest_handle(dn__guest *guest, sd_bus_message *message)
         bool is_handled;
 
         (void)sd_bus_message_get_type(message, &type);
-        if (type == SD_BUS_MESSAGE_METHOD_CALL)
-                is_handled = dn__request_handle(calls, message);
-        else if (type == SD_BUS_MESSAGE_SIGNAL)
-                is_handled = handle_signal(calls, message);
-        else
-                is_handled = dn__call_handle_answer(calls, message);
+        if (type != SD_BUS_MESSAGE_METHOD_CALL && type != SD_BUS_MESSAGE_SIGNAL)
+                return dn__call_handle_answer(calls, message);
+        is_handled = type == SD_BUS_MESSAGE_SIGNAL ? handle_signal(calls, message)
+                                                   : dn__request_handle(calls, message);
         if (is_handled)
                 dn__calls_hand_over(calls);
         return is_handled;

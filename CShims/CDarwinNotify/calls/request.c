@@ -296,18 +296,20 @@ static dn_request *make_request(dn_service *service, sd_bus_message *message, dn
 {
         const char *sender = sd_bus_message_get_sender(message);
         size_t n_sender = strlen(sender) + 1, n_kind = strlen(kind) + 1;
-        dn_request *request = calloc(1, sizeof(*request) + n_sender + n_kind);
+        dn_request *request = malloc(sizeof(*request) + n_sender + n_kind);
 
         if (!request)
                 return NULL;
+        *request = (dn_request){
+                .info = { .arguments = arguments },
+                .service = dn__service_ref(service),
+                .n_bytes = dn__dict_get_bytes(arguments),
+                .n_refs = 1,
+                .begin = { { 0 }, service->executor, run_begin, request },
+                .cancel = { { 0 }, service->executor, run_cancel, request },
+        };
         request->info.caller.name = memcpy(request->text, sender, n_sender);
         request->info.kind = memcpy(request->text + n_sender, kind, n_kind);
-        request->info.arguments = arguments;
-        request->n_bytes = dn__dict_get_bytes(arguments);
-        request->service = dn__service_ref(service);
-        request->begin = (dn__job){ { 0 }, service->executor, run_begin, request };
-        request->cancel = (dn__job){ { 0 }, service->executor, run_cancel, request };
-        atomic_init(&request->n_refs, 1);
         return request;
 }
 

@@ -25,12 +25,10 @@ struct dn_dict_builder {
 
 dn_dict_builder *dn_dict_builder_new(void)
 {
-        dn_dict_builder *builder = calloc(1, sizeof(*builder));
+        dn_dict_builder *builder = malloc(sizeof(*builder)); /* calloc() costs twice as much */
 
-        if (!builder)
-                return NULL;
-        builder->n_levels = 1;
-        builder->levels[0].is_dict = true;
+        if (builder)
+                *builder = (dn_dict_builder){ .n_levels = 1, .levels[0].is_dict = true };
         return builder;
 }
 
@@ -295,11 +293,10 @@ static dn__container *finish_level(dn_dict_builder *builder)
         if (level->is_dict)
                 n_items = sort_items(items, n_items);
         builder->n_items = level->first + n_items;
-        container = calloc(1, sizeof(*container) + n_items * sizeof(dn__item *));
+        container = malloc(sizeof(*container) + n_items * sizeof(dn__item *));
         if (!container)
                 return NULL;
-        atomic_init(&container->n_refs, 1);
-        container->depth = 1;
+        *container = (dn__container){ .n_refs = 1, .depth = 1 };
         for (size_t i = 0; i < n_items; i++)
                 container_add_item(container, items[i]);
         builder->n_items = level->first;
