@@ -56,7 +56,7 @@ static uint64_t received(void *context, const dn__post *post)
         has_prefixes = is_for_prefixes(hub, post, &valid);
         if (has_prefixes)
                 payload = dn__payload_new(&valid);
-        dn__table_check_foreign(hub, post->region);
+        dn__table_look_for(hub, post->region);
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
         if (has_prefixes)
@@ -71,7 +71,7 @@ static void may_have_missed(void *context)
 {
         dn__hub *hub = context;
 
-        dn__table_check(hub);
+        dn__table_look(hub, false);
         dn__hub_lock(hub);
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 dn__topic_hand_missed(topic);
@@ -188,7 +188,7 @@ static void count_beyond(dn__hub *hub, dn__post *post)
                 count_for_others(post, region);
         if (!dn__region_was_left(region))
                 return;
-        dn__table_check(hub);
+        dn__table_look(hub, false);
         if (hub->region != region)
                 count_again(hub, post);
 }
@@ -216,7 +216,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
                 tell_prefixes(hub, post);
                 return 0;
         }
-        dn__table_check_before_post(hub);
+        dn__table_look_before_post(hub);
         post_inside(hub, post);
         count_beyond(hub, post);
         tell_prefixes(hub, post);

@@ -146,7 +146,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (name->reach == DN__REACH_PROCESS)
                 return hold_topic(hub, name, ret_topic);
         /* The table first: the connection asks for its name. */
-        dn__table_enter(hub);
+        dn__table_look(hub, true);
         r = dn__dbus_start(hub->bus, &deadline_us);
         if (r == 0)
                 r = hold_topic(hub, name, &topic);

@@ -71,9 +71,8 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
         return 0;
 }
 
-/* Adds an observer to a topic, in place of `old` unless that is NULL. */
-static int add(dn__topic *topic, dn_observer *observer, const dn_executor *value, dn_observer *old,
-               dn_observer **ret_observer)
+int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *value,
+                      dn_observer *old, dn_observer **ret_observer)
 {
         dn__executor *executor;
         dn__unlinked unlinked = { 0 };
@@ -97,12 +96,6 @@ static int add(dn__topic *topic, dn_observer *observer, const dn_executor *value
         return r;
 }
 
-int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *executor,
-                      dn_observer **ret_observer)
-{
-        return add(topic, observer, executor, NULL, ret_observer);
-}
-
 int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
                      const dn_executor *executor, dn_observer **ret_observer)
 {
@@ -116,7 +109,7 @@ int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
                 return r;
         if (name->is_prefix)
                 dn__prefix_missed(hub, NULL); /* earlier posts go only to the existing observers */
-        added = dn__observe_topic(topic, observer, executor, ret_observer);
+        added = dn__observe_topic(topic, observer, executor, NULL, ret_observer);
         dn__topic_give_back(topic);
         return added < 0 ? added : r;
 }
@@ -236,7 +229,9 @@ int dn_observer_replace(dn_observer *old, dn_handler handler, const dn_executor 
         if (!hub_of(old) || !handler.invoke || !is_live(old) ||
             dn__name_is_bus(&old->queue->topic->name))
                 return -EINVAL;
-        return observer ? add(old->queue->topic, observer, executor, old, ret_observer) : -ENOMEM;
+        return observer ? dn__observe_topic(old->queue->topic, observer, executor, old,
+                                            ret_observer)
+                        : -ENOMEM;
 }
 
 /* Delivers everything it has not seen, or else the last post again, as one delivery. */

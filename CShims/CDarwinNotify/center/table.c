@@ -280,7 +280,7 @@ static void begin_trying(move *move)
                           now_us >= atomic_load(&move->hub->table_tried_us) + PROMPTED_US;
 }
 
-static void look(dn__hub *hub, bool wants_entry)
+void dn__table_look(dn__hub *hub, bool wants_entry)
 {
         move move = { .hub = hub, .wants_entry = wants_entry };
         uint64_t begin_ms;
@@ -304,22 +304,12 @@ static void look(dn__hub *hub, bool wants_entry)
                 dn__prefix_missed(hub, NULL);
 }
 
-void dn__table_check(dn__hub *hub)
-{
-        look(hub, false);
-}
-
-void dn__table_enter(dn__hub *hub)
-{
-        look(hub, true);
-}
-
-void dn__table_check_before_post(dn__hub *hub)
+void dn__table_look_before_post(dn__hub *hub)
 {
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
 
         if (!hub->region || coarse_now_ms() - last_ms >= LOOK_MS)
-                look(hub, false);
+                dn__table_look(hub, false);
 }
 
 bool dn__table_is_enough(const dn__hub *hub)
@@ -335,12 +325,12 @@ void dn__table_end(dn__hub *hub)
                 dn__hub_wait(hub);
 }
 
-void dn__table_check_foreign(dn__hub *hub, uint64_t id)
+void dn__table_look_for(dn__hub *hub, uint64_t id)
 {
         if (id == 0 || id == atomic_load(&hub->foreign_id) || dn__region_was_once(hub->region, id))
                 return;
         atomic_store(&hub->foreign_id, id);
-        dn__table_check(hub);
+        dn__table_look(hub, false);
 }
 
 void dn__table_attend(dn__hub *hub, bool has_slot)
@@ -375,7 +365,7 @@ static void dispatch_table(dn__source *source)
 
         (void)prepare_table(source, &wait);
         if (wait.until_us <= dn__clock_now_us())
-                dn__table_check(hub);
+                dn__table_look(hub, false);
 }
 
 int dn__table_begin(dn__hub *hub, const char *scope)

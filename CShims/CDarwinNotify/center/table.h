@@ -10,24 +10,20 @@ int dn__table_begin(dn__hub *hub, const char *scope);
 /* Returns when nothing of the following happens any more. Call before the carriers are closed. */
 void dn__table_end(dn__hub *hub);
 
-/* Looks which table is the right one, and moves the hub there. Any thread, without any lock held;
- * callbacks may run on their executors. */
-void dn__table_check(dn__hub *hub);
+/* Looks which table is the right one, and moves the hub there. `wants_entry`, before a name is held:
+ * makes the table if there is none, and enters it; what fails is tried again later. Any thread,
+ * without any lock held; callbacks may run on their executors. */
+void dn__table_look(dn__hub *hub, bool wants_entry);
 
-/* As dn__table_check(), before a post: does nothing if there is a table and the last look was less
- * than 10 ms ago. */
-void dn__table_check_before_post(dn__hub *hub);
+/* Before a post: does nothing if there is a table and the last look was less than 10 ms ago. */
+void dn__table_look_before_post(dn__hub *hub);
+
+/* If somebody has another table. `id` is its region, 0 if there is none. */
+void dn__table_look_for(dn__hub *hub, uint64_t id);
 
 /* Returns whether a post is heard by everybody who shares the table: nobody does if there is none,
  * unless this process lacks one. */
 bool dn__table_is_enough(const dn__hub *hub);
-
-/* As dn__table_check(), if somebody has another table. `id` is its region, 0 if there is none. */
-void dn__table_check_foreign(dn__hub *hub, uint64_t id);
-
-/* As dn__table_check(), before a name is held: makes the table if there is none, and enters it.
- * What fails is tried again later. */
-void dn__table_enter(dn__hub *hub);
 
 /* Completes the registration of a name. `has_slot`: else it gets one as soon as possible. */
 void dn__table_attend(dn__hub *hub, bool has_slot);

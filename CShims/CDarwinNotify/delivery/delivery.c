@@ -16,13 +16,19 @@ typedef struct frame {
 
 static _Thread_local frame *frames;
 
-unsigned dn__delivery_count_own(const dn_observer *observer)
+/* One of both is NULL. */
+static unsigned count_own(const dn_observer *observer, const dn__hub *hub)
 {
         unsigned n = 0;
 
         for (const frame *frame = frames; frame; frame = frame->outer)
-                n += frame->observer == observer;
+                n += frame->observer == observer || frame->observer->queue->topic->hub == hub;
         return n;
+}
+
+unsigned dn__delivery_count_own(const dn_observer *observer)
+{
+        return count_own(observer, NULL);
 }
 
 /* --- Invoking ------------------------------------------------------------------------------ */
@@ -71,21 +77,12 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
                 dn__condition_broadcast(&hub->changed);
 }
 
-static unsigned count_own_in(const dn__hub *hub)
-{
-        unsigned n = 0;
-
-        for (const frame *frame = frames; frame; frame = frame->outer)
-                n += frame->observer->queue->topic->hub == hub;
-        return n;
-}
-
 void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
 {
         DN__HUB_HOLD(hub);
 
         atomic_store_explicit(&has_ended, true, memory_order_relaxed);
-        while (hub->n_running > count_own_in(hub) && dn__hub_wait_until(hub, deadline_us))
+        while (hub->n_running > count_own(NULL, hub) && dn__hub_wait_until(hub, deadline_us))
                 continue;
 }
 

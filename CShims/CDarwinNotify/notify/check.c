@@ -105,7 +105,7 @@ static bool have_followed(void)
 
         if (!region || !dn__region_was_left(region))
                 return false;
-        dn__table_check(hub);
+        dn__table_look(hub, false);
         return hub->region != region;
 }
 

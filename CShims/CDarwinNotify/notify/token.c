@@ -90,7 +90,8 @@ static int observe(dn__topic *topic, dn__delivery *delivery, const dn_executor *
         dn_observer *observer DN__UNREFS_OBSERVER =
                 dn__observer_new((dn_handler){ invoke, delivery, consume }, &options);
 
-        return observer ? dn__observe_topic(topic, observer, executor, ret_observer) : -ENOMEM;
+        return observer ? dn__observe_topic(topic, observer, executor, NULL, ret_observer)
+                        : -ENOMEM;
 }
 
 /* Consumes the hold on the topic and the delivery. */

@@ -307,7 +307,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
         if (left && left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] == left->owner) {
                 to_leave = NULL;
                 remove_table();
-                dn__table_check(dn__hub_find(dn_center_darwin()));
+                dn__table_look(dn__hub_find(dn_center_darwin()), false);
                 left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] = 0;
                 return 0;
         }
