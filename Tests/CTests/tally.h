@@ -76,6 +76,16 @@ static inline dn_observer *tally_observe_soon(dn_center *center, const char *nam
         return observer;
 }
 
+static inline dn_observer *tally_observe_prefix(const char *prefix, tally *self)
+{
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, tally_handler(self), NULL,
+                                          &observer),
+                 0);
+        return observer;
+}
+
 static inline dn_observer *tally_drop(dn_observer *observer)
 {
         dn_observer_cancel(observer);

@@ -103,44 +103,6 @@ TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
         end_member(b);
 }
 
-/* Nobody waits for the others before the next removal: a post too many is allowed. */
-TEST_NO_BUS(nothingIsLostWhileTableAfterTableIsRemoved)
-{
-        char path[512];
-
-        begin_without_bus();
-        test_child *a = spawn_member("A"), *b = spawn_member("B");
-        for (uint64_t i = 1; i <= 50; i++) {
-                uint64_t of_a = posts_of(a), of_b = posts_of(b);
-
-                if (table_path(path))
-                        (void)unlink(path);
-                post_by(a, "B");
-                post_by(b, "A");
-                WAIT_UNTIL(posts_of(b) > of_b);
-                WAIT_UNTIL(posts_of(a) > of_a);
-        }
-        end_member(a);
-        end_member(b);
-}
-
-/* The poster has looked just before. */
-TEST_NO_BUS(aProcessThatOnlyPostsFindsTheNextTable)
-{
-        begin_without_bus();
-        test_child *before = spawn_member("before");
-
-        for (int i = 0; i < 10; i++) {
-                post_ok(dn_center_darwin(), "before");
-                remove_table();
-                test_child *after = spawn_member("after");
-                post_ok(dn_center_darwin(), "after");
-                WAIT_UNTIL_EQ(posts_of(after), 1);
-                end_member(after);
-        }
-        end_member(before);
-}
-
 TEST_NO_BUS(aProcessThatOnlyPostsMakesNoTable)
 {
         begin_without_bus();
@@ -443,39 +405,6 @@ TEST(aTableForWhichThereWasNoDescriptorComesLater)
                 end_member(late);
         }
         end_member(neighbor);
-        test_bus_stop(bus);
-}
-
-/* --- With a bus ------------------------------------------------------------------------------ */
-
-/* As with a library that has another version of the table: the bus is the same, the table is not.
- * A second link to the socket makes an address of its own. */
-TEST_ON_BUS(processesWithDifferentTablesHearOneAnotherOnce)
-{
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        char path[256], address[300];
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        test_child *a = spawn_member("A");
-        snprintf(path, sizeof path, "%s/other-socket", test_directory());
-        CHECK_EQ(link(test_bus_path(bus), path), 0);
-        snprintf(address, sizeof address, "unix:path=%s", path);
-        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
-        test_child *b = spawn_member("B");
-        for (uint64_t i = 1; i <= 20; i++) {
-                post_by(a, "B");
-                post_by(b, "A");
-                WAIT_UNTIL_EQ(posts_of(b), i);
-                WAIT_UNTIL_EQ(posts_of(a), i);
-        }
-        fence_bus(peer);
-        CHECK_EQ(posts_of(b), 20);
-        CHECK_EQ(posts_of(a), 20);
-        CHECK(has_table(a) && !has_table(b));
-        end_member(a);
-        end_member(b);
-        test_peer_close(peer);
         test_bus_stop(bus);
 }
 

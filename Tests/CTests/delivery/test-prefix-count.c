@@ -13,16 +13,6 @@ static test_bus *bus;
 static test_peer *peer;
 static test_child *holder; /* so that the name is counted */
 
-static dn_observer *observe_prefix(const char *prefix, tally *seen)
-{
-        dn_observer *observer = NULL;
-
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, tally_handler(seen), NULL,
-                                          &observer),
-                 0);
-        return observer;
-}
-
 static void prepare(void)
 {
         bus = test_bus_begin();
@@ -65,7 +55,7 @@ TEST_ON_BUS(aSignalTellsOfThoseThatWereDroppedBeforeIt)
         static tally seen = { 0 };
 
         prepare();
-        observe_prefix("com.", &seen);
+        tally_observe_prefix("com.", &seen);
         post_and_expect(&seen, 1);
         change_count(5);
         post_and_expect(&seen, 1 + 5 + 1);
@@ -76,10 +66,10 @@ TEST_ON_BUS(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
         static tally first = { 0 }, second = { 0 };
 
         prepare();
-        observe_prefix("com.", &first);
+        tally_observe_prefix("com.", &first);
         post_and_expect(&first, 1);
         change_count(5);
-        observe_prefix("com", &second);
+        tally_observe_prefix("com", &second);
         post_and_expect(&first, 1 + 5 + 1);
 }
 
@@ -89,11 +79,11 @@ TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotTold)
         dn_observer *observer;
 
         prepare();
-        observer = observe_prefix("com.", &earlier);
+        observer = tally_observe_prefix("com.", &earlier);
         post_and_expect(&earlier, 1);
         tally_drop(observer);
         change_count(5);
-        observer = observe_prefix("com.", &later);
+        observer = tally_observe_prefix("com.", &later);
         post_and_expect(&later, 1);
 }
 
@@ -103,7 +93,7 @@ TEST_ON_BUS(aSignalTellsOfNoMoreThanWasCounted)
         test_signal own;
 
         prepare();
-        observe_prefix("com.", &seen);
+        tally_observe_prefix("com.", &seen);
         post_ok(dn_center_darwin(), NAME);
         test_peer_next(peer, &own);
         CHECK_STREQ(own.name, NAME);
@@ -116,7 +106,7 @@ TEST_ON_BUS(aCountThatHasDecreasedStillTellsOfPosts)
         static tally seen = { 0 };
 
         prepare();
-        observe_prefix("com.", &seen);
+        tally_observe_prefix("com.", &seen);
         for (int i = 1; i <= 10; i++)
                 post_and_expect(&seen, (uint64_t)i);
         change_count(-5);
@@ -130,7 +120,7 @@ TEST_ON_BUS(namesThatTheUserMayNotObserveAreLeftOut)
         if (geteuid() != 0)
                 SKIP("needs to become another user");
         prepare();
-        observe_prefix("u", &seen);
+        tally_observe_prefix("u", &seen);
         CHECK_EQ(seteuid(65534), 0);
         test_peer_post(peer, "user.uid.1.x");
         test_peer_post(peer, "u.x");

@@ -80,7 +80,7 @@ TEST_NO_BUS(aNameThatIsRegisteredLaterIsHeardFromItsFirstPost)
         static tally seen;
 
         test_bus_use_none();
-        dn_observer *observer = observe_prefix("late.", tally_handler(&seen));
+        dn_observer *observer = tally_observe_prefix("late.", &seen);
         test_child *poster = spawn_member(NULL);
         for (uint64_t i = 1; i <= 20; i++) {
                 char name[16];
@@ -102,7 +102,7 @@ TEST(everyPostOfAFloodIsCountedOnce)
         static tally seen;
         test_peer *peer = test_peer_begin();
 
-        dn_observer *observer = observe_prefix("fl", tally_handler(&seen));
+        dn_observer *observer = tally_observe_prefix("fl", &seen);
         test_child *holder = spawn_observer("flood", NULL);
         for (size_t i = 0; i < N_POSTERS; i++)
                 posters[i] = test_spawn_role("post", "flood", "20000", "return", NULL);
@@ -122,7 +122,7 @@ TEST_NO_BUS(anObserverGoesToTheNextTable)
         uint64_t n_before;
 
         begin_without_bus();
-        dn_observer *observer = observe_prefix("com.", tally_handler(&seen));
+        dn_observer *observer = tally_observe_prefix("com.", &seen);
         test_child *holder = spawn_observer("com.x", NULL), *member = spawn_member("other");
         for (int i = 0; i < 5; i++) {
                 remove_table();
@@ -142,7 +142,7 @@ TEST_NO_BUS(aPostIsHeardWhoseHolderMovesLate)
         static tally seen, other;
 
         begin_without_bus();
-        dn_observer *observer = observe_prefix("com.", tally_handler(&seen));
+        dn_observer *observer = tally_observe_prefix("com.", &seen);
         test_child *holder = spawn_observer("com.x", NULL);
         test_child *poster = spawn_member(NULL);
         post_by(poster, "com.x");

@@ -42,15 +42,11 @@ TEST_ON_BUS(theEventSaysWhichNameWasPosted)
 TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
 {
         enum { N = 300 };
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally exact = { 0 }, prefix = { 0 };
-        dn_observer *observers[2] = { NULL, tally_observe(dn_center_darwin(), "com.x.y", &exact) };
+        test_peer *peer = test_peer_begin();
+        static tally exact, prefix;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.x", tally_handler(&prefix), NULL,
-                                          &observers[0]),
-                 0);
+        tally_observe(dn_center_darwin(), "com.x.y", &exact);
+        tally_observe_prefix("com.x", &prefix);
         post_elsewhere("com.x.y", N, "_exit");
         WAIT_UNTIL_EQ(exact.n_posts, N);
         WAIT_UNTIL_EQ(prefix.n_posts, N);
@@ -68,12 +64,9 @@ TEST_ON_BUS(namesInTheTableAreCaughtUp)
         test_bus *bus = test_bus_begin();
         spawn_observer("com.x", NULL);
         static tally seen = { 0 };
-        dn_observer *observer = NULL;
 
         await_bus(dn_center_darwin());
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&seen), NULL,
-                                          &observer),
-                 0);
+        tally_observe_prefix("com.", &seen);
         test_bus_kill(bus);
         post_elsewhere("com.x", 10, "return");
         test_bus_start_again(bus);
@@ -89,12 +82,8 @@ TEST_ON_BUS(theBusHasOneRuleForAllPrefixesAndThoseOfNamesAfterThem)
 
         post_ok(dn_center_darwin(), "com.own");
         test_peer_next(peer, &own);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.a", tally_handler(&a), NULL,
-                                          &observers[0]),
-                 0);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&b), NULL,
-                                          &observers[1]),
-                 0);
+        observers[0] = tally_observe_prefix("com.a", &a);
+        observers[1] = tally_observe_prefix("com.", &b);
         observers[2] = tally_observe(dn_center_darwin(), "com.a.x", &exact);
         if (test_peer_n_rules(peer, own.sender) >= 0)
                 CHECK_EQ(test_peer_n_rules(peer, own.sender), 1);

@@ -124,13 +124,10 @@ TEST_ON_BUS(anObserverOfAPrefixHearsThePostsOfBothVersionsOnce)
         test_peer *peer = test_peer_open(test_bus_address(bus));
         static tally seen;
         test_child *own = spawn_member(OWN), *other = spawn_member(OTHER);
-        dn_observer *observer = NULL;
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         await_bus(dn_center_darwin());
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "A", tally_handler(&seen), NULL,
-                                          &observer),
-                 0);
+        dn_observer *observer = tally_observe_prefix("A", &seen);
         for (int i = 0; i < N_ROUNDS; i++) {
                 post_by(own, "A");
                 post_by(other, "A");

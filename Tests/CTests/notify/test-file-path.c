@@ -112,18 +112,6 @@ TEST_NO_BUS(theTargetOfAChainOfLinksIsWatched)
         dn__file_watch_free(watch);
 }
 
-TEST_NO_BUS(linkToItselfLeadsNowhereUntilReplaced)
-{
-        dn__file_watch *watch;
-
-        retarget("loop", "loop");
-        watch = watch_as(0, "loop", NOTIFY_MONITOR_CREATE);
-        retarget("loop", "f");
-        put("f", 0, "");
-        expect_call(0, 0);
-        dn__file_watch_free(watch);
-}
-
 /* Call before the library starts a thread, which inherits this. */
 static void respect_modes(void)
 {

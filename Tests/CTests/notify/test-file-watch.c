@@ -128,23 +128,6 @@ TEST_NO_BUS(neighboursOfTheFileAreIgnored)
         dn__file_watch_free(watch);
 }
 
-TEST_NO_BUS(aBurstIsMerged)
-{
-        dn__file_watch *watch;
-        uint64_t begin_us, n_windows;
-
-        put("f", 0, "");
-        watch = watch_as(0, "f", 0);
-        begin_us = test_now_us();
-        for (int i = 0; i < 500; i++)
-                append();
-        n_windows = (test_now_us() - begin_us) / 100000 + 1;
-        fence();
-        CHECK(n_calls[0] >= 1);
-        CHECK(n_calls[0] <= n_windows + 1);
-        dn__file_watch_free(watch);
-}
-
 static dn__file_watch *_Atomic to_free;
 
 static void count_and_free(int token)

@@ -28,6 +28,21 @@ static int finish_failed(dn_dict_builder *builder)
         return r;
 }
 
+/* The result of a dictionary that has the value under a key, and fails. */
+static int fail_with(const dn_value *value)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+
+        dn_dict_builder_set(builder, "key", value);
+        dn_dict_builder_set_bool(builder, "good", true);
+        return finish_failed(builder);
+}
+
+static int fail_with_dict(const dn_dict *dict)
+{
+        return fail_with(&(dn_value){ DN_TYPE_DICT, 0, { .dict = dict } });
+}
+
 static dn_dict *dict_with_each_type(void)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
@@ -183,15 +198,9 @@ TEST_NO_BUS(malformedInputIsRefusedByFinish)
         };
         dn_dict_builder *builder;
 
-        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-                builder = dn_dict_builder_new();
-                dn_dict_builder_set(builder, "key", &wrong[i]);
-                dn_dict_builder_set_bool(builder, "good", true);
-                CHECK_EQ(finish_failed(builder), -EINVAL);
-        }
-        builder = dn_dict_builder_new();
-        dn_dict_builder_set(builder, "key", NULL);
-        CHECK_EQ(finish_failed(builder), -EINVAL);
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+                CHECK_EQ(fail_with(&wrong[i]), -EINVAL);
+        CHECK_EQ(fail_with(NULL), -EINVAL);
         builder = dn_dict_builder_new();
         dn_dict_builder_set_bool(builder, NULL, true);
         CHECK_EQ(finish_failed(builder), -EINVAL);
@@ -252,9 +261,7 @@ TEST_NO_BUS(depthIsLimited)
                 dict = finish(builder);
                 dn_dict_unref(value.as.dict);
         }
-        builder = dn_dict_builder_new();
-        dn_dict_builder_set(builder, "key", &(dn_value){ DN_TYPE_DICT, 0, { .dict = dict } });
-        CHECK_EQ(finish_failed(builder), -E2BIG);
+        CHECK_EQ(fail_with_dict(dict), -E2BIG);
         dn_dict_unref(dict);
 }
 
@@ -268,9 +275,7 @@ TEST_NO_BUS(numberOfValuesIsLimited)
                 dn_dict_builder_set_bool(builder, NULL, true);
         dn_dict_builder_end(builder);
         dict = finish(builder);
-        builder = dn_dict_builder_new();
-        dn_dict_builder_set(builder, "key", &(dn_value){ DN_TYPE_DICT, 0, { .dict = dict } });
-        CHECK_EQ(finish_failed(builder), -E2BIG);
+        CHECK_EQ(fail_with_dict(dict), -E2BIG);
         dn_dict_unref(dict);
 }
 

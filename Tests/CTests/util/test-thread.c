@@ -10,38 +10,6 @@
 
 #include "test.h"
 
-static void look(void *context)
-{
-        int state;
-        char name[16];
-        sigset_t mask;
-
-        CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
-        CHECK(sigismember(&mask, SIGTERM) && sigismember(&mask, SIGUSR1) &&
-              sigismember(&mask, SIGPIPE) && sigismember(&mask, SIGRTMIN));
-        CHECK(!sigismember(&mask, SIGSEGV) && !sigismember(&mask, SIGBUS));
-        CHECK_EQ(pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
-        CHECK_STREQ(name, "dn-under-test");
-        CHECK_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), 0);
-        CHECK_EQ(state, PTHREAD_CANCEL_DISABLE);
-        CHECK(dn__thread_is_ours());
-        atomic_store((_Atomic int *)context, 1);
-}
-
-TEST_NO_BUS(aThreadLeavesSignalsToTheHost)
-{
-        _Atomic int has_looked = 0;
-        sigset_t before, after;
-
-        CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
-        CHECK_EQ(dn__thread_start("dn-under-test", look, &has_looked), 0);
-        CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
-        dn__thread_join_all();
-        CHECK_EQ(atomic_load(&has_looked), 1);
-        for (int signal = 1; signal < NSIG; signal++)
-                CHECK_EQ(sigismember(&after, signal), sigismember(&before, signal));
-}
-
 static void count(void *context)
 {
         (*(_Atomic unsigned *)context)++;
@@ -79,19 +47,6 @@ TEST_NO_BUS(endedThreadsKeepNoMemory)
                 WAIT_UNTIL_EQ(n_run, i);
                 WAIT_UNTIL_EQ(test_n_threads(), n_threads);
         }
-        dn__thread_join_all();
-}
-
-TEST_NO_BUS(aThreadThatCannotBeMadeHasItsErrorNumber)
-{
-        struct rlimit none = { 0, 0 };
-
-        if (TEST_HAS_SANITIZER)
-                SKIP("a leak checker needs a process of its own");
-        if (geteuid() == 0)
-                CHECK_EQ(setreuid(65534, 65534), 0); /* root has no limit */
-        CHECK_EQ(setrlimit(RLIMIT_NPROC, &none), 0);
-        CHECK_EQ(dn__thread_start("dn-under-test", look, NULL), -EAGAIN);
         dn__thread_join_all();
 }
 
