@@ -2,56 +2,33 @@ import Synchronization
 
 protocol UserHandler: Sendable {
   func user(id: Int) async throws -> String
-  func list() -> [String]
 }
 
 protocol CommentHandler: Sendable {
   func comment(id: Int) -> String
-  func list() -> [String]
 }
 
-/// A contract that includes another one.
-protocol AdminHandler: UserHandler {
-  func remove(id: Int) -> Bool
-}
-
-private struct Users: AdminHandler {
+private struct Users: UserHandler {
   var prefix = "user"
   func user(id: Int) async throws -> String { "\(prefix) \(id)" }
-  func list() -> [String] { ["users"] }
-  func remove(id: Int) -> Bool { true }
 }
 
 private struct Comments: CommentHandler {
   func comment(id: Int) -> String { "comment \(id)" }
-  func list() -> [String] { ["comments"] }
 }
 
 private final class Service: UserHandler {
   private let canary: Canary?
-  private let onCall: @Sendable () async -> Void
 
-  init(_ canary: Canary? = nil, onCall: @escaping @Sendable () async -> Void = {}) {
-    self.canary = canary
-    self.onCall = onCall
-  }
+  init(_ canary: Canary? = nil) { self.canary = canary }
 
-  func user(id: Int) async throws -> String {
-    await onCall()
-    return "service \(id)"
-  }
-
-  func list() -> [String] { [] }
+  func user(id: Int) async throws -> String { "service \(id)" }
 }
 
 /// The original shape of a call.
 extension Facade: UserHandler {
   func user(id: Int) async throws -> String {
     try await self[(any UserHandler).self].user(id: id)
-  }
-
-  func list() -> [String] {
-    (try? self[(any UserHandler).self].list()) ?? []
   }
 }
 
@@ -75,7 +52,7 @@ extension Facade: UserHandler {
   }
 
   @Test func replacingAnImplementationMustBeExplicit() async throws {
-    try facade.register((any UserHandler).self, Users())
+    #expect(facade.replace((any UserHandler).self, with: Users()) == nil)
     #expect(throws: FacadeError.alreadyRegistered.of((any UserHandler).self)) {
       try facade.register((any UserHandler).self, Users(prefix: "other"))
     }
@@ -85,42 +62,12 @@ extension Facade: UserHandler {
     #expect(try await facade.user(id: 1) == "other 1")
   }
 
-  @Test func replacingNothingRegisters() async throws {
-    #expect(facade.replace((any UserHandler).self, with: Users()) == nil)
-    #expect(try await facade.user(id: 1) == "user 1")
-  }
-
   @Test func whatIsUnregisteredIsGone() async throws {
     try facade.register((any UserHandler).self, Users())
     #expect(facade.unregister((any UserHandler).self) != nil)
     #expect(facade.unregister((any UserHandler).self) == nil)
     await #expect(throws: FacadeError.self) { try await facade.user(id: 1) }
     try facade.register((any UserHandler).self, Users())
-  }
-
-  @Test func contractsWithTheSameMethodNamesAreDistinguished() throws {
-    try facade.register((any UserHandler).self, Users())
-    try facade.register((any CommentHandler).self, Comments())
-    #expect(try facade[(any UserHandler).self].list() == ["users"])
-    #expect(try facade[(any CommentHandler).self].list() == ["comments"])
-  }
-
-  @Test func aContractInheritsMethods() async throws {
-    try facade.register((any AdminHandler).self, Users())
-    let admin = try facade[(any AdminHandler).self]
-    #expect(try await admin.user(id: 3) == "user 3")
-    #expect(admin.remove(id: 3))
-    #expect(!facade.isRegistered((any UserHandler).self))
-  }
-
-  @Test func aStrongImplementationLivesUntilItIsReplacedOrRemoved() throws {
-    let census = Census()
-    try facade.register((any UserHandler).self, Service(census.makeCanary()))
-    #expect(census.deaths == 0)
-    facade.replace((any UserHandler).self, with: Service(census.makeCanary()))
-    #expect(census.deaths == 1)
-    facade.unregister((any UserHandler).self)
-    #expect(census.deaths == 2)
   }
 
   @Test func aVanishedWeakImplementationIsADistinctError() async throws {
@@ -145,22 +92,6 @@ extension Facade: UserHandler {
     #expect(facade.isRegistered((any UserHandler).self))
   }
 
-  @Test func aRunningCallFinishesWithTheOldImplementation() async throws {
-    let (census, log) = (Census(), Log<String>())
-    let isFree = Atomic<Bool>(false)
-    let service = Service(census.makeCanary()) {
-      log.append("begun")
-      await eventually { isFree.load(ordering: .acquiring) }
-    }
-    try facade.register((any UserHandler).self, service)
-    let call = Task { try await facade.user(id: 1) }
-    await eventually { log.entries == ["begun"] }
-    facade.replace((any UserHandler).self, with: Users())
-    #expect(try await facade.user(id: 2) == "user 2")
-    isFree.store(true, ordering: .releasing)
-    #expect(try await call.value == "service 1")
-  }
-
   @Test func eightThreadsReplaceWhileCallsRun() async throws {
     let census = Census()
     try facade.register((any UserHandler).self, Service(census.makeCanary()))
@@ -177,12 +108,13 @@ extension Facade: UserHandler {
         }
       }
     }
+    #expect(census.deaths == 4000, "only the last one lives")
     facade.unregister((any UserHandler).self)
     #expect(census.deaths == 4001)
   }
 
   @Test func oneOfTwoThreadsRegisters() {
-    for _ in 0..<(20_000 / slowness) {
+    for _ in 0..<(5_000 / slowness) {
       let facade = Facade()
       let count = Atomic(0)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
@@ -202,7 +134,6 @@ extension Facade: UserHandler {
       init(_ facade: Facade) { self.facade = facade }
       deinit { facade.replace((any CommentHandler).self, with: Comments()) }
       func user(id: Int) async throws -> String { "" }
-      func list() -> [String] { [] }
     }
     try facade.register((any UserHandler).self, Leaving(facade))
     facade.replace((any UserHandler).self, with: Users())

@@ -146,13 +146,11 @@
 
   @Test func aVisitOfAWebPageOpensItsLink() async throws {
     let matches = Log<RouteMatch>()
-    bus.route("https://example.com/qq/*") { match in
-      matches.append(match)
-      return true
-    }
-    bus.route("lights://room/1") { match in
-      matches.append(match)
-      return true
+    for pattern in ["https://example.com/qq/*", "lights://room/1"] as [RoutePattern] {
+      bus.route(pattern) { match in
+        matches.append(match)
+        return true
+      }
     }
     let page = try #require(URL(string: "https://example.com/qq/1"))
     let activity = UserActivity(webpageURL: page, title: "QQ", userInfo: ["from": "phone"])
@@ -177,47 +175,21 @@
     #expect(error?.pattern == pattern && error?.reason == reason)
   }
 
-  @Test func routesGoWithTheirSet() async throws {
-    let handlers = HandlerSet()
-    let registration = handlers.route("lights://room/:id") { _ in true }
-    bus.handlers = handlers
-    #expect(try await open("lights://room/1"))
-    registration.cancel()
-    #expect(try await !open("lights://room/1"))
-  }
-
-  @Test func whatARouteHoldsIsFreedWithItsRegistration() throws {
-    let census = Census()
+  @Test func routesGoWithTheirSetAndRegistration() async throws {
+    let (handlers, census) = (HandlerSet(), Census())
     let registration: Registration
     do {
       let canary = census.makeCanary()
-      registration = bus.route("lights://room/:id") { _ in
+      registration = handlers.route("lights://room/:id") { _ in
         canary.sing()
         return true
       }
     }
+    bus.handlers = handlers
+    #expect(try await open("lights://room/1"))
     #expect(census.deaths == 0)
     registration.cancel()
+    #expect(try await !open("lights://room/1"))
     #expect(census.deaths == 1)
-  }
-
-  @Test func routesComeAndGoOnEightThreadsWhileURLsAreOpened() async throws {
-    bus.route("lights://*") { _ in true }
-    await withTaskGroup { group in
-      for worker in 0..<8 {
-        group.addTask { [bus] in
-          for round in 0..<300 {
-            guard let pattern = try? RoutePattern("lights://room/\(round % 10)"),
-              let url = URL(string: pattern.text)
-            else { continue }
-            if worker % 2 == 0 {
-              bus.route(pattern) { _ in true }.cancel()
-            } else if await !bus.open(url) {
-              Issue.record("nobody opened \(url)")
-            }
-          }
-        }
-      }
-    }
   }
 }

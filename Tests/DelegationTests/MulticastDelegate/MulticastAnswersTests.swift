@@ -19,10 +19,13 @@
     #expect(events.first((any PlayerEvents).position, 7) == nil)
   }
 
-  @Test func firstThrowsWhatTheMethodThrows() throws {
+  @Test func theFirstAnswerMayBeAnError() async throws {
     let listener = Listener("a")
-    try events.add(listener)
+    try events.add(listener, on: .queue(queue))
     #expect(throws: PlayerError.broken("a")) { try events.first((any PlayerEvents).volume, 1) }
+    await #expect(throws: PlayerError.broken("a")) {
+      try await events.firstAsync((any PlayerEvents).volume, 1)
+    }
   }
 
   @Test func firstAsyncAsksAtThePlaceOfTheDelegate() async throws {
@@ -41,14 +44,6 @@
     #expect(position == 2)
     #expect(place.entries.count == 2)
     #expect(log.entries == ["a asked", "b asked"])
-  }
-
-  @Test func firstAsyncThrowsWhatTheMethodThrows() async throws {
-    let listener = Listener("a")
-    try events.add(listener, on: .queue(queue))
-    await #expect(throws: PlayerError.broken("a")) {
-      try await events.firstAsync((any PlayerEvents).volume, 1)
-    }
   }
 
   @Test func allHasOneResultForEachDelegateAndTheErrorsApart() async throws {
@@ -97,18 +92,6 @@
     })
     try events.add(listener, on: executor ? .loop { queue.async(execute: $0) } : .queue(queue))
     #expect(await events.all((any PlayerEvents).prepare, 1).values == [true])
-  }
-
-  @Test func aSuspendedQueueDelaysOnlyItsOwnAnswer() async throws {
-    let other = DispatchQueue(label: "other")
-    let (one, two) = (Listener("a", log: log, answer: 1), Listener("b", log: log, answer: 2))
-    try events.add(one, on: .queue(queue))
-    try events.add(two, on: .queue(other))
-    queue.suspend()
-    async let positions = events.all((any PlayerEvents).position, 1)
-    await eventually { log.entries == ["b asked"] }
-    queue.resume()
-    #expect(await positions.values == [1, 2])
   }
 
   @Test func aCancelledTaskWaitsForNoDelegate() async throws {

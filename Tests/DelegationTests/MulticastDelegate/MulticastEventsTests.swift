@@ -40,16 +40,11 @@ import Synchronization
   }
 
   @Test func handsTheCallsToTheLoopOfTheHost() throws {
-    let thunks = Locked<[@Sendable () -> Void]>([])
-    let listener = Listener()
-    try events.add(listener, on: .loop { thunk in thunks.withLock { $0.append(thunk) } })
+    let (works, listener) = (Log<@Sendable () -> Void>(), Listener())
+    try events.add(listener, on: .loop { works.append($0) })
     events.didStart(1)
     #expect(listener.log.entries == [])
-    let last = thunks.withLock { thunks in
-      defer { thunks = [] }
-      return thunks
-    }
-    for thunk in last { thunk() }
+    for work in works.entries { work() }
     #expect(listener.log.entries == ["listener 1"])
   }
 
@@ -93,9 +88,9 @@ import Synchronization
     let log = Log<String>()
     let listener = Listener("d", log: log)
     try events.add(listener, on: .queue(queue))
-    for track in 0..<10_000 { events.didStart(track) }
-    await eventually { log.entries.count == 10_000 }
-    #expect(log.entries == (0..<10_000).map { "d \($0)" })
+    for track in 0..<1000 { events.didStart(track) }
+    await eventually { log.entries.count == 1000 }
+    #expect(log.entries == (0..<1000).map { "d \($0)" })
   }
 
   @Test(arguments: [false, true])

@@ -30,19 +30,6 @@ private struct PlayerListener: Sendable {
     #expect(log.entries == ["1"])
   }
 
-  @Test func callsEachListenerAtItsPlace() async throws {
-    let queue = DispatchQueue(label: "q")
-    let listener = PlayerListener(
-      didStart: Slot { [log] track in
-        dispatchPrecondition(condition: .onQueue(queue))
-        log.append("\(track)")
-      })
-    listeners.add(listener, on: .queue(queue))
-    for track in 0..<100 { listeners.didStart(track) }
-    await eventually { log.entries.count == 100 }
-    #expect(log.entries == (0..<100).map(String.init))
-  }
-
   @Test func aListenerStaysUntilItsRegistrationIsCancelled() throws {
     let census = Census()
     let registration: Registration

@@ -4,17 +4,6 @@ import Synchronization
   let events = Events()
   let queue = DispatchQueue(label: "com.example.delegate")
 
-  @Test func noNewCallStartsAfterRemoval() async throws {
-    let listener = Listener()
-    try events.add(listener, on: .queue(queue))
-    queue.suspend()
-    for track in 0..<10 { events.didStart(track) }
-    #expect(events.remove(listener) == 1)
-    queue.resume()
-    await turn(queue)
-    #expect(listener.log.entries == [])
-  }
-
   @Test func removalInACallDropsTheCallsAfterIt() async throws {
     let listener = Listener()
     listener.onStart.withLock { onStart in
@@ -65,10 +54,10 @@ import Synchronization
 
   @Test func theAsynchronousFormWaitsForAsynchronousCalls() async throws {
     let log = Log<String>()
-    let isFree = Atomic<Bool>(false)
+    let isFree = Promise<Void>()
     let listener = Listener(onPrepare: {
       log.append("begun")
-      await eventually { isFree.load(ordering: .acquiring) }
+      await isFree.value()
       log.append("end")
       return true
     })
@@ -80,7 +69,7 @@ import Synchronization
       log.append("removed")
     }()
     await eventually { events.count == 0 }
-    isFree.store(true, ordering: .releasing)
+    isFree.provide(())
     await removal
     #expect(log.entries == ["begun", "end", "removed"])
     #expect(await ready.values == [true])
@@ -143,10 +132,7 @@ import Synchronization
         events.removeAll()
       }
     }
-    for _ in 0..<100 {
-      let leaving = Leaving(events)
-      try events.add(leaving, on: .direct)
-    }
+    for _ in 0..<100 { try events.add(Leaving(events), on: .direct) }
     #expect(events.count == 0)
   }
 
@@ -174,9 +160,9 @@ import Synchronization
     await eventually { calls.load(ordering: .relaxed) == 4000 && events.count == 1 }
   }
 
-  @Test func aHundredThousandAddsAndRemovesLeaveNothingBehind() async throws {
+  @Test func manyAddsAndRemovesLeaveNothingBehind() async throws {
     let census = Census()
-    for round in 0..<100_000 {
+    for round in 0..<10_000 {
       let canary = census.makeCanary()
       let listener = Listener { _ in canary.sing() }
       try events.add(listener, on: round % 2 == 0 ? .direct : .queue(queue))
@@ -185,6 +171,6 @@ import Synchronization
       if round % 4 < 2 { events.remove(listener) }
     }
     await eventually { events.count == 0 }
-    await eventually { census.deaths == 100_000 }
+    await eventually { census.deaths == 10_000 }
   }
 }
