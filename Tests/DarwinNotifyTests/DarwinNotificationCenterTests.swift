@@ -10,12 +10,11 @@ struct DarwinNotificationCenterTests {
 
   @Test(arguments: BusKind.grounds)
   func aPostReachesAnotherConnection(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let (listening, posting) = (try bus.makeCenter(), try bus.makeCenter())
-    let seen = try Recorder(listening, name)
-    try posting.post(name)
+    let stage = try Stage(kind)
+    let seen = try Recorder(stage.center, name)
+    try stage.poster.post(name)
     await eventually { seen.posts == 1 }
-    try await drain(listening, behind: posting, on: .thread)
+    try await stage.drain()
     #expect(seen.posts == 1)
   }
 

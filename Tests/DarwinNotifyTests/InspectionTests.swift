@@ -69,16 +69,11 @@ struct InspectionTests {
     await eventually { peer.countConnections() == 0 }
   }
 
-  @Test func aLostBusEndsTheWatch() async throws {
+  @Test func aLostBusEndsTheWatchAndWithoutOneThereIsNone() async throws {
     let bus = try PrivateBus(.usual)
     let posts = try await watch(bus)
     bus.kill()
     await #expect(throws: DarwinNotifyError.notConnected) { for try await _ in posts {} }
-  }
-
-  @Test func needsABus() async throws {
-    let bus = try PrivateBus(.usual)
-    bus.kill()
     await #expect(throws: DarwinNotifyError.notConnected) { _ = try await watch(bus) }
   }
 
@@ -96,8 +91,7 @@ struct InspectionTests {
   @Test func countsWhatACenterDoes() async throws {
     let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
-    let first = try center.observe(name, on: .thread) { _ in }
-    let second = try center.observe(name, on: .thread) { _ in }
+    let observers = try (1...2).map { _ in try Recorder(center, name) }
     let before = try center.statistics()
     #expect(before.observers == 2 && before.names == 1 && before.uncountedNames == 0)
     #expect(before.sharesTable && before.connections == 1)
@@ -105,7 +99,7 @@ struct InspectionTests {
     await eventually {
       (try? center.statistics().signalsSent) == before.signalsSent + 1
     }
-    withExtendedLifetime((first, second)) {}
+    withExtendedLifetime(observers) {}
   }
 
   @Test func handsReportsToTheProgram() async throws {

@@ -3,65 +3,40 @@
 @Suite(.bounded)
 struct NotificationsTests {
   private let name: NotificationName = "com.example.changed"
+  private let stage: Stage
 
-  @Test(arguments: BusKind.grounds)
-  func isRegisteredBeforeItIsReturned(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let notifications = try bus.makeCenter().notifications(named: name)
-    try bus.makePoster().post(name)
+  init() throws { stage = try Stage() }
+
+  @Test func isRegisteredBeforeItIsReturned() async throws {
+    let notifications = try stage.center.notifications(named: name)
+    try stage.poster.post(name)
     for await event in notifications {
-      #expect(event == NotificationEvent(name: name))
+      #expect(event == NotificationEvent(name: name, coalesced: 1))
       break
     }
   }
 
-  @Test(arguments: BusKind.grounds)
-  func losesNothingToASlowConsumer(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
-    let notifications = try center.notifications(named: name)
-    let posting = Task.detached {
-      for _ in 1...1000 { try poster.post("com.example.changed") }
-    }
-    var posts = 0
-    for await event in notifications {
-      posts += event.coalesced
-      if posts >= 1000 { break }
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    try await posting.value
-    #expect(posts == 1000)
-  }
-
-  @Test(arguments: BusKind.grounds)
-  func keepsOneEventThatStandsForAllThatArrived(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
-    let notifications = try center.notifications(named: name)
-    for _ in 1...1000 { try poster.post(name) }
-    try await drain(center, behind: poster, on: .direct)
+  @Test func keepsOneEventThatStandsForAllThatArrived() async throws {
+    let notifications = try stage.center.notifications(named: name)
+    for _ in 1...1000 { try stage.poster.post(name) }
+    try await stage.drain(on: .direct)
     var iterator = notifications.makeAsyncIterator()
-    let event = await iterator.next()
-    #expect(event == NotificationEvent(name: name, coalesced: 1000))
+    #expect(await iterator.next() == NotificationEvent(name: name, coalesced: 1000))
   }
 
-  @Test(arguments: BusKind.grounds)
-  func givesEveryIteratorEveryPost(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePoster())
-    let notifications = try center.notifications(named: name)
-    var first = notifications.makeAsyncIterator()
-    var second = notifications.makeAsyncIterator()
-    for _ in 1...10 { try peer.post(name) }
-    let firstPosts = await posts(10, from: &first)
-    let secondPosts = await posts(10, from: &second)
-    #expect(firstPosts == 10)
-    #expect(secondPosts == 10)
+  @Test func givesEveryIteratorEveryPost() async throws {
+    let notifications = try stage.center.notifications(named: name)
+    var iterators = (1...2).map { _ in notifications.makeAsyncIterator() }
+    for _ in 1...10 { try stage.poster.post(name) }
+    for index in iterators.indices {
+      var posts = 0
+      while posts < 10, let event = await iterators[index].next() { posts += event.coalesced }
+      #expect(posts == 10)
+    }
   }
 
-  @Test(arguments: BusKind.installed)
-  func unregistersWhenTheLoopIsLeft(on kind: BusKind) async throws {
-    try await expectRegistrationEnds(on: kind) { center, peer, awaitRule in
+  @Test func unregistersWhenTheLoopIsLeft() async throws {
+    try await expectRegistrationEnds { center, peer, awaitRule in
       let notifications = try center.notifications(named: name)
       await awaitRule()
       peer.post(name)
@@ -70,9 +45,8 @@ struct NotificationsTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func unregistersWhenItIsDroppedWithoutAnIteration(on kind: BusKind) async throws {
-    try await expectRegistrationEnds(on: kind) { center, _, awaitRule in
+  @Test func unregistersWhenItIsDroppedWithoutAnIteration() async throws {
+    try await expectRegistrationEnds { center, _, awaitRule in
       let notifications = try center.notifications(named: name)
       await awaitRule()
       withExtendedLifetime(notifications) {}
@@ -80,15 +54,14 @@ struct NotificationsTests {
   }
 
   @Test func unregistersWhenTheTaskIsCancelled() async throws {
-    let bus = try PrivateBus(.usual)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (stage.center, try stage.bus.makePeer())
     let connection = try peer.connection(of: center)
     let rulesBefore = peer.countRules(of: connection)
     let notifications = try center.notifications(named: name)
-    let waiting = Recorder()
+    let waiting = Flag()
     let task = Task {
       var iterator = notifications.makeAsyncIterator()
-      waiting.record(NotificationEvent(name: "com.example.waiting"))
+      waiting.set()
       while await iterator.next() != nil {}
       // A separate task, not cancelled, waits while the iterator lives.
       await Task {
@@ -96,15 +69,14 @@ struct NotificationsTests {
       }.value
       withExtendedLifetime(iterator) {}
     }
-    await eventually { waiting.posts == 1 }
+    await eventually { waiting.isSet }
     task.cancel()
     await task.value
   }
 
   @Test func endsForATaskThatWasCancelledBefore() async throws {
-    let bus = try PrivateBus(.usual)
-    let notifications = try bus.makeCenter().notifications(named: name)
-    try bus.makePeer().post(name)
+    let notifications = try stage.center.notifications(named: name)
+    try stage.poster.post(name)
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       var iterator = notifications.makeAsyncIterator()
@@ -114,28 +86,11 @@ struct NotificationsTests {
     #expect(await task.value)
   }
 
-  @Test func standsForOnePostUnlessTold() {
-    let event = NotificationEvent(name: "com.example.changed")
-    #expect(event.coalesced == 1)
-    #expect(NotificationEvent(name: event.name, coalesced: 3).coalesced == 3)
-  }
-
-  /// Takes events until they stand for a number of posts. Returns the number reached.
-  private func posts(_ wanted: Int, from iterator: inout Notifications.Iterator) async -> Int {
-    var posts = 0
-    while posts < wanted, let event = await iterator.next() {
-      posts += event.coalesced
-    }
-    return posts
-  }
-
   /// The bus has a rule for the sequence while it is used, and none afterwards.
   private func expectRegistrationEnds(
-    on kind: BusKind,
     use: (DarwinNotificationCenter, Peer, _ awaitRule: () async -> Void) async throws -> Void
   ) async throws {
-    let bus = try PrivateBus(kind)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
+    let (center, peer) = (stage.center, try stage.bus.makePeer())
     let connection = try peer.connection(of: center)
     let rulesBefore = peer.countRules(of: connection)
     try await use(center, peer) {

@@ -21,46 +21,6 @@ struct NotifyUtilArgumentsTests {
     return Golden(line, status: 1, errors: "notifyutil: \(complaint)\n\(hint)\n")
   }
 
-  private static func invalidState(_ value: String) -> Golden {
-    mistake(
-      ["-g", "self.a", "-s", "self.a", value],
-      "-s name \(value) is invalid: the value must be a 64-bit decimal or 0x number")
-  }
-
-  private static func invalidPause(_ value: String) -> Golden {
-    mistake(["-z", value], "-z \(value) is invalid: timer value must be an integer")
-  }
-
-  private static func invalidSignal(_ option: String, _ value: String) -> Golden {
-    mistake(
-      [option, value, "-g", "self.a"],
-      "-signal \(value) is invalid: signal numbers are 1 to 64")
-  }
-
-  private static func invalidCount(_ option: String) -> Golden {
-    mistake(
-      ["-g", "self.a", option, "self.a"],
-      "\(option) is invalid: the number of notifications must be positive")
-  }
-
-  private static func invalidTimeout(_ value: String) -> Golden {
-    mistake(
-      ["--timeout", value, "-g", "self.a"],
-      "--timeout \(value) is invalid: it must be a positive number of seconds")
-  }
-
-  private static func invalidReady(_ value: String) -> Golden {
-    mistake(
-      ["--ready=\(value)", "-1", "self.a", "-p", "self.a"],
-      "--ready=\(value) is invalid: not an open descriptor")
-  }
-
-  private static func invalidUserInfo(_ value: String, _ reason: String) -> Golden {
-    mistake(
-      ["--post-distributed", "a", "--user-info", value],
-      "--user-info must be a JSON object: \(reason)")
-  }
-
   private static let help: [Golden] = [
     Golden([], status: 1, errors: "USAGE"),
     Golden(["-h"], errors: "USAGE"),
@@ -107,15 +67,34 @@ struct NotifyUtilArgumentsTests {
         "-port is not supported, Linux has no Mach ports: "
           + "use -dispatch, -file, -signal, -check or -plain"),
     ]
-    + ["5x", "x", "1e3", "0xg", "0x", "", " 5", "--5", "1.0", "٣", "18446744073709551616"]
-    .map(invalidState)
-    + ["-9223372036854775809", "0x10000000000000000"].map(invalidState)
-    + ["xx", "5x", "a5", "-5", "", "4294967296", "99999999999999999999"].map(invalidPause)
-    + ["USR1", "1x", "self.a", "0", "65", "99999999999999999999"].map { invalidSignal("-sig", $0) }
-    + [invalidSignal("-signal", "1x")]
-    + ["-0", "-00", "-2abc", "-1.5", "-99999999999999999999"].map(invalidCount)
-    + ["0", "x", "1s", "-1", ".", "1.", "0x1", "inf", "99999999999"].map(invalidTimeout)
-    + ["x", "77", "-1", ""].map(invalidReady)
+    + [
+      "5x", "x", "1e3", "0xg", "0x", "", " 5", "--5", "1.0", "٣", "18446744073709551616",
+      "-9223372036854775809", "0x10000000000000000",
+    ].map {
+      mistake(
+        ["-g", "self.a", "-s", "self.a", $0],
+        "-s name \($0) is invalid: the value must be a 64-bit decimal or 0x number")
+    }
+    + ["xx", "5x", "a5", "-5", "", "4294967296", "99999999999999999999"].map {
+      mistake(["-z", $0], "-z \($0) is invalid: timer value must be an integer")
+    }
+    + ["USR1", "1x", "self.a", "0", "65", "99999999999999999999"].map {
+      mistake(["-sig", $0, "-g", "self.a"], "-signal \($0) is invalid: signal numbers are 1 to 64")
+    }
+    + ["-0", "-00", "-2abc", "-1.5", "-99999999999999999999"].map {
+      mistake(
+        ["-g", "self.a", $0, "self.a"],
+        "\($0) is invalid: the number of notifications must be positive")
+    }
+    + ["0", "x", "1s", "-1", ".", "1.", "0x1", "inf", "99999999999"].map {
+      mistake(
+        ["--timeout", $0, "-g", "self.a"],
+        "--timeout \($0) is invalid: it must be a positive number of seconds")
+    }
+    + ["x", "77", "-1", ""].map {
+      mistake(
+        ["--ready=\($0)", "-1", "self.a"], "--ready=\($0) is invalid: not an open descriptor")
+    }
     + [
       ("", "expected {, at byte 1"), ("[]", "expected {, at byte 1"),
       ("{} {}", "text after the object, at byte 4"), ("{\"a\"}", "expected :, at byte 5"),
@@ -129,7 +108,10 @@ struct NotifyUtilArgumentsTests {
       ("{\"a\":\"\\ud800\"}", "unpaired surrogate, at byte 14"),
       ("{\"a\\u0000\":1}", "a key contains a NUL, at byte 11"),
       ("{\"a\":\"\\u0000\"}", "invalid argument"),
-    ].map(invalidUserInfo)
+    ].map {
+      mistake(
+        ["--post-distributed", "a", "--user-info", $0], "--user-info must be a JSON object: \($1)")
+    }
 
   /// Names that begin with `self.` need no bus.
   private static let runs: [Golden] = [
@@ -174,6 +156,27 @@ struct NotifyUtilArgumentsTests {
       ["-z", "2000", "-sig", "12", "-1", "self.a", "-file", "-sig", "-1", "self.b"]
         + ["-p", "self.a", "-p", "self.b"],
       output: "SIGNAL 12\nself.a\nSIGNAL 12\nself.b\n"),
+    Golden(["--json", "-q", "-signal", "10", "-1", "self.a", "-p", "self.a"]),
+    Golden(
+      ["--ready=1", "-g", "self.a", "-1", "self.b", "-g", "self.c", "-p", "self.b"],
+      output: "self.a 0\nready\nself.c 0\nself.b\n"),
+    Golden(["--ready", "-q", "-1", "self.b", "-p", "self.b"], errors: "ready\n"),
+    failure(
+      ["--ready=1", "-1", "", "-1", "self.a", "-p", "self.a"], #"-1 "": \#(invalidName)"#,
+      output: "self.a\n"),
+    Golden(["--timeout", "100", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
+    Golden(["--wait-for-bus", "--bus=none", "-p", "a"]),
+    // Of all types only this one is promised every notification.
+    Golden(
+      ["-q", "-z", "0", "--exec", "echo $NOTIFY_NAME", "-2", "self.a", "-1", "self.c"]
+        + ["-p", "self.c", "-p", "self.a", "-p", "self.a"],
+      output: "self.c\nself.a\nself.a\n"),
+    failure(
+      ["-q", "-1", "self.a", "-p", "self.a", "--exec", "exit 3"],
+      "--exec: the command exited with status 3"),
+    failure(
+      ["-q", "-1", "self.a", "-p", "self.a", "--exec", "kill -9 $$"],
+      "--exec: the command was killed by signal 9"),
   ]
 
   private static let invalidName = "the name must be 1 to 511 bytes without a NUL"

@@ -17,17 +17,19 @@ struct NotifyUtilOutputTests {
     #expect(outcome == Outcome(status: SIGPIPE))
   }
 
-  @Test(arguments: BusKind.installed)
-  func endsWithTheFirstLineOfABusThatNobodyReads(on kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    let lines = [
-      ["-w", "com.example.a", "-p", "com.example.a"],
-      ["--monitor", "-p", "com.example.a"],
-      ["--json", "--list", "-w", "com.example.a"],
+  /// Each writes on a bus.
+  private static let linesOnABus = [
+    ["-w", "com.example.a", "-p", "com.example.a"], ["--monitor", "-p", "com.example.a"],
+    ["--json", "--list", "-w", "com.example.a"],
+  ]
+
+  @Test func endsWithTheFirstLineOfABusThatNobodyReads() async throws {
+    let bus = try PrivateBus()
+    let more = [
       ["-1", "com.example.a", "--list", "-w", "com.example.a"],
       ["-g", "com.example.a", "-w", "com.example.a"],
     ]
-    for line in lines {
+    for line in Self.linesOnABus + more {
       let outcome = try await runUnread(line, by: Self.launchers[0], on: bus)
       #expect(outcome == Outcome(status: SIGPIPE), "\(line)")
     }
@@ -41,13 +43,8 @@ struct NotifyUtilOutputTests {
   }
 
   @Test func complainsWhenItCannotWriteOutputOfABus() async throws {
-    let bus = try PrivateBus(.usual)
-    let lines = [
-      ["-w", "com.example.a", "-p", "com.example.a"],
-      ["--monitor", "-p", "com.example.a"],
-      ["--json", "--list", "-w", "com.example.a"],
-    ]
-    for line in lines {
+    let bus = try PrivateBus()
+    for line in Self.linesOnABus {
       #expect(try await run(line, to: ">/dev/full", on: bus) == Self.failure(ENOSPC), "\(line)")
       #expect(try await run(line, to: ">&-", on: bus) == Self.failure(EBADF), "\(line)")
     }

@@ -3,13 +3,11 @@
 @Suite(.bounded)
 struct PrefixTests {
   @Test func theEventSaysWhichNameWasPosted() async throws {
-    let bus = try PrivateBus(.usual)
-    let (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
-    let notifications = try center.notifications(withPrefix: "com.x")
-    let seen = Recorder()
-    let observation = try center.observe(withPrefix: "", on: .thread) { seen.record($0) }
+    let (stage, seen) = (try Stage(), Recorder())
+    let notifications = try stage.center.notifications(withPrefix: "com.x")
+    let observation = try stage.center.observe(withPrefix: "", on: .thread) { seen.record($0) }
     for name in ["com.x", "com.y", "com.x.y", "com.xy"] as [NotificationName] {
-      try poster.post(name)
+      try stage.poster.post(name)
     }
     var names: [NotificationName] = []
     for await event in notifications {
@@ -32,17 +30,11 @@ struct PrefixTests {
     }
   }
 
-  @Test(arguments: BusKind.installed)
-  func registeredNamesAreHeardWithoutABus(like kind: BusKind) async throws {
-    let bus = try PrivateBus(kind)
-    bus.kill()
-    let (center, poster) = (
-      try DarwinNotificationCenter(bus: .address(bus.address)),
-      try DarwinNotificationCenter(bus: .address(bus.address))
-    )
-    var iterator = try center.notifications(withPrefix: "com.").makeAsyncIterator()
-    let observation = try poster.observe("com.example.changed", on: .thread) { _ in }
-    try poster.post("com.example.changed")
+  @Test func registeredNamesAreHeardWithoutABus() async throws {
+    let stage = try Stage(.none)
+    var iterator = try stage.center.notifications(withPrefix: "com.").makeAsyncIterator()
+    let observation = try stage.poster.observe("com.example.changed", on: .thread) { _ in }
+    try stage.poster.post("com.example.changed")
     #expect(await iterator.next() == NotificationEvent(name: "com.example.changed"))
     withExtendedLifetime(observation) {}
   }

@@ -3,18 +3,6 @@ import DistributedNotifications
 
 @Suite(.bounded)
 struct DistributedSequenceTests {
-  @Test func tellsOfTheBusAndOfEachChange() async throws {
-    let bus = try PrivateBus(.usual)
-    let center = try DistributedNotificationCenter(bus: .address(bus.address))
-    await eventually("there is no bus") { center.isOnBus }
-    var states = try center.busStates().makeAsyncIterator()
-    #expect(await states.next() == true)
-    bus.kill()
-    #expect(await states.next() == false)
-    bus.startAgain()
-    #expect(await states.next() == true)
-  }
-
   @Test func theFirstAfterTheBusWasLostSaysThatOthersMayBeMissing() async throws {
     let bus = try PrivateBus(.usual)
     let center = try DistributedNotificationCenter(bus: .address(bus.address))
@@ -43,7 +31,6 @@ struct DistributedSequenceTests {
       #expect(notification.coalesced == 1 && notification.dropped == 0)
       expected += 1
       if expected == 1000 { break }
-      if expected % 10 == 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
   }
 

@@ -7,7 +7,7 @@ final class PrivateBus: @unchecked Sendable {
   private let bus: OpaquePointer
   private let kind: BusKind
 
-  init(_ kind: BusKind) throws {
+  init(_ kind: BusKind = .usual) throws {
     let started = kind == .none ? test_bus_prepare(nil) : test_bus_start(kind.rawValue, nil)
     bus = try #require(started)
     self.kind = kind
@@ -37,11 +37,6 @@ final class PrivateBus: @unchecked Sendable {
     try Peer(address)
   }
 
-  /// A program that posts: where there is no bus, one with the library.
-  func makePoster() throws -> any Poster {
-    kind == .none ? try makeCenter() : try makePeer()
-  }
-
   func kill() {
     test_bus_kill(bus)
   }
@@ -59,7 +54,7 @@ extension PrivateBus {
   /// Starts a bus for the tokens of this process, which must not have used the library yet; an exit
   /// test provides such a process. The bus ends with the process.
   @discardableResult
-  static func forThisProcess(_ kind: BusKind) throws -> PrivateBus {
+  static func forThisProcess(_ kind: BusKind = .usual) throws -> PrivateBus {
     let bus = try PrivateBus(kind)
     own.withLock { $0 = bus }
     setenv("DARWIN_NOTIFY_BUS", bus.address, 1)

@@ -9,11 +9,15 @@ final class Recorder: Sendable {
     observation = nil
   }
 
-  /// Observes a name, as long as this object lives.
+  /// Observes a name, as long as this object lives. An event is recorded after the body has run.
   init(
-    _ center: DarwinNotificationCenter, _ name: NotificationName, on delivery: Delivery = .thread
+    _ center: DarwinNotificationCenter, _ name: NotificationName, on delivery: Delivery = .thread,
+    _ body: @escaping @Sendable (NotificationEvent) -> Void = { _ in }
   ) throws {
-    observation = try center.observe(name, on: delivery) { [seen] in seen.append($0) }
+    observation = try center.observe(name, on: delivery) { [seen] event in
+      body(event)
+      seen.append(event)
+    }
   }
 
   func record(_ event: NotificationEvent) {
@@ -41,4 +45,21 @@ func drain(
   let passed = try Recorder(center, "com.example.fence", on: delivery)
   try poster.post("com.example.fence")
   await eventually("the fence did not arrive") { passed.posts > 0 }
+}
+
+/// A center that observes and one that posts, as two programs have them.
+struct Stage {
+  let bus: PrivateBus
+  let center: DarwinNotificationCenter
+  let poster: DarwinNotificationCenter
+
+  init(_ kind: BusKind = .usual) throws {
+    bus = try PrivateBus(kind)
+    (center, poster) = (try bus.makeCenter(), try bus.makeCenter())
+  }
+
+  /// Returns when everything posted before has been passed to the handlers of a place.
+  func drain(on delivery: Delivery = .thread) async throws {
+    try await DarwinNotifyTests.drain(center, behind: poster, on: delivery)
+  }
 }
