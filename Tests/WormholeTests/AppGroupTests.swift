@@ -21,18 +21,6 @@ struct AppGroupTests {
     }
   }
 
-  @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
-  func whatCannotBeWrittenFailsWhenItIsWritten() throws {
-    let temporary = try TemporaryGroup()
-    let hole = try Wormhole(group: temporary.group)
-    try hole.pass(1, to: .number)
-    try #require(chmod(temporary.path, 0o500) == 0 && chmod(hole.directory.path, 0o500) == 0)
-    let other = try Wormhole(group: temporary.make())
-    #expect(try other.message(.number) == 1)
-    #expect(throws: WormholeError.self) { try other.pass(2, to: .other) }
-    try #require(chmod(temporary.path, 0o700) == 0 && chmod(hole.directory.path, 0o700) == 0)
-  }
-
   @Test func aTemporaryOneIsAloneAndGoesWithItsObject() async throws {
     var groups: [AppGroup] = try (1...2).map { _ in try .temporary("org.example.same") }
     let directories = groups.map(\.directory.path)
@@ -60,25 +48,24 @@ struct AppGroupTests {
     #expect(try mode(temporary.path) == rights)
   }
 
-  @Test func isRefusedAsASymbolicLink() throws {
+  @Test func saysWhyItCannotBeMade() throws {
     let temporary = try TemporaryGroup()
-    let link = "\(temporary.parent)/link"
-    for target in [temporary.path, "\(temporary.parent)/nowhere"] {
-      try #require(symlink(target, link) == 0)
-      #expect(throws: WormholeError.notPrivate(path: link)) { try open("link", temporary.parent) }
-      unlink(link)
+    let parent = temporary.parent
+    try Data().write(to: URL(fileURLWithPath: "\(parent)/file"))
+    try #require(symlink("\(parent)/nowhere", "\(parent)/broken") == 0)
+    try #require(symlink("/tmp", "\(parent)/link") == 0)
+    let refused: [(String, String, WormholeError)] = [
+      ("broken", parent, .notPrivate(path: "\(parent)/broken")),
+      ("link", parent, .notPrivate(path: "\(parent)/link")),
+      ("file", parent, .notPrivate(path: "\(parent)/file")),
+      ("group", "\(parent)/file", .system(code: ENOTDIR, path: "\(parent)/file/group")),
+      ("group", "/proc", .system(code: ENOENT, path: "/proc/group")),
+      ("", "/tmp", .invalidIdentifier),
+    ]
+    for (name, directory, error) in refused {
+      #expect(throws: error) { try open(name, directory) }
     }
-    #expect(!FileManager.default.fileExists(atPath: "\(temporary.parent)/nowhere"))
-  }
-
-  @Test func isRefusedAsAFile() throws {
-    let temporary = try TemporaryGroup()
-    let file = "\(temporary.parent)/file"
-    try Data().write(to: URL(fileURLWithPath: file))
-    #expect(throws: WormholeError.notPrivate(path: file)) { try open("file", temporary.parent) }
-    #expect(throws: WormholeError.system(code: ENOTDIR, path: "\(file)/group")) {
-      try open("group", file)
-    }
+    #expect(!FileManager.default.fileExists(atPath: "\(parent)/nowhere"))
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
@@ -86,28 +73,6 @@ struct AppGroupTests {
     let temporary = try TemporaryGroup()
     try #require(chown(temporary.path, 12345, 12345) == 0)
     #expect(throws: WormholeError.notPrivate(path: temporary.path)) { try temporary.make() }
-  }
-
-  @Test func saysWhyItCannotBeMade() throws {
-    #expect(throws: WormholeError.system(code: ENOENT, path: "/proc/group")) {
-      try open("group", "/proc")
-    }
-  }
-
-  @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
-  func saysWhyAnotherUserCannotMakeIt() async throws {
-    let site = try Site()
-    let directory = "\(site.temporary.parent)/closed"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: false,
-      attributes: [.posixPermissions: 0o755])
-    let lines = try await site.run("directories", "x", [65534, "group", directory])
-    #expect(lines.last?.contains("Permission denied") == true)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
-  }
-
-  @Test func isRefusedWithoutAnIdentifier() throws {
-    #expect(throws: WormholeError.invalidIdentifier) { try open("", "/tmp") }
   }
 
   @Test func neverSharesADirectoryNorLeavesThatOfGroups() throws {
@@ -133,29 +98,24 @@ struct AppGroupTests {
     }
   }
 
-  @Test func hasADirectoryThatEndsWithTheSession() async throws {
+  @Test(arguments: [true, false])
+  func hasADirectoryForDataAndOneThatEndsWithTheSession(areSet: Bool) async throws {
     let site = try Site()
     let parent = site.temporary.parent
     let program = try Program(
       "wormhole-peer", ["-", "file", "directories", "x"], on: nil,
-      environment: ["XDG_RUNTIME_DIR": "\(parent)/run", "XDG_DATA_HOME": "\(parent)/data/"])
-    await program.waitForSuccess()
-    let expected = ["\(parent)/data/org.example.group", "\(parent)/run/org.example.group"]
-    #expect(program.lines == expected)
-    for path in expected { #expect(try mode(path) == 0o700) }
-  }
-
-  @Test func isInTheHomeDirectoryByDefault() async throws {
-    let site = try Site()
-    let program = try Program(
-      "wormhole-peer", ["-", "file", "directories", "x"], on: nil,
       environment: [
-        "XDG_RUNTIME_DIR": "", "XDG_DATA_HOME": "relative", "HOME": site.temporary.parent,
+        "XDG_RUNTIME_DIR": areSet ? "\(parent)/run" : "",
+        "XDG_DATA_HOME": areSet ? "\(parent)/data/" : "relative", "HOME": parent,
       ])
     await program.waitForSuccess()
-    let home = "\(site.temporary.parent)/.local/share/org.example.group"
-    #expect(program.lines == [home, "/dev/shm/wormhole-\(geteuid())/org.example.group"])
-    try? FileManager.default.removeItem(atPath: program.lines.last ?? "")
+    let folders =
+      areSet
+      ? ["\(parent)/data", "\(parent)/run"]
+      : ["\(parent)/.local/share", "/dev/shm/wormhole-\(geteuid())"]
+    #expect(program.lines == folders.map { "\($0)/org.example.group" })
+    for path in program.lines { #expect(try mode(path) == 0o700) }
+    if !areSet { try? FileManager.default.removeItem(atPath: program.lines.last ?? "") }
   }
 
   private func open(_ identifier: String, _ parent: String) throws -> AppGroup {

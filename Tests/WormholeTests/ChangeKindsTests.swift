@@ -84,14 +84,6 @@ struct ChangeKindsTests {
     #expect(change.kinds.isEmpty && change.rowIDs == ["item": [7]])
   }
 
-  @Test func theRowsOfANewTableAreInserted() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    let change = try await change(
-      by: "CREATE TABLE new(id INTEGER PRIMARY KEY); INSERT INTO new VALUES(3)", of: database)
-    #expect(change.kinds == ["new": [3: .inserted]])
-  }
-
   @Test func whatOtherProgramsDoHasKindsToo() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)

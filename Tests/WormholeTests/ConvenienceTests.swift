@@ -30,9 +30,7 @@ struct ConvenienceTests {
     #expect(try await store(Color.green) == .green)
     #expect(Color(field: .text("blue")) == nil)
     #expect(Int32(field: .integer(1 << 40)) == nil)
-    let bytes = withUnsafeBytes(of: identifier.uuid) { Data($0) }
-    #expect(UUID(field: .blob(bytes)) == identifier)
-    #expect(UUID(field: .blob(bytes.dropLast())) == nil)
+    #expect(UUID(field: .blob(Data(count: 15))) == nil)
   }
 
   @Test func aMisspelledColumnIsAnError() async throws {
@@ -102,11 +100,9 @@ struct ConvenienceTests {
   }
 
   @Test func messagesCanBeCompared() {
-    let date = Date()
-    let message = Wormhole.Message(.value(1), name: "a", date: date)
-    #expect(message == Wormhole.Message(.value(1), name: "a", date: date))
-    #expect(message != Wormhole.Message(.value(2), name: "a", date: date))
-    #expect(message != Wormhole.Message(.ping, name: "a", date: date))
-    #expect(message != Wormhole.Message(.value(1), name: "a", sequence: 2, date: date))
+    let message = Wormhole.Message(.value(1), name: "a", date: .distantPast)
+    #expect(message == Wormhole.Message(.value(1), name: "a", date: .distantPast))
+    #expect(message != Wormhole.Message(.ping, name: "a", date: .distantPast))
+    #expect(message != Wormhole.Message(.value(1), name: "a", sequence: 2, date: .distantPast))
   }
 }

@@ -30,15 +30,6 @@ struct DamagedFilesTests {
     #expect(try hole.message(name) == 1)
   }
 
-  @Test func aLogWithNegativeNumbersContinuesAtOne() throws {
-    let group = try TemporaryGroup()
-    let hole = try open(group, .log(count: .max))
-    try hole.pass(1, to: name)
-    try ForeignProgram.run("UPDATE records SET number = -1025", on: log(group))
-    #expect(try hole.pass(2, to: name) == 1)
-    #expect(try hole.history(name).map(\.value) == [2])
-  }
-
   @Test func recordsWithoutNumbersAreAnError() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
@@ -156,28 +147,7 @@ struct DamagedFilesTests {
     #expect(try shared[another] == "b")
   }
 
-  @Test func aTextInPlaceOfAValueIsDamaged() throws {
-    let group = try TemporaryGroup()
-    let shared = try group.group.defaults
-    try shared.set("a", for: key)
-    try ForeignProgram.run("UPDATE entries SET value = '\"b\"'", on: defaults(group))
-    #expect(throws: WormholeError.damaged(path: defaults(group))) { try shared[key] }
-    try shared.remove(key)
-    #expect(try shared[key] == "")
-  }
-
   // MARK: - Databases
-
-  @Test func aChangeWithTheLeastNumberDisturbsNobody() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    let token = try await database.token
-    try ForeignProgram.run(
-      "INSERT INTO wormhole_changes VALUES(\(Int64.min), 'item', 1)", on: items(group))
-    try await database.write { try $0.run("INSERT INTO item VALUES(2, 1)") }
-    var changes = try database.changes(since: token).makeAsyncIterator()
-    #expect(try await changes.next()?.rowIDs == ["item": [2]])
-  }
 
   @Test(arguments: [Int64.min, .max])
   func changesWithoutANextNumberAreDamaged(id: Int64) async throws {
@@ -193,76 +163,6 @@ struct DamagedFilesTests {
     #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 0)
   }
 
-  // MARK: - Anything
-
-  @Test(arguments: 1...12)
-  func noBytesCanEndAProcess(seed: UInt64) async throws {
-    var random = SeededNumbers(state: seed)
-    let group = try TemporaryGroup()
-    do {
-      let hole = try open(group)
-      for value in 0..<30 {
-        _ = try await value % 7 == 3 ? hole.ping(name) : hole.pass(value, to: name)
-      }
-      let database = try group.make().database("items", migrations: schema)
-      for value in 0..<20 {
-        try await database.write { try $0.run("INSERT INTO item VALUES(?, 1)", value) }
-      }
-      let shared = try group.make().defaults
-      for value in 0..<30 { try shared.set("x", for: DefaultsKey("\(value)", default: "")) }
-    }
-    for path in [log(group), defaults(group), items(group)] {
-      try ForeignProgram.overwrite(path) { bytes in
-        for _ in 0..<Int.random(in: 1...12, using: &random) {
-          let place = Int.random(in: 100..<bytes.count, using: &random)
-          bytes[place] = [0, 127, 128, 255].randomElement(using: &random) ?? 0
-        }
-      }
-    }
-    try await tryEverything(in: group)
-  }
-
-  /// Throws errors that are not the library's.
-  private func tryEverything(in group: TemporaryGroup) async throws {
-    func attempt(_ body: () async throws -> Void) async throws {
-      do { try await body() } catch is WormholeError {}
-    }
-    let hole = try open(group)
-    try await attempt { _ = try hole.history(name) }
-    try await attempt { _ = try hole.message(name) }
-    try await attempt { try hole.ping(name) }
-    try await attempt { try hole.pass(1, to: name) }
-    try await attempt { _ = try hole.history(name) }
-    try await attempt { try hole.clearAll() }
-    try await attempt {
-      let shared = try group.make().defaults
-      try shared.set("y", for: DefaultsKey("3", default: ""))
-      for value in 0..<30 { _ = try shared[DefaultsKey("\(value)", default: "")] }
-    }
-    try await attempt {
-      let database = try group.make().database("items", migrations: schema)
-      try await attempt { try await database.write { try $0.run("DELETE FROM item") } }
-      try await attempt { _ = try await database.read { try $0.rows("SELECT * FROM item") } }
-      var changes = try database.changes(since: .max).makeAsyncIterator()
-      _ = try await changes.next()
-    }
-  }
-}
-
-/// Numbers that are the same in every run.
-private struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var number = state
-    number = (number ^ (number >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    number = (number ^ (number >> 27)) &* 0x94d0_49bb_1331_11eb
-    return number ^ (number >> 31)
-  }
-}
-
-extension DamagedFilesTests {
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
     "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",

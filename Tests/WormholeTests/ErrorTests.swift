@@ -80,20 +80,4 @@ struct ErrorTests {
     #expect(full.map { .diskFull ~= $0 } == true && full?.path?.hasSuffix("/items") == true)
     #expect(.diskFull ~= WormholeError.system(code: EDQUOT, path: "P"))
   }
-
-  @Test(arguments: [
-    DarwinNotifyError.invalidArgument, .nameTooLong, .outOfMemory, .limitReached, .timedOut,
-    .notConnected, .notAuthorized, .tooLarge, DarwinNotifyError(rawValue: 77),
-  ])
-  func foundationKnowsTheErrorsOfTheCenter(error: DarwinNotifyError) {
-    #expect(!error.description.isEmpty)
-    #expect((error as any Error).localizedDescription == error.description)
-  }
-
-  @Test func foundationKnowsTheErrorsOfTokens() {
-    for code: UInt32 in 1...12 {
-      let error = NotifyError(rawValue: code)
-      #expect((error as any Error).localizedDescription == error.description)
-    }
-  }
 }

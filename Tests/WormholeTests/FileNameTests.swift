@@ -3,12 +3,9 @@
 @testable import Wormhole
 
 @Suite struct FileNameTests {
-  @Test func keepsWhatIsPlain() {
-    #expect(FileName(for: "org.example-1.light_State").text == "org.example-1.light_State")
-  }
-
-  @Test func escapesAllElse() {
+  @Test func keepsWhatIsPlainAndEscapesAllElse() {
     let expected: KeyValuePairs = [
+      "org.example-1.light_State": "org.example-1.light_State",
       "a/b": "a%2Fb", "../x": "%2E.%2Fx", ".": "%2E", "..": "%2E.", "@count": "%40count",
       "%": "%25", "a b": "a%20b", "\0": "%00", "\u{E9}": "%C3%A9", "e\u{301}": "e%CC%81",
       "": "",

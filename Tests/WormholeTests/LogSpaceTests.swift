@@ -61,6 +61,7 @@ struct LogSpaceTests {
 
   @Test func transitsWithOtherBytesAreToldApart() {
     #expect(LogTransit(count: 2).identifier == "log, 2")
+    #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
     #expect(LogTransit(count: 2, bytes: 1 << 20).identifier == "log, 2, 1048576 bytes")
   }
 }

@@ -76,19 +76,6 @@ struct LogTransitTests {
     #expect(try mailbox.lastMessage()?.text == "3")
   }
 
-  @Test func aDurableLogIsALogLikeOthers() throws {
-    let group = try TemporaryGroup()
-    let durable = try open(group, .log(count: 2, durable: true))
-    #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
-    #expect(try durable.append(message("1")) == 1)
-    #expect(try open(group).append(message("2")) == 2)
-    #expect(try durable.update { found in message((found?.text ?? "") + "3") }.get() == 3)
-    #expect(try durable.append(Wormhole.Record(.ping)) == 4)
-    #expect(try open(group).records(after: 0, limit: 9).records.map(\.text) == ["23", nil])
-    #expect(try durable.append(Wormhole.Record(.cleared)) == 5)
-    #expect(try open(group).lastMessage() == nil)
-  }
-
   @Test func manyBytesAreReadInSeveralBatches() throws {
     let mailbox = try open(try TemporaryGroup())
     let text = String(repeating: "x", count: 3 << 20)

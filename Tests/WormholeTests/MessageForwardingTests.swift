@@ -7,18 +7,22 @@ struct MessageForwardingTests {
   private let numbers = MessageName<Int>("org.example.value")
   private let texts = MessageName<String>("org.example.value")
 
+  /// Records the messages of a name as long as the center lives.
+  private func observe<Value>(
+    _ name: MessageName<Value>, in target: NotificationCenter
+  ) -> Log<Wormhole.Message<Value>> {
+    let log = Log<Wormhole.Message<Value>>()
+    _ = target.addObserver(forName: Notification.Name(name.rawValue), object: nil, queue: nil) {
+      if let message = $0.message(of: name) { log.append(message) }
+    }
+    return log
+  }
+
   @Test(arguments: TransitKind.kinds)
   func readersOfOneTextAsTwoTypesBothGetTheirMessages(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let target = NotificationCenter()
-    let (heardNumbers, heardTexts) = (Log<Wormhole.Message<Int>>(), Log<Wormhole.Message<String>>())
-    let token = target.addObserver(
-      forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
-    ) { [numbers, texts] notification in
-      if let message = notification.message(of: numbers) { heardNumbers.append(message) }
-      if let message = notification.message(of: texts) { heardTexts.append(message) }
-    }
-    defer { target.removeObserver(token) }
+    let (heardNumbers, heardTexts) = (observe(numbers, in: target), observe(texts, in: target))
     let first = try site.hole.forward(numbers, to: target, on: .thread)
     let second = try site.hole.forward(texts, to: target, on: .thread)
 
@@ -26,17 +30,11 @@ struct MessageForwardingTests {
     await eventually { heardNumbers.entries.count == 1 && heardTexts.entries.count == 1 }
     #expect(heardNumbers.values == [7])
     #expect(
-      heardTexts.entries.map(\.error) == [
-        .typeMismatch(
-          name: texts.rawValue, expected: "String", found: "Int")
-      ])
+      heardTexts.entries[0].error.map { .typeMismatch ~= $0 && $0.name == texts.rawValue } == true)
     try await site.hole.pass("seven", to: texts)
     await eventually { heardNumbers.entries.count == 2 && heardTexts.entries.count == 2 }
     #expect(heardTexts.entries.compactMap(\.value) == ["seven"])
-    #expect(
-      heardNumbers.entries.last?.error
-        == .typeMismatch(
-          name: texts.rawValue, expected: "Int", found: "String"))
+    #expect(heardNumbers.entries[1].error.map { .typeMismatch ~= $0 } == true)
 
     first.cancel()
     try await site.hole.pass("eight", to: texts)
@@ -48,13 +46,8 @@ struct MessageForwardingTests {
   @Test(arguments: TransitKind.kinds)
   func aMessageIsPostedOnceHoweverManyWormholesForwardIt(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (target, log) = (NotificationCenter(), Log<Wormhole.Message<Int>>())
-    let token = target.addObserver(
-      forName: Notification.Name(numbers.rawValue), object: nil, queue: nil
-    ) { [numbers] notification in
-      if let message = notification.message(of: numbers) { log.append(message) }
-    }
-    defer { target.removeObserver(token) }
+    let target = NotificationCenter()
+    let log = observe(numbers, in: target)
     let other = try Wormhole(group: site.temporary.group, transit: kind.transit)
     let queue = DispatchQueue(label: "com.example.queue")
     let forwardings = try [site.hole, site.hole, other].map {

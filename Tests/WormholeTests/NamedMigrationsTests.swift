@@ -22,14 +22,6 @@ struct NamedMigrationsTests {
     }
   }
 
-  @Test func eachRunsOnceInItsOrder() async throws {
-    let group = try TemporaryGroup()
-    for _ in 1...2 {
-      let database = try group.make().database("items", migrations: [first, second])
-      #expect(try await names(database) == ["ONE"])
-    }
-  }
-
   @Test func oneThatIsInsertedLaterRunsToo() async throws {
     let group = try TemporaryGroup()
     _ = try group.make().database("items", migrations: [first, second])
@@ -110,14 +102,6 @@ struct NamedMigrationsTests {
     #expect(throws: WormholeError.self) {
       try group.make().database("items", migrations: [between, first, last])
     }
-  }
-
-  @Test func resettingTheChangesKeepsThem() async throws {
-    let group = try TemporaryGroup()
-    _ = try group.make().database("items", migrations: [first, second])
-    try group.make().resetChanges(ofDatabase: "items")
-    let database = try group.make().database("items", migrations: [first, second])
-    #expect(try await names(database) == ["ONE"])
   }
 
   @Test func whatReactsToTheirTableIsForeign() async throws {

@@ -31,16 +31,6 @@ struct QueryTests {
     #expect(try await second.next() == 2)
   }
 
-  @Test func aChangeByAnotherProcessLeadsToAnotherResult() async throws {
-    let bus = try PrivateBus(.usual)
-    let group = try TemporaryGroup(bus)
-    var values = try open(group).values(in: ["item"]) { try count($0) }.makeAsyncIterator()
-    #expect(try await values.next() == 1)
-    let writer = try group.peer("database-write", "INSERT INTO item VALUES(9, 'nine')", on: bus)
-    #expect(try await values.next() == 2)
-    await writer.waitForSuccess()
-  }
-
   @Test func changesAreMergedAndOtherTablesLeftOut() async throws {
     let group = try TemporaryGroup()
     let database = try openWithOther(group)
@@ -68,13 +58,6 @@ struct QueryTests {
     #expect(try await values.next() == 0)
     try await database.write { try $0.run("INSERT INTO other VALUES(1)") }
     #expect(try await values.next() == 1)
-  }
-
-  @Test func aMisspelledTableIsAnError() throws {
-    let group = try TemporaryGroup()
-    let database = try openWithOther(group)
-    let error = expect(.unknownTable) { try database.values(in: ["itme"]) { _ in 1 } }
-    #expect(error?.name == "itme" && error?.names == ["item", "other"])
   }
 
   @Test func anErrorNamesItsStatementAndEndsTheSequence() async throws {

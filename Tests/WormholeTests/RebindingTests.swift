@@ -1,5 +1,4 @@
 // Specifies what happens when a listener replaces another.
-import Synchronization
 import Wormhole
 
 @Suite(.bounded)
@@ -19,23 +18,20 @@ struct RebindingTests {
     }
 
     deinit {
-      try? hole.bind(
-        Listener("label", on: .queue(queue)) { [log] in log.append($0) }, to: .number,
-        starting: .new)
+      try? hole.record(in: log, on: .queue(queue))
     }
   }
 
   @Test(arguments: TransitKind.kinds)
   func aHandlerMayBindAgainWhenItIsReleased(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (log, gate) = (Mail(), Gate())
+    let (log, isBound) = (Mail(), Flag())
     try bindWithRebinder(site.hole, log)
     Thread.detachNewThread { [queue] in
-      try? site.hole.bind(
-        Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
-      gate.leave()
+      try? site.hole.record(in: Mail(), on: .queue(queue))
+      isBound.set()
     }
-    await eventually("bind waits for itself") { gate.isLeft }
+    await eventually("bind waits for itself") { isBound.isSet }
     try await site.hole.pass(1, to: .number)
     await eventually("the last listener is not bound") { log.values == [1] }
     site.hole.unbindAll(from: .number)
@@ -46,10 +42,9 @@ struct RebindingTests {
     let site = try Site(kind)
     let (old, new, slow) = (Mail(), Mail(), DispatchQueue(label: "com.example.slow"))
     slow.suspend()
-    try site.hole.bind(
-      Listener("label", on: .queue(slow)) { old.append($0) }, to: .number, starting: .new)
+    try site.hole.record(in: old, on: .queue(slow))
     try await site.hole.pass(1, to: .number)
-    try site.hole.bind(Listener("label", on: .queue(queue)) { new.append($0) }, to: .number)
+    try site.hole.record(in: new, on: .queue(queue), starting: .last)
     try await site.hole.pass(2, to: .number)
     await eventually { new.values.last == 2 }
     slow.resume()
@@ -69,32 +64,30 @@ struct RebindingTests {
 
   @Test func aNameThatIsSlowDelaysNoOther() async throws {
     let site = try Site()
-    let gate = Gate()
-    let slow = MessageName<Int>("slow", transit: SlowTransit(gate: gate))
+    let (slow, isBound, log) = (SlowTransit(), Flag(), Mail())
     Thread.detachNewThread {
-      try? site.hole.bind(Listener("label", on: .thread) { _ in }, to: slow)
-      gate.leave()
+      try? site.hole.bind(
+        Listener("label", on: .thread) { _ in }, to: MessageName<Int>("slow", transit: slow))
+      isBound.set()
     }
-    await eventually("the slow name is not read") { gate.isEntered }
-    let log = Mail()
-    try site.hole.bind(Listener("label", on: .queue(queue)) { log.append($0) }, to: .number)
+    await eventually("the slow name is not read") { slow.isEntered.isSet }
+    try site.hole.record(in: log, on: .queue(queue))
     try await site.hole.pass(1, to: .number)
     await eventually { log.values == [1] }
-    #expect(!gate.isLeft)
-    gate.open()
-    await eventually("the slow name was not bound") { gate.isLeft }
+    #expect(!isBound.isSet)
+    slow.gate.signal()
+    await eventually("the slow name was not bound") { isBound.isSet }
   }
 
   @Test(arguments: TransitKind.kinds)
   func getsInTurnWhatItsPredecessorDidNotGet(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Mail()
-    try site.hole.bind(Listener("label", on: .queue(queue)) { _ in }, to: .number, starting: .new)
+    try site.hole.record(in: Mail(), on: .queue(queue))
     await turn(queue)
     queue.suspend()
     try await site.hole.pass(1, to: .number)
-    try site.hole.bind(
-      Listener("label", on: .queue(queue)) { log.append($0) }, to: .number, starting: .last)
+    try site.hole.record(in: log, on: .queue(queue), starting: .last)
     queue.resume()
     try await site.hole.pass(2, to: .number)
     await eventually { log.values.last == 2 }
@@ -108,13 +101,9 @@ struct RebindingTests {
     let site = try Site(.log)
     let (old, new) = (Mail(), Mail())
     try await site.hole.pass(1, to: .number)
-    try site.hole.bind(
-      Listener("label", on: .queue(queue)) { old.append($0) }, to: .number,
-      starting: .cursor("place"))
+    try site.hole.record(in: old, on: .queue(queue), starting: .cursor("place"))
     await eventually { old.values == [1] }
-    try site.hole.bind(
-      Listener("label", on: .queue(queue)) { new.append($0) }, to: .number,
-      starting: .cursor("place"))
+    try site.hole.record(in: new, on: .queue(queue), starting: .cursor("place"))
     try await site.hole.pass(2, to: .number)
     await eventually { new.values == [2] }
     #expect(throws: WormholeError.cursorInUse("place")) {
@@ -129,59 +118,41 @@ struct RebindingTests {
   }
 }
 
-/// Blocks everybody until it is opened.
-private final class Gate: Sendable {
-  private let entered = Atomic<Bool>(false)
-  private let left = Atomic<Bool>(false)
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  var isEntered: Bool { entered.load(ordering: .acquiring) }
-  var isLeft: Bool { left.load(ordering: .acquiring) }
-
-  func enter() {
-    entered.store(true, ordering: .releasing)
-    semaphore.wait()
-    semaphore.signal()
-  }
-
-  func leave() { left.store(true, ordering: .releasing) }
-  func open() { semaphore.signal() }
-}
-
 /// Keeps nothing, and reads only when its gate is open.
-private struct SlowTransit: MessageTransit {
-  let gate: Gate
+private struct SlowTransit: MessageTransit, Wormhole.Mailbox {
   let identifier = "slow"
+  let name = "slow"
+  let isEntered = Flag()
+  let gate = DispatchSemaphore(value: 0)
+
+  private func pass() {
+    isEntered.set()
+    gate.wait()
+    gate.signal()
+  }
 
   func openMailbox(
     for name: String, in directory: URL
-  ) throws(WormholeError) -> any Wormhole.Mailbox {
-    SlowMailbox(name: name, gate: gate)
-  }
+  ) throws(WormholeError) -> any Wormhole.Mailbox { self }
 
   func names(in directory: URL) throws(WormholeError) -> [String] { [] }
-}
-
-private struct SlowMailbox: Wormhole.Mailbox {
-  let name: String
-  let gate: Gate
 
   func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 { 1 }
 
   func records(
     after number: UInt64, limit: Int
   ) throws(WormholeError) -> Wormhole.RecordBatch {
-    gate.enter()
+    pass()
     return Wormhole.RecordBatch([], hasMore: false)
   }
 
   func lastMessage() throws(WormholeError) -> Wormhole.NumberedRecord? {
-    gate.enter()
+    pass()
     return nil
   }
 
   func lastNumber() throws(WormholeError) -> UInt64 {
-    gate.enter()
+    pass()
     return 0
   }
 

@@ -19,9 +19,4 @@ struct SenderTests {
     await eventually { log.entries.contains { $0.sender == other } }
     #expect(log.entries.map(\.sender) == [other])
   }
-
-  @Test func aProcessKeepsItsNumber() {
-    #expect(Wormhole.Sender.current == .current)
-    #expect(Wormhole.Sender.current.process != 0)
-  }
 }

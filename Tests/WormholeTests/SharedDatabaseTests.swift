@@ -89,19 +89,14 @@ struct SharedDatabaseTests {
   @Test func aReaderSeesOneMoment() async throws {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
-    let (begun, written) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (begun, written) = (Flag(), DispatchSemaphore(value: 0))
     async let counts = database.read { connection in
       let before = try connection.rows("SELECT * FROM item").count
-      begun.signal()
+      begun.set()
       written.wait()
       return [before, try connection.rows("SELECT * FROM item").count]
     }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        begun.wait()
-        continuation.resume()
-      }
-    }
+    await eventually { begun.isSet }
     try await database.write { try $0.run("DELETE FROM item") }
     written.signal()
     #expect(try await counts == [1, 1])
@@ -129,15 +124,6 @@ struct SharedDatabaseTests {
     #expect(throws: WormholeError.newerSchema(found: 2, known: 1, path: "\(group.path)/items")) {
       try group.group.database("items", migrations: [schema[0]])
     }
-  }
-
-  @Test func aFailedMigrationLeavesThePreviousVersion() async throws {
-    let group = try TemporaryGroup()
-    #expect(throws: WormholeError.self) {
-      try group.group.database("items", migrations: [schema[0], "INSERT INTO none VALUES(1)"])
-    }
-    let database = try group.group.database("items", migrations: schema)
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
   }
 
   @Test func aMigrationCanRebuildATableThatOthersReferTo() async throws {

@@ -79,7 +79,7 @@ struct UnreadableMessagesTests {
       let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
       for name in names { try site.hole.pass(1, to: name) }
       // One more file can be opened: the directory.
-      let files = try openAllFiles(butOne: true)
+      let files = try openAllFilesButOne()
       let failure = #expect(throws: WormholeError.self) { try site.hole.clearAll() }
       for file in files { close(file) }
       #expect(failure?.number == EMFILE)
@@ -113,24 +113,20 @@ struct UnreadableMessagesTests {
     String(repeating: "(", count: 100_000) + String(repeating: ")", count: 100_000),
   ]
 
-  @Test(arguments: TransitKind.kinds, foreignLists.indices)
-  func propertyListsThatAreNotBinaryAreRefused(_ kind: TransitKind, _ index: Int) async throws {
-    let site = try Site(kind)
+  @Test(arguments: foreignLists.indices)
+  func propertyListsThatAreNotBinaryAreRefused(_ index: Int) async throws {
+    let site = try Site()
     let name = MessageName<[Int]>("org.example.list", codec: .propertyList)
-    let mailbox = try kind.transit.openMailbox(for: name.rawValue, in: site.hole.directory)
+    let mailbox = try FileTransit().openMailbox(for: name.rawValue, in: site.hole.directory)
     let payload = Wormhole.Payload(
       codec: "plist", type: "Array<Int>", version: 1, data: Data(Self.foreignLists[index].utf8))
     #expect(try mailbox.append(Wormhole.Record(.value(payload))) == 1)
     let error = WormholeError.decoding("org.example.list: not a binary property list")
     #expect(throws: error) { try site.hole.message(name) }
-    let log = Log<WormholeError?>()
-    let observation = try site.hole.listen(name, starting: .last, on: .queue(queue)) {
-      log.append($0.error)
-    }
-    await eventually { log.entries == [error] }
+    let log = try site.hear(name, starting: .last, on: .queue(queue))
+    await eventually { log.entries.map(\.error) == [error] }
     try await site.hole.pass([1, 2], to: name)
     #expect(try await site.hole.message(name) == [1, 2])
-    withExtendedLifetime(observation) {}
   }
 }
 
@@ -164,8 +160,8 @@ private struct Obstacle: Sendable {
   }
 }
 
-/// Opens files until no more, or only one more, can be opened.
-private func openAllFiles(butOne: Bool = false) throws -> [CInt] {
+/// Opens files until only one more can be opened.
+private func openAllFilesButOne() throws -> [CInt] {
   var limit = rlimit()
   let files = __rlimit_resource_t(7)
   try #require(getrlimit(files, &limit) == 0)
@@ -173,6 +169,6 @@ private func openAllFiles(butOne: Bool = false) throws -> [CInt] {
   try #require(setrlimit(files, &limit) == 0)
   var opened: [CInt] = []
   while case let file = open("/dev/null", O_RDONLY | O_CLOEXEC), file >= 0 { opened.append(file) }
-  if butOne, let last = opened.popLast() { close(last) }
+  if let last = opened.popLast() { close(last) }
   return opened
 }

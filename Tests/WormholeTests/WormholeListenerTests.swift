@@ -1,5 +1,4 @@
 // Specifies the named listeners of messages.
-import Synchronization
 import Wormhole
 
 @Suite(.bounded)
@@ -8,17 +7,11 @@ struct WormholeListenerTests {
 
   private let queue = DispatchQueue(label: "com.example.queue")
 
-  private func listener(
-    _ name: String, _ log: Mail, on delivery: Delivery = .main
-  ) -> Listener<Wormhole.Message<Int>> {
-    Listener(name, on: delivery) { log.append($0) }
-  }
-
   // MARK: - Binding
 
-  @Test(arguments: BusKind.installed, TransitKind.kinds)
-  func isReplacedByTheNextOfItsName(on bus: BusKind, over kind: TransitKind) async throws {
-    let site = try Site(kind, on: bus)
+  @Test(arguments: TransitKind.kinds)
+  func isReplacedByTheNextOfItsName(_ kind: TransitKind) async throws {
+    let site = try Site(kind, on: .usual)
     let (other, log, census) = (try site.makeOther(), Log<Int>(), Census())
     for round in 1...100 {
       let canary = census.makeCanary()
@@ -37,19 +30,6 @@ struct WormholeListenerTests {
     await eventually("the last closure was not released") { census.deaths == 100 }
   }
 
-  @Test func losesNoMessageWhileItIsReplaced() async throws {
-    let site = try Site(.log, on: .usual)
-    let (other, log) = (try site.makeOther(), Mail())
-    for number in 1...200 {
-      try site.hole.bind(
-        listener("label", log, on: .queue(queue)), to: .number, starting: .new)
-      try await other.pass(number, to: .number)
-    }
-    await eventually { log.values.count >= 200 }
-    try await site.settle(queue, behind: other)
-    #expect(log.values == Array(1...200))
-  }
-
   @Test(arguments: TransitKind.kinds)
   func knowsTheLastValueHoweverItIsReplaced(_ kind: TransitKind) async throws {
     let site = try Site(kind)
@@ -59,8 +39,7 @@ struct WormholeListenerTests {
       for _ in 1...rounds {
         let log = Mail()
         logs.withLock { $0.append(log) }
-        try site.hole.bind(
-          self.listener("label", log, on: .direct), to: .number, starting: .last)
+        try site.hole.record(in: log, on: .direct, starting: .last)
       }
     }
     for number in 1...rounds { try await site.hole.pass(number, to: .number) }
@@ -99,16 +78,16 @@ struct WormholeListenerTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: BusKind.installed, TransitKind.kinds)
-  func isCalledOnceForEachOfTwoWormholes(on bus: BusKind, over kind: TransitKind) async throws {
-    let site = try Site(kind, on: bus)
+  @Test(arguments: TransitKind.kinds)
+  func isCalledOnceForEachOfTwoWormholes(_ kind: TransitKind) async throws {
+    let site = try Site(kind, on: .usual)
     let holes = [
       site.hole, try Wormhole(group: site.temporary.group, transit: kind.transit),
       try site.makeOther(),
     ]
     let logs = holes.map { _ in Mail() }
     for (hole, log) in zip(holes, logs) {
-      try hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
+      try hole.record(in: log, on: .queue(queue))
     }
     try await holes[0].pass(1, to: .number)
     await eventually { logs.allSatisfy { $0.values == [1] } }
@@ -126,15 +105,11 @@ struct WormholeListenerTests {
   func startsWhereItAskedTo(_ kind: TransitKind, _ initial: Wormhole.Start) async throws {
     let site = try Site(kind)
     let (before, after) = (Mail(), Mail())
-    let bind = { (name: String, log: Mail) in
-      try site.hole.bind(
-        self.listener(name, log, on: .queue(queue)), to: .number, starting: initial)
-    }
-    try bind("before", before)
+    try site.hole.record("before", in: before, on: .queue(queue), starting: initial)
     try await site.settle(queue)
     try await site.hole.pass(1, to: .number)
     await eventually { before.values == [1] }
-    try bind("after", after)
+    try site.hole.record("after", in: after, on: .queue(queue), starting: initial)
     try await site.hole.pass(2, to: .number)
     await eventually { before.values.last == 2 && after.values.last == 2 }
     #expect(before.texts.first == (initial == .lastOrAbsent ? "absent" : "value(1)"))
@@ -145,27 +120,11 @@ struct WormholeListenerTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func getsTheStoredMessageOnItsOwnQueue(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let (log, queue) = (Mail(), queue)
-    try await site.hole.pass(7, to: .number)
-    queue.suspend()
-    let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { message in
-      dispatchPrecondition(condition: .onQueue(queue))
-      log.append(message)
-    }
-    try site.hole.bind(label, to: .number, starting: .lastOrAbsent)
-    #expect(log.entries.isEmpty)
-    queue.resume()
-    await eventually { log.values == [7] }
-  }
-
-  @Test(arguments: TransitKind.kinds)
   func getsTheStoredMessageAtOnceIfItRunsDirectly(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let log = Mail()
     try site.hole.pass(7, to: .number)
-    try site.hole.bind(listener("label", log, on: .direct), to: .number, starting: .lastOrAbsent)
+    try site.hole.record(in: log, on: .direct, starting: .lastOrAbsent)
     #expect(log.values == [7])
   }
 
@@ -176,8 +135,8 @@ struct WormholeListenerTests {
       let name = MessageName<Int>("org.example.\(round)")
       let log = Mail()
       let passing = Task.detached { try site.hole.pass(round, to: name) }
-      try site.hole.bind(
-        listener("label", log, on: .queue(queue)), to: name, starting: .lastOrAbsent)
+      let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
+      try site.hole.bind(label, to: name, starting: .lastOrAbsent)
       _ = try await passing.value
       await eventually("\(log.texts) in round \(round)") { log.values == [round] }
       guard log.values == [round] else { return }
@@ -258,36 +217,21 @@ struct WormholeListenerTests {
   }
 
   @Test func endsWithItsValue() async throws {
-    let site = try Site()
-    let (log, census) = (Mail(), Census())
-    var observation: MessageObservation?
-    do {
+    let (site, census) = (try Site(), Census())
+    var observation: MessageObservation? = {
       let canary = census.makeCanary()
-      observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
+      return try? site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
         canary.sing()
-        log.append(message)
       }
-    }
-    try await site.hole.pass(1, to: .number)
-    await eventually { log.values == [1] }
-    withExtendedLifetime(observation) {}
+    }()
+    #expect(observation != nil && census.deaths == 0)
     observation = nil
     await eventually("the closure was not released") { census.deaths == 1 }
-    try await site.hole.pass(2, to: .number)
-    try await site.settle(queue)
-    #expect(log.values == [1])
   }
 
   @Test func endsWithItsWormhole() async throws {
     let site = try Site(on: .usual)
-    let writer = Writer(site.hole, to: .number)
-    try await freeOwners(1000 / slowness, in: site)
-    await writer.stop()
-  }
-
-  /// Frees wormholes that have a listener, which is called occasionally.
-  private func freeOwners(_ rounds: Int, in site: Site) async throws {
-    let census = Census()
+    let (writer, census, rounds) = (Writer(site.hole, to: .number), Census(), 500 / slowness)
     for round in 1...rounds {
       let canary = census.makeCanary()
       let hole = try Wormhole(group: site.temporary.group)
@@ -297,6 +241,7 @@ struct WormholeListenerTests {
       await Task.yield()
     }
     await eventually("closures were not released") { census.deaths == rounds }
+    await writer.stop()
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -307,7 +252,7 @@ struct WormholeListenerTests {
       let observation = try site.hole.listen(.number, starting: .all, on: .direct) { _ in }
       observation.cancel()
       #expect(throws: (any Error).self) {
-        try site.hole.bind(self.listener("x", Mail(), on: .direct), to: "", starting: .lastOrAbsent)
+        try site.hole.bind(Listener("x", on: .direct) { _ in }, to: "" as MessageName<Int>)
       }
     }
     // The file with the numbers may stay open for the next writer, once.
@@ -316,47 +261,19 @@ struct WormholeListenerTests {
 
   // MARK: - The directory is removed
 
-  @Test(arguments: TransitKind.kinds, [0, 1, 2, 5])
-  func hearsWhatIsPassedAfterTheDirectoryHasGone(
-    _ kind: TransitKind, _ passedBefore: Int
-  ) async throws {
-    let site = try Site(kind)
-    let log = Mail()
-    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
-    for number in 0..<passedBefore {
-      try await site.hole.pass(number, to: .number)
-      await eventually { log.values.last == number }
-    }
-    try FileManager.default.removeItem(atPath: site.temporary.path)
-    for number in 100...103 {
-      try await site.hole.pass(number, to: .number)
-      await eventually("\(number) was not heard") { log.values.last == number }
-      guard log.values.last == number else { return }
-    }
-    try await site.settle(queue)
-    #expect(log.values == Array(0..<passedBefore) + Array(100...103))
-  }
-
   @Test(arguments: TransitKind.kinds)
   func hearsNothingTwiceWhenItIsReplacedAfterwards(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Mail()
-    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
+    try site.hole.record(in: log, on: .queue(queue))
     for number in 1...5 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 5 }
     try FileManager.default.removeItem(atPath: site.temporary.path)
     try await site.hole.pass(6, to: .number)
     await eventually { log.values.last == 6 }
-    try site.hole.bind(listener("label", log, on: .queue(queue)), to: .number, starting: .new)
+    try site.hole.record(in: log, on: .queue(queue))
     try await site.hole.ping(.number)
     await eventually { log.texts.last == "ping" }
     #expect(log.values.count { $0 == 6 } == 1)
   }
-}
-
-/// Can be set once.
-private final class Flag: Sendable {
-  private let value = Atomic<Bool>(false)
-  var isSet: Bool { value.load(ordering: .acquiring) }
-  func set() { value.store(true, ordering: .releasing) }
 }

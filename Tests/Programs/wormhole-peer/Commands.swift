@@ -7,8 +7,8 @@ typealias Command = @Sendable (Role, [String]) throws -> Void
 
 let commands: [String: Command] = [
   "pass": pass, "ping": ping, "clear": clear, "print": printMessage, "increase": increase,
-  "hold": hold, "flood": flood, "send-bytes": sendBytes, "hear-bytes": hearBytes,
-  "listen": listen, "directories": printDirectories, "limit-files": limitFiles,
+  "hold": hold, "flood": flood, "listen": listen, "directories": printDirectories,
+  "limit-files": limitFiles,
 ]
 
 /// FIRST COUNT: passes numbers. Prints the number of each message.
@@ -54,26 +54,6 @@ let commands: [String: Command] = [
   }
 }
 
-/// BYTES: passes that many random bytes. Prints their sum.
-@Sendable private func sendBytes(_ role: Role, _ words: [String]) throws {
-  let random = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
-  let data = try random.read(upToCount: number(words[0])) ?? Data()
-  try role.hole.pass(data, to: role.data)
-  print(sum(data))
-}
-
-/// Prints the sum of the next bytes passed.
-@Sendable private func hearBytes(_ role: Role, _ words: [String]) throws {
-  let heard = DispatchSemaphore(value: 0)
-  let observation = try role.hole.listen(role.data, starting: .new, on: .thread) { message in
-    say(message.value.map { "\(sum($0))" } ?? "\(message.content)")
-    heard.signal()
-  }
-  say("ready")
-  heard.wait()
-  observation.cancelAndWait()
-}
-
 /// BYTES COUNT: passes that many bytes where no file may be longer than COUNT.
 @Sendable private func limitFiles(_ role: Role, _ words: [String]) throws {
   signal(SIGXFSZ, SIG_IGN)
@@ -88,15 +68,8 @@ let commands: [String: Command] = [
   }
 }
 
-/// Prints where the group is. The first argument may be a user to become.
+/// Prints where the group is.
 @Sendable private func printDirectories(_ role: Role, _ words: [String]) throws {
   say(role.group.directory.path)
   say(try role.group.runtimeDirectory.path)
-  guard let user = words.first.flatMap({ uid_t($0) }) else { return }
-  setuid(user)
-  do throws(WormholeError) {
-    _ = try AppGroup(words[1], in: URL(fileURLWithPath: words[2]))
-  } catch {
-    say(error)
-  }
 }

@@ -38,10 +38,3 @@ func number(_ word: String) -> Int {
   guard let number = Int(word) else { fatalError("\(word) is not a number") }
   return number
 }
-
-/// A sum that distinguishes long values.
-func sum(_ data: Data) -> UInt64 {
-  data.withUnsafeBytes { bytes in
-    bytes.bindMemory(to: UInt64.self).reduce(UInt64(bytes.count)) { ($0 ^ $1) &* 0x100_0000_01b3 }
-  }
-}

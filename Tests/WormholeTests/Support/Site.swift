@@ -86,3 +86,13 @@ struct Site: Sendable {
     await turn(queue)
   }
 }
+
+extension Wormhole {
+  /// Binds a listener that records what it hears of the number.
+  func record(
+    _ label: String = "label", in log: Log<Message<Int>>, on delivery: Delivery,
+    starting start: Start = .new
+  ) throws(WormholeError) {
+    try bind(Listener(label, on: delivery) { log.append($0) }, to: .number, starting: start)
+  }
+}
