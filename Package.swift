@@ -121,7 +121,8 @@ let package = Package(
       dependencies: ["DarwinNotify", "Wormhole", "BenchmarkSupport"]),
     .target(name: "SoakBoard", path: "Tests/Soak/board", cSettings: strictC),
     program(
-      "soak-peer", in: "Tests/Soak", dependencies: ["DarwinNotify", "Wormhole", "SoakBoard"]),
+      "soak-peer", in: "Tests/Soak",
+      dependencies: ["DarwinNotify", "RemoteHandlers", "Wormhole", "SoakBoard"]),
     .executableTarget(
       name: "delegation-figures", dependencies: ["Delegation"], path: "Benchmarks/delegation",
       swiftSettings: strictSwift),

@@ -2,7 +2,7 @@
 
 import mmap
 
-N_WORKERS, N_NAMES, N_TRANSITS = 32, 4, 3
+N_WORKERS, N_NAMES, N_TRANSITS = 40, 4, 3
 BOARD = ("rest", "n_disk_changes", "n_moves")
 WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations", "n_open", "n_ended",
           *(f"last{transit}" for transit in range(N_TRANSITS)))

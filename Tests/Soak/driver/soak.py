@@ -47,10 +47,10 @@ def make_roles(arguments):
         caller = arguments.programs / "soak-caller"
         roles += [(caller, ("serve",), "serve", False), (caller, ("serve",), "serve"),
                   (caller, ("call",), "call", False), (caller, ("call",), "call")]
-    return roles + make_swift_roles(arguments.swift) if arguments.swift else roles
+    return roles + make_swift_roles(arguments.swift, arguments.ground) if arguments.swift else roles
 
 
-def make_swift_roles(swift):
+def make_swift_roles(swift, ground):
     roles = [
         (swift, ("post",), "post"),
         (swift, ("observe", "direct"), "count"),
@@ -62,6 +62,9 @@ def make_swift_roles(swift):
     for transit in TRANSITS:
         roles += [(swift, ("pass", transit), "pass", False), (swift, ("pass", transit), "pass"),
                   (swift, ("listen", transit), "listen", False)]
+    if ground != "none":
+        roles += [(swift, ("serve",), "serve", False), (swift, ("serve",), "serve"),
+                  (swift, ("call",), "call", False), (swift, ("call",), "call")]
     return roles
 
 

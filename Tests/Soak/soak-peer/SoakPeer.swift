@@ -3,6 +3,7 @@
 //     soak-peer BOARD WORKER post
 //     soak-peer BOARD WORKER observe direct|queue|sequence
 //     soak-peer BOARD WORKER token
+//     soak-peer BOARD WORKER call|serve
 //     soak-peer BOARD WORKER pass|listen|resume file|coordinated-file|log
 
 internal import Dispatch
@@ -19,6 +20,8 @@ enum SoakPeer {
     case "post": soak_post(post)
     case "observe": try observe(words[4])
     case "token": try holdTokens()
+    case "call": call()
+    case "serve": serve()
     default: try exchange(words[3], words[4])
     }
     soak_ready()

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SOAK_N_WORKERS 32
+#define SOAK_N_WORKERS 40
 #define SOAK_N_NAMES 4
 #define SOAK_N_POSTERS 4
 #define SOAK_N_TRANSITS 3
