@@ -6,6 +6,8 @@
 #include <systemd/sd-bus.h>
 
 #define PATH "/org/example/Test"
+#define PYTHON "/usr/bin/python3" /* with the modules of the distribution */
+#define EXAMPLE TEST_EXAMPLES "/remote-control/remote-control.py"
 
 /* Runs a program; returns what it prints, until the next call. Skips if it is not installed. */
 static const char *run(const char *const argv[])
@@ -53,6 +55,42 @@ TEST_ON_BUS(gdbusCallsAndIntrospects)
                                           "--object-path", PATH, NULL}),
                      "Hold(in  a{sv} arguments"));
         CHECK_EQ(test_child_wait(service), 0);
+}
+
+/* Finds one track, as the example of a player does. */
+static void find_track(dn_request *request, const dn_request_info *info, void *context)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        dn_dict *reply;
+
+        (void)context;
+        CHECK_STREQ(dn_dict_get_string(info->arguments, "text"), "blue");
+        dn_dict_builder_begin_array(builder, DN_REPLY_VALUE);
+        dn_dict_builder_begin_dict(builder, NULL);
+        dn_dict_builder_set_int64(builder, "number", 3);
+        dn_dict_builder_set_string(builder, "title", "Blue Train");
+        dn_dict_builder_end(builder);
+        dn_dict_builder_end(builder);
+        CHECK_EQ(dn_dict_builder_finish(builder, &reply), 0);
+        CHECK_EQ(dn_request_answer(request, reply), 0);
+        dn_dict_unref(reply);
+}
+
+TEST_ON_BUS(exampleInPythonIsAnswered)
+{
+        static const char *const kinds[] = {"org.example.Player.Search", NULL};
+        dn_service_plan plan = {"org.example.Player", kinds, 0};
+        dn_service_handler handler = {.invoke = find_track};
+        test_bus *bus = test_bus_begin();
+        dn_service *service;
+
+        if (test_run_program((const char *[]){PYTHON, "-c", "import dbus", NULL}, NULL, 0) != 0)
+                SKIP("python3-dbus is not installed");
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
+        CHECK_STREQ(run((const char *[]){PYTHON, EXAMPLE, "blue", NULL}),
+                    "found 3: Blue Train\n");
+        dn_service_close(service);
+        test_bus_stop(bus);
 }
 
 /* --- By sd-bus ------------------------------------------------------------------------------ */
