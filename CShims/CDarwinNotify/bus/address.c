@@ -172,8 +172,8 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
                 bus = secure_getenv("DARWIN_NOTIFY_BUS");
         bus = bus && *bus ? bus : "session";
         if (!dn__address_names_bus(bus)) {
-                dn__debug_say(-EINVAL, "\"%s\" is neither session, system, none nor an address",
-                              bus);
+                dn__debug_say(-EINVAL,
+                              "\"%s\" is neither session, system, none nor a D-Bus address", bus);
                 return -EINVAL;
         }
         r = resolve(bus, &address, &nothing);

@@ -185,8 +185,7 @@ bool dn__connection_can_send(dn__connection *connection)
                sd_bus_get_n_queued_write(connection->bus, &n_queued) >= 0 && n_queued == 0;
 }
 
-/* What a bus had not read when it ended looks as if it were read; by then the socket has its
- * error. */
+/* If the bus ended, what it had not read looks as if it were read, but the socket has an error. */
 bool dn__connection_is_read(dn__connection *connection)
 {
         int fd = sd_bus_get_fd(connection->bus), n_unread = 0, error = 0;

@@ -160,8 +160,7 @@ int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline
                dn__dbus_wait(dbus, deadline_us));
         if (r != 0)
                 return r < 0 ? r : 0;
-        /* A caller that does not wait for the answer is later told of what was posted in the
-         * meantime. */
+        /* The caller does not wait for the answer: posts before it are looked for later. */
         dbus->rules.has_gap = true;
         return may_wait ? DN_NOT_CONNECTED : dn__dbus_report(dbus);
 }

@@ -40,7 +40,7 @@ static int name_answered(sd_bus_message *answer, void *context, sd_bus_error *er
         return 1;
 }
 
-/* Returns false, too, if the names cannot be read. */
+/* Returns whether ours is the only table on the bus; false if the names cannot be read. */
 static bool is_alone(const dn__native *native, sd_bus_message *answer)
 {
         char own[NAME_BYTES];

@@ -1,11 +1,11 @@
-/* Whether this connection is native to its table: then everybody who hears its posts by the bus is
- * somebody who cannot hear them through the table.
+/* Whether this connection is native to its table: only receivers that cannot hear its posts through
+ * the table then need to hear them from the bus.
  *
  * Each process that shares a table asks the bus for the table's name, behind the others, then for
- * the names that are there. It is native if it got the name and there is no other table: of two
- * tables, the bus answers one later, which sees the other. A native posts on a path of its own, to
- * which natives do not listen for the names that the table counts. Everybody else is a newcomer,
- * who posts on the plain path and listens to both. */
+ * the names on the bus. It is native if it got the name and there is no other table. (The bus
+ * answers one process after the other, so the later of two tables sees the earlier.) A native posts
+ * on a path of its own, which natives do not match for names that the table counts. All others are
+ * newcomers, which post on the plain path and match both. */
 #pragma once
 
 #include <stdbool.h>

@@ -49,8 +49,7 @@ void dn__dbus_note_written(dn__dbus *dbus)
 }
 
 /* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
- * the bus. Whoever shares the table has been woken already: only others hear of them by the
- * signal. */
+ * the bus. Processes that share the table have been woken already. */
 static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         dn__outbox *outbox = &dbus->outbox;

@@ -71,7 +71,7 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  */
 DN_EXPORT uint32_t notify_monitor_file(int token, char *path, int flags);
 
-/** Sets `ev` and `len` to 0 unless they are NULL: Apple removed events from its library, too.
+/** Sets `ev` and `len` to 0 unless they are NULL: Apple's library has no events any more either.
  *  Returns NOTIFY_STATUS_OK. Threads: any. */
 DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
 
@@ -100,7 +100,7 @@ DN_EXPORT uint32_t notify_dump_status(const char *filepath);
 /** Returns NOTIFY_STATUS_INVALID_REQUEST: there is no daemon that could suspend a process. */
 DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 
-/** Returns NOTIFY_STATUS_INVALID_REQUEST, too. */
+/** Returns NOTIFY_STATUS_INVALID_REQUEST, as notify_suspend_pid() does. */
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
 
 /**

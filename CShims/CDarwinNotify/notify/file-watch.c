@@ -88,7 +88,7 @@ static bool is_of_this_tick(struct statx_timestamp time)
                (time.tv_sec == now.tv_sec && time.tv_nsec >= now.tv_nsec);
 }
 
-/* Setting a file's time cannot be told from writing the same contents. */
+/* Setting a file's time looks like writing the same contents. */
 static unsigned compare(const struct statx *before, const struct statx *now, bool is_written)
 {
         bool has_grown = now->stx_size > before->stx_size;
@@ -181,9 +181,8 @@ static int listen_to_file(int fd, char *path, size_t n_directory)
         return r == -EACCES ? listen_to(fd, path, n_directory ? n_directory : 1, FILE_EVENTS) : r;
 }
 
-/* Listens from the root on, so that whatever changes after a step was taken is an event. Where the
- * path ends early, what was listened to is enough to learn when it goes on. Returns 0, -ENOSPC or
- * -ENOMEM. */
+/* Listens from the root on, so that any change behind this is an event. If the path ends early, the
+ * last directory reports its continuation. Returns 0, -ENOSPC or -ENOMEM. */
 static int listen_along(int fd, const char *absolute)
 {
         int n_links = 0, r = inotify_add_watch(fd, "/", DIRECTORY_EVENTS) < 0 ? -errno : 0;
@@ -213,8 +212,8 @@ static int listen_along(int fd, const char *absolute)
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-/* Forgets what the descriptor listens to, which may be more than is needed. Without another one it
- * goes on, and only its events are forgotten. */
+/* Drops all watches of inotify, some of which may no longer be needed. If there is no descriptor,
+ * drops only the events. */
 static void renew(files *files) DN__REQUIRES(&files->lock)
 {
         int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

@@ -66,7 +66,7 @@ static dn__token *allocate_token(registry *registry) DN__REQUIRES(&registry->loc
         return token;
 }
 
-/* Wraps around; by then the first numbers are long out of use. */
+/* Wraps around, long after the first numbers were in use. */
 static int next_number(registry *registry)
 {
         uint32_t number = atomic_load(&last_number);

@@ -79,8 +79,8 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch);
 /* Sets the state of the token's name if this user may. Returns whether the token exists. */
 bool dn__registry_set_state(int number, uint64_t state);
 
-/* Returns the number of a token, or 0 at the end. `place` is 0 for the first one, and then where
- * the next call goes on. */
+/* Returns the number of a token, or 0 at the end. `place` is 0 for the first call, which advances
+ * it. */
 int dn__registry_get_any(uint32_t *place);
 
 /* Frees the registry, which is empty. While nobody reads a token. */

@@ -232,8 +232,8 @@ DN_EXPORT int dn_center_is_on_bus(dn_center *center);
  * posts that no bus has taken.
  *
  * 0 means that nothing was lost on the way to the bus since the last call. The bus may still drop a
- * signal, or refuse it by its policy, without telling anybody. Processes that share the table have
- * heard of a post on the Darwin center when dn_center_post() returns, whatever this reports. Posts
+ * signal, or refuse it by its policy, silently. Processes that share the table have heard of a post
+ * on the Darwin center when dn_center_post() returns, whatever this reports. Posts
  * on a center whose bus is `none` are not waited for.
  *
  * @param timeout_us  the longest time to wait, in microseconds; 0 only checks whether all posts

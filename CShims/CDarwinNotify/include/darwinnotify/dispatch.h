@@ -48,8 +48,8 @@ static inline void dn__dispatch_destroy(void *context)
         dispatch_async_f(((dn__dispatch_handler *)context)->queue, context, dn__dispatch_free);
 }
 
-/* One function in a program or shared library, however many files include this: executors are told
- * apart by it. */
+/* One function in a program or shared library, however many files include this: it identifies the
+ * executor. */
 __attribute__((weak, visibility("hidden"))) int dn__dispatch_enqueue(void *queue, dn_work_fn work,
                                                                      void *argument);
 

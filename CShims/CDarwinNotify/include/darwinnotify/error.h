@@ -32,8 +32,8 @@
  *
  * There is neither a bus nor memory shared with the user's other processes. An observer is
  * registered (and its handle is set); a post has reached the observers of the process, and is sent
- * when a bus appears. The library goes on looking for both by itself: there is nothing for the
- * caller to repeat.
+ * when a bus appears. The library keeps looking for both: the caller need not repeat
+ * anything.
  */
 #define DN_NOT_CONNECTED 1
 
