@@ -155,24 +155,10 @@ static inline int add_kind(int kind, const char *name)
         return token;
 }
 
-/* ---- another process ------------------------------------------------------------------------- */
-
-/* Arguments: names. For each line, posts each of them once, then answers. */
-ROLE(notifyPoster)
+/* `poster` has the role "testPeer". */
+static inline void let_post(test_child *poster, const char *name)
 {
-        char line[64];
-
-        while (fgets(line, sizeof line, stdin)) {
-                for (int i = 0; i < n_args; i++)
-                        post(args[i]);
-                printf("posted\n");
-        }
-        return 0;
-}
-
-static inline void let_post(test_child *poster)
-{
-        CHECK_STREQ(test_child_ask(poster, "post"), "posted");
+        CHECK_STREQ(test_child_ask(poster, name), "posted");
 }
 
 #endif

@@ -6,10 +6,12 @@
 
 static void add(dn__waiting *waiting, const char *name, dn__peer *peer)
 {
-        dn__post post = { .origin.sender = ":1.1" };
+        char sender[] = ":1.1";
+        dn__post post = { .origin.sender = sender };
 
         CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
         CHECK_EQ(dn__waiting_add(waiting, &post, peer), 0);
+        sender[1] = 'x'; /* what waits is a copy */
 }
 
 static void take_first(dn__waiting *waiting, const char *name)

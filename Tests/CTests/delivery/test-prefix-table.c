@@ -1,4 +1,5 @@
 /* Observers of a prefix hear of registered names through the table, which may be replaced. */
+#include "member.h"
 #include "record.h"
 #include "roles.h"
 #include "shm.h"
@@ -10,22 +11,6 @@
 
 static tally own;
 
-/* Arguments: a name to observe, or none. Then posts each name that it reads, and confirms it. */
-ROLE(member)
-{
-        char line[64];
-
-        if (n_args > 0)
-                tally_observe(dn_center_darwin(), args[0], &own);
-        printf("ready\n");
-        while (fgets(line, sizeof line, stdin)) {
-                line[strcspn(line, "\n")] = '\0';
-                post_soon(dn_center_darwin(), line);
-                printf("posted\n");
-        }
-        return 0;
-}
-
 ROLE(observeForEver)
 {
         CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "", tally_handler(&own), NULL, NULL),
@@ -33,19 +18,6 @@ ROLE(observeForEver)
         printf("ready\n");
         (void)getchar();
         return 0;
-}
-
-static test_child *spawn_member(const char *name)
-{
-        test_child *member = test_spawn_role("member", name, NULL);
-
-        CHECK_STREQ(test_child_read_line(member), "ready");
-        return member;
-}
-
-static void post_by(test_child *poster, const char *name)
-{
-        CHECK_STREQ(test_child_ask(poster, name), "posted");
 }
 
 static dn_observer *observe_prefix(const char *prefix, dn_handler handler)
@@ -81,14 +53,14 @@ TEST_NO_BUS(aNameThatIsRegisteredLaterIsHeardFromItsFirstPost)
 
         test_bus_use_none();
         dn_observer *observer = tally_observe_prefix("late.", &seen);
-        test_child *poster = spawn_member(NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
         for (uint64_t i = 1; i <= 20; i++) {
                 char name[16];
                 snprintf(name, sizeof name, "late.%u", (unsigned)i);
                 tally_observe(dn_center_darwin(), name, &own);
-                post_by(poster, name);
+                CHECK_STREQ(test_child_ask(poster, name), "posted");
                 post_ok(dn_center_darwin(), name);
-                post_by(poster, name);
+                CHECK_STREQ(test_child_ask(poster, name), "posted");
                 WAIT_UNTIL_EQ(seen.n_posts, 3 * i);
         }
         CHECK_EQ(own.n_posts, 60);
@@ -144,15 +116,15 @@ TEST_NO_BUS(aPostIsHeardWhoseHolderMovesLate)
         begin_without_bus();
         dn_observer *observer = tally_observe_prefix("com.", &seen);
         test_child *holder = spawn_observer("com.x", NULL);
-        test_child *poster = spawn_member(NULL);
-        post_by(poster, "com.x");
+        test_child *poster = test_spawn_role("testPeer", NULL);
+        CHECK_STREQ(test_child_ask(poster, "com.x"), "posted");
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         test_child_pause(holder);
         remove_table();
         dn_observer *late = tally_observe(dn_center_darwin(), "other", &other);
         fence_executor();
         uint64_t n_before = seen.n_posts;
-        post_by(poster, "com.x");
+        CHECK_STREQ(test_child_ask(poster, "com.x"), "posted");
         test_child_resume(holder);
         WAIT_UNTIL(seen.n_posts > n_before);
         WAIT_UNTIL(child_posts(holder, 0) > 1);

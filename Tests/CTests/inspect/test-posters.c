@@ -7,26 +7,11 @@
 #include "test-peer.h"
 #include "watch.h"
 
-/* Posts the name on each line it reads. */
-ROLE(postLines)
-{
-        char line[64];
-
-        CHECK_EQ(dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0), 0);
-        printf("ready\n");
-        while (fgets(line, sizeof line, stdin)) {
-                line[strcspn(line, "\n")] = '\0';
-                CHECK_EQ(dn_center_post(dn_center_darwin(), line, NULL, NULL, 0), 0);
-                printf("posted\n");
-        }
-        return 0;
-}
-
 static test_child *spawn_poster(const char *first_name)
 {
-        test_child *child = test_spawn_role("postLines", first_name, NULL);
+        test_child *child = test_spawn_role("testPeer", NULL);
 
-        CHECK_STREQ(test_child_read_line(child), "ready");
+        CHECK_STREQ(test_child_ask(child, first_name), "posted");
         return child;
 }
 

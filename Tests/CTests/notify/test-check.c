@@ -16,7 +16,7 @@
 TEST(eachTokenOfEveryKindSeesAPostOnce)
 {
         test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
         int tokens[2 * N_KINDS];
 
         for (int i = 0; i < 2 * N_KINDS; i++)
@@ -29,7 +29,7 @@ TEST(eachTokenOfEveryKindSeesAPostOnce)
                 if (round % 2)
                         post(N);
                 else
-                        let_post(poster);
+                        let_post(poster, N);
         }
         test_child_wait(poster);
 }

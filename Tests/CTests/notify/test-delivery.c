@@ -8,7 +8,7 @@ TEST(registrationDeliversNoEarlierPost)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
         /* It makes the table count the posts; otherwise signals that are late would count. */
         spawn_observer(N, NULL);
 
@@ -16,7 +16,7 @@ TEST(registrationDeliversNoEarlierPost)
         for (int i = 0; i < 20; i++) {
                 tally seen = {0};
                 post(N);
-                let_post(poster);
+                let_post(poster, N);
                 int token = add_callback(N, &seen);
                 CHECK_EQ(notify_set_state(token, (uint64_t)i), NOTIFY_STATUS_OK);
                 CHECK(is_changed(token));
@@ -76,13 +76,15 @@ static void check_order(int n_rounds, const char *round)
 TEST(postsOfOneProcessKeepTheirOrder)
 {
         test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", "A", "B", "C", NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
 
         add_noting("C", "c");
         add_noting("A", "a");
         add_noting("B", "b");
         for (int i = 0; i < 100; i++) {
-                let_post(poster);
+                let_post(poster, "A");
+                let_post(poster, "B");
+                let_post(poster, "C");
                 check_each("abc");
         }
         for (int i = 0; i < 5; i++) {

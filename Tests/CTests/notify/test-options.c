@@ -58,13 +58,13 @@ TEST(disabledLibraryRefusesAndKeepsItsTokens)
 TEST(disabledLibraryDeliversThePostsOfOthers)
 {
         test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
         static tally seen = {0};
         int token = add_callback(N, &seen);
 
         CHECK(is_changed(token));
         notify_set_options(NOTIFY_OPT_DISABLE);
-        let_post(poster);
+        let_post(poster, N);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK(is_changed(token));
         test_child_wait(poster);

@@ -58,13 +58,13 @@ static void *register_use_cancel(void *argument)
 TEST(oneNameCanBeRegisteredAndCancelledOnAllThreads)
 {
         test_bus_begin();
-        test_child *poster = test_spawn_role("notifyPoster", N, NULL);
+        test_child *poster = test_spawn_role("testPeer", NULL);
         static tally seen = {0};
 
         run_threads(register_use_cancel);
         WAIT_UNTIL_EQ(n_destroyed, n_created);
         add_callback(N, &seen);
-        let_post(poster);
+        let_post(poster, N);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         fence_executor();
         CHECK_EQ(n_destroyed, n_created);
