@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "notify-tally.h"
+#include "notify/registry.h"
 
 #define N "cancel"
 
@@ -71,6 +72,18 @@ TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
         for (int i = 0; i < 3 * N_KINDS; i++)
                 cancel(tokens[i]);
         WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules);
+}
+
+/* A check that has found it reads it without a lock. */
+TEST_NO_BUS(cancelledTokenHasNoNumberBeforeItIsUsedAgain)
+{
+        int number;
+
+        CHECK_EQ(notify_register_check("self.x", &number), NOTIFY_STATUS_OK);
+        dn__token *token = dn__registry_find(number);
+        CHECK(token && dn__token_is(token, number));
+        CHECK_EQ(notify_cancel(number), NOTIFY_STATUS_OK);
+        CHECK(!dn__token_is(token, number));
 }
 
 /* Numbers that differ by this share a place in the registry. */
