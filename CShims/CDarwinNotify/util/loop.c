@@ -48,6 +48,7 @@ struct dn__loop {
 
 /* What one turn waits for. The last descriptor is the wake-up descriptor. */
 typedef struct turn {
+        dn__wake_word *word; /* that it began with */
         struct pollfd fds[DN__LOOP_MAX_SOURCES + 1];
         uint64_t until_us[DN__LOOP_MAX_SOURCES];
         uint64_t first_us;                   /* the earliest deadline */
@@ -233,7 +234,7 @@ static void sleep_on_descriptors(dn__loop *loop, turn *turn)
         *wake = (struct pollfd){ is_broken ? -1 : loop->bell.read_fd, .events = POLLIN };
         if (look_us < turn->first_us)
                 turn->first_us = look_us;
-        if (dn__wake_fall_asleep(atomic_load(&loop->word)))
+        if (dn__wake_fall_asleep(turn->word))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         bell_take(&loop->bell, wake->revents);
 }
@@ -241,7 +242,7 @@ static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 /* Once another loop may sleep on the word, this one does not. */
 static void sleep_on_word(dn__loop *loop, const turn *turn)
 {
-        dn__wake_word *word = atomic_load(&loop->word);
+        dn__wake_word *word = turn->word;
         uint32_t asleep = dn__wake_fall_asleep(word);
 
         if (asleep && atomic_load(&loop->word) == word)
@@ -306,7 +307,8 @@ static void run_turns(dn__loop *loop)
         turn turn = { 0 };
 
         for (;;) {
-                dn__wake_begin(atomic_load(&loop->word));
+                turn.word = atomic_load(&loop->word);
+                dn__wake_begin(turn.word);
                 dispatch_sources(loop, &turn, has_slept);
                 has_more = run_queued(loop, &is_closing);
                 if (is_closing && !has_more && !atomic_load(&loop->guest))

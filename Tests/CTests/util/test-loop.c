@@ -253,6 +253,37 @@ TEST_NO_BUS(sleepsOnTheWordItIsGiven)
         close_and_wait(working_loop);
 }
 
+static _Atomic bool is_to_be_taken;
+
+/* Another loop has taken the word that this one is about to sleep on, and looks for work. */
+static bool prepare_and_take(dn__source *source, dn__wait *wait)
+{
+        if (is_to_be_taken) {
+                is_to_be_taken = false;
+                dn__loop_take_word(working_loop);
+                dn__wake_begin(&words[0]);
+        }
+        return counter_prepare(source, wait);
+}
+
+TEST_NO_BUS(doesNotSleepOnAWordThatWasTaken)
+{
+        static const dn__source_ops ops = { prepare_and_take, counter_dispatch };
+        counter counter = quiet_counter();
+
+        counter.source.ops = &ops;
+        working_loop = new_loop(false);
+        dn__loop_add(working_loop, &counter.source);
+        dn__loop_set_word(working_loop, &words[0]);
+        is_to_be_taken = true;
+        CHECK_EQ(dn__loop_start(working_loop), 0);
+        WAIT_UNTIL(!is_to_be_taken);
+        counter.is_ready = true;
+        dn__loop_wake(working_loop);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        close_and_wait(working_loop);
+}
+
 enum { N_ROUNDS = 2000 };
 
 static _Atomic unsigned round_number;
