@@ -42,10 +42,13 @@ struct LogSpaceTests {
   @Test func aLogHasALimitInBytes() throws {
     let site = try Site()
     let name = MessageName<Data>("org.example.bytes", transit: .log(bytes: 1 << 20))
-    for number in 1...500 { try site.hole.pass(bytes + [UInt8(number & 255)], to: name) }
-    let kept = try site.hole.history(name)
-    #expect((80...110).contains(kept.count))
-    #expect(kept.map(\.sequence) == Array(501 - UInt64(kept.count)...500))
+    for number in 1...500 {
+      try site.hole.pass(bytes + [UInt8(number & 255)], to: name)
+      guard number > 150, number.isMultiple(of: 7) || number == 500 else { continue }
+      let kept = try site.hole.history(name)
+      #expect((80...110).contains(kept.count))
+      #expect(kept.map(\.sequence) == Array(UInt64(number - kept.count + 1)...UInt64(number)))
+    }
     #expect(try site.hole.message(name) == bytes + [UInt8(500 & 255)])
   }
 

@@ -26,6 +26,16 @@ struct LogTransitTests {
     #expect(try mailbox.lastNumber() == 1)
   }
 
+  @Test func largeRecordsAreReadInSeveralBatches() throws {
+    let mailbox = try open(try TemporaryGroup())
+    let large = message(String(repeating: "x", count: 3 << 20))
+    for _ in 1...3 { _ = try mailbox.append(large) }
+    let first = try mailbox.records(after: 0, limit: 10)
+    #expect(first.records.map(\.number) == [1, 2] && first.hasMore)
+    let rest = try mailbox.records(after: 2, limit: 10)
+    #expect(rest.records.map(\.number) == [3] && !rest.hasMore)
+  }
+
   @Test func onlyTheLastRecordsAreKept() throws {
     let mailbox = try open(try TemporaryGroup(), .log(count: 3))
     _ = try mailbox.append(message("kept"))

@@ -49,6 +49,22 @@ struct QueryTests {
     #expect(runs.entries == [1, 9])
   }
 
+  @Test func aChangeThatIsNoLongerKnownLeadsToAnotherResult() async throws {
+    let group = try TemporaryGroup()
+    let database = try openWithOther(group)
+    var values = try database.values(in: ["item"]) { try count($0) }.makeAsyncIterator()
+    #expect(try await values.next() == 1)
+    try await database.write { connection in
+      try connection.run("INSERT INTO item VALUES(2, 'two')")
+      try connection.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+        INSERT INTO other SELECT i FROM n
+        """)
+    }
+    #expect(try await values.next() == 2)
+  }
+
   @Test func everyTableCountsIfNoneIsNamed() async throws {
     let group = try TemporaryGroup()
     let database = try openWithOther(group)

@@ -1,5 +1,5 @@
 // Specifies what happens when a listener replaces another.
-import Wormhole
+@testable import Wormhole
 
 @Suite(.bounded)
 struct RebindingTests {
@@ -116,6 +116,13 @@ struct RebindingTests {
     try await site.hole.pass(3, to: .number)
     #expect(await rest.next()?.value == 3)
   }
+
+  @Test func aMailboxThatPromisesMoreThanItHasIsNotAskedForEver() throws {
+    let mailbox = SlowTransit()
+    mailbox.gate.signal()
+    var reader = try MessageReader(MessageName<Int>.number, mailbox, from: .all)
+    #expect(reader.next() == nil && !reader.hasMore)
+  }
 }
 
 /// Keeps nothing, and reads only when its gate is open.
@@ -143,7 +150,7 @@ private struct SlowTransit: MessageTransit, Wormhole.Mailbox {
     after number: UInt64, limit: Int
   ) throws(WormholeError) -> Wormhole.RecordBatch {
     pass()
-    return Wormhole.RecordBatch([], hasMore: false)
+    return Wormhole.RecordBatch([], hasMore: true)
   }
 
   func lastMessage() throws(WormholeError) -> Wormhole.NumberedRecord? {

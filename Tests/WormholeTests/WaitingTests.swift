@@ -45,6 +45,24 @@ struct WaitingTests {
     try await call()
   }
 
+  @Test func anotherThreadIsWaitedForOnlyForTheTimeOfACall() async throws {
+    let group = try TemporaryGroup()
+    let (defaults, key) = (group.group.defaults, DefaultsKey("key", default: 0))
+    let (begun, isOver) = (Log<Int>(), DispatchSemaphore(value: 0))
+    DispatchQueue.global().async {
+      try? defaults.update(key) { (value) throws(WormholeError) in
+        begun.append(value)
+        isOver.wait()
+      }
+    }
+    await eventually { !begun.entries.isEmpty }
+    #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
+      try defaults.set(1, for: key)
+    }
+    isOver.signal()
+    try defaults.set(1, for: key)
+  }
+
   @Test(arguments: ["", "-wal"])
   func aLogThatIsTruncatedUnderAListenerHoldsNobody(_ suffix: String) async throws {
     let site = try Site(.log)

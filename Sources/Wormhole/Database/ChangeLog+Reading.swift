@@ -10,7 +10,7 @@ extension ChangeLog {
   ) throws(WormholeError) -> SharedDatabase.Change? {
     let newest = try lastID()
     // A new file has lower numbers.
-    guard token <= newest, try token >= firstID() - 1 else {
+    guard token <= newest, try token >= firstID() else {
       token = newest
       let names = try tableNames().filter { tables.isEmpty || tables.contains($0.lowercased()) }
       return SharedDatabase.Change(
@@ -41,7 +41,7 @@ extension ChangeLog {
   func hasChanged(after token: Int64, in tables: Set<String>) throws(WormholeError) -> Bool {
     let newest = try lastID()
     guard token != newest else { return false }
-    guard token < newest, try token >= firstID() - 1, !tables.isEmpty else { return true }
+    guard token < newest, try token >= firstID(), !tables.isEmpty else { return true }
     let changed = try names("SELECT DISTINCT name FROM wormhole_changes WHERE id > \(token)")
     return changed.contains { tables.contains($0.text.lowercased()) }
   }

@@ -134,8 +134,8 @@ struct ChangeLog {
     return id
   }
 
-  /// The number of the first change that is kept, 1 or more.
+  /// The number of the first change that is kept, or of none.
   func firstID() throws(WormholeError) -> Int64 {
-    max(1, try database.integer("SELECT min(id) FROM wormhole_changes") ?? 1)
+    try database.integer("SELECT min(id) FROM wormhole_changes") ?? 0
   }
 }
