@@ -168,7 +168,7 @@ let package = Package(
     .executableTarget(
       name: "notifyrelay",
       dependencies: ["CMosquitto", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
-      swiftSettings: strictSwift + [.defaultIsolation(MainActor.self)]),
+      swiftSettings: strictSwift),
     program("import-probe", in: "Tests/Programs"),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(

@@ -3,7 +3,7 @@
 import Glibc
 
 /// What the user has to change, in a sentence.
-nonisolated struct Mistake: Error, Equatable, CustomStringConvertible {
+struct Mistake: Error, Equatable, CustomStringConvertible {
   let description: String
 
   init(_ description: String) {
@@ -11,7 +11,7 @@ nonisolated struct Mistake: Error, Equatable, CustomStringConvertible {
   }
 }
 
-nonisolated enum File {
+enum File {
   /// Where the relay keeps its state: `$XDG_STATE_HOME/notifyrelay`, mode 0700.
   static func stateDirectory() throws(Mistake) -> String {
     let home = variable("HOME") ?? "/nonexistent"

@@ -1,26 +1,34 @@
-// Waits for descriptors, deadlines and work of other threads, on the main thread.
+// Waits for descriptors and deadlines on the main thread.
 
 import DarwinNotifySupport
 import Glibc
 
-/// The event loop of the main thread, which everything else runs on.
+/// The event loop of the main thread. What it calls has the turn.
 final class Loop {
-  /// What other threads give to this one.
-  let inbox: Inbox
-
-  /// Runs after all that is ready has been handled, before the loop waits again.
-  var beforeWaiting: () -> Void = {}
-
+  private let turn: Turn
+  private let mainThread = pthread_self()
   private var descriptors: [CInt: Source] = [:]
   private var deadlines: [String: (at: ContinuousClock.Instant, run: () -> Void)] = [:]
+  private let plan = Locked(Plan())
 
   private struct Source {
     var wantsWriting: () -> Bool
     var run: () -> Void
   }
 
-  init() {
-    inbox = Inbox()
+  /// What the main thread waits for.
+  private struct Plan {
+    var waits: [Wait] = []
+    var deadline: ContinuousClock.Instant?
+
+    struct Wait: Equatable {
+      var descriptor: CInt
+      var events: Int32
+    }
+  }
+
+  init(_ turn: Turn) {
+    self.turn = turn
   }
 
   /// Calls a function whenever a descriptor can be read or, if wanted, written.
@@ -39,111 +47,54 @@ final class Loop {
     deadlines[key] = (.now + delay, run)
   }
 
-  func clear(_ key: String) {
-    deadlines[key] = nil
+  /// Decides what to wait for, at the end of each turn.
+  func prepare() {
+    var new = Plan(deadline: deadlines.values.map(\.at).min())
+    new.waits.append(Plan.Wait(descriptor: turn.descriptor, events: POLLIN))
+    for (descriptor, source) in descriptors {
+      let events = source.wantsWriting() ? POLLIN | POLLOUT : POLLIN
+      new.waits.append(Plan.Wait(descriptor: descriptor, events: events))
+    }
+    let isStale = plan.withLock { old in
+      defer { old = new }
+      guard old.waits == new.waits, let deadline = new.deadline else {
+        return old.waits != new.waits
+      }
+      return old.deadline.map { deadline < $0 } ?? true
+    }
+    if isStale, pthread_equal(mainThread, pthread_self()) == 0 { turn.ring() }
   }
 
   func run() -> Never {
     while true {
-      beforeWaiting()
-      wait()
-      inbox.runJobs()
-      let now = ContinuousClock.now
-      for (key, deadline) in deadlines where deadline.at <= now {
-        deadlines[key] = nil
-        deadline.run()
+      let ready = wait(plan.withLock { $0 })
+      turn.take {
+        for descriptor in ready { descriptors[descriptor]?.run() }
+        runDeadlines()
       }
     }
   }
 
-  private func wait() {
-    var waits = [pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0)]
-    for (descriptor, source) in descriptors {
-      let events = source.wantsWriting() ? POLLIN | POLLOUT : POLLIN
-      waits.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
-    }
-    guard poll(&waits, nfds_t(waits.count), timeout) > 0 else { return }
-    for wait in waits where wait.revents != 0 { descriptors[wait.fd]?.run() }
+  /// Returns the descriptors that are ready.
+  private func wait(_ plan: Plan) -> [CInt] {
+    var waits = plan.waits.map { pollfd(fd: $0.descriptor, events: Int16($0.events), revents: 0) }
+    guard poll(&waits, nfds_t(waits.count), timeout(until: plan.deadline)) > 0 else { return [] }
+    if waits[0].revents != 0 { turn.clearRing() }
+    return waits.filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// The milliseconds until the next deadline, -1 if there is none.
-  private var timeout: CInt {
-    guard let next = deadlines.values.map(\.at).min() else { return -1 }
-    let milliseconds = (next - .now) / .milliseconds(1)
+  private func runDeadlines() {
+    let now = ContinuousClock.now
+    for (key, deadline) in deadlines where deadline.at <= now {
+      deadlines[key] = nil
+      deadline.run()
+    }
+  }
+
+  /// The milliseconds until a deadline, -1 if there is none.
+  private func timeout(until deadline: ContinuousClock.Instant?) -> CInt {
+    guard let deadline else { return -1 }
+    let milliseconds = (deadline - .now) / .milliseconds(1)
     return CInt(max(0, min(milliseconds.rounded(.up), 1e9)))
-  }
-}
-
-/// What other threads give to the loop: names that were posted, each once, and jobs.
-nonisolated final class Inbox: Sendable {
-  private struct Contents {
-    var isRung = false
-    var names: Set<String> = []
-    var channels: Set<Int> = []
-    var jobs: [@MainActor @Sendable () -> Void] = []
-  }
-
-  /// Readable when there is something.
-  let descriptor: CInt
-  private let writeEnd: CInt
-  private let contents = Locked(Contents())
-
-  fileprivate init() {
-    var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { fatalError("no descriptor is left") }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    (descriptor, writeEnd) = (ends[0], ends[1])
-  }
-
-  /// Notes that a name was posted. It never blocks.
-  func note(name: String) {
-    give { $0.names.insert(name) }
-  }
-
-  /// Notes that something was passed to a message name.
-  func note(channel: Int) {
-    give { $0.channels.insert(channel) }
-  }
-
-  /// Runs a job on the main thread.
-  func run(_ job: @escaping @MainActor @Sendable () -> Void) {
-    give { $0.jobs.append(job) }
-  }
-
-  /// Takes the names and channels that were noted.
-  func take() -> (names: Set<String>, channels: Set<Int>) {
-    contents.withLock { contents in
-      // Jobs are taken when the descriptor has been read.
-      if contents.isRung, contents.jobs.isEmpty {
-        var byte: UInt8 = 0
-        _ = read(descriptor, &byte, 1)
-        contents.isRung = false
-      }
-      let taken = (contents.names, contents.channels)
-      (contents.names, contents.channels) = ([], [])
-      return taken
-    }
-  }
-
-  @MainActor fileprivate func runJobs() {
-    let jobs = contents.withLock { contents in
-      let jobs = contents.jobs
-      contents.jobs = []
-      return jobs
-    }
-    for job in jobs { job() }
-  }
-
-  private func give(_ change: (inout Contents) -> Void) {
-    contents.withLock { contents in
-      change(&contents)
-      guard !contents.isRung else { return }
-      contents.isRung = true
-      var byte: UInt8 = 1
-      _ = write(writeEnd, &byte, 1)
-    }
   }
 }

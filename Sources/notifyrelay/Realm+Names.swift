@@ -22,7 +22,7 @@ extension Realm {
   /// The broker keeps this of one of our names.
   func confirmName(_ name: String, _ payload: NamePayload) {
     guard settings.shares(name), let held = relay.names.find(name) else { return }
-    held.raise(to: payload.count)
+    held.raise(to: payload.count, isFirstContact: joinedAt == nil)
     if payload.count == held.count { confirmedNames[name] = payload.count }
   }
 
@@ -51,13 +51,14 @@ extension Realm {
   }
 
   /// Posts the names that other origins have posted since they were last heard of, each once. While
-  /// we join, the broker may send several counts of a name, one after the other.
-  func postArrivedNames() {
-    guard state != .joining, !arrivedNames.isEmpty else { return }
+  /// we join, the broker may send several counts of a name, one after the other. Returns the names.
+  func postArrivedNames() -> [String] {
+    guard state != .joining, !arrivedNames.isEmpty else { return [] }
+    defer { arrivedNames = [:] }
     relay.keeping {
       for (key, payload) in arrivedNames { try post(key, payload) }
     }
-    arrivedNames = [:]
+    return arrivedNames.keys.map(\.name)
   }
 
   private func post(_ key: NameKey, _ payload: NamePayload) throws {

@@ -44,7 +44,10 @@ final class Realm: ConnectionDelegate {
   /// When this process has tried to connect since it last joined.
   private var ownTimes: Set<Int64> = []
   /// When it connected the last time that it joined.
-  private var joinedAt: Int64?
+  private(set) var joinedAt: Int64?
+
+  /// Whether messages have come that the broker waits to have acknowledged.
+  private(set) var mustAcknowledge = false
 
   private(set) var state = State.connecting
   private(set) var problem: String?
@@ -96,8 +99,10 @@ final class Realm: ConnectionDelegate {
     }
   }
 
-  /// Publishes what waits, as far as the broker keeps up. Runs when all is stored.
+  /// Publishes what waits, as far as the broker keeps up, and acknowledges what has come.
   func publish() {
+    mustAcknowledge = false
+    defer { connection?.flush() }
     guard state == .online else { return }
     if mustSayPresence {
       mustSayPresence = false
@@ -206,6 +211,7 @@ final class Realm: ConnectionDelegate {
   }
 
   func didReceive(_ message: Message) {
+    mustAcknowledge = true
     counts.received += 1
     guard message.payload.count <= settings.maxBytes else { return counts.tooLarge += 1 }
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }

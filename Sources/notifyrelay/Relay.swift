@@ -3,10 +3,13 @@
 import DarwinNotify
 import Glibc
 
-/// Everything that runs. What comes from here and from there is handled in turns: it is counted,
-/// stored, and only then published.
+/// Everything that runs, and belongs to the thread that has the turn. What comes from here is
+/// counted, published and stored; what comes from there is posted, stored, and only then
+/// acknowledged.
 final class Relay {
-  let loop = Loop()
+  private let turn: Turn
+  let loop: Loop
+  private let inbox = Inbox()
   let origin: Origin
   let store: Store
   let names: LocalNames
@@ -25,15 +28,30 @@ final class Relay {
     guard File.lock("\(directory)/lock") else {
       throw Mistake("a relay of this user is already running: see notifyrelay --status")
     }
+    turn = Turn()
+    loop = Loop(turn)
     origin = try Origin(in: directory)
     store = try Store(in: directory)
-    names = LocalNames(store: store, inbox: loop.inbox)
-    channels = Channels(inbox: loop.inbox)
+    names = LocalNames(store: store, inbox: inbox, delivery: turn.delivery)
+    channels = Channels(inbox: inbox, delivery: turn.delivery)
     for realm in settings { realms.append(try Realm(realm, of: self)) }
     for realm in realms { foreignOrigins.formUnion(try realm.metOrigins()) }
   }
 
   func run() throws(Mistake) -> Never {
+    turn.finish = { [self] in
+      settle()
+      loop.prepare()
+    }
+    var mistake: Mistake?
+    turn.take {
+      do throws(Mistake) { try begin() } catch { mistake = error }
+    }
+    if let mistake { throw mistake }
+    loop.run()
+  }
+
+  private func begin() throws(Mistake) {
     SignalPipe.open(on: loop) { [self] in end() }
     do {
       try names.begin(sharing: Array(Set(realms.flatMap(\.settings.prefixes))))
@@ -47,8 +65,6 @@ final class Relay {
     for group in groups.values { try group.begin() }
     for realm in realms { try realm.begin() }
     socket = try StatusSocket(on: loop) { [self] in Status(self) }
-    loop.beforeWaiting = { [self] in settle() }
-    loop.run()
   }
 
   /// The origin of a record: that of another machine, or ours.
@@ -66,19 +82,28 @@ final class Relay {
   }
 
   private func settle() {
-    let noted = loop.inbox.take()
-    for name in names.count(noted.names) {
+    let noted = inbox.take()
+    var posted = noted.names
+    for realm in realms { posted.formUnion(realm.postArrivedNames()) }
+    for name in names.count(posted) {
       for realm in realms { realm.hasPosted(name) }
     }
     for index in noted.channels {
       for realm in realms { realm.hasChanged(channels.all[index]) }
     }
-    for realm in realms { realm.postArrivedNames() }
+    // Others hear sooner of what is published first. If it is not stored then, it is counted again
+    // at the next start. What was received must be stored before it is acknowledged.
+    let isReceiving = realms.contains { $0.mustAcknowledge }
+    if isReceiving { keep() }
+    for realm in realms { realm.publish() }
+    if !isReceiving { keep() }
+  }
+
+  private func keep() {
     keeping {
       try names.keep()
       try store.commit()
     }
-    for realm in realms { realm.publish() }
   }
 
   private func end() {

@@ -3,11 +3,11 @@
 import Glibc
 
 /// A pipe that SIGTERM and SIGINT write into.
-nonisolated enum SignalPipe {
+enum SignalPipe {
   private nonisolated(unsafe) static var writeEnd: CInt = -1
   // Written once, before the signals are caught.
 
-  @MainActor static func open(on loop: Loop, _ handler: @escaping () -> Void) {
+  static func open(on loop: Loop, _ handler: @escaping () -> Void) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { return }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

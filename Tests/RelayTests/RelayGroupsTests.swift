@@ -82,6 +82,27 @@ struct RelayGroupsTests {
     #expect(try await there.message(.level) == 3)
   }
 
+  @Test func ofTwoValuesOfOneTimeThatOfTheLargerOriginWins() async throws {
+    let broker = try TestBroker()
+    let here = try Session()
+    try await broker.start()
+    try await here.start(broker.realm())
+    let hole = try here.hole()
+    for (origin, value) in [("aa", 1), ("cc", 3), ("bb", 2)] {
+      try await broker.publish(
+        "w/org.example.lights/org.example.level/00000000000000\(origin)",
+        "1 1 1 0 1000000000 1 0 value 1 :json :Int\n\(value)")
+    }
+    // A group that is not shared does not enter.
+    try await broker.publish(
+      "w/org.example.other/org.example.level/00000000000000aa",
+      "1 2 1 0 1000000000 1 0 value 1 :json :Int\n4")
+    await eventually { await here.counts()?.notShared == 1 }
+    #expect(await here.counts()?.superseded == 1)
+    #expect(try await hole.message(.level) == 3)
+    #expect(try await here.hole("org.example.other").message(.level) == nil)
+  }
+
   @Test(arguments: [BusKind.usual, .none])
   func recordsArriveOnceInOrder(on kind: BusKind) async throws {
     let pair = try await Pair(kind)

@@ -84,6 +84,39 @@ struct RelayNamesTests {
     #expect(heard.map(\.posts) == [0, 0, 1])
   }
 
+  @Test func aPostFromOneRealmGoesToNoOther() async throws {
+    let broker = try TestBroker()
+    let (left, middle, right) = (try Session(), try Session(), try Session())
+    try await broker.start()
+    let work = ["--realm", "work", "--broker", broker.url, "--share", "com.example."]
+    try await left.start(broker.realm())
+    try await middle.start(broker.realm() + work)
+    try await right.start(work)
+    await eventually("they do not meet") {
+      await middle.status()?.realms.allSatisfy { $0.peers.first?.state == "online" } == true
+    }
+    let names: [NotificationName] = ["com.example.light", "com.example.fence"]
+    let (between, beyond) = try (
+      names.map { try middle.observe($0) }, names.map { try right.observe($0) }
+    )
+    try left.center.post(names[0])
+    await between[0].wait(for: 1)
+    // What is posted in the middle goes to both.
+    try middle.center.post(names[1])
+    await beyond[1].wait(for: 1)
+    #expect(beyond[0].posts == 0)
+  }
+
+  @Test func aUserHasOneRelay() async throws {
+    let broker = try TestBroker()
+    let session = try Session()
+    try await broker.start()
+    try await session.start(broker.realm())
+    let second = try await session.run(broker.realm())
+    #expect(second.status == 1)
+    #expect(second.errors.contains("a relay of this user is already running"), "\(second)")
+  }
+
   @Test func theFirstContactSetsTheBaseline() async throws {
     let pair = try await Pair()
     let there = try pair.there.observe("com.example.old")

@@ -4,7 +4,7 @@ import CMosquitto
 import FoundationEssentials
 import Glibc
 
-/// What a connection tells of. All of it is called on the main thread.
+/// What a connection tells of.
 protocol ConnectionDelegate: AnyObject {
   /// What the broker publishes if the next connection is lost.
   func makeWill() -> (topic: String, payload: Data)
@@ -42,12 +42,13 @@ final class Connection {
   private var timer: String { "connection of \(settings.name)" }
 
   /// The connections, by the clients that libmosquitto passes to its callbacks.
-  private static var all: [OpaquePointer: Connection] = [:]
+  private nonisolated(unsafe) static var all: [OpaquePointer: Connection] = [:]
+  // Used only by the thread that has the turn.
 
   private static let isReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
 
   /// How long the broker keeps what is for us while we are away: a week.
-  nonisolated fileprivate static let sessionSeconds: UInt32 = 7 * 24 * 3600
+  fileprivate static let sessionSeconds: UInt32 = 7 * 24 * 3600
 
   init(
     _ settings: RealmSettings, as origin: Origin, on loop: Loop,
@@ -63,11 +64,12 @@ final class Connection {
     attempts += 1
     renewClient()
     let (client, settings) = (UInt(bitPattern: client), settings)
-    let isStarted = runDetached { [inbox = loop.inbox] in
-      let (result, error) = connect(OpaquePointer(bitPattern: client), settings)
-      inbox.run { self.didOpen(result, error) }
+    let started = runDetached { connect(OpaquePointer(bitPattern: client), settings) }
+    guard let started else { return didOpen((MOSQ_ERR_NOMEM.rawValue, EAGAIN)) }
+    loop.watch(started) { [self] in
+      loop.unwatch(started)
+      didOpen(readResult(from: started))
     }
-    if !isStarted { didOpen(MOSQ_ERR_NOMEM.rawValue, EAGAIN) }
   }
 
   func subscribe(_ topics: [String], isOwn: Bool) {
@@ -92,15 +94,24 @@ final class Connection {
     return result == MOSQ_ERR_SUCCESS.rawValue ? identifier : nil
   }
 
+  /// Sends what waits: acknowledgements, and what was published.
+  func flush() {
+    guard descriptor >= 0, mosquitto_want_write(client) else { return }
+    let result = mosquitto_loop_write(client, 1)
+    if result != MOSQ_ERR_SUCCESS.rawValue { didFail(result, errno) }
+  }
+
   /// Ends the connection in an orderly way. The broker does not publish the will then.
   func close() {
     isEnding = true
     mosquitto_disconnect_v5(client, 0, nil)
+    flush()
   }
 
   // MARK: The life of a connection
 
-  private func didOpen(_ result: CInt, _ error: CInt) {
+  private func didOpen(_ outcome: (result: CInt, error: CInt)) {
+    let (result, error) = outcome
     guard result == MOSQ_ERR_SUCCESS.rawValue else {
       return retry(Failure(result, error, ConnectionLog.text(UInt(bitPattern: client)), settings))
     }
@@ -120,10 +131,6 @@ final class Connection {
       error = errno
       packets += 1
     } while result == MOSQ_ERR_SUCCESS.rawValue && packets < 64 && isReadable
-    if result == MOSQ_ERR_SUCCESS.rawValue, mosquitto_want_write(client) {
-      result = mosquitto_loop_write(client, 1)
-      error = errno
-    }
     // A broker that says goodbye leaves no error.
     if result == MOSQ_ERR_SUCCESS.rawValue, mosquitto_socket(client) < 0 {
       (result, error) = (MOSQ_ERR_CONN_LOST.rawValue, 0)
@@ -172,9 +179,13 @@ final class Connection {
   }
 
   private func makeClient() throws(Mistake) -> OpaquePointer {
-    guard Self.isReady, let client = mosquitto_new("notifyrelay-\(origin)", false, nil) else {
+    // Two realms may have one broker.
+    let identifier = "notifyrelay-\(origin)-\(Escaped.encode(settings.name))"
+    guard Self.isReady, let client = mosquitto_new(identifier, false, nil) else {
       throw Mistake("no memory is left")
     }
+    // Acknowledgements of what was read are sent by flush(), when it is stored.
+    mosquitto_threaded_set(client, true)
     mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5)
     mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
     mosquitto_int_option(client, MOSQ_OPT_RECEIVE_MAXIMUM, 1000)
@@ -258,7 +269,7 @@ extension Message {
 }
 
 /// Connects, with a session that the broker keeps. Returns a result of libmosquitto and `errno`.
-nonisolated private func connect(_ client: OpaquePointer?, _ settings: RealmSettings) -> (
+private func connect(_ client: OpaquePointer?, _ settings: RealmSettings) -> (
   CInt, CInt
 ) {
   var properties: OpaquePointer?

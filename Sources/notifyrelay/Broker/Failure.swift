@@ -65,7 +65,7 @@ struct Failure: Error, Equatable {
 }
 
 /// The last error that libmosquitto has written for each client: it says no more than "TLS" itself.
-nonisolated enum ConnectionLog {
+enum ConnectionLog {
   private static let texts = Locked<[UInt: String]>([:])
 
   /// The callback of libmosquitto, also on the thread that connects.

@@ -15,9 +15,10 @@ final class Channel {
   private let changeName: NotificationName
   private let observation: NotificationObservation
 
-  /// Begins to observe a name. The inbox gets the index when something is passed.
+  /// Begins to observe a name. The function is called when something was passed.
   init(
-    _ place: MessagePlace, isLog: Bool, of hole: Wormhole, index: Int, inbox: Inbox
+    _ place: MessagePlace, isLog: Bool, of hole: Wormhole, on delivery: Delivery,
+    _ noteChange: @escaping @Sendable () -> Void
   ) throws {
     self.place = place
     self.isLog = isLog
@@ -26,9 +27,7 @@ final class Channel {
     // A coordinated mailbox lets us look and store in one step.
     let transit: any MessageTransit = isLog ? .log : .coordinatedFile
     mailbox = try transit.openMailbox(for: place.name, in: hole.directory)
-    observation = try group.center.observe(changeName, on: .direct) { _ in
-      inbox.note(channel: index)
-    }
+    observation = try group.center.observe(changeName, on: delivery) { _ in noteChange() }
   }
 
   /// The newest value or clearing, `nil` if there is none that can be read.

@@ -88,23 +88,27 @@ final class Channels {
   var found: (Channel) -> Void = { _ in }
 
   private let inbox: Inbox
+  private let delivery: Delivery
   private(set) var all: [Channel] = []
   private var indices: [MessagePlace: Int] = [:]
 
   /// A bound for the memory that strangers can make us use.
   private static let maxCount = 4096
 
-  init(inbox: Inbox) {
-    self.inbox = inbox
+  init(inbox: Inbox, delivery: Delivery) {
+    (self.inbox, self.delivery) = (inbox, delivery)
   }
 
   func find(_ place: MessagePlace) -> Channel? { indices[place].map { all[$0] } }
 
   fileprivate func add(_ place: MessagePlace, isLog: Bool, of hole: Wormhole) -> Channel? {
-    guard all.count < Self.maxCount,
-      let new = try? Channel(place, isLog: isLog, of: hole, index: all.count, inbox: inbox)
+    let index = all.count
+    guard index < Self.maxCount,
+      let new = try? Channel(
+        place, isLog: isLog, of: hole, on: delivery,
+        { [inbox] in inbox.note(channel: index) })
     else { return nil }
-    indices[place] = all.count
+    indices[place] = index
     all.append(new)
     found(new)
     return new

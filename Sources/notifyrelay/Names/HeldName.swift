@@ -9,9 +9,11 @@ final class HeldName {
   private(set) var row: NameRow
 
   private let token: NotifyToken
-  private let observation: NotificationObservation
   private let changes: Changes
   private var postsOfOurs: UInt32 = 0
+
+  /// Whether the name was posted while no relay was running, and the table does not say how often.
+  private var isUncertain = false
 
   /// Whether the row must be stored.
   private var isChanged = false {
@@ -23,13 +25,10 @@ final class HeldName {
     var names: [HeldName] = []
   }
 
-  init(_ name: String, row: NameRow, inbox: Inbox, changes: Changes) throws {
+  init(_ name: String, row: NameRow, changes: Changes) throws {
     self.name = NotificationName(name)
     self.row = row
     self.changes = changes
-    observation = try DarwinNotificationCenter.shared.observe(self.name, on: .direct) { _ in
-      inbox.note(name: name)
-    }
     token = try NotifyToken(self.name)
   }
 
@@ -57,24 +56,44 @@ final class HeldName {
     return true
   }
 
-  /// Begins to count: nothing that was posted before this matters, but the last post if there was
-  /// one while no relay was running.
-  func begin(wasPosted: Bool) {
-    if wasPosted {
-      row.count += 1
+  /// What is known of the posts before this process held the name.
+  enum Past {
+    case notPosted
+    case postedOnce
+    /// The table is still the one of the last run, and has counted them.
+    case counted
+    /// The table is another one. Some of its posts may be published already.
+    case perhaps
+  }
+
+  /// Begins to count. Nothing that was posted before this matters, but what no relay has published.
+  func begin(after past: Past) {
+    let now = peek
+    let posts: UInt32 =
+      switch past {
+      case .notPosted: 0
+      case .postedOnce: 1
+      case .counted: now &- row.peek
+      case .perhaps: now > 1 ? 1 : 0
+      }
+    if posts > 0 {
+      row.count += UInt64(posts)
       row.posted = Date.nowNanoseconds
       noteState()
     } else if row.state != 0, token.state == 0 {
       token.state = row.state  // It ended with the process that held the name.
     }
-    row.peek = peek
+    isUncertain = past == .perhaps && posts > 0
+    row.peek = now
     isChanged = true
   }
 
-  /// The broker has more than we remember: this machine has lost its last changes.
-  func raise(to count: UInt64) {
-    guard count > row.count else { return }
-    row.count = count
+  /// The broker keeps a count of this name. If it is greater than ours, this machine has lost its
+  /// last changes. If we do not know which posts it counts, one more is heard by the others.
+  func raise(to count: UInt64, isFirstContact: Bool) {
+    let least = isUncertain && isFirstContact ? count + 1 : count
+    guard least > row.count else { return }
+    row.count = least
     isChanged = true
   }
 

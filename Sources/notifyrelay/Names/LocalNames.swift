@@ -6,6 +6,7 @@ import DarwinNotify
 final class LocalNames {
   private let store: Store
   private let inbox: Inbox
+  private let delivery: Delivery
   private var held: [String: HeldName] = [:]
   private var prefixes: [String] = []
   private var observations: [NotificationObservation] = []
@@ -20,9 +21,8 @@ final class LocalNames {
   /// The name that is posted at each start.
   private static let startName = "notifyrelay.started"
 
-  init(store: Store, inbox: Inbox) {
-    self.store = store
-    self.inbox = inbox
+  init(store: Store, inbox: Inbox, delivery: Delivery) {
+    (self.store, self.inbox, self.delivery) = (store, inbox, delivery)
   }
 
   /// Without the one that is posted at each start.
@@ -31,46 +31,55 @@ final class LocalNames {
   /// Holds the names that are known, and observes all others.
   func begin(sharing prefixes: [String]) throws {
     self.prefixes = prefixes
-    let isSameTable = try beginTable()
-    // What is counted from now on is not missed, so the list comes last.
+    let past = try beginTable()
+    // What is counted from now on is not missed, so the names come after it.
+    try observe()
     for (name, row) in try store.names() where isShared(name) {
       guard let name = hold(name, row) else { continue }
-      name.begin(wasPosted: isSameTable ? name.peek != row.peek : name.peek > 1)
+      name.begin(after: past == .counted ? .counted : .perhaps)
     }
-    for prefix in prefixes {
-      observations.append(
-        try DarwinNotificationCenter.shared.observe(withPrefix: prefix, on: .direct) {
-          [inbox] event in inbox.note(name: event.name.rawValue)
-        })
-      // It may be a name itself.
-      if !prefix.hasSuffix(".") { find(prefix) }
+    // A prefix may be a name itself.
+    let registered = ((try? DarwinNotificationCenter.names()) ?? []).map(\.name.rawValue)
+    for name in prefixes.filter({ !$0.hasSuffix(".") }) + registered where isShared(name) {
+      guard held[name] == nil, let new = hold(name, NameRow()) else { continue }
+      new.begin(after: past == .notPosted ? .notPosted : .perhaps)
     }
-    let registered = (try? DarwinNotificationCenter.names()) ?? []
-    for record in registered where isShared(record.name.rawValue) { find(record.name.rawValue) }
     try keep()
   }
 
-  /// Finds out whether the table is still the one of the last run, in which counts go on.
-  private func beginTable() throws -> Bool {
-    let name = try HeldName(Self.startName, row: NameRow(), inbox: inbox, changes: changes)
-    let isSame = try store.startPeek == name.peek
+  /// A name that is held here is counted by the table, which tells the observers of a prefix.
+  private func observe() throws {
+    for prefix in prefixes {
+      observations.append(
+        try DarwinNotificationCenter.shared.observe(withPrefix: prefix, on: delivery) {
+          [inbox] event in inbox.note(name: event.name.rawValue)
+        })
+    }
+  }
+
+  /// Finds out whether the table is still the one of the last run, in which counts go on. At the
+  /// first run nothing that was posted before matters.
+  private func beginTable() throws -> HeldName.Past {
+    let name = try HeldName(Self.startName, row: NameRow(), changes: changes)
+    let last = try store.startPeek
+    let past = last.map { $0 == name.peek ? HeldName.Past.counted : .perhaps } ?? .notPosted
     name.post()
     try store.setStartPeek(name.peek)
     held[Self.startName] = name
-    return isSame
+    return past
   }
 
   /// Returns a shared name, held from now on; `nil` if that is not possible.
   @discardableResult func find(_ name: String) -> HeldName? {
     if let known = held[name] { return known }
     guard let new = hold(name, NameRow()) else { return nil }
-    new.begin(wasPosted: false)
+    new.begin(after: .notPosted)
     return new
   }
 
   private func hold(_ name: String, _ row: NameRow) -> HeldName? {
     guard held.count < Self.maxCount,
-      let new = try? HeldName(name, row: row, inbox: inbox, changes: changes)
+      let new = try? HeldName(name, row: row, changes: changes)
     else {
       refused += 1
       return nil
@@ -85,7 +94,7 @@ final class LocalNames {
       if let known = held[name] { return known.countPosts() && name != Self.startName }
       guard isShared(name), let new = hold(name, NameRow()) else { return false }
       // A prefix tells of names that nobody holds. From now on they are counted.
-      new.begin(wasPosted: true)
+      new.begin(after: .postedOnce)
       return true
     }
   }
@@ -108,7 +117,7 @@ final class LocalNames {
 }
 
 /// Whether names that begin with a text never leave a machine or enter it.
-nonisolated func isReserved(_ name: String) -> Bool {
+func isReserved(_ name: String) -> Bool {
   ["user.uid", "com.apple.system", "self", "wormhole"].contains {
     name == $0 || name.utf8.starts(with: "\($0).".utf8)
   }

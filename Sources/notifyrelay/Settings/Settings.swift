@@ -1,7 +1,7 @@
 // What the user has asked for.
 
 /// A broker.
-nonisolated struct BrokerAddress: Equatable, Sendable {
+struct BrokerAddress: Equatable, Sendable {
   let host: String
   let port: CInt
   let isSecure: Bool
@@ -40,7 +40,7 @@ nonisolated struct BrokerAddress: Equatable, Sendable {
 }
 
 /// What is shared with the other machines of a realm, and how.
-nonisolated struct RealmSettings: Sendable {
+struct RealmSettings: Sendable {
   let name: String
   var broker: BrokerAddress
   var prefixes: [String] = []

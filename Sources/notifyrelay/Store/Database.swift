@@ -28,7 +28,7 @@ final class Database {
       """)
   }
 
-  isolated deinit {
+  deinit {
     for statement in statements.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
   }
@@ -54,19 +54,23 @@ final class Database {
   /// Changes something, together with all other changes until the next ``commit()``.
   func change(_ sql: String, _ values: Value...) throws(Mistake) {
     if !isChanging {
-      try execute("BEGIN IMMEDIATE")
+      try run("BEGIN IMMEDIATE")
       isChanging = true
     }
-    let statement = try prepared(sql, values)
-    defer { sqlite3_reset(statement) }
-    _ = try step(statement)
+    try run(sql, values)
   }
 
   /// Stores what was changed. It survives the end of the process, however it ends.
   func commit() throws(Mistake) {
     guard isChanging else { return }
-    try execute("COMMIT")
+    try run("COMMIT")
     isChanging = false
+  }
+
+  private func run(_ sql: String, _ values: [Value] = []) throws(Mistake) {
+    let statement = try prepared(sql, values)
+    defer { sqlite3_reset(statement) }
+    _ = try step(statement)
   }
 
   /// Reads the columns of a row.

@@ -10,7 +10,7 @@ final class Session: @unchecked Sendable {
   // One test uses it, one call at a time.
   let bus: PrivateBus
   let center: DarwinNotificationCenter
-  private let home: String
+  fileprivate let home: String
   private(set) var relay: Program?
 
   init(_ kind: BusKind = .usual) throws {
@@ -123,11 +123,40 @@ final class Session: @unchecked Sendable {
   }
 }
 
+extension Session {
+  /// Copies what the relay remembers. Returns the path of the copy.
+  func saveState() throws -> String {
+    let copy = "\(home)/saved"
+    try FileManager.default.copyItem(atPath: "\(home)/state/notifyrelay", toPath: copy)
+    return copy
+  }
+
+  /// Replaces what the relay remembers.
+  func restoreState(_ copy: String) throws {
+    try FileManager.default.removeItem(atPath: "\(home)/state/notifyrelay")
+    try FileManager.default.copyItem(atPath: copy, toPath: "\(home)/state/notifyrelay")
+  }
+
+  /// Waits until the relay does not answer for a second.
+  func waitUntilRelayIsBusy() throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !readAll(fromSocket: "\(home)/run/notifyrelay", seconds: 1).isEmpty {
+      try #require(.now < deadline, "the relay still answers")
+      usleep(1_000)
+    }
+  }
+
+  /// Kills the relay without waiting for its end.
+  func killNow() {
+    if let relay { kill(relay.processIdentifier, SIGKILL) }
+  }
+}
+
 /// Reads what somebody writes who listens on a socket; nothing if nobody does within seconds.
-private func readAll(fromSocket path: String) -> Data {
+private func readAll(fromSocket path: String, seconds: Int = 5) -> Data {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   defer { close(descriptor) }
-  var limit = timeval(tv_sec: 5, tv_usec: 0)
+  var limit = timeval(tv_sec: seconds, tv_usec: 0)
   setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)

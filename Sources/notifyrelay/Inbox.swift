@@ -1,0 +1,31 @@
+// Collects what was posted and passed on this machine until the end of the turn.
+
+import DarwinNotifySupport
+
+/// The names that were posted and the message names that have changed, each once.
+final class Inbox: Sendable {
+  private struct Contents {
+    var names: Set<String> = []
+    var channels: Set<Int> = []
+  }
+
+  private let contents = Locked(Contents())
+
+  /// Notes that a name was posted.
+  func note(name: String) {
+    contents.withLock { _ = $0.names.insert(name) }
+  }
+
+  /// Notes that something was passed to a message name.
+  func note(channel: Int) {
+    contents.withLock { _ = $0.channels.insert(channel) }
+  }
+
+  /// Takes what was noted.
+  func take() -> (names: Set<String>, channels: Set<Int>) {
+    contents.withLock { contents in
+      defer { contents = Contents() }
+      return (contents.names, contents.channels)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// Specifies what is kept when relays are killed, and what happens while a broker hangs.
+import DarwinNotify
+import Foundation
+import Glibc
+import Testing
+import Wormhole
+
+@Suite(.bounded, .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
+struct RelayFaultsTests {
+  private let light: NotificationName = "com.example.light"
+
+  /// A count is published before it is stored. After a kill in between, an earlier one is found.
+  @Test(arguments: [true, false])
+  func aCountThatWasNotStoredHidesNoLaterPost(inTheSameTable isSame: Bool) async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.observe(light), pair.there.observe(light))
+    try pair.here.center.post(light)
+    await there.wait(for: 1)
+    // It answers when it has stored the count. What it posts at each start tells one table from the
+    // next.
+    #expect(await pair.here.status() != nil)
+    if !isSame { await pair.here.end() }
+    let state = try pair.here.saveState()
+    if !isSame { try await pair.here.start(pair.realm()) }
+    try pair.here.center.post(light)
+    await there.wait(for: 2)
+    await pair.here.end(SIGKILL)
+    try pair.here.restoreState(state)
+    try pair.here.center.post(light)
+    await here.wait(for: 3)
+    try await pair.here.start(pair.realm())
+    await there.wait(for: 3)
+    #expect(there.posts == 3)
+  }
+
+  @Test func aNameThatIsNewIsHeardThoughNoRelayRan() async throws {
+    let pair = try await Pair()
+    await pair.here.end()
+    let (here, there) = try (pair.here.observe(light), pair.there.observe(light))
+    try pair.here.center.post(light)
+    await here.wait(for: 1)
+    try await pair.here.start(pair.realm())
+    await there.wait(for: 1)
+  }
+
+  /// The broker forgets a record when it is acknowledged. Its origin may be gone then.
+  @Test func aRecordIsStoredBeforeItIsAcknowledged() async throws {
+    let broker = try TestBroker()
+    let there = try Session()
+    try await broker.start()
+    try await there.start(broker.realm())
+    let hole = try there.hole()
+    let steps = MessageName<Int>("org.example.steps", transit: .log)
+    let origin = "00000000000000aa"
+    @Sendable func publish(_ number: Int) throws -> Program {
+      let numbers = "\(number + 1) \(number) \(number - 1) \(number)"
+      return try broker.publisher(
+        "l/org.example.lights/org.example.steps/\(origin)",
+        "1 \(numbers) 1 0 value 1 :json :Int\n\(number)")
+    }
+    try await broker.publish("p/\(origin)", "1 1 online 1 :1.0")
+    _ = try await publish(1).end()
+    await eventually { (try? await hole.history(steps).count) == 1 }
+    // While the log is locked, the relay waits in the middle of storing.
+    try await hole.update(steps) { _ in
+      let publisher = try publish(2)
+      try there.waitUntilRelayIsBusy()
+      there.killNow()
+      withExtendedLifetime(publisher) {}
+    }
+    _ = await there.outcome()
+    try await there.start(broker.realm())
+    await eventually("the record is lost") {
+      (try? await hole.history(steps).compactMap(\.value).contains(2)) == true
+    }
+    #expect(try await hole.history(steps).filter { $0.value == 2 }.count == 1)
+  }
+
+  @Test func aBrokerThatHangsHoldsNobodyUp() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.observe(light), pair.there.observe(light))
+    let before = try #require(await pair.here.counts()?.sent)
+    pair.broker.hang(true)
+    for _ in 1...20_000 { try pair.here.center.post(light) }
+    await here.wait(for: 20_000)
+    #expect(await pair.here.status()?.realms.first?.state == "online")
+    pair.broker.hang(false)
+    await there.wait(for: 1)
+    let fence = try pair.there.observe("com.example.fence")
+    try pair.here.center.post("com.example.fence")
+    await fence.wait(for: 1)
+    // A name waits once, however often it was posted.
+    #expect(try #require(await pair.here.counts()?.sent) - before <= 4)
+    #expect(there.posts <= 3)
+  }
+}
