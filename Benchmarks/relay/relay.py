@@ -10,10 +10,12 @@ import ctypes
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -67,15 +69,32 @@ class Session:
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.bus.stdout.readline()
         self.relay = None
+        self.running = [self.bus]
 
     def start(self, program, *arguments):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [self.programs / program, *arguments], env=self.environment,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.running.append(process)
+        return process
 
-    def start_relay(self, port, *shares):
+    def start_relay(self, port, *settings):
         self.relay = self.start(
-            "notifyrelay", "--realm", "home", "--broker", f"mqtt://127.0.0.1:{port}", *shares)
+            "notifyrelay", "--realm", "home", "--broker", f"mqtt://127.0.0.1:{port}",
+            "--share", "com.example.", *settings)
+
+    def observe(self, *names):
+        """Starts a program that prints each post of these names. Returns its reader."""
+        watches = [word for name in names for word in ["-w", name]]
+        reader = Reader(self.start("notifyutil", "--ready=1", *watches))
+        reader.wait(1)
+        return reader
+
+    def end(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
 
     def status(self):
         answer = subprocess.run(
@@ -111,26 +130,36 @@ class Bench:
         self.folder = folder
         self.samples = 30 if arguments.smoke else 1000
         self.figures = {}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        (folder / "conf").write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 100000\n")
-        self.broker = subprocess.Popen(
-            ["/usr/sbin/mosquitto", "-c", folder / "conf"], stderr=subprocess.DEVNULL)
-        self.await_port()
-        self.here = Session(folder / "here", arguments.programs)
-        self.there = Session(folder / "there", arguments.programs)
+        self.running = []
+        self.sessions = []
+        self.port, self.broker = self.start_broker()
+        self.here = self.make_session("here")
+        self.there = self.make_session("there")
         # The library of this process belongs to the first session.
         os.environ.update(self.here.environment)
         self.library = ctypes.CDLL(str(arguments.library))
-        self.running = []
 
-    def await_port(self):
+    def make_session(self, name):
+        self.sessions.append(Session(self.folder / name, self.arguments.programs))
+        return self.sessions[-1]
+
+    def find_port(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return free.getsockname()[1]
+
+    def start_broker(self):
+        port = self.find_port()
+        settings = self.folder / f"broker-{port}"
+        settings.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n"
+                            "max_queued_messages 100000\nset_tcp_nodelay true\n")
+        broker = subprocess.Popen(
+            ["/usr/sbin/mosquitto", "-c", settings], stderr=subprocess.DEVNULL)
+        self.running.append(broker)
         while True:
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return port, broker
             time.sleep(0.01)
 
     def post(self, name=NAME):
@@ -138,18 +167,49 @@ class Bench:
 
     def say(self, key, value, unit):
         self.figures[key] = value
-        print(f"{key:52} {value:12,.1f} {unit}", flush=True)
+        digits = 2 if abs(value) < 10 else 1
+        print(f"{key:72} {value:12,.{digits}f} {unit}", flush=True)
 
-    def post_cost(self, key):
-        """How long a post takes, in nanoseconds: the least of some rounds."""
-        rounds = []
-        name = NAME.encode()
-        for _ in range(5):
-            began = time.perf_counter()
-            for _ in range(20000):
-                self.library.notify_post(name)
-            rounds.append((time.perf_counter() - began) / 20000 * 1e9)
-        self.say(key, min(rounds), "ns")
+    def measure_posts(self):
+        """What a post costs its poster, in sessions that differ in their relay, by turns."""
+        n_rounds, n_flood, n_single = (2, 200, 10) if self.arguments.smoke else (60, 5000, 50)
+        hung, broker = self.start_broker()
+        relays = {"without a relay": None, "with a relay online": self.port,
+                  "with a relay whose broker hangs": hung,
+                  "with a relay whose broker is gone": self.find_port(),
+                  "with an observer more, without a relay": None}
+        posters, spans = {}, {}
+        for index, (key, port) in enumerate(relays.items()):
+            session = self.make_session(f"poster-{index}")
+            if port:
+                # Longer than the run, so that it does not notice that its broker hangs.
+                session.start_relay(port, "--keep-alive", "3600")
+            for _ in range(2 if "more" in key else 1):
+                session.observe(NAME)
+            if port in [self.port, hung]:
+                session.await_status(lambda s: s["realms"][0]["state"] == "online")
+            posters[key] = session.start(
+                sys.executable, pathlib.Path(__file__).with_name("poster.py"),
+                self.arguments.library.absolute(), NAME)
+        broker.send_signal(signal.SIGSTOP)
+
+        def ask(key, kind, count):
+            posters[key].stdin.write(f"{kind} {count}\n".encode())
+            posters[key].stdin.flush()
+            spans.setdefault((key, kind), []).append(float(posters[key].stdout.readline()))
+            time.sleep(0.01)
+
+        for _ in range(n_rounds):
+            for key in random.sample(list(relays), len(relays)):
+                ask(key, "single", n_single)
+                ask(key, "flood", n_flood)
+        for key in relays:
+            for kind in ["single", "flood"]:
+                bases = spans["without a relay", kind]
+                ratios = [span / base for span, base in zip(spans[key, kind], bases)]
+                self.say(f"{kind} post {key}", statistics.median(spans[key, kind]), "ns")
+                for quartile, ratio in zip([25, 50, 75], statistics.quantiles(ratios)):
+                    self.say(f"{kind} post {key}, {quartile} %", ratio, "times without")
 
     def latency(self, key, send, reader):
         """The time from sending until the other side has printed a line, in microseconds."""
@@ -180,7 +240,7 @@ class Bench:
             publish()
             time.sleep(0.1)
         time.sleep(0.5)
-        # Each takes turns, so that both see the same machine.
+        # Each takes turns, so that all see the same machine.
         for turn in range(1 if self.arguments.smoke else 3):
             self.latency(f"mosquitto_pub to mosquitto_sub, turn {turn + 1}", publish, heard)
             self.latency(f"post here to notifyutil here, turn {turn + 1}",
@@ -229,7 +289,7 @@ class Bench:
         self.here.relay.send_signal(signal.SIGTERM)
         self.here.relay.wait()
         began = time.perf_counter()
-        self.here.start_relay(self.port, "--share", "com.example.")
+        self.here.start_relay(self.port)
         self.here.await_status(lambda s: s["realms"][0]["state"] == "online")
         self.say(f"{n_names} names, from the start until online", time.perf_counter() - began, "s")
 
@@ -241,44 +301,26 @@ class Bench:
         self.say(f"wake-ups of an idle relay in {seconds} s", self.here.wakeups() - before, "")
 
     def run(self):
-        # A name that somebody observes on this machine, with and without a relay.
-        observer = self.here.start("notifyutil", "--ready=1", "-w", NAME)
-        self.running.append(observer)
-        Reader(observer).wait(1)
-        observer = self.here.start("notifyutil", "--ready=1", "-w", LOCAL_NAME)
-        self.running.append(observer)
-        local = Reader(observer)
-        local.wait(1)
-        self.post_cost("a post without a relay")
+        local = self.here.observe(LOCAL_NAME)
         for session in [self.here, self.there]:
-            session.start_relay(self.port, "--share", "com.example.")
+            session.start_relay(self.port)
         for session in [self.here, self.there]:
             session.await_status(
                 lambda s: s["realms"][0]["state"] == "online"
                 and any(p.get("state") == "online" for p in s["realms"][0]["peers"]))
-        process = self.there.start("notifyutil", "--ready=1", "-w", NAME, "-w", "com.example.last")
-        self.running.append(process)
-        listener = Reader(process)
-        listener.wait(1)
+        listener = self.there.observe(NAME, "com.example.last")
         self.measure_latency(listener, local)
         self.measure_flood(listener)
         self.measure_idle()
-        self.post_cost("a post with a relay that is online")
-        self.broker.send_signal(signal.SIGSTOP)
-        self.post_cost("a post with a relay whose broker hangs")
-        self.broker.send_signal(signal.SIGCONT)
+        self.measure_posts()
         self.measure_names()
-        self.broker.kill()
-        self.broker.wait()
-        self.post_cost("a post with a relay without a broker")
 
     def end(self):
-        sessions = [self.here, self.there]
-        for process in (self.running + [s.relay for s in sessions] + [s.bus for s in sessions]
-                        + [self.broker]):
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+        for session in self.sessions:
+            session.end()
+        for process in self.running:
+            process.kill()
+            process.wait()
 
 
 def main():
