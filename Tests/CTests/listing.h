@@ -4,6 +4,7 @@
 
 #include <darwinnotify/inspect.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "shm.h"
 #include "table/slot.h"
@@ -38,12 +39,19 @@ static inline int on_name(const dn_name_record *record, void *context)
         return self->n_names == self->n_most ? 3 : 0;
 }
 
+static inline int compare_names(const void *a, const void *b)
+{
+        return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+}
+
+/* In byte order. */
 static inline listing *list_now(const char *bus)
 {
         static listing list;
 
         memset(&list, 0, sizeof list);
         CHECK_EQ(dn_list_names(bus, on_name, &list), 0);
+        qsort(list.names, list.n_names, sizeof list.names[0], compare_names);
         return &list;
 }
 

@@ -48,6 +48,7 @@ extension DarwinNotificationCenter {
     try withCString(bus) { (bus) throws(DarwinNotifyError) in
       try check(listNames(on: bus, into: &names))
     }
+    names.sort { $0.name.rawValue.utf8.lexicographicallyPrecedes($1.name.rawValue.utf8) }
     return names
   }
 }

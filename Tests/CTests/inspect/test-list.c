@@ -140,7 +140,7 @@ TEST(twoCentersOfAProcessCountAsOneHolder)
         CHECK_EQ(list_now(NULL)->names[0].n_holders, 1);
 }
 
-TEST_NO_BUS(namesAreInByteOrderWithTheirStates)
+TEST_NO_BUS(namesComeWithTheirStates)
 {
         static const char *const names[] = {"B", "a", "a ", "a.b", "ab", "z", "\xc3\xa9",
                                             "\xf0\x9f\x98\x80"};

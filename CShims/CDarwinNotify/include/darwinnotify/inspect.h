@@ -113,7 +113,8 @@ typedef struct dn_name_record {
 } dn_name_record;
 
 /**
- * Lists the names that processes of this user have registered on a bus, in byte order.
+ * Lists the names that processes of this user have registered on a bus, in no order. A name that is
+ * cancelled and registered meanwhile may come twice.
  *
  * @param bus      as in dn_watch_posts(). No connection is made to it.
  * @param each     called for each name; returns 0, or another value to stop.

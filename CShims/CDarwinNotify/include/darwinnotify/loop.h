@@ -24,7 +24,7 @@ DN_EXPORT int dn_loop_new(dn_loop **ret_loop);
 
 /**
  * Returns the descriptor to wait for, borrowed: readable (POLLIN, level-triggered) while callbacks
- * wait. Do not read from it.
+ * wait. Do not read from it, and do not close it.
  *
  * Errors:   -EINVAL if `loop` is NULL.
  * Threads:  any.
