@@ -10,9 +10,9 @@ int dn__table_begin(dn__hub *hub, const char *scope);
 /* Returns when nothing of the following happens any more. Call before the carriers are closed. */
 void dn__table_end(dn__hub *hub);
 
-/* Looks which table is the right one, and moves the hub there. `wants_entry`, before a name is held:
- * makes the table if there is none, and enters it; what fails is tried again later. Any thread,
- * without any lock held; callbacks may run on their executors. */
+/* Looks which table is the right one, and moves the hub there. `wants_entry`, before a name is
+ * held: makes the table if there is none, and enters it; what fails is tried again later. Any
+ * thread, without any lock held; callbacks may run on their executors. */
 void dn__table_look(dn__hub *hub, bool wants_entry);
 
 /* Before a post: does nothing if there is a table and the last look was less than 10 ms ago. */
