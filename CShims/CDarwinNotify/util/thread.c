@@ -30,6 +30,7 @@ typedef struct threads {
         dn__condition changed;
         unsigned n_running DN__GUARDED_BY(&lock);
         thread *ended DN__GUARDED_BY(&lock); /* not joined yet */
+        bool are_detached DN__GUARDED_BY(&lock); /* nobody joins them any more */
 } threads;
 
 static _Atomic(dn__per_process *) shared;
@@ -63,9 +64,14 @@ static void end(thread *thread)
         threads *threads = thread->threads;
         DN__HOLD(&threads->lock);
 
-        thread->id = pthread_self();
-        thread->next = threads->ended;
-        threads->ended = thread;
+        if (threads->are_detached) {
+                (void)pthread_detach(pthread_self());
+                free(thread);
+        } else {
+                thread->id = pthread_self();
+                thread->next = threads->ended;
+                threads->ended = thread;
+        }
         threads->n_running--;
         dn__condition_broadcast(&threads->changed);
 }
@@ -129,8 +135,12 @@ static void at_exit(void)
 {
         threads *threads = dn__process_state_find(&shared);
 
-        if (threads)
-                join_ended(threads, pthread_join);
+        if (!threads)
+                return;
+        dn__lock_acquire(&threads->lock);
+        threads->are_detached = true;
+        dn__lock_release(&threads->lock);
+        join_ended(threads, pthread_join);
 }
 
 void dn__thread_join_all(void)
