@@ -203,11 +203,11 @@ RATE_MS = (20, 150, 300)
 MEASURES = [
     # How fast two processes reach each other depends on where the kernel puts them: many short
     # runs, and the same on one processor, where small differences can be told from chance.
-    *both("latency", latency("latency", n_warm_up=200), (3, 50, 60), (1, 5, 15),
-          pinned_rounds=(1, 3, 9)),
-    Measure("latency_session", latency("latency_session", n_warm_up=200), (3, 50, 60), (1, 3, 9),
+    *both("latency", latency("latency", n_warm_up=200), (3, 50, 60), (1, 5, 11),
+          pinned_rounds=(1, 3, 7)),
+    Measure("latency_session", latency("latency_session", n_warm_up=200), (3, 50, 60), (1, 3, 5),
             is_one_session=True),
-    Measure("latency_cold", latency("latency_cold", rest_us=10000), (3, 15, 25), (1, 3, 9)),
+    Measure("latency_cold", latency("latency_cold", rest_us=10000), (3, 15, 25), (1, 3, 7)),
     Measure("round_trip", run_round_trip, (3, 150, 400), (1, 3, 15)),
     *both("flood_16", flood_names(16, is_each=True), (20, 150, 500)),
     *both("flood_1", flood_names(1, is_each=False), (20, 150, 500), (1, 1, 5)),
