@@ -20,6 +20,26 @@ struct CancellationTests {
 
   // MARK: - Databases
 
+  /// The queries keep all processors busy; they end when other tasks cancel them.
+  @Test func otherTasksGoOnWhileQueriesRun() async throws {
+    let sql = endless
+    let readings = try (0..<4 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
+      let (database, begun) = (try makeDatabase(), Flag())
+      let task = Task {
+        try await database.read { connection in
+          begun.raise()
+          try connection.run(sql)
+        }
+      }
+      return (task, begun)
+    }
+    await eventually { readings.allSatisfy { $0.1.isRaised } }
+    for (task, _) in readings { task.cancel() }
+    for (task, _) in readings {
+      await #expect(throws: WormholeError.cancelled) { try await task.value }
+    }
+  }
+
   @Test func aCancelledWriteIsRolledBack() async throws {
     let (database, begun, sql) = (try makeDatabase(), Flag(), endless)
     let writing = Task {

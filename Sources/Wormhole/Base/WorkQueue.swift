@@ -5,15 +5,15 @@ internal import Dispatch
 
 /// A queue that runs a limited number of jobs at a time, in the order received.
 ///
-/// A waiting job uses no thread.
+/// A waiting job uses no thread. A job that runs has one that Dispatch makes for it: a serial queue gets a
+/// thread however many are busy. Concurrent queues share as many threads as there are processors with all
+/// Swift tasks, so that long queries on all of them would stop the tasks that could cancel them.
 final class WorkQueue: Sendable {
-  /// The threads of all queues.
-  private static let threads = DispatchQueue(label: "wormhole.work", attributes: .concurrent)
-
   private let state: Locked<State>
 
   private struct State {
-    var free: Int
+    /// One for each job that may begin now.
+    var free: [DispatchQueue]
     var waiting: ArraySlice<@Sendable () -> Void> = []
   }
 
@@ -21,7 +21,7 @@ final class WorkQueue: Sendable {
   ///
   /// - Parameter width: the number of jobs that run at a time.
   init(width: Int) {
-    state = Locked(State(free: width))
+    state = Locked(State(free: (0..<width).map { _ in DispatchQueue(label: "wormhole.work") }))
   }
 
   /// Runs a job and returns its result.
@@ -48,31 +48,28 @@ final class WorkQueue: Sendable {
   }
 
   private func submit(_ job: @escaping @Sendable () -> Void) {
-    let canRun = state.withLock { state in
-      guard state.free > 0 else {
-        state.waiting.append(job)
-        return false
-      }
-      state.free -= 1
-      return true
+    let thread = state.withLock { state in
+      let thread = state.free.popLast()
+      if thread == nil { state.waiting.append(job) }
+      return thread
     }
-    if canRun { start(job) }
+    if let thread { start(job, on: thread) }
   }
 
-  private func start(_ job: @escaping @Sendable () -> Void) {
-    Self.threads.async {
+  private func start(_ job: @escaping @Sendable () -> Void, on thread: DispatchQueue) {
+    thread.async {
       job()
-      self.startNext()
+      self.startNext(on: thread)
     }
   }
 
-  private func startNext() {
+  private func startNext(on thread: DispatchQueue) {
     let next = state.withLock { state in
       let next = state.waiting.popFirst()
-      if next == nil { state.free += 1 }
+      if next == nil { state.free.append(thread) }
       return next
     }
-    if let next { start(next) }
+    if let next { start(next, on: thread) }
   }
 }
 
