@@ -97,7 +97,7 @@ def pinned(figure):
 def post_columns(key):
     return (median(key), tail(key, 90), tail(key), ratio(key), spread(key), ratio(key, to=FLOOR),
             median(f"{key}_returned", "returns after", False),
-            median(f"{key}_early", "heard by then, %", False))
+            median(f"{key}_early", "heard before, %", False))
 
 
 def flood_columns(key):

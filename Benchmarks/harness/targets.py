@@ -37,7 +37,7 @@ def below(title, figure, peer, to, to_kind):
 
 
 def to_before(title, limit, figure, peer):
-    """Where another build was measured, too."""
+    """For runs that also measure another build."""
     return Target(f"{title}, to before", limit,
                   lambda results, kind: results.ratio(figure, kind, peer, peer + BEFORE))
 
