@@ -64,8 +64,7 @@ static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 
         (void)error;
         native->list_call = sd_bus_slot_unref(native->list_call);
-        native->is_native = native->has_name && native->named == native->region &&
-                            is_alone(native, answer);
+        native->is_native = native->has_name && is_alone(native, answer);
         dn__rules_decide(native->rules, native->is_native);
         return 1;
 }

@@ -3,9 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bus/state.h"
+#include "delivery/hub.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
+#include "util/throttle.h"
 
 TEST_ON_BUS(rulesAreRestoredForForeignPosts)
 {
@@ -20,6 +23,25 @@ TEST_ON_BUS(rulesAreRestoredForForeignPosts)
         /* Posts made before the library has reconnected are lost, as for any D-Bus program. */
         WAIT_UNTIL((test_peer_post(peer, "N1"), one.n_calls > 0));
         WAIT_UNTIL((test_peer_post(peer, "N2"), other.n_calls > 0));
+}
+
+/* Its bus was missing for long, then there for longer than a moment. */
+TEST_ON_BUS(aGoodConnectionThatIsLostIsSoughtAtOnce)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *center = dn_center_darwin();
+
+        await_bus(center);
+        dn__dbus *dbus = dn__hub_find(center)->bus;
+        dn__lock_acquire(&dbus->lock);
+        dbus->backoff_us = DN__BACKOFF_MAX_US;
+        dbus->connected_us -= 2 * DN__US_PER_SECOND;
+        dn__lock_release(&dbus->lock);
+        test_bus_kill(bus);
+        WAIT_UNTIL_EQ(dn_center_is_on_bus(center), 0);
+        dn__lock_acquire(&dbus->lock);
+        CHECK(dbus->backoff_us < DN__BACKOFF_MAX_US);
+        dn__lock_release(&dbus->lock);
 }
 
 TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
