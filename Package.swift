@@ -132,9 +132,9 @@ let package = Package(
         "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
         "RemoteHandlers", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools",
         "apple-sources", "apple-sources-5", "group-peer", "ios-app", "ios-extension",
-        "macos-source", "wormhole-peer",
+        "wormhole-peer",
       ]
-        + (examples + remotes + mainThreadShapes + ["import-probe", "notifyrelay", "notifyutil"])
+        + (examples + remotes + mainThreadShapes + ["notifyrelay", "notifyutil"])
         .map { .target(name: $0) },
       path: "Tests",
       exclude: [
@@ -169,7 +169,6 @@ let package = Package(
       name: "notifyrelay",
       dependencies: ["CMosquitto", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
       swiftSettings: strictSwift),
-    program("import-probe", in: "Tests/Programs"),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(
       name: "apple-sources",
@@ -180,9 +179,6 @@ let package = Package(
       name: "apple-sources-5",
       dependencies: ["CFNotificationCenter", "DistributedNotifications", "notify"],
       path: "Tests/Programs/apple-sources-5", swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "macos-source", dependencies: ["DistributedNotifications"],
-      path: "Tests/Programs/macos-source"),
     // As people have written them for iOS: the one in Swift 5.
     .executableTarget(
       name: "ios-app", dependencies: ["CFNotificationCenter"], path: "Examples/ios-port/ios-app",

@@ -28,11 +28,4 @@ struct ProgramTests {
     await program.waitForLine("delivered com.example.changed")
     await program.waitForSuccess()
   }
-
-  @Test func allNamesAreUsableBesideFoundation() async throws {
-    let bus = try PrivateBus(.usual)
-    let program = try Program("import-probe", [], on: bus)
-    await program.waitForSuccess()
-    #expect(program.lines == ["com.example.probe true"])
-  }
 }

@@ -41,9 +41,14 @@ withObservationTracking {
 }
 model.message = Message(text: "changed")
 
+let name: NotificationName = "com.example.beside"
+let delivery: Delivery = .thread
 let observation: NotificationObservation? = try? DarwinNotificationCenter.shared.observe(
-  "com.example.beside", on: .thread
+  name, on: delivery
 ) { _ in }
+let listener = Listener<NotificationEvent>("beside", on: delivery) { _ = $0.coalesced }
+try? DarwinNotificationCenter.shared.bind(listener, to: name)
+let notifications: Notifications? = try? DarwinNotificationCenter.shared.notifications(named: name)
 CFNotificationCenterAddObserver(
   CFNotificationCenterGetDarwinNotifyCenter(), nil, { _, _, _, _, _ in },
   "com.example.beside" as CFString, nil, .deliverImmediately)
@@ -51,4 +56,4 @@ let center: DistributedNotificationCenter = .default()
 center.post(name: Notification.Name("com.example.beside"), object: nil)
 let message = Wormhole.Message<State>(.value(State(isOn: true)), name: "state")
 print("received \(describe(message, by: .current)), \(isChanged.withLock { $0 })")
-withExtendedLifetime((observation, Event(), Content.nothing)) {}
+withExtendedLifetime((observation, notifications, Event(), Content.nothing)) {}

@@ -23,6 +23,15 @@ final class PlayerObserver {
         else { return }
         handler("\(notification.object as? String ?? "-"): \(title)", number)
       })
+    // The block may be a function, the name and the queue `nil`.
+    observers.append(
+      DistributedNotificationCenter.default().addObserver(
+        forName: nil, object: "everywhere", queue: nil, using: Self.notice))
+    DistributedNotificationCenter.default().suspended = false
+  }
+
+  private static func notice(_ notification: Notification) {
+    print("noticed \(notification.name.rawValue)")
   }
 
   deinit {
@@ -31,7 +40,10 @@ final class PlayerObserver {
 }
 
 func postTrack(_ player: String, _ title: String, number: Int) {
-  DistributedNotificationCenter.default().postNotificationName(
-    .track, object: player, userInfo: ["title": title, "number": number],
-    deliverImmediately: true)
+  let userInfo: [AnyHashable: Any] = ["title": title, "number": number]
+  let center = DistributedNotificationCenter.default()
+  center.postNotificationName(.track, object: player, userInfo: userInfo, deliverImmediately: true)
+  center.postNotificationName(
+    .track, object: player, userInfo: userInfo, options: [.deliverImmediately])
+  center.post(name: .track, object: player, userInfo: userInfo)
 }
