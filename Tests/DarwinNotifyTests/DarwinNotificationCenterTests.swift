@@ -18,13 +18,6 @@ struct DarwinNotificationCenterTests {
     #expect(seen.posts == 1)
   }
 
-  @Test func otherProgramsHearItsPosts() throws {
-    let bus = try PrivateBus(.usual)
-    let peer = try bus.makePeer()
-    try bus.makeCenter().post(name)
-    #expect(peer.nextPostedName() == name)
-  }
-
   @Test(arguments: ["", "unix:path=/tmp/a\0b"])
   func anInvalidAddressIsRefused(address: String) {
     #expect(throws: DarwinNotifyError.invalidArgument) {
@@ -100,11 +93,6 @@ struct BusStatesTests {
     }
     var later = states.makeAsyncIterator()
     #expect(await later.next() == true)
-  }
-
-  @Test func saysThatThereIsNoBus() async throws {
-    var iterator = try DarwinNotificationCenter(bus: .noBus).busStates().makeAsyncIterator()
-    #expect(await iterator.next() == false)
   }
 
   @Test func endsWithItsTask() async throws {

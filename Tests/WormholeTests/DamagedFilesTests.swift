@@ -30,43 +30,6 @@ struct DamagedFilesTests {
     #expect(try hole.message(name) == 1)
   }
 
-  @Test func recordsWithoutNumbersAreAnError() throws {
-    let group = try TemporaryGroup()
-    let hole = try open(group)
-    try ForeignProgram.run(
-      """
-      PRAGMA application_id = 0x574c4f47; PRAGMA user_version = 1;
-      CREATE TABLE records(
-        number, kind, time, pid, uid, process, message, codec, type, version, payload);
-      INSERT INTO records VALUES('x', 1, 1, 1, 1, 1, NULL, 'json', 'Int', 0, x'31');
-      INSERT INTO records SELECT * FROM records;
-      CREATE TABLE meta(name, identity); CREATE TABLE cursors(name, number);
-      """, on: log(group))
-    chmod(log(group), 0o600)
-    let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
-    #expect(throws: WormholeError.damaged(path: log(group))) {
-      try mailbox.records(after: 0, limit: 10)
-    }
-    #expect(try mailbox.lastNumber() == 0)
-  }
-
-  @Test func recordsAreReadUpToTheFirstOutOfOrder() throws {
-    let group = try TemporaryGroup()
-    for value in 1...5 { try open(group).pass(value, to: name) }
-    try ForeignProgram.overwrite(log(group)) { bytes in
-      let page = try #require(bytes.range(of: Data("json".utf8))).lowerBound / 1024 * 1024
-      for byte in 0..<2 { bytes.swapAt(page + 10 + byte, page + 14 + byte) }
-    }
-    let mailbox = try LogTransit().openMailbox(for: "name", in: open(group).directory)
-    let batch = try mailbox.records(after: 0, limit: 10)
-    #expect(batch.records.map(\.number) == [1, 4])
-    #expect(batch.hasMore)
-    for start in UInt64(0)...5 {
-      let numbers = (try? mailbox.records(after: start, limit: 10))?.records.map(\.number) ?? []
-      #expect(zip([start] + numbers, numbers).allSatisfy(<))
-    }
-  }
-
   @Test func recordsBeforeADamagedPageAreRead() async throws {
     let group = try TemporaryGroup()
     let name = MessageName<Data>("name", codec: .raw)

@@ -191,15 +191,6 @@ struct DatabaseChangesTests {
     #expect(!change.isComplete && change.tables == ["item"])
   }
 
-  @Test func otherTablesAreLeftOut() async throws {
-    let steps = schema + ["CREATE TABLE other(id INTEGER PRIMARY KEY)"]
-    let database = try TemporaryGroup().group.database("items", migrations: steps)
-    var changes = try database.changes(in: ["other"]).makeAsyncIterator()
-    try await database.write { try $0.run("DELETE FROM item") }
-    try await database.write { try $0.run("INSERT INTO other VALUES(1); DELETE FROM item") }
-    #expect(try await changes.next()?.tables == ["other"])
-  }
-
   @Test func whatHappenedMeanwhileIsCaughtUpWith() async throws {
     let group = try TemporaryGroup()
     let token = try await group.group.database("items", migrations: schema).token

@@ -118,11 +118,11 @@ struct MessageFileTests {
     #expect(try site.hole.message(.bytes) == Data(0..<200))
   }
 
-  @Test func isKnownToBeWrongAnywhereInFourMebibytes() throws {
-    let (site, count) = (try Site(), 4 << 20)
+  @Test func isKnownToBeWrongAnywhereInAMebibyte() throws {
+    let (site, count) = (try Site(), 1 << 20)
     try site.hole.pass(Data(count: count), to: .bytes)
     let path = try site.messageFile()
-    for offset in [0, 1, 63, 64, 65_535, 1 << 20, count - 1] {
+    for offset in [0, 1, 63, 64, 65_535, count - 1] {
       try edit(path) { $0[$0.count - 1 - offset] ^= 0x10 }
       #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.bytes) }
       try edit(path) { $0[$0.count - 1 - offset] ^= 0x10 }
@@ -156,7 +156,7 @@ struct MessageFileTests {
 
   @Test func staysWhatItWasForThoseWhoHaveReadIt() throws {
     let site = try Site()
-    let count = 4 << 20
+    let count = 1 << 20
     try site.hole.pass(Data(repeating: 1, count: count), to: .bytes)
     let data = try #require(try site.hole.message(.bytes))
     for byte in 2...5 as ClosedRange<UInt8> {

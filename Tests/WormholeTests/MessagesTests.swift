@@ -121,21 +121,15 @@ struct MessagesTests {
     return values
   }
 
-  @Test func acknowledgesAMessageWhenTheNextIsAskedFor() async throws {
-    let site = try Site(.log)
-    for number in 1...4 { try await site.hole.pass(number, to: .number) }
-    #expect(try await read(1, in: site) == [1])
-    #expect(try await read(3, in: site) == [1, 2, 3])
-    #expect(try await read(2, in: site) == [3, 4])
-  }
-
-  @Test func acknowledgesNothingWhenTheLoopIsLeftByAnError() async throws {
+  @Test func acknowledgesAMessageWhenTheNextIsAskedForOrWhenAskedTo() async throws {
     struct Failure: Error {}
     let site = try Site(.log)
-    for number in 1...2 { try await site.hole.pass(number, to: .number) }
-    let leave: @Sendable (Wormhole.Message<Int>) throws -> Void = { _ in throw Failure() }
-    await #expect(throws: Failure.self) { try await read(1, in: site, leaving: leave) }
-    #expect(try await read(2, in: site) == [1, 2])
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
+    #expect(try await read(1, in: site) == [1])
+    await #expect(throws: Failure.self) { try await read(1, in: site) { _ in throw Failure() } }
+    #expect(try await read(3, in: site) == [1, 2, 3])
+    #expect(try await read(2, in: site) { try $0.acknowledge() } == [3, 4])
+    #expect(try await read(1, in: site) == [5])
   }
 
   @Test func acknowledgesNothingWhenTheTaskIsCancelled() async throws {
@@ -151,14 +145,6 @@ struct MessagesTests {
     }
     #expect(try await task.value == [1])
     #expect(try await read(1, in: site) == [1])
-  }
-
-  @Test func acknowledgesAMessageWhenAskedTo() async throws {
-    let site = try Site(.log)
-    for number in 1...3 { try await site.hole.pass(number, to: .number) }
-    let values = try await read(2, in: site) { try $0.acknowledge() }
-    #expect(values == [1, 2])
-    #expect(try await read(1, in: site) == [3])
   }
 
   @Test func hasOneIterationAtATimeWithACursor() async throws {

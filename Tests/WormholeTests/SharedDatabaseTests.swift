@@ -7,18 +7,6 @@ struct SharedDatabaseTests {
     "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
   ]
 
-  @Test func whatIsWrittenIsThereForEveryProcess() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    let id = try await database.write { connection in
-      try connection.run("INSERT INTO item(name) VALUES(?)", "two")
-      return connection.lastInsertedRowID
-    }
-    let other = try group.make().database("items", migrations: schema)
-    let rows = try await other.read { try $0.rows("SELECT name FROM item WHERE id = ?", id) }
-    #expect(rows.first?["name"] == "two")
-  }
-
   @Test func aBodyThatThrowsChangesNothing() async throws {
     let database = try TemporaryGroup().group.database("items", migrations: schema)
     let token = try await database.token

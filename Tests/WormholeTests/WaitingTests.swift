@@ -10,6 +10,16 @@ struct WaitingTests {
     case log, defaults, database
   }
 
+  /// Keeps a call that waits from taking one of the few threads that all tests share.
+  private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "com.example.own")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
   /// Returns the file of a kind, and a call that opens it to write.
   private func writing(_ kind: Kind, in site: Site) -> (path: String, call: Call) {
     let (group, directory) = (site.temporary.group, site.temporary.path)
@@ -39,7 +49,9 @@ struct WaitingTests {
     try ForeignProgram.run("CREATE TABLE item(value); DROP TABLE item", on: path)
     let reader = try ForeignReader(of: path)
     let start = ContinuousClock.now
-    await #expect(throws: WormholeError.busy(path: path)) { try await call() }
+    await withTaskExecutorPreference(OwnThread()) {
+      _ = await #expect(throws: WormholeError.busy(path: path)) { try await call() }
+    }
     #expect(.now - start < .seconds(60))
     _ = consume reader
     try await call()
