@@ -41,20 +41,20 @@ static void pending_post_free(dn__pending_post *waiting)
         free(waiting);
 }
 
-static int add_queued(dn__pending *pending, const dn__post *post)
+static int add_queued(dn__pending *pending, const dn__post *post, dn__link *behind)
 {
         dn__pending_post *waiting = pending_post_new(post);
 
         if (!waiting)
                 return -ENOMEM;
-        dn__list_append(&pending->order, &waiting->link);
+        dn__list_insert(behind, &waiting->link);
         pending->n_posts++;
         pending->n_queued++;
         pending->n_queued_bytes += waiting->n_bytes;
         return 0;
 }
 
-static int add_name(dn__pending *pending, const dn__post *post)
+static int add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
 {
         dn__pending_post *waiting;
 
@@ -69,19 +69,19 @@ static int add_name(dn__pending *pending, const dn__post *post)
                 pending_post_free(waiting);
                 return -ENOMEM;
         }
-        dn__list_append(&pending->order, &waiting->link);
+        dn__list_insert(behind, &waiting->link);
         pending->n_posts++;
         return 0;
 }
 
-static int merge_or_add_name(dn__pending *pending, const dn__post *post)
+static int merge_or_add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
 {
         dn__map_entry *entry = dn__map_find(&pending->by_name, post->name.hash, post->name.text,
                                             post->name.n_bytes);
         dn__post *waiting;
 
         if (!entry)
-                return add_name(pending, post);
+                return add_name(pending, post, behind);
         waiting = &DN__CONTAINER(entry, dn__pending_post, entry)->post;
         /* An uncounted post must reach observers that already have the counted ones. */
         if (waiting->generation &&
@@ -92,12 +92,20 @@ static int merge_or_add_name(dn__pending *pending, const dn__post *post)
 
 int dn__pending_add(dn__pending *pending, const dn__post *post)
 {
+        dn__link *last = pending->order.previous;
+
         if (!post->is_queued)
-                return merge_or_add_name(pending, post);
+                return merge_or_add_name(pending, post, last);
         if (pending->n_queued >= DN__PENDING_MAX_QUEUED ||
             pending->n_queued_bytes >= DN__PENDING_MAX_QUEUED_BYTES)
                 return -ENOBUFS;
-        return add_queued(pending, post);
+        return add_queued(pending, post, last);
+}
+
+int dn__pending_add_first(dn__pending *pending, const dn__post *post)
+{
+        return post->is_queued ? add_queued(pending, post, &pending->order)
+                               : merge_or_add_name(pending, post, &pending->order);
 }
 
 dn__pending_post *dn__pending_first(const dn__pending *pending)
