@@ -119,13 +119,17 @@ TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)
         served handled = {0};
         dn_service *service;
         outcome seen;
+        int r;
 
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("the sanitizer's own thread wakes up");
         CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
         check_echo("once");
-        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, 10000, &seen, NULL), 0);
-        CHECK_EQ(outcome_wait(&seen), 0);
+        do { /* again if a busy machine takes longer than that */
+                CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, 10000, &seen, NULL), 0);
+                r = outcome_wait(&seen);
+        } while (r == -ETIMEDOUT);
+        CHECK_EQ(r, 0);
         dn_dict_unref(seen.reply);
         test_let_pass_ms(50); /* the timeout, which stays until it has passed */
         uint64_t before = test_n_switches_of_others();
