@@ -3,31 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Enough for the few names that a typical process observes; a power of two. */
 #define N_FIRST_BUCKETS 16
-
-static dn__map_entry **bucket_of(const dn__map *map, uint64_t hash)
-{
-        return &map->buckets[hash & (map->n_buckets - 1)];
-}
 
 void dn__map_deinit(dn__map *map)
 {
         free(map->buckets);
         *map = (dn__map){ 0 };
-}
-
-dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, const void *key, size_t n_key_bytes)
-{
-        if (!map->n_buckets)
-                return NULL;
-        for (dn__map_entry *entry = *bucket_of(map, hash); entry; entry = entry->next)
-                if (entry->hash == hash && entry->n_key_bytes == n_key_bytes &&
-                    memcmp(entry->key, key, n_key_bytes) == 0)
-                        return entry;
-        return NULL;
 }
 
 static int grow(dn__map *map)
@@ -39,7 +22,7 @@ static int grow(dn__map *map)
                 return -ENOMEM;
         for (size_t i = 0; i < map->n_buckets; i++) {
                 for (dn__map_entry *entry = map->buckets[i], *next; entry; entry = next) {
-                        dn__map_entry **bucket = bucket_of(&grown, entry->hash);
+                        dn__map_entry **bucket = dn__map_bucket_of(&grown, entry->hash);
 
                         next = entry->next;
                         entry->next = *bucket;
@@ -58,7 +41,7 @@ int dn__map_add(dn__map *map, dn__map_entry *entry)
         /* A map that cannot grow still works, only slower. */
         if (map->n_entries >= map->n_buckets && grow(map) < 0 && !map->n_buckets)
                 return -ENOMEM;
-        bucket = bucket_of(map, entry->hash);
+        bucket = dn__map_bucket_of(map, entry->hash);
         entry->next = *bucket;
         *bucket = entry;
         map->n_entries++;
@@ -67,7 +50,7 @@ int dn__map_add(dn__map *map, dn__map_entry *entry)
 
 void dn__map_remove(dn__map *map, dn__map_entry *entry)
 {
-        dn__map_entry **position = bucket_of(map, entry->hash);
+        dn__map_entry **position = dn__map_bucket_of(map, entry->hash);
 
         while (*position != entry)
                 position = &(*position)->next;

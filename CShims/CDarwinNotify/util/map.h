@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/list.h"
 
@@ -22,11 +23,26 @@ typedef struct dn__map {
         size_t n_entries;
 } dn__map;
 
+static inline dn__map_entry **dn__map_bucket_of(const dn__map *map, uint64_t hash)
+{
+        return &map->buckets[hash & (map->n_buckets - 1)];
+}
+
 /* Frees the buckets; the elements belong to their owners. */
 void dn__map_deinit(dn__map *map);
 
 /* Returns the entry of a key, or NULL. `hash` is dn__hash64() of the key. */
-dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, const void *key, size_t n_key_bytes);
+static inline dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, const void *key,
+                                          size_t n_key_bytes)
+{
+        if (!map->n_buckets)
+                return NULL;
+        for (dn__map_entry *entry = *dn__map_bucket_of(map, hash); entry; entry = entry->next)
+                if (entry->hash == hash && entry->n_key_bytes == n_key_bytes &&
+                    memcmp(entry->key, key, n_key_bytes) == 0)
+                        return entry;
+        return NULL;
+}
 
 /* Adds an entry with its hash, key and n_key_bytes set; the key must not be in the map yet. Returns
  * 0, or -ENOMEM if not even the first buckets can be allocated. */
