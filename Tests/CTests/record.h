@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "late.h"
+#include "test-child.h"
 #include "test.h"
 
 /* One line for each call: NAME, then " @OBJECT", " JSON", " xPOSTS" and " -DROPPED" if there are
@@ -157,6 +158,24 @@ static inline int post_number(dn_center *center, const char *name, const char *o
         uint64_t began_us = test_now_us();
 
         return settle(center, try_post_number(center, name, object, number), began_us);
+}
+
+/* Arguments: name, object or "-", how often. Posts numbers from 0. */
+ROLE(postNumbers)
+{
+        const char *object = strcmp(args[1], "-") == 0 ? NULL : args[1];
+
+        for (long i = 0, n = atol(args[2]); i < n; i++)
+                if (post_number(dn_center_distributed(), args[0], object, i) < 0)
+                        return 1;
+        return dn_flush(TEST_DEADLINE_US) < 0;
+}
+
+static inline void post_numbers_elsewhere(const char *name, const char *object, const char *count)
+{
+        test_child *child = test_spawn_role("postNumbers", name, object, count, NULL);
+
+        CHECK_EQ(test_child_wait(child), 0);
 }
 
 #endif

@@ -17,15 +17,6 @@
 
 enum { IMMEDIATE = 1, ALL_SESSIONS = 2, OBJECT = 4, USER_INFO = 8 };
 
-/* Arguments: name, how often. */
-ROLE(post)
-{
-        for (long i = 0, n = atol(args[1]); i < n; i++)
-                if (post_number(dn_center_distributed(), args[0], NULL, i) < 0)
-                        return 1;
-        return dn_flush(TEST_DEADLINE_US) < 0;
-}
-
 static uint64_t count(int statistic)
 {
         uint64_t n = 0;
@@ -226,13 +217,13 @@ TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
                 center, &(dn_filter){ .name = NAME, .behavior = DN_SUSPENSION_HOLD }, &named);
         record_observe(center, &(dn_filter){ .behavior = DN_SUSPENSION_HOLD }, &all);
         CHECK_EQ(dn_center_set_suspended(center, true), 0);
-        CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "1", NULL)), 0);
+        post_numbers_elsewhere(NAME, "-", "1");
         WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_RECEIVED), 1);
         test_bus_kill(bus);
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
         /* Until the rules are there again. */
-        WAIT_UNTIL((CHECK_EQ(test_child_wait(test_spawn_role("post", NAME, "1", NULL)), 0),
+        WAIT_UNTIL((post_numbers_elsewhere(NAME, "-", "1"),
                     count(DN_STATISTIC_SIGNALS_RECEIVED) >= 2));
         CHECK(dn_center_is_suspended(center));
         CHECK_EQ(named.n_calls + all.n_calls, 0);

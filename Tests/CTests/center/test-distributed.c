@@ -18,19 +18,6 @@ static dn_center *open_poster(const test_bus *bus)
         return center;
 }
 
-/* Arguments: name, object or "-", how often, the way out. Posts numbers from 0. */
-ROLE(post)
-{
-        const char *object = strcmp(args[1], "-") == 0 ? NULL : args[1];
-
-        for (long i = 0, n = atol(args[2]); i < n; i++)
-                if (post_number(dn_center_distributed(), args[0], object, i) < 0)
-                        return 1;
-        if (strcmp(args[3], "_exit") == 0)
-                _exit(dn_flush(TEST_DEADLINE_US) < 0);
-        return 0;
-}
-
 TEST_ON_BUS(anObjectReachesThoseWhoAskForItOrForNone)
 {
         test_bus *bus = test_bus_begin();
@@ -144,15 +131,13 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
         dn_center *center = dn_center_distributed();
         uint64_t n_received = 0, n_connects = 0;
         test_bus_begin();
-        test_child *child;
         char count[16];
         static record seen;
 
         record_observe(center, &(dn_filter){ .name = NAME }, &seen);
         seen.holds = true;
         snprintf(count, sizeof(count), "%d", N);
-        child = test_spawn_role("post", NAME, "x", count, "_exit", NULL);
-        CHECK_EQ(test_child_wait(child), 0);
+        post_numbers_elsewhere(NAME, "x", count);
         WAIT_UNTIL((dn_center_get_statistic(center, DN_STATISTIC_SIGNALS_RECEIVED, &n_received),
                     n_received == N));
         CHECK_EQ(seen.n_calls, 1);
@@ -196,7 +181,6 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
 {
         test_bus_begin();
         dn_center *center = dn_center_distributed();
-        test_child *child;
         static record seen, end;
 
         record_observe(center, &(dn_filter){ .name = NAME }, &seen);
@@ -207,8 +191,7 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         seen.holds = false;
         WAIT_UNTIL_EQ(seen.n_calls, 2);
         /* Anything that came back over the bus is behind it. */
-        child = test_spawn_role("post", "com.example.end", "-", "1", "_exit", NULL);
-        CHECK_EQ(test_child_wait(child), 0);
+        post_numbers_elsewhere("com.example.end", "-", "1");
         WAIT_UNTIL_EQ(end.n_calls, 1);
         record_expect(&seen, 2, NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
 }
