@@ -302,6 +302,7 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
         record_expect(&after, 5,
                       NAME " @x {\"i\": 1}\n" NAME " @x {\"i\": 2}\n" NAME " @x {\"i\": 3}\n" NAME
                            " @x {\"i\": 4}\n" NAME " @x {\"i\": 6}\n");
+        dn_observer_unref(old);
 }
 
 TEST_MAIN()
