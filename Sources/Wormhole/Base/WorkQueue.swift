@@ -5,9 +5,9 @@ internal import Dispatch
 
 /// A queue that runs a limited number of jobs at a time, in the order received.
 ///
-/// A waiting job uses no thread. A job that runs has one that Dispatch makes for it: a serial queue gets a
-/// thread however many are busy. Concurrent queues share as many threads as there are processors with all
-/// Swift tasks, so that long queries on all of them would stop the tasks that could cancel them.
+/// A waiting job uses no thread. A running job has a thread of its own, because each place in the
+/// queue is a serial queue of Dispatch. A concurrent one would share as many threads as there are
+/// processors with all Swift tasks: a few long queries would stop the tasks that can cancel them.
 final class WorkQueue: Sendable {
   private let state: Locked<State>
 
