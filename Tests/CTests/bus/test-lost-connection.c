@@ -180,6 +180,8 @@ TEST_ON_BUS(partlySentDistributedPostIsResentOnAnotherConnection)
         dn_center *listener = NULL;
         record seen;
 
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("with the thread sanitizer the last post is not the one that is cut");
         prepare_with(dn_center_distributed());
         CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &listener), 0);
         record_observe(listener, &(dn_filter){.prefix = "post."}, &seen);

@@ -142,7 +142,7 @@ TEST(aWrongMarkIsTakenBack)
 static struct timespec still;
 static _Atomic bool stands_still;
 static dn__region *rung; /* has this word, mapped by the hub */
-static dn__wake_word *rung_word;
+static _Atomic(dn__wake_word *) rung_word;
 static _Atomic bool was_marked;
 
 /* Overrides libc's: whether a region is marked when its process is woken. */
@@ -155,7 +155,7 @@ long syscall(long number, ...)
         for (int i = 0; i < 6; i++)
                 argument[i] = va_arg(arguments, long);
         va_end(arguments);
-        if (rung && argument[0] == (long)rung_word)
+        if (argument[0] == (long)atomic_load(&rung_word))
                 was_marked = dn__region_was_left(rung);
         *(void **)&call = dlsym(RTLD_NEXT, "syscall");
         return call(number, argument[0], argument[1], argument[2], argument[3], argument[4],
@@ -231,7 +231,7 @@ TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
         tally_observe(dn_center_darwin(), "M", &next);
         CHECK_EQ(dn__wake_state_of(*word), DN__WAKE_RUNG);
         CHECK(was_marked); /* it finds the mark when it wakes up */
-        rung = NULL;
+        rung_word = NULL;
         dn__region_close(other);
 }
 
