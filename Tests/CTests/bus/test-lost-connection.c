@@ -6,7 +6,6 @@
 #include <sys/un.h>
 #include <systemd/sd-bus.h>
 
-#include "record.h"
 #include "tally.h"
 #include "test-bus.h"
 
@@ -14,7 +13,6 @@
 
 static test_bus *bus;
 static test_peer *peer;
-static dn_center *center;
 static int library_fd; /* the library's connection to the bus */
 static unsigned n_posted;
 static _Atomic bool is_armed, has_failed;
@@ -64,20 +62,14 @@ static int find_connection(void)
         return found;
 }
 
-static void prepare_with(dn_center *poster)
+static void prepare(void)
 {
         bus = test_bus_begin();
-        center = poster;
-        post_ok(center, "first");
+        post_ok(dn_center_darwin(), "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         library_fd = find_connection();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
-}
-
-static void prepare(void)
-{
-        prepare_with(dn_center_darwin());
 }
 
 static void post_next(void)
@@ -85,7 +77,7 @@ static void post_next(void)
         char name[32];
 
         snprintf(name, sizeof name, "post.%u", n_posted++);
-        post_ok(center, name);
+        post_ok(dn_center_darwin(), name);
 }
 
 /* Returns when sd-bus, but not the socket, has accepted the last post. */
@@ -162,34 +154,6 @@ TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
         check_that_peer_hears(first);
         await_sent();
         CHECK_EQ(n_waiting(), 0);
-}
-
-static bool has_heard(record *seen, unsigned number)
-{
-        char name[32], *lines = record_copy(seen);
-        bool has_heard;
-
-        snprintf(name, sizeof name, "post.%u\n", number);
-        has_heard = strstr(lines, name);
-        free(lines);
-        return has_heard;
-}
-
-TEST_ON_BUS(partlySentDistributedPostIsResentOnAnotherConnection)
-{
-        dn_center *listener = NULL;
-        record seen;
-
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("with the thread sanitizer the last post is not the one that is cut");
-        prepare_with(dn_center_distributed());
-        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &listener), 0);
-        record_observe(listener, &(dn_filter){.prefix = "post."}, &seen);
-        test_bus_pause(bus);
-        post_until_socket_is_full();
-        CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
-        test_bus_resume(bus);
-        WAIT_UNTIL(has_heard(&seen, n_posted - 1));
 }
 
 TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
