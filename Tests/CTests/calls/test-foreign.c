@@ -121,7 +121,7 @@ static void check_error(sd_bus *foreign, sd_bus_message *message, const char *na
 {
         sd_bus_error error = SD_BUS_ERROR_NULL;
 
-        CHECK(sd_bus_call(foreign, message, 0, &error, NULL) < 0);
+        CHECK(sd_bus_call(foreign, message, TEST_DEADLINE_US, &error, NULL) < 0);
         CHECK_STREQ(error.name, name);
         CHECK(strstr(error.message, part));
         sd_bus_error_free(&error);

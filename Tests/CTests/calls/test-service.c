@@ -1,4 +1,6 @@
 /* Services: their names, what they export, whom they answer. */
+#include <pthread.h>
+
 #include "requests.h"
 
 TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
@@ -82,7 +84,87 @@ TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
         CHECK_EQ(test_child_wait(service), 0);
 }
 
+/* --- Where handlers run --------------------------------------------------------------------- */
+
+/* The names of the threads that functions of a handler ran on. */
+typedef struct threads {
+        char allow[16], invoke[16], cancel[16];
+        _Atomic bool has_begun, was_cancelled;
+        dn_request *request;
+} threads;
+
+static void note_thread(char ret_name[16])
+{
+        CHECK_EQ(pthread_getname_np(pthread_self(), ret_name, 16), 0);
+}
+
+static bool threads_allow(const dn_request_info *info, void *context)
+{
+        (void)info;
+        note_thread(((threads *)context)->allow);
+        return true;
+}
+
+static void threads_invoke(dn_request *request, const dn_request_info *info, void *context)
+{
+        (void)info;
+        note_thread(((threads *)context)->invoke);
+        ((threads *)context)->request = request;
+        ((threads *)context)->has_begun = true;
+}
+
+static void threads_cancel(uint64_t id, void *context)
+{
+        threads *seen = context;
+
+        (void)id;
+        note_thread(seen->cancel);
+        CHECK_EQ(dn_request_answer(seen->request, NULL), -ECANCELED);
+        seen->was_cancelled = true;
+}
+
+static void check_threads(const dn_executor *executor, const char *name)
+{
+        threads seen = {0};
+        dn_service_handler handler = {.allow = threads_allow, .invoke = threads_invoke,
+                                      .cancel = threads_cancel, .context = &seen};
+        dn_service_plan plan = {SERVICE, all_kinds, 0};
+        dn_service *service;
+        outcome ended;
+        dn_call *call;
+
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, executor, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &ended, &call), 0);
+        WAIT_UNTIL(seen.has_begun);
+        dn_call_cancel(call);
+        CHECK_EQ(outcome_wait(&ended), -ECANCELED);
+        dn_call_unref(call);
+        WAIT_UNTIL(seen.was_cancelled);
+        CHECK_STREQ(seen.allow, name);
+        CHECK_STREQ(seen.invoke, name);
+        CHECK_STREQ(seen.cancel, name);
+        dn_service_close(service);
+}
+
+TEST_ON_BUS(handlersRunOnTheirExecutor)
+{
+        test_bus *bus = test_bus_begin();
+        dn_executor executor = dn_executor_inline();
+
+        check_threads(NULL, "dn-delivery");
+        check_threads(&executor, "dn-service");
+        test_bus_stop(bus);
+}
+
 /* --- Access --------------------------------------------------------------------------------- */
+
+static uint64_t n_ignored(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_IGNORED, &n), 0);
+        return n;
+}
 
 static bool allow_by_text(const dn_request_info *info, void *context)
 {
@@ -101,13 +183,17 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         dn_service_plan plan = {SERVICE, all_kinds, 0};
         dn_service *service;
         outcome seen;
+        uint64_t n_before;
 
         handler.allow = allow_by_text;
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
+        n_before = n_ignored();
         CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -EACCES);
         CHECK(strstr(seen.message, "does not allow"));
         CHECK_EQ(handled.n_begun, 0);
+        CHECK_EQ(n_ignored(), n_before + 1);
         check_echo("allowed");
+        CHECK_EQ(n_ignored(), n_before + 1);
         dn_service_close(service);
 }
 
