@@ -26,7 +26,7 @@ private struct Hold: RemoteRequest {
 // MARK: - Calls
 
 private let bus = HandlerBus()
-private let maximum = 512
+private let maximum = 64
 private let open = Atomic(0)
 private let number = Atomic(0)
 
@@ -106,8 +106,11 @@ func serve() {
   bus.handle(Hold.self) { _ in
     soak_call_begins()
     defer { soak_call_has_ended() }
-    try await Task.sleep(for: .seconds(86_400))
-    return NoResponse()
+    // A sleep that is cancelled would keep its memory until it would have ended.
+    let (stream, continuation) = AsyncStream<Never>.makeStream()
+    for await _ in stream {}
+    withExtendedLifetime(continuation) {}
+    throw CancellationError()
   }
   Task {
     do {
