@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <systemd/sd-bus.h>
 
+#include "record.h"
 #include "tally.h"
 #include "test-bus.h"
 
@@ -13,6 +14,7 @@
 
 static test_bus *bus;
 static test_peer *peer;
+static dn_center *center;
 static int library_fd; /* the library's connection to the bus */
 static unsigned n_posted;
 static _Atomic bool is_armed, has_failed;
@@ -62,14 +64,20 @@ static int find_connection(void)
         return found;
 }
 
-static void prepare(void)
+static void prepare_with(dn_center *poster)
 {
         bus = test_bus_begin();
-        post_ok(dn_center_darwin(), "first");
+        center = poster;
+        post_ok(center, "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         library_fd = find_connection();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
+}
+
+static void prepare(void)
+{
+        prepare_with(dn_center_darwin());
 }
 
 static void post_next(void)
@@ -77,7 +85,7 @@ static void post_next(void)
         char name[32];
 
         snprintf(name, sizeof name, "post.%u", n_posted++);
-        post_ok(dn_center_darwin(), name);
+        post_ok(center, name);
 }
 
 /* Returns when sd-bus, but not the socket, has accepted the last post. */
@@ -154,6 +162,32 @@ TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
         check_that_peer_hears(first);
         await_sent();
         CHECK_EQ(n_waiting(), 0);
+}
+
+static bool has_heard(record *seen, unsigned number)
+{
+        char name[32], *lines = record_copy(seen);
+        bool has_heard;
+
+        snprintf(name, sizeof name, "post.%u\n", number);
+        has_heard = strstr(lines, name);
+        free(lines);
+        return has_heard;
+}
+
+TEST_ON_BUS(partlySentDistributedPostIsResentOnAnotherConnection)
+{
+        dn_center *listener = NULL;
+        record seen;
+
+        prepare_with(dn_center_distributed());
+        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &listener), 0);
+        record_observe(listener, &(dn_filter){.prefix = "post."}, &seen);
+        test_bus_pause(bus);
+        post_until_socket_is_full();
+        CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
+        test_bus_resume(bus);
+        WAIT_UNTIL(has_heard(&seen, n_posted - 1));
 }
 
 TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
