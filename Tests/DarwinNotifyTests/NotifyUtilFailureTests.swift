@@ -137,6 +137,26 @@ struct NotifyUtilFailureTests {
     #expect(outcome == Outcome(status: 0, output: "", errors: ""))
   }
 
+  @Test(needsMounts) func saysWhyThereIsNoTable() async throws {
+    let script = #"""
+      for directory in /run/user /dev/shm; do
+        [ ! -d $directory ] || mount -t tmpfs -o ro none $directory || exit
+      done
+      unset XDG_RUNTIME_DIR
+      exec "$@"
+      """#
+    let command = [Program.path(of: "notifyutil"), "--bus=none", "--list"]
+    let outcome = try await Program.run(
+      "/usr/bin/unshare", ["-rm", "/bin/sh", "-c", script, "sh"] + command, on: nil)
+    let errors = """
+      notifyutil: --list: there is no table of names that can be read
+      notifyutil: a table needs a private directory that can be written: beside the socket of the \
+      bus, in XDG_RUNTIME_DIR, in /run/user/0 or in /dev/shm
+
+      """
+    #expect(outcome == Outcome(status: 2, errors: errors))
+  }
+
   @Test(arguments: [
     ("-p", "com.apple.system.a", "only root may post the name or set its state"),
     ("-s", "com.apple.system.a", "only root may post the name or set its state"),

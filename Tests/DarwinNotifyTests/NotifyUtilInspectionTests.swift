@@ -7,7 +7,8 @@ struct NotifyUtilInspectionTests {
 
   @Test func listsTheNamesInUse() async throws {
     let bus = try PrivateBus(.usual)
-    #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome())
+    let nobody = "notifyutil: --list: no process of this user has registered a name on this bus\n"
+    #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome(errors: nobody))
     let listener = try await startNotifyUtil(
       ["-w", "com.example.b", "-w", "com.example.a", "-w", #"com "x" \ y"#]
         + ["-s", "com.example.a", "9223372036854775807"],

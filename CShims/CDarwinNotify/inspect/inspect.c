@@ -5,6 +5,7 @@
 
 #include "bus/address.h"
 #include "table/census.h"
+#include "table/file.h"
 #include "table/region.h"
 #include "util/call.h"
 #include "util/cleanup.h"
@@ -26,8 +27,10 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
         if (r < 0)
                 return r;
         r = dn__region_find(address.scope, NULL, false, &region);
+        if (r == -ENOENT && dn__file_has_place(address.scope))
+                return 0;
         if (r < 0)
-                return r == -ENOENT ? 0 : r == -ENOMEM ? r : -EACCES;
+                return r == -ENOMEM ? r : -EACCES;
         r = dn__census_take(region, each, context);
         (void)dn__region_close(region);
         return r < 0 ? -EINVAL : r;

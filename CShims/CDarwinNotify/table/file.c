@@ -401,6 +401,34 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         return -ENOENT;
 }
 
+static bool may_write(const char *path)
+{
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+}
+
+static bool has_room(unsigned place, uid_t user, const char *directory)
+{
+        char copy[PATH_MAX];
+        struct stat status;
+
+        if (lstat(directory, &status) == 0)
+                return is_usable(place, user, directory) && may_write(directory);
+        return errno == ENOENT && has_private_parent(place, user, directory) &&
+               may_write(dirname(strcpy(copy, directory)));
+}
+
+bool dn__file_has_place(const char *key)
+{
+        char directory[PATH_MAX];
+        uid_t user = geteuid();
+        bool has_place = false;
+
+        for (unsigned i = 0; i < N_PLACES && !has_place; i++)
+                has_place = format_directory(key, i, user, directory) &&
+                            has_room(i, user, directory);
+        return has_place;
+}
+
 /* No process of this user can have its directory there; all of them try the next place. */
 static bool is_hopeless(int r)
 {

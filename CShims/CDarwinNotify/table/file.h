@@ -37,6 +37,9 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
  * system call. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
 
+/* Returns whether this user can have a table, as far as permissions tell. Makes nothing. */
+bool dn__file_has_place(const char *key);
+
 /* Returns whether this library could have written the beginning of a table. */
 bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used);
 

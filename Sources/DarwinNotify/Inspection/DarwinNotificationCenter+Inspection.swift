@@ -39,8 +39,8 @@ extension DarwinNotificationCenter {
   /// - Parameter bus: the bus that the processes use; `nil` for that of ``shared``.
   /// - Returns: the names.
   /// - Throws: ``DarwinNotifyError/invalidArgument`` if the address is empty or contains a NUL,
-  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notAuthorized`` if there is no
-  ///   readable table.
+  ///   ``DarwinNotifyError/outOfMemory``, ``DarwinNotifyError/notAuthorized`` if the table
+  ///   cannot be read, or no directory can have one.
   ///
   /// The corresponding C function is `dn_list_names`.
   public static func names(on bus: Bus? = nil) throws(DarwinNotifyError) -> [NameRecord] {

@@ -13,7 +13,10 @@ struct NameList {
       let names = try DarwinNotificationCenter.names()
       if isJSON {
         Output.print(JSON.array(names.map(json)).text)
-      } else if !names.isEmpty {
+      } else if names.isEmpty {
+        Output.complain(
+          "notifyutil: --list: no process of this user has registered a name on this bus")
+      } else {
         let head = ["NAME", "GENERATION", "STATE", "PROCESSES"]
         aligned([head] + names.map(row)).forEach(Output.print)
       }

@@ -31,7 +31,11 @@ final class Failures: Sendable {
   func report(_ command: Command, _ error: DarwinNotifyError) {
     switch error {
     case .notConnected: reportMissingBus(command)
-    case .notAuthorized: report("\(command)", "there is no readable table of names")
+    case .notAuthorized:
+      report("\(command)", "there is no table of names that can be read")
+      Output.complain(
+        "notifyutil: a table needs a private directory that can be written: beside the socket of "
+          + "the bus, in XDG_RUNTIME_DIR, in /run/user/\(geteuid()) or in /dev/shm")
     default: report("\(command)", "\(error)")
     }
   }

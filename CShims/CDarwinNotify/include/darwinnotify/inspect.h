@@ -122,7 +122,8 @@ typedef struct dn_name_record {
  * @return 0, or what the callback returned, if positive; or a negative errno.
  *
  * Errors:   -EINVAL if `each` is NULL, `bus` names no bus, or the callback returned a negative
- *           value; -ENOMEM; -EACCES if the table cannot be read.
+ *           value; -ENOMEM; -EACCES if the table cannot be read, or there is none, nor a directory
+ *           that could have one.
  * Threads:  any.
  * Apple:    what `notifyutil --dump` has notifyd write.
  */
