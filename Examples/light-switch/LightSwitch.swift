@@ -29,9 +29,9 @@ struct LightSwitch {
     case ("off", nil, nil): try await hole.pass(false, to: .lightState)
     case ("toggle", nil, nil): try await hole.update(.lightState) { $0 = !($0 ?? false) }
     case ("level", let text?, nil): try await hole.pass(try level(text), to: .lightLevel)
-    case ("colour", let name?, nil): try group.defaults.set(name, for: .lightColour)
+    case ("colour", let name?, nil): try await group.defaults.set(name, for: .lightColour)
     case ("ping", nil, nil): try await hole.ping(.lightState)
-    case ("clear", nil, nil): try hole.clearAll()
+    case ("clear", nil, nil): try await hole.clearAll()
     case ("choose", let question?, let choice?): try await choose(choice, of: question, in: group)
     case ("even", nil, nil): try await makeEven(in: group)
     default: throw Misuse(description: usage)

@@ -16,7 +16,7 @@ struct AppGroupTests {
     let temporary = try TemporaryGroup()
     for rights in [0o755, 0o750, 0o701, 0o1700] as [mode_t] {
       try #require(chmod(temporary.path, rights) == 0)
-      _ = try Wormhole(group: temporary.make()).pass(1, to: .number)
+      _ = try Wormhole(group: temporary.make()).blocking.pass(1, to: .number)
       #expect(try mode(temporary.path) == rights)
     }
   }

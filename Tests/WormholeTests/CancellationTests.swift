@@ -162,14 +162,78 @@ struct CancellationTests {
     #expect(try await site.hole.message(.number) == 1)
   }
 
+  @Test(arguments: TransitKind.coordinated)
+  func clearingEverythingHasATimeout(_ kind: TransitKind) async throws {
+    let (site, holder) = try await lock(kind)
+    let error = await #expect(throws: WormholeError.self) {
+      try await site.hole.clearAll(timeout: .milliseconds(20))
+    }
+    #expect(error == .timedOut(error?.name ?? ""))
+    kill(holder.processIdentifier, SIGKILL)
+    _ = await holder.end()
+    try await site.hole.clearAll()
+    #expect(try await site.hole.message(.number) == nil)
+  }
+
+  // MARK: - Defaults
+
+  /// Defaults of a group that another thread is changing until the semaphore is signalled.
+  private func hold(_ group: TemporaryGroup) async throws -> DispatchSemaphore {
+    let (defaults, begun, isOver) = (try group.make().defaults, Flag(), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      try? defaults.blocking.transaction { _ in
+        begun.set()
+        isOver.wait()
+      }
+    }
+    await eventually { begun.isSet }
+    return isOver
+  }
+
+  @Test func changingDefaultsHasATimeoutAndReadingDoesNotWait() async throws {
+    let group = try TemporaryGroup()
+    let (defaults, key) = (try group.group.defaults, DefaultsKey("number", default: 1))
+    let isOver = try await hold(group)
+    defer { isOver.signal() }
+    let timeout = Duration.milliseconds(20)
+    for change: @Sendable () async throws -> Void in [
+      { try await defaults.set(2, for: key, timeout: timeout) },
+      { try await defaults.update(key, timeout: timeout) { $0 = 2 } },
+      { try await defaults.transaction(timeout: timeout) { try $0.set(2, for: key) } },
+      { try await defaults.remove(key, timeout: timeout) },
+      { try await defaults.removeAll(timeout: timeout) },
+    ] {
+      let error = await #expect(throws: WormholeError.self) { try await change() }
+      #expect(error == .timedOut("\(group.path)/defaults.sqlite"))
+    }
+    #expect(try await defaults[key] == 1)
+  }
+
+  @Test @MainActor func aSettingThatWaitsForItsTurnDoesNotBlockTheMainActor() async throws {
+    let group = try TemporaryGroup()
+    let isOver = try await hold(group)
+    let number = try ObservedDefault(DefaultsKey("number", default: 1), in: group.group.defaults)
+    let setting = Task {
+      do { try await number.set(2) } catch { Issue.record(error) }
+    }
+    // It has begun, and another writer keeps it from ending.
+    await turn(.main)
+    isOver.signal()
+    await setting.value
+    #expect(number.value == 2)
+    let cancelled = Task { try await number.set(3, timeout: .seconds(600)) }
+    cancelled.cancel()
+    _ = await cancelled.result
+  }
+
   // MARK: - Errors
 
   @Test func bodiesKeepTheirErrors() throws {
     func change(_ hole: Wormhole) throws(WormholeError) {
-      try hole.update(.number) { (value) throws(WormholeError) in throw .cancelled }
+      try hole.blocking.update(.number) { (value) throws(WormholeError) in throw .cancelled }
     }
     func change(_ defaults: SharedDefaults) throws(WormholeError) {
-      try defaults.transaction { (values) throws(WormholeError) in throw .cancelled }
+      try defaults.blocking.transaction { (values) throws(WormholeError) in throw .cancelled }
     }
     let site = try Site(.log)
     #expect(throws: WormholeError.cancelled) { try change(site.hole) }

@@ -85,18 +85,58 @@ struct ConvenienceTests {
     #expect(try await columns() == ["number", "more"])
   }
 
+  @Test func whatBlocksHasAnAsynchronousForm() async throws {
+    let (site, number) = (try Site(.log), DefaultsKey("number", default: 0))
+    let defaults = try site.hole.group.defaults
+    try await defaults.set(1, for: number)
+    try await defaults.update(number) { $0 += 1 }
+    try await defaults.transaction { try $0.set($0[number] + 1, for: number) }
+    #expect(try await defaults[number] == 3)
+    #expect(try await defaults[number, timeout: .seconds(600)] == 3)
+    #expect(try await defaults.keys == ["number"])
+    try await defaults.remove(number)
+    #expect(try await !defaults.contains(number))
+    try await defaults.set(1, for: number)
+    try await defaults.removeAll()
+    #expect(try defaults.blocking.keys.isEmpty)
+
+    try await site.hole.pass(1, to: .number)
+    try await site.hole.remove(.number)
+    #expect(try await site.hole.pass(1, to: .number) == 1)
+  }
+
+  @Test func aDatabaseIsReadAndWrittenWithoutTasks() throws {
+    let database = try makeDatabase().blocking
+    let token = try database.token
+    let count = try database.write { connection in
+      #expect(throws: WormholeError.self) { try database.write { _ in } }
+      try connection.run("INSERT INTO item VALUES(1, 'a')")
+      return try connection.rows("SELECT * FROM item").count
+    }
+    #expect(count == 1)
+    #expect(try database.token > token)
+    #expect(throws: CancellationError.self) {
+      try database.write { connection in
+        try connection.run("DELETE FROM item")
+        throw CancellationError()
+      }
+    }
+    #expect(try database.read { try $0.rows("SELECT value FROM item")[0]["value"] } == "a")
+    #expect(throws: WormholeError.self) { try database.read { try $0.run("DELETE FROM item") } }
+  }
+
   @Test func defaultsKnowWhatIsSet() throws {
     let defaults = try TemporaryGroup().group.defaults
     let keys = ["b", "a", "c"].map { DefaultsKey($0, default: 0) }
-    #expect(try defaults.keys.isEmpty)
-    for key in keys { try defaults.set(0, for: key) }
-    try defaults.remove(keys[2])
-    #expect(try defaults.keys == ["a", "b"])
-    #expect(try defaults.contains(keys[0]))
-    #expect(try !defaults.contains(keys[2]))
-    try defaults.removeAll()
-    #expect(try defaults.keys.isEmpty)
-    #expect(try !defaults.contains(keys[0]))
+    #expect(try defaults.blocking.keys.isEmpty)
+    for key in keys { try defaults.blocking.set(0, for: key) }
+    try defaults.blocking.remove(keys[2])
+    #expect(try defaults.blocking.keys == ["a", "b"])
+    #expect(try defaults.blocking.contains(keys[0]))
+    #expect(try !defaults.blocking.contains(keys[2]))
+    try defaults.blocking.removeAll()
+    #expect(try defaults.blocking.keys.isEmpty)
+    #expect(try !defaults.blocking.contains(keys[0]))
   }
 
   @Test func messagesCanBeCompared() {

@@ -5,7 +5,7 @@ import Wormhole
 struct CursorTests {
   @Test func areListedWithTheirLagAndNeverGoBack() async throws {
     let site = try Site(.log)
-    #expect(try site.hole.cursors(of: .number).isEmpty)
+    #expect(try site.hole.blocking.cursors(of: .number).isEmpty)
     for number in 1...5 { try await site.hole.pass(number, to: .number) }
     for (name, count) in [("b", 2), ("a", 5)] {
       var messages = try site.hole.messages(.number, starting: .cursor(name)).makeAsyncIterator()
@@ -14,7 +14,7 @@ struct CursorTests {
       try first.acknowledge()
     }
     #expect(
-      try site.hole.cursors(of: .number) == [
+      try site.hole.blocking.cursors(of: .number) == [
         Wormhole.Cursor(name: "a", sequence: 5, lag: 0),
         Wormhole.Cursor(name: "b", sequence: 2, lag: 3),
       ])
@@ -25,12 +25,12 @@ struct CursorTests {
     try await site.hole.pass(1, to: .number)
     try await use("place", in: site) {
       #expect(throws: WormholeError.cursorInUse("place")) {
-        try site.hole.removeCursor("place", of: .number)
+        try site.hole.blocking.removeCursor("place", of: .number)
       }
     }
-    try site.hole.removeCursor("place", of: .number)
-    try site.hole.removeCursor("place", of: .number)
-    #expect(try site.hole.cursors(of: .number).isEmpty)
+    try await site.hole.removeCursor("place", of: .number)
+    try site.hole.blocking.removeCursor("place", of: .number)
+    #expect(try site.hole.blocking.cursors(of: .number).isEmpty)
     #expect(!site.files.contains { $0.hasSuffix(".cursor") })
   }
 
@@ -62,8 +62,8 @@ struct CursorTests {
     let site = try Site(kind)
     let error = WormholeError.noCursors(
       name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
-    #expect(throws: error) { try site.hole.cursors(of: .number) }
-    #expect(throws: error) { try site.hole.removeCursor("x", of: .number) }
+    #expect(throws: error) { try site.hole.blocking.cursors(of: .number) }
+    #expect(throws: error) { try site.hole.blocking.removeCursor("x", of: .number) }
     #expect(throws: error) { try site.hole.messages(.number, starting: .cursor("x")) }
     #expect(throws: error) { try site.hole.listen(.number, starting: .cursor("x")) { _ in } }
   }
@@ -92,7 +92,7 @@ struct CursorTests {
 
   @Test func cannotBeOpenedIfTheirPlaceCannotBeStored() throws {
     let site = try Site(.log)
-    try site.hole.pass(1, to: .number)
+    try site.hole.blocking.pass(1, to: .number)
     var messages: Wormhole.Messages<Int>? = try site.hole.messages(
       .number, starting: .cursor("place"))
     withExtendedLifetime(messages) {}

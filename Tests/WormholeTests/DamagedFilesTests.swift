@@ -20,14 +20,14 @@ struct DamagedFilesTests {
   @Test func noMessageIsLostAfterTheGreatestNumber() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
-    try hole.pass(1, to: name)
+    try hole.blocking.pass(1, to: name)
     try ForeignProgram.run("UPDATE records SET number = \(Int64.max)", on: log(group))
     let error = WormholeError.damaged(path: log(group))
-    #expect(throws: error) { try hole.pass(2, to: name) }
-    #expect(throws: error) { try hole.ping(name) }
-    #expect(throws: error) { try hole.clear(name) }
-    #expect(throws: error) { try hole.update(name) { $0 = 2 } }
-    #expect(try hole.message(name) == 1)
+    #expect(throws: error) { try hole.blocking.pass(2, to: name) }
+    #expect(throws: error) { try hole.blocking.ping(name) }
+    #expect(throws: error) { try hole.blocking.clear(name) }
+    #expect(throws: error) { try hole.blocking.update(name) { $0 = 2 } }
+    #expect(try hole.blocking.message(name) == 1)
   }
 
   @Test func recordsBeforeADamagedPageAreRead() async throws {
@@ -49,10 +49,10 @@ struct DamagedFilesTests {
   @Test func namesOfTheWrongLengthAreDamaged() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
-    try hole.pass(1, to: name)
+    try hole.blocking.pass(1, to: name)
     try ForeignProgram.run(
       "UPDATE records SET type = CAST(zeroblob(70000) AS TEXT)", on: log(group))
-    #expect(throws: WormholeError.damaged(path: log(group))) { try hole.message(name) }
+    #expect(throws: WormholeError.damaged(path: log(group))) { try hole.blocking.message(name) }
     let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
     let type = String(repeating: "x", count: 70_000)
     let payload = Wormhole.Payload(codec: "raw", type: type, version: 0, data: Data())
@@ -64,7 +64,7 @@ struct DamagedFilesTests {
   @Test func aCopyOfALogHasNoName() throws {
     let group = try TemporaryGroup()
     let hole = try open(group)
-    try hole.pass(1, to: name)
+    try hole.blocking.pass(1, to: name)
     try ForeignProgram.overwrite(log(group)) { bytes in
       try bytes.write(to: URL(fileURLWithPath: "\(group.path)/wormhole/copy.log"))
       chmod("\(group.path)/wormhole/copy.log", 0o600)
@@ -77,12 +77,12 @@ struct DamagedFilesTests {
   @Test func nothingThatIsSetIsLostAfterTheGreatestNumber() throws {
     let group = try TemporaryGroup()
     let shared = try group.group.defaults
-    try shared.set("a", for: key)
+    try shared.blocking.set("a", for: key)
     try ForeignProgram.run("UPDATE entries SET number = \(Int64.max)", on: defaults(group))
     #expect(throws: WormholeError.damaged(path: defaults(group))) {
-      try shared.set("b", for: DefaultsKey("other", default: ""))
+      try shared.blocking.set("b", for: DefaultsKey("other", default: ""))
     }
-    #expect(try shared[key] == "a")
+    #expect(try shared.blocking[key] == "a")
   }
 
   @Test func anOddRowOfDefaultsHoldsNothingUp() async throws {
@@ -90,24 +90,24 @@ struct DamagedFilesTests {
     let shared = try group.group.defaults
     let odd = DefaultsKey("odd", default: "")
     var changes = try shared.changes().makeAsyncIterator()
-    try shared.set("a", for: key)
-    try shared.set("odd", for: odd)
+    try shared.blocking.set("a", for: key)
+    try shared.blocking.set("odd", for: odd)
     try ForeignProgram.run(
       """
       UPDATE entries SET pid = 'x' WHERE name = 'odd';
       INSERT INTO entries VALUES('worse', x'31', 'text', 1, 1, 1, 1)
       """, on: defaults(group))
     let another = DefaultsKey("another", default: "")
-    try shared.set("b", for: another)
+    try shared.blocking.set("b", for: another)
     #expect(try await changes.next()?.name == "key")
     await #expect(throws: WormholeError.damaged(path: defaults(group))) {
       try await changes.next()
     }
     #expect(try await changes.next()?.name == "another")
-    #expect(throws: WormholeError.damaged(path: defaults(group))) { try shared[odd] }
-    try shared.set("whole", for: odd)
-    #expect(try shared[odd] == "whole")
-    #expect(try shared[another] == "b")
+    #expect(throws: WormholeError.damaged(path: defaults(group))) { try shared.blocking[odd] }
+    try shared.blocking.set("whole", for: odd)
+    #expect(try shared.blocking[odd] == "whole")
+    #expect(try shared.blocking[another] == "b")
   }
 
   // MARK: - Databases
@@ -132,9 +132,13 @@ struct DamagedFilesTests {
   ])
   func aLogWithAForeignSchemaIsRefused(statements: String) throws {
     let group = try TemporaryGroup()
-    try open(group).pass(1, to: name)
+    try open(group).blocking.pass(1, to: name)
     try ForeignProgram.run(statements, on: log(group))
-    #expect(throws: WormholeError.foreign(path: log(group))) { try open(group).pass(2, to: name) }
-    #expect(throws: WormholeError.foreign(path: log(group))) { try open(group).message(name) }
+    #expect(throws: WormholeError.foreign(path: log(group))) {
+      try open(group).blocking.pass(2, to: name)
+    }
+    #expect(throws: WormholeError.foreign(path: log(group))) {
+      try open(group).blocking.message(name)
+    }
   }
 }

@@ -17,9 +17,9 @@ struct DefaultsHandlerTests {
       values.append(try? change.value)
     }
     await eventually { values.entries == [0] }
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     await eventually { values.entries == [0, 1] }
-    try defaults.remove(.count)
+    try defaults.blocking.remove(.count)
     await eventually { values.entries == [0, 1, 0] }
     observation.cancel()
   }
@@ -29,13 +29,13 @@ struct DefaultsHandlerTests {
     let defaults = try group.group.defaults
     var calls = 0
     let observation = try defaults.observe(.count) { _ in calls += 1 }
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     observation.cancel()
     await turn(.main)
     await turn(.main)
     #expect(calls <= 1)
     let before = calls
-    try defaults.set(2, for: .count)
+    try defaults.blocking.set(2, for: .count)
     await turn(.main)
     await turn(.main)
     #expect(calls == before)
@@ -52,7 +52,7 @@ struct DefaultsHandlerTests {
     let observation = try defaults.observe(.count, on: counter) { counter, change in
       counter.add((try? change.value) ?? -1)
     }
-    try defaults.set(7, for: .count)
+    try defaults.blocking.set(7, for: .count)
     await eventually { await counter.values.last == 7 }
     observation.cancel()
   }
@@ -66,7 +66,7 @@ struct DefaultsHandlerTests {
       values.append((try? change.value) ?? -1)
       running.append(false)
     }
-    for number in 1...100 { try defaults.set(number, for: .count) }
+    for number in 1...100 { try defaults.blocking.set(number, for: .count) }
     await eventually { values.entries.last == 100 && running.entries.last == false }
     #expect(running.entries == values.entries.flatMap { _ in [true, false] })
     #expect(values.entries == Array(Set(values.entries)).sorted())
@@ -85,10 +85,10 @@ struct DefaultsHandlerTests {
       }
     }
     await eventually { results.entries == ["0"] }
-    try defaults.set("x", for: DefaultsKey("count", default: ""))
+    try defaults.blocking.set("x", for: DefaultsKey("count", default: ""))
     await eventually { results.entries.count == 2 }
     #expect(results.entries.last?.contains("count") == true)
-    try defaults.set(3, for: .count)
+    try defaults.blocking.set(3, for: .count)
     await eventually { results.entries.last == "3" }
     observation.cancel()
   }
@@ -96,7 +96,7 @@ struct DefaultsHandlerTests {
   @Test @MainActor func whatCanBeReadAgainIsReported() async throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     let values = Log<Int?>()
     let observation = try defaults.observe(.count, initial: false) { change in
       values.append(try? change.value)
@@ -137,16 +137,16 @@ struct DefaultsHandlerTests {
     } onChange: {
       changes.append(true)
     }
-    try other.set(5, for: .count)
+    try other.blocking.set(5, for: .count)
     await eventually { await count.value == 5 }
     #expect(changes.entries == [true])
-    try count.set(6)
+    try await count.set(6)
     #expect(count.value == 6)
-    #expect(try other[.count] == 6)
-    try other.set("x", for: DefaultsKey("count", default: ""))
+    #expect(try other.blocking[.count] == 6)
+    try other.blocking.set("x", for: DefaultsKey("count", default: ""))
     await eventually { await count.error != nil }
     #expect(count.value == 6)
-    try other.remove(.count)
+    try other.blocking.remove(.count)
     await eventually { await MainActor.run { count.error == nil && count.value == 0 } }
   }
 

@@ -60,11 +60,11 @@ struct ErrorTests {
     struct Other: Codable, Sendable { var level: String, name: String }
     let site = try Site()
     let (lamp, text) = (MessageName<Lamp>("lamp", type: "l"), MessageName<Other>("lamp", type: "l"))
-    try site.hole.pass(Other(level: "x", name: ""), to: text)
-    let wrong = expect(.decoding) { try site.hole.message(lamp) }
+    try site.hole.blocking.pass(Other(level: "x", name: ""), to: text)
+    let wrong = expect(.decoding) { try site.hole.blocking.message(lamp) }
     #expect(wrong?.reason?.hasPrefix("lamp: level: ") == true)
-    try site.hole.pass(Lamp(level: 1), to: lamp)
-    let missing = try #require(expect(.decoding) { try site.hole.message(text) })
+    try site.hole.blocking.pass(Lamp(level: 1), to: lamp)
+    let missing = try #require(expect(.decoding) { try site.hole.blocking.message(text) })
     for error in [wrong, missing] { #expect(error?.description.contains("(") == false) }
   }
 

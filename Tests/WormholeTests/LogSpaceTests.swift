@@ -25,17 +25,17 @@ struct LogSpaceTests {
 
   @Test func aClearingGivesTheSpaceBack() throws {
     let site = try Site(.log)
-    for _ in 1...300 { try site.hole.pass(bytes, to: .bytes) }
+    for _ in 1...300 { try site.hole.blocking.pass(bytes, to: .bytes) }
     #expect(size(site) > 3_000_000)
-    try site.hole.clear(.bytes)
+    try site.hole.blocking.clear(.bytes)
     #expect(size(site) < 100_000)
-    #expect(try site.hole.pass(bytes, to: .bytes) == 302)
+    #expect(try site.hole.blocking.pass(bytes, to: .bytes) == 302)
   }
 
   @Test func anUpdateThatLeavesNothingGivesTheSpaceBack() throws {
     let site = try Site(.log)
-    for _ in 1...300 { try site.hole.pass(bytes, to: .bytes) }
-    try site.hole.update(.bytes) { $0 = nil }
+    for _ in 1...300 { try site.hole.blocking.pass(bytes, to: .bytes) }
+    try site.hole.blocking.update(.bytes) { $0 = nil }
     #expect(size(site) < 100_000)
   }
 
@@ -43,23 +43,23 @@ struct LogSpaceTests {
     let site = try Site()
     let name = MessageName<Data>("org.example.bytes", transit: .log(bytes: 1 << 20))
     for number in 1...500 {
-      try site.hole.pass(bytes + [UInt8(number & 255)], to: name)
+      try site.hole.blocking.pass(bytes + [UInt8(number & 255)], to: name)
       guard number > 150, number.isMultiple(of: 7) || number == 500 else { continue }
-      let kept = try site.hole.history(name)
+      let kept = try site.hole.blocking.history(name)
       #expect((80...110).contains(kept.count))
       #expect(kept.map(\.sequence) == Array(UInt64(number - kept.count + 1)...UInt64(number)))
     }
-    #expect(try site.hole.message(name) == bytes + [UInt8(500 & 255)])
+    #expect(try site.hole.blocking.message(name) == bytes + [UInt8(500 & 255)])
   }
 
   @Test func theNewestMessageStaysWhateverItsSize() throws {
     let site = try Site()
     let name = MessageName<Data>("org.example.bytes", transit: .log(bytes: 1))
     let large = Data(repeating: 1, count: 1 << 20)
-    for _ in 1...2 { try site.hole.pass(large, to: name) }
-    for _ in 1...3 { try site.hole.ping(name) }
-    #expect(try site.hole.message(name) == large)
-    #expect(try site.hole.history(name).map(\.sequence) == [2])
+    for _ in 1...2 { try site.hole.blocking.pass(large, to: name) }
+    for _ in 1...3 { try site.hole.blocking.ping(name) }
+    #expect(try site.hole.blocking.message(name) == large)
+    #expect(try site.hole.blocking.history(name).map(\.sequence) == [2])
   }
 
   @Test func transitsWithOtherBytesAreToldApart() {

@@ -46,7 +46,7 @@ struct MailboxRaceTests {
     let observation = try hole.listen(.number, starting: .new, on: .queue(queue)) { [weak hole] _ in
       calls.increase()
       // There is something new whenever a call ends.
-      for _ in 1...2 { _ = try? hole?.ping(.number) }
+      for _ in 1...2 { _ = try? hole?.blocking.ping(.number) }
     }
     let writer = Writer(hole, to: .number)
     for _ in 1...5 {

@@ -42,7 +42,7 @@ struct MessageFileTests {
     for _ in 1...9 { try await hole.pass(8, to: .other) }
     try damage.apply(path)
 
-    let error = expect(damage.kind) { try hole.message(.number) }
+    let error = expect(damage.kind) { try hole.blocking.message(.number) }
     #expect(error?.path == path || damage.kind ~= .tooLarge)
     #expect(try await hole.history(.number).map(\.error) == [error])
     let log = Log<Wormhole.Message<Int>>()
@@ -56,14 +56,14 @@ struct MessageFileTests {
     await eventually { log.texts.last == "ping" }
     guard damage.testDescription != "a directory" else {
       #expect(throws: WormholeError.system(code: EISDIR, path: path)) {
-        try hole.pass(9, to: .number)
+        try hole.blocking.pass(9, to: .number)
       }
       return
     }
     try await hole.pass(9, to: .number)
     await eventually { log.values == [9] }
     #expect(try await hole.message(.number) == 9)
-    try hole.clearAll()
+    try hole.blocking.clearAll()
     #expect(site.files.allSatisfy { $0.hasSuffix(".mailbox") })
   }
 
@@ -75,7 +75,7 @@ struct MessageFileTests {
     for number in 1...20 {
       try edit(path) { $0 = Data("text".utf8) }
       let log = Log<Wormhole.Message<Int>>()
-      let writer = Task.detached { try site.hole.pass(number, to: .number) }
+      let writer = Task.detached { try site.hole.blocking.pass(number, to: .number) }
       try site.hole.record(in: log, on: .thread, starting: .last)
       _ = try await writer.value
       await eventually("\(number) is not heard") { log.values == [number] }
@@ -86,24 +86,24 @@ struct MessageFileTests {
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
   func isForeignWhenSomebodyElseWroteIt() throws {
     let site = try Site()
-    try site.hole.pass(7, to: .number)
+    try site.hole.blocking.pass(7, to: .number)
     let path = try site.messageFile()
     try #require(chown(path, 12345, 12345) == 0)
-    #expect(throws: WormholeError.foreign(path: path)) { try site.hole.message(.number) }
-    try site.hole.pass(8, to: .number)
-    #expect(try site.hole.message(.number) == 8)
+    #expect(throws: WormholeError.foreign(path: path)) { try site.hole.blocking.message(.number) }
+    try site.hole.blocking.pass(8, to: .number)
+    #expect(try site.hole.blocking.message(.number) == 8)
   }
 
   @Test func isKnownToBeWrongAtEveryLengthAndInEveryByte() throws {
     let site = try Site()
-    try site.hole.pass(Data(0..<200), to: .bytes)
+    try site.hole.blocking.pass(Data(0..<200), to: .bytes)
     let path = try site.messageFile()
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
     for place in 0..<whole.count {
       try edit(path) { $0 = whole.prefix(place) }
       let expected = place < 8 ? WormholeError.foreign(path: path) : .damaged(path: path)
       #expect(throws: expected, "\(place) of \(whole.count) bytes") {
-        try site.hole.message(.bytes)
+        try site.hole.blocking.message(.bytes)
       }
       let bit = Int.random(in: 0..<8)
       try edit(path) {
@@ -111,72 +111,72 @@ struct MessageFileTests {
         $0[place] ^= 1 << bit
       }
       #expect(throws: WormholeError.self, "bit \(bit) of byte \(place)") {
-        try site.hole.message(.bytes)
+        try site.hole.blocking.message(.bytes)
       }
     }
     try edit(path) { $0 = whole }
-    #expect(try site.hole.message(.bytes) == Data(0..<200))
+    #expect(try site.hole.blocking.message(.bytes) == Data(0..<200))
   }
 
   @Test func isKnownToBeWrongAnywhereInAMebibyte() throws {
     let (site, count) = (try Site(), 1 << 20)
-    try site.hole.pass(Data(count: count), to: .bytes)
+    try site.hole.blocking.pass(Data(count: count), to: .bytes)
     let path = try site.messageFile()
     for offset in [0, 1, 63, 64, 65_535, count - 1] {
       try edit(path) { $0[$0.count - 1 - offset] ^= 0x10 }
-      #expect(throws: WormholeError.damaged(path: path)) { try site.hole.message(.bytes) }
+      #expect(throws: WormholeError.damaged(path: path)) { try site.hole.blocking.message(.bytes) }
       try edit(path) { $0[$0.count - 1 - offset] ^= 0x10 }
     }
-    #expect(try site.hole.message(.bytes) == Data(count: count))
+    #expect(try site.hole.blocking.message(.bytes) == Data(count: count))
   }
 
   @Test(arguments: TransitKind.kinds)
   func saysWhichCodecTypeOrVersionWasMeant(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let text = "org.example.number"
-    try site.hole.pass(7, to: MessageName<Int>(text, version: 2))
+    try site.hole.blocking.pass(7, to: MessageName<Int>(text, version: 2))
     #expect(throws: WormholeError.codecMismatch(name: text, expected: "plist", found: "json")) {
-      try site.hole.message(MessageName<Int>(text, codec: .propertyList, version: 2))
+      try site.hole.blocking.message(MessageName<Int>(text, codec: .propertyList, version: 2))
     }
     #expect(throws: WormholeError.typeMismatch(name: text, expected: "String", found: "Int")) {
-      try site.hole.message(MessageName<String>(text, version: 2))
+      try site.hole.blocking.message(MessageName<String>(text, version: 2))
     }
     #expect(throws: WormholeError.versionMismatch(name: text, expected: 1, found: 2)) {
-      try site.hole.message(.number)
+      try site.hole.blocking.message(.number)
     }
     #expect(throws: WormholeError.self) {
-      try site.hole.message(MessageName<String>(text, type: "Int", version: 2))
+      try site.hole.blocking.message(MessageName<String>(text, type: "Int", version: 2))
     }
     #expect(
-      try site.hole.history(.number).map(\.error) == [
+      try site.hole.blocking.history(.number).map(\.error) == [
         .versionMismatch(name: text, expected: 1, found: 2)
       ])
-    #expect(try site.hole.message(MessageName<Int>(text, version: 2)) == 7)
+    #expect(try site.hole.blocking.message(MessageName<Int>(text, version: 2)) == 7)
   }
 
   @Test func staysWhatItWasForThoseWhoHaveReadIt() throws {
     let site = try Site()
     let count = 1 << 20
-    try site.hole.pass(Data(repeating: 1, count: count), to: .bytes)
+    try site.hole.blocking.pass(Data(repeating: 1, count: count), to: .bytes)
     let data = try #require(try site.hole.message(.bytes))
     for byte in 2...5 as ClosedRange<UInt8> {
-      try site.hole.pass(Data(repeating: byte, count: count), to: .bytes)
+      try site.hole.blocking.pass(Data(repeating: byte, count: count), to: .bytes)
     }
-    try site.hole.clear(.bytes)
+    try site.hole.blocking.clear(.bytes)
     #expect(data == Data(repeating: 1, count: count))
   }
 
   @Test func countsNoStrayFileAsAMessage() throws {
     let site = try Site()
-    try site.hole.pass(7, to: .number)
+    try site.hole.blocking.pass(7, to: .number)
     let path = try site.messageFile()
     for name in ["x.message.new", "org.example.other.message.new", "x.messages", "copy.message"] {
       try FileManager.default.copyItem(atPath: path, toPath: "\(site.path)/\(name)")
     }
     #expect(try FileTransit().names(in: site.hole.directory) == ["org.example.number"])
-    #expect(try site.hole.message(.other) == nil)
-    try site.hole.pass(8, to: .other)
-    #expect(try site.hole.message(.other) == 8)
+    #expect(try site.hole.blocking.message(.other) == nil)
+    try site.hole.blocking.pass(8, to: .other)
+    #expect(try site.hole.blocking.message(.other) == 8)
   }
 
   // MARK: - Numbers
@@ -207,9 +207,9 @@ struct MessageFileTests {
     case "directory": try #require(mkdir(path, 0o700) == 0)
     default: try #require(symlink("/tmp/nowhere", path) == 0)
     }
-    #expect(throws: WormholeError.self) { try site.hole.pass(1, to: .number) }
-    #expect(try site.hole.message(.number) == nil)
-    #expect(try site.hole.pass(1, to: .other) == 1)
+    #expect(throws: WormholeError.self) { try site.hole.blocking.pass(1, to: .number) }
+    #expect(try site.hole.blocking.message(.number) == nil)
+    #expect(try site.hole.blocking.pass(1, to: .other) == 1)
     #expect(access("/tmp/nowhere", F_OK) != 0)
   }
 
@@ -222,9 +222,9 @@ struct MessageFileTests {
       codec: "json", type: "Int", name: "org.example.number")
     try Data(try header.encoded() + "7".utf8).write(to: URL(fileURLWithPath: "\(path).message"))
     #expect(throws: WormholeError.damaged(path: "\(path).mailbox")) {
-      try site.hole.pass(8, to: .number)
+      try site.hole.blocking.pass(8, to: .number)
     }
-    #expect(try site.hole.message(.number) == 7)
+    #expect(try site.hole.blocking.message(.number) == 7)
   }
 
   // MARK: - Locks

@@ -15,11 +15,11 @@ struct MixedTransitTests {
   func aNameIsNotReadOrWrittenThroughAnotherTransit(startsAsLog: Bool) throws {
     let site = try Site()
     let (used, other) = startsAsLog ? (asLog, asFile) : (asFile, asLog)
-    try site.hole.pass(1, to: used)
-    #expect(performing: { try site.hole.message(other) }, throws: isOtherTransit)
-    #expect(performing: { try site.hole.pass(2, to: other) }, throws: isOtherTransit)
+    try site.hole.blocking.pass(1, to: used)
+    #expect(performing: { try site.hole.blocking.message(other) }, throws: isOtherTransit)
+    #expect(performing: { try site.hole.blocking.pass(2, to: other) }, throws: isOtherTransit)
     #expect(performing: { _ = try site.hole.messages(other) }, throws: isOtherTransit)
-    #expect(try site.hole.message(used) == 1)
+    #expect(try site.hole.blocking.message(used) == 1)
   }
 
   @Test func aListenerLearnsThatAnotherTransitIsUsed() async throws {

@@ -14,7 +14,7 @@ struct RemovalTests {
       for name in [.number, other] { try await site.hole.pass(1, to: name) }
       let files = Set(site.files.filter { $0.contains("other") })
       if kind.keepsAll { try await RemovalTests.useCursor(in: site) }
-      try site.hole.remove(.number)
+      try site.hole.blocking.remove(.number)
       #expect(Set(site.files) == files)
       #expect(try await site.hole.message(.number) == nil)
       #expect(try await site.hole.message(other) == 1)
@@ -35,7 +35,7 @@ struct RemovalTests {
     let log = try site.hear(.number, starting: .last, on: .queue(queue))
     for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
-    try site.hole.remove(.number)
+    try site.hole.blocking.remove(.number)
     try await site.hole.pass(4, to: .number)
     await eventually { log.values.last == 4 }
   }
@@ -43,21 +43,21 @@ struct RemovalTests {
   @Test func aNameMayTakeAnotherTransitAfterwards() throws {
     let site = try Site()
     let asLog = MessageName<Int>("org.example.number", transit: .log)
-    try site.hole.pass(1, to: asLog)
-    #expect(throws: WormholeError.self) { try site.hole.pass(2, to: .number) }
-    try site.hole.remove(.number)
-    try site.hole.pass(2, to: .number)
-    #expect(try site.hole.message(.number) == 2)
+    try site.hole.blocking.pass(1, to: asLog)
+    #expect(throws: WormholeError.self) { try site.hole.blocking.pass(2, to: .number) }
+    try site.hole.blocking.remove(.number)
+    try site.hole.blocking.pass(2, to: .number)
+    #expect(try site.hole.blocking.message(.number) == 2)
   }
 
   @Test func repairsALogThatIsDamaged() throws {
     let site = try Site(.log)
-    try site.hole.pass(1, to: .number)
+    try site.hole.blocking.pass(1, to: .number)
     let path = "\(site.path)/org.example.number.log"
     ForeignProgram.remove(path)
     try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(throws: WormholeError.self) { try site.makeOther().pass(2, to: .number) }
-    try site.makeOther().remove(.number)
-    #expect(try site.makeOther().pass(3, to: .number) == 1)
+    #expect(throws: WormholeError.self) { try site.makeOther().blocking.pass(2, to: .number) }
+    try site.makeOther().blocking.remove(.number)
+    #expect(try site.makeOther().blocking.pass(3, to: .number) == 1)
   }
 }

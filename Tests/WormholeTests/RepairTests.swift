@@ -15,27 +15,27 @@ struct RepairTests {
   @Test func defaultsThatAreDamagedCanBeReset() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
-    try defaults.set(1, for: key)
+    try defaults.blocking.set(1, for: key)
     let path = "\(group.path)/defaults.sqlite"
     ForeignProgram.remove(path)
     try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
     #expect(throws: WormholeError.foreign(path: path)) { try group.make().defaults }
     try group.make().resetDefaults()
-    #expect(try defaults[key] == 0)
-    try defaults.set(2, for: key)
-    #expect(try group.make().defaults[key] == 2)
+    #expect(try defaults.blocking[key] == 0)
+    try defaults.blocking.set(2, for: key)
+    #expect(try group.make().defaults.blocking[key] == 2)
   }
 
   @Test func whoListensIsToldOfAReset() async throws {
     let group = try TemporaryGroup()
-    try group.group.defaults.set(1, for: key)
+    try group.group.defaults.blocking.set(1, for: key)
     var changes = try group.group.defaults.changes(of: key).makeAsyncIterator()
     #expect(try await changes.next()?.value == 1)
     try group.group.resetDefaults()
     let reset = try await changes.next()
     #expect(try reset?.value == 0)
     #expect(reset?.isRemoved == true)
-    try group.group.defaults.set(3, for: key)
+    try group.group.defaults.blocking.set(3, for: key)
     #expect(try await changes.next()?.value == 3)
   }
 
@@ -105,17 +105,17 @@ struct RepairTests {
   @Test func clearingAllNamesWhatItCouldNotClear() throws {
     let site = try Site(.log)
     let names = (1...3).map { MessageName<Int>("org.example.\($0)") }
-    for name in names { try site.hole.pass(1, to: name) }
+    for name in names { try site.hole.blocking.pass(1, to: name) }
     let path = "\(site.path)/org.example.2.log"
     try ForeignProgram.overwrite(path) { bytes in
       bytes.replaceSubrange(1024..., with: Data(repeating: 0xff, count: bytes.count - 1024))
     }
     let other = try site.makeOther()
     #expect(throws: WormholeError.notCleared(["org.example.2": .damaged(path: path)])) {
-      try other.clearAll()
+      try other.blocking.clearAll()
     }
-    for name in [names[0], names[2]] { #expect(try other.message(name) == nil) }
-    try other.remove(names[1])
-    try other.clearAll()
+    for name in [names[0], names[2]] { #expect(try other.blocking.message(name) == nil) }
+    try other.blocking.remove(names[1])
+    try other.blocking.clearAll()
   }
 }

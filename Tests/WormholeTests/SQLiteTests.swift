@@ -96,7 +96,7 @@ struct SQLiteTests {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
-    try group.group.defaults.set(1, for: DefaultsKey("key", default: 0))
+    try group.group.defaults.blocking.set(1, for: DefaultsKey("key", default: 0))
     let files = try FileManager.default.contentsOfDirectory(atPath: group.path)
     #expect(files.contains("items") && files.contains("defaults.sqlite"))
     for file in files {
@@ -129,12 +129,12 @@ struct SQLiteTests {
     let group = try TemporaryGroup()
     let database = try group.group.database("items", migrations: schema)
     let key = DefaultsKey("key", default: 0)
-    try group.group.defaults.set(1, for: key)
+    try group.group.defaults.blocking.set(1, for: key)
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
     try FileManager.default.removeItem(atPath: group.path)
-    #expect(try group.group.defaults[key] == 0)
-    try group.group.defaults.set(2, for: key)
-    #expect(try group.group.defaults[key] == 2)
+    #expect(try group.group.defaults.blocking[key] == 0)
+    try group.group.defaults.blocking.set(2, for: key)
+    #expect(try group.group.defaults.blocking[key] == 2)
     let count = try await database.read { try $0.rows("SELECT * FROM item").count }
     #expect(count == 0)
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }

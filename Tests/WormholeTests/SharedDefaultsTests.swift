@@ -14,11 +14,11 @@ struct SharedDefaultsTests {
   @Test func whatIsSetIsThereForEveryProcessUntilItIsRemoved() throws {
     let group = try TemporaryGroup()
     let (defaults, other) = (try group.group.defaults, try group.make().defaults)
-    #expect(try defaults[.theme] == "light")
-    try defaults.set("dark", for: .theme)
-    #expect(try [defaults[.theme], other[.theme]] == ["dark", "dark"])
-    try other.remove(.theme)
-    #expect(try defaults[.theme] == "light")
+    #expect(try defaults.blocking[.theme] == "light")
+    try defaults.blocking.set("dark", for: .theme)
+    #expect(try [defaults.blocking[.theme], other.blocking[.theme]] == ["dark", "dark"])
+    try other.blocking.remove(.theme)
+    #expect(try defaults.blocking[.theme] == "light")
   }
 
   @Test func aGroupHasOneObject() throws {
@@ -29,81 +29,81 @@ struct SharedDefaultsTests {
   @Test func anyCodableValueCanBeKept() throws {
     let defaults = try TemporaryGroup().group.defaults
     let maybe = DefaultsKey<Int?>("maybe", default: 1)
-    try defaults.set(nil, for: maybe)
-    #expect(try defaults[maybe] == nil)
+    try defaults.blocking.set(nil, for: maybe)
+    #expect(try defaults.blocking[maybe] == nil)
     let table = DefaultsKey<[String: [Date]]>("table", default: [:])
     let value = ["虫洞\u{0}'\"": [Date(timeIntervalSince1970: 0.5)]]
-    try defaults.set(value, for: table)
-    #expect(try defaults[table] == value)
+    try defaults.blocking.set(value, for: table)
+    #expect(try defaults.blocking[table] == value)
   }
 
   @Test func aValueOfAnotherTypeIsAnError() throws {
     let defaults = try TemporaryGroup().group.defaults
-    try defaults.set("dark", for: .theme)
+    try defaults.blocking.set("dark", for: .theme)
     let key = DefaultsKey("theme", default: 1)
-    expect(.decoding) { try defaults[key] }
+    expect(.decoding) { try defaults.blocking[key] }
   }
 
   @Test func whatCannotBeEncodedIsAnError() throws {
     let defaults = try TemporaryGroup().group.defaults
     #expect(throws: WormholeError.self) {
-      try defaults.set(.nan, for: DefaultsKey<Double>("number", default: 0))
+      try defaults.blocking.set(.nan, for: DefaultsKey<Double>("number", default: 0))
     }
     #expect(throws: WormholeError.invalidIdentifier) {
-      try defaults.set(1, for: DefaultsKey("", default: 0))
+      try defaults.blocking.set(1, for: DefaultsKey("", default: 0))
     }
   }
 
   @Test func aTransactionThatThrowsChangesNothing() throws {
     let defaults = try TemporaryGroup().group.defaults
     #expect(throws: CancellationError.self) {
-      try defaults.transaction { values in
+      try defaults.blocking.transaction { values in
         try values.set("dark", for: .theme)
         #expect(try values[.theme] == "dark")
         throw CancellationError()
       }
     }
-    #expect(try defaults[.theme] == "light")
+    #expect(try defaults.blocking[.theme] == "light")
   }
 
   @Test func nothingIsSetAfterARollback() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     // The connections are already open: a file with such a trigger would be refused.
-    #expect(try defaults[.count] == 1)
+    #expect(try defaults.blocking[.count] == 1)
     try ForeignProgram.run(
       """
       CREATE TRIGGER full BEFORE INSERT ON entries WHEN NEW.name = 'theme'
       BEGIN SELECT RAISE(ROLLBACK, 'full'); END
       """, on: "\(group.path)/defaults.sqlite")
     #expect(throws: WormholeError.self) {
-      try defaults.transaction { values in
+      try defaults.blocking.transaction { values in
         try values.set(2, for: .count)
         try? values.set("dark", for: .theme)
         try? values.set(3, for: .count)
       }
     }
-    #expect(try defaults[.count] == 1)
+    #expect(try defaults.blocking[.count] == 1)
   }
 
   @Test func keysThatLookAlikeDiffer() throws {
     let defaults = try TemporaryGroup().group.defaults
     let keys = ["\u{e9}", "e\u{301}"].map { DefaultsKey($0, default: 0) }
     #expect(Set(keys).count == 2)
-    for (value, key) in keys.enumerated() { try defaults.set(value, for: key) }
-    #expect(try keys.map { try defaults[$0] } == [0, 1])
+    for (value, key) in keys.enumerated() { try defaults.blocking.set(value, for: key) }
+    #expect(try keys.map { try defaults.blocking[$0] } == [0, 1])
   }
 
   @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     var changes = try defaults.changes().makeAsyncIterator()
     var counts = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
     ForeignProgram.remove("\(group.path)/defaults.sqlite")
-    try defaults.set(2, for: .count)
-    try defaults.set("dark", for: .theme)
+    try defaults.blocking.set(2, for: .count)
+    try defaults.blocking.set("dark", for: .theme)
     #expect(try await changes.next()?.name == "count")
     #expect(try await changes.next()?.name == "theme")
     #expect(try await counts.next()?.value == 2)
@@ -112,14 +112,14 @@ struct SharedDefaultsTests {
   @Test func aChangeInsideATransactionByOtherMeansIsRefused() throws {
     let group = try TemporaryGroup()
     let defaults = try group.group.defaults
-    try defaults.transaction { values in
+    try defaults.blocking.transaction { values in
       try values.set("dark", for: .theme)
-      #expect(try defaults[.theme] == "light")
+      #expect(try defaults.blocking[.theme] == "light")
       #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
-        try defaults.set("red", for: .theme)
+        try defaults.blocking.set("red", for: .theme)
       }
     }
-    #expect(try defaults[.theme] == "dark")
+    #expect(try defaults.blocking[.theme] == "dark")
   }
 
   @Test func processesThatAddAtTheSameTimeLoseNothing() async throws {
@@ -127,16 +127,16 @@ struct SharedDefaultsTests {
     let programs = try (0..<4).map { try group.peer("defaults-add", "key-\($0)", "1000") }
     for program in programs { await program.waitForSuccess() }
     let defaults = try group.group.defaults
-    #expect(try defaults[DefaultsKey("sum", default: 0)] == 4000)
+    #expect(try defaults.blocking[DefaultsKey("sum", default: 0)] == 4000)
     for index in 0..<4 {
-      #expect(try defaults[DefaultsKey("key-\(index)", default: 0)] == 1000)
+      #expect(try defaults.blocking[DefaultsKey("key-\(index)", default: 0)] == 1000)
     }
   }
 
   @Test func changesByAnotherProcessAreSeen() async throws {
     let bus = try PrivateBus(.usual)
     let group = try TemporaryGroup(bus)
-    try group.group.defaults.set(1, for: .count)
+    try group.group.defaults.blocking.set(1, for: .count)
     var changes = try group.group.defaults.changes(of: .count).makeAsyncIterator()
     var all = try group.group.defaults.changes().makeAsyncIterator()
     #expect(try await changes.next()?.value == 1)
@@ -157,9 +157,9 @@ struct SharedDefaultsTests {
 
   @Test func changesBeforeTheIterationAreNotMissed() async throws {
     let defaults = try TemporaryGroup().group.defaults
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     let changes = try defaults.changes(of: .count, initial: false)
-    for number in 2...9 { try defaults.set(number, for: .count) }
+    for number in 2...9 { try defaults.blocking.set(number, for: .count) }
     for _ in 1...2 {
       var iterator = changes.makeAsyncIterator()
       #expect(try await iterator.next()?.value == 9)
@@ -169,10 +169,10 @@ struct SharedDefaultsTests {
   @Test func anUnreadableChangeDoesNotEndTheSequence() async throws {
     let defaults = try TemporaryGroup().group.defaults
     var changes = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
-    try defaults.set("x", for: DefaultsKey("count", default: ""))
+    try defaults.blocking.set("x", for: DefaultsKey("count", default: ""))
     let change = try #require(try await changes.next())
     #expect(throws: WormholeError.self) { try change.value }
-    try defaults.set(3, for: .count)
+    try defaults.blocking.set(3, for: .count)
     #expect(try await changes.next()?.value == 3)
   }
 
@@ -180,15 +180,15 @@ struct SharedDefaultsTests {
     // The change notifications of other tests' groups have another name.
     let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults
-    try defaults.set(1, for: .count)
+    try defaults.blocking.set(1, for: .count)
     let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
     let recorder = Recorder()
     let center = group.group.center
     let observation = try center.observe(changeName, on: .direct) { recorder.record($0) }
-    try defaults.set(1, for: .count)
-    try defaults.remove(.theme)
-    try defaults.transaction { _ = try $0[.count] }
-    try defaults.transaction { values in
+    try defaults.blocking.set(1, for: .count)
+    try defaults.blocking.remove(.theme)
+    try defaults.blocking.transaction { _ = try $0[.count] }
+    try defaults.blocking.transaction { values in
       try values.set(2, for: .count)
       try values.set("dark", for: .theme)
     }

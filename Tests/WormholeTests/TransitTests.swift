@@ -33,10 +33,10 @@ struct TransitTests {
   func refusesANameThatIsEmpty(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let name: MessageName<Int> = ""
-    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.pass(1, to: name) }
-    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.ping(name) }
-    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.message(name) }
-    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.clear(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.blocking.pass(1, to: name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.blocking.ping(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.blocking.message(name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try site.hole.blocking.clear(name) }
     #expect(throws: WormholeError.invalidIdentifier) {
       try site.hole.listen(name, starting: .new) { _ in }
     }
@@ -47,15 +47,15 @@ struct TransitTests {
   @Test(arguments: TransitKind.allCases)
   func removesTheMessageOfOneNameOrOfAll(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    for name in names { try site.hole.pass(1, to: name) }
-    try site.hole.ping("pinged" as MessageName<Int>)
-    try site.hole.clear(.number)
-    #expect(try names.map { try site.hole.message($0) } == [nil, 1, 1])
+    for name in names { try site.hole.blocking.pass(1, to: name) }
+    try site.hole.blocking.ping("pinged" as MessageName<Int>)
+    try site.hole.blocking.clear(.number)
+    #expect(try names.map { try site.hole.blocking.message($0) } == [nil, 1, 1])
     #expect(!site.files.contains { $0 == "org.example.number.message" })
     let stored = try kind.transit.names(in: site.hole.directory)
     #expect(stored.sorted() == ["org.example.other", "org.example.third"])
-    try site.hole.clearAll()
-    #expect(try names.map { try site.hole.message($0) } == [nil, nil, nil])
+    try site.hole.blocking.clearAll()
+    #expect(try names.map { try site.hole.blocking.message($0) } == [nil, nil, nil])
     #expect(!site.files.contains { $0.hasSuffix(".message") })
     #expect(try kind.transit.names(in: site.hole.directory) == [])
   }
@@ -119,7 +119,7 @@ struct TransitTests {
     let site = try Site(kind)
     let isCoordinated = kind.keepsAll || kind == .coordinatedFile
     let result = Result { () throws(WormholeError) in
-      try site.hole.update(.number) { $0 = 1 }
+      try site.hole.blocking.update(.number) { $0 = 1 }
     }
     switch result {
     case .success: #expect(isCoordinated)
@@ -128,17 +128,17 @@ struct TransitTests {
         name: MessageName<Int>.number.rawValue, transit: kind.transit.identifier)
       #expect(!isCoordinated && error == expected)
     }
-    #expect(try site.hole.message(.number) == (isCoordinated ? 1 : nil))
+    #expect(try site.hole.blocking.message(.number) == (isCoordinated ? 1 : nil))
   }
 
   @Test func aNameMayHaveATransitOfItsOwn() throws {
     let site = try Site(.file)
     let logged = MessageName<Int>("org.example.logged", transit: .log)
-    for number in 1...3 { try site.hole.pass(number, to: logged) }
-    #expect(try site.hole.history(logged).compactMap(\.value) == [1, 2, 3])
-    try site.hole.pass(1, to: .number)
-    try site.hole.clearAll()
-    #expect(try site.hole.message(logged) == nil)
-    #expect(try site.hole.message(.number) == nil)
+    for number in 1...3 { try site.hole.blocking.pass(number, to: logged) }
+    #expect(try site.hole.blocking.history(logged).compactMap(\.value) == [1, 2, 3])
+    try site.hole.blocking.pass(1, to: .number)
+    try site.hole.blocking.clearAll()
+    #expect(try site.hole.blocking.message(logged) == nil)
+    #expect(try site.hole.blocking.message(.number) == nil)
   }
 }

@@ -77,28 +77,30 @@ struct UnreadableMessagesTests {
     await #expect(processExitsWith: .success) {
       let site = try Site(.file)
       let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
-      for name in names { try site.hole.pass(1, to: name) }
+      for name in names { try site.hole.blocking.pass(1, to: name) }
       // One more file can be opened: the directory.
       let files = try openAllFilesButOne()
-      let failure = #expect(throws: WormholeError.self) { try site.hole.clearAll() }
+      let failure = #expect(throws: WormholeError.self) { try site.hole.blocking.clearAll() }
       for file in files { close(file) }
       #expect(failure?.number == EMFILE)
-      #expect(try names.compactMap { try site.hole.message($0) }.count == 5)
-      try site.hole.clearAll()
-      #expect(try names.compactMap { try site.hole.message($0) }.isEmpty)
+      #expect(try names.compactMap { try site.hole.blocking.message($0) }.count == 5)
+      try site.hole.blocking.clearAll()
+      #expect(try names.compactMap { try site.hole.blocking.message($0) }.isEmpty)
     }
   }
 
   @Test func clearingTriesTheOtherNamesBeforeItReportsOne() throws {
     let site = try Site(.file)
     let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
-    for name in names { try site.hole.pass(1, to: name) }
+    for name in names { try site.hole.blocking.pass(1, to: name) }
     let other = try site.makeOther()
     let path = "\(site.path)/org.example.3.mailbox"
     try #require(unlink(path) == 0 && mkdir(path, 0o700) == 0)
     let failure = WormholeError.system(code: EISDIR, path: path)
-    #expect(throws: WormholeError.notCleared(["org.example.3": failure])) { try other.clearAll() }
-    #expect(try names.compactMap { try other.message($0) }.count == 1)
+    #expect(throws: WormholeError.notCleared(["org.example.3": failure])) {
+      try other.blocking.clearAll()
+    }
+    #expect(try names.compactMap { try other.blocking.message($0) }.count == 1)
   }
 
   // MARK: - Property lists
@@ -122,7 +124,7 @@ struct UnreadableMessagesTests {
       codec: "plist", type: "Array<Int>", version: 1, data: Data(Self.foreignLists[index].utf8))
     #expect(try mailbox.append(Wormhole.Record(.value(payload))) == 1)
     let error = WormholeError.decoding("org.example.list: not a binary property list")
-    #expect(throws: error) { try site.hole.message(name) }
+    #expect(throws: error) { try site.hole.blocking.message(name) }
     let log = try site.hear(name, starting: .last, on: .queue(queue))
     await eventually { log.entries.map(\.error) == [error] }
     try await site.hole.pass([1, 2], to: name)

@@ -29,7 +29,7 @@ struct WaitingTests {
     case .defaults:
       (
         "\(directory)/defaults.sqlite",
-        { try group.defaults.set(1, for: DefaultsKey("key", default: 0)) }
+        { try group.defaults.blocking.set(1, for: DefaultsKey("key", default: 0)) }
       )
     case .database:
       (
@@ -62,17 +62,17 @@ struct WaitingTests {
     let (defaults, key) = (group.group.defaults, DefaultsKey("key", default: 0))
     let (begun, isOver) = (Log<Int>(), DispatchSemaphore(value: 0))
     DispatchQueue.global().async {
-      try? defaults.update(key) { (value) throws(WormholeError) in
+      try? defaults.blocking.update(key) { (value) throws(WormholeError) in
         begun.append(value)
         isOver.wait()
       }
     }
     await eventually { !begun.entries.isEmpty }
     #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
-      try defaults.set(1, for: key)
+      try defaults.blocking.set(1, for: key)
     }
     isOver.signal()
-    try defaults.set(1, for: key)
+    try defaults.blocking.set(1, for: key)
   }
 
   @Test(arguments: ["", "-wal"])

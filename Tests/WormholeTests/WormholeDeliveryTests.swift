@@ -71,7 +71,7 @@ struct WormholeDeliveryTests {
         [weak hole] message in
         log.append(message)
         guard let value = message.value, value < 100 else { return }
-        _ = try? hole?.pass(value + 1, to: .number)
+        _ = try? hole?.blocking.pass(value + 1, to: .number)
       }
       try await hole.pass(1, to: .number)
       await eventually { log.values == Array(1...100) }

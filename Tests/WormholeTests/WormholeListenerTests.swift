@@ -123,7 +123,7 @@ struct WormholeListenerTests {
   func getsTheStoredMessageAtOnceIfItRunsDirectly(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let log = Mail()
-    try site.hole.pass(7, to: .number)
+    try site.hole.blocking.pass(7, to: .number)
     try site.hole.record(in: log, on: .direct, starting: .lastOrAbsent)
     #expect(log.values == [7])
   }
@@ -134,7 +134,7 @@ struct WormholeListenerTests {
     for round in 1...60 {
       let name = MessageName<Int>("org.example.\(round)")
       let log = Mail()
-      let passing = Task.detached { try site.hole.pass(round, to: name) }
+      let passing = Task.detached { try site.hole.blocking.pass(round, to: name) }
       let label = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { log.append($0) }
       try site.hole.bind(label, to: name, starting: .lastOrAbsent)
       _ = try await passing.value

@@ -14,10 +14,10 @@ struct WormholeTests {
   @Test(arguments: TransitKind.allCases)
   func numbersTheMessagesOfANameFromOne(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    #expect(try (1...3).map { try site.hole.pass($0, to: .number) } == [1, 2, 3])
-    #expect(try site.hole.ping(.number) == 4)
-    #expect(try site.makeOther().pass(4, to: .number) == 5)
-    #expect(try site.hole.pass(1, to: .other) == 1)
+    #expect(try (1...3).map { try site.hole.blocking.pass($0, to: .number) } == [1, 2, 3])
+    #expect(try site.hole.blocking.ping(.number) == 4)
+    #expect(try site.makeOther().blocking.pass(4, to: .number) == 5)
+    #expect(try site.hole.blocking.pass(1, to: .other) == 1)
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -39,37 +39,37 @@ struct WormholeTests {
   ) throws {
     for codec in [nil, .json, .propertyList] as [(any MessageCodec)?] {
       let name = MessageName<Value>("\(text).\(codec?.identifier ?? "")", codec: codec)
-      try site.hole.pass(value, to: name)
-      #expect(try site.hole.message(name) == .some(value))
+      try site.hole.blocking.pass(value, to: name)
+      #expect(try site.hole.blocking.message(name) == .some(value))
     }
   }
 
   @Test func saysWhyAValueCannotBeEncoded() throws {
     let site = try Site()
     let name: MessageName<Double> = "double"
-    try site.hole.pass(1, to: name)
-    expect(.encoding) { try site.hole.pass(.nan, to: name) }
-    expect(.encoding) { try site.hole.pass("x", to: MessageName("text", codec: .raw)) }
-    #expect(try site.hole.message(name) == 1)
-    #expect(try site.hole.ping(name) == 2)
+    try site.hole.blocking.pass(1, to: name)
+    expect(.encoding) { try site.hole.blocking.pass(.nan, to: name) }
+    expect(.encoding) { try site.hole.blocking.pass("x", to: MessageName("text", codec: .raw)) }
+    #expect(try site.hole.blocking.message(name) == 1)
+    #expect(try site.hole.blocking.ping(name) == 2)
   }
 
   @Test(arguments: TransitKind.kinds)
   func refusesWhatIsTooLarge(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    try site.hole.pass(Data([1]), to: .bytes)
+    try site.hole.blocking.pass(Data([1]), to: .bytes)
     let (bytes, limit) = (MessageLimits.payloadBytes + 1, MessageLimits.payloadBytes)
     #expect(throws: WormholeError.tooLarge(bytes: bytes, limit: limit)) {
-      try site.hole.pass(Data(count: bytes), to: .bytes)
+      try site.hole.blocking.pass(Data(count: bytes), to: .bytes)
     }
-    #expect(try site.hole.message(.bytes) == Data([1]))
+    #expect(try site.hole.blocking.message(.bytes) == Data([1]))
   }
 
   @Test(arguments: TransitKind.files)
   func leavesNothingBehindWhenANameIsTooLong(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let name = MessageName<Int>("name", type: String(repeating: "x", count: 70_000))
-    for _ in 1...20 { expect(.tooLarge) { try site.hole.pass(1, to: name) } }
+    for _ in 1...20 { expect(.tooLarge) { try site.hole.blocking.pass(1, to: name) } }
     #expect(!site.files.contains { $0.hasSuffix(".new") })
     #expect(try openFiles(in: site.path).filter { !$0.hasSuffix(".mailbox") } == [])
   }
@@ -78,13 +78,13 @@ struct WormholeTests {
   func acceptsAnyTextAsAName(_ kind: TransitKind) throws {
     let site = try Site(kind)
     for (index, text) in strangeNames.enumerated() {
-      try site.hole.pass(index, to: MessageName<Int>(text))
+      try site.hole.blocking.pass(index, to: MessageName<Int>(text))
     }
     let other = try site.makeOther()
     for (index, text) in strangeNames.enumerated() {
-      #expect(try other.message(MessageName<Int>(text)) == index)
+      #expect(try other.blocking.message(MessageName<Int>(text)) == index)
       #expect(
-        try other.history(MessageName<Int>(text)).map { Array($0.name.utf8) }
+        try other.blocking.history(MessageName<Int>(text)).map { Array($0.name.utf8) }
           == [Array(text.utf8)])
     }
     let names = try kind.transit.names(in: site.hole.directory).map { Array($0.utf8) }
@@ -117,13 +117,13 @@ struct WormholeTests {
   func createsItsDirectoryAgain(_ kind: TransitKind) throws {
     let site = try Site(kind)
     for _ in 1...3 {
-      try site.hole.pass(1, to: .number)
+      try site.hole.blocking.pass(1, to: .number)
       try FileManager.default.removeItem(atPath: site.temporary.parent)
-      #expect(try site.hole.message(.number) == nil)
-      #expect(try site.hole.history(.number).isEmpty)
-      try site.hole.clearAll()
-      try site.hole.pass(2, to: .number)
-      #expect(try site.hole.message(.number) == 2)
+      #expect(try site.hole.blocking.message(.number) == nil)
+      #expect(try site.hole.blocking.history(.number).isEmpty)
+      try site.hole.blocking.clearAll()
+      try site.hole.blocking.pass(2, to: .number)
+      #expect(try site.hole.blocking.message(.number) == 2)
       #expect(try mode(site.temporary.path) == 0o700)
       #expect(try mode(site.path) == 0o700)
     }
@@ -142,8 +142,8 @@ struct WormholeTests {
   @Test func keepsDirectoriesApart() throws {
     let temporary = try TemporaryGroup()
     let holes = try strangeNames.map { try Wormhole(group: temporary.group, directory: $0) }
-    for (index, hole) in holes.enumerated() { try hole.pass(index, to: .number) }
-    for (index, hole) in holes.enumerated() { #expect(try hole.message(.number) == index) }
+    for (index, hole) in holes.enumerated() { try hole.blocking.pass(index, to: .number) }
+    for (index, hole) in holes.enumerated() { #expect(try hole.blocking.message(.number) == index) }
     let made = try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     #expect(made.count == strangeNames.count)
   }
@@ -154,8 +154,8 @@ struct WormholeTests {
   func saysWhoPassedAMessageAndWhen(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let before = Date()
-    try site.hole.pass(7, to: .number)
-    let message = try #require(try site.hole.history(.number).first)
+    try site.hole.blocking.pass(7, to: .number)
+    let message = try #require(try site.hole.blocking.history(.number).first)
     #expect(message.sender == .current)
     #expect(abs(message.date.timeIntervalSince(before)) < 3600)
     #expect(message.name == "org.example.number")
@@ -165,15 +165,15 @@ struct WormholeTests {
   @Test(arguments: TransitKind.kinds)
   func returnsTheMessagesThatAreKept(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    for number in 1...200 { try site.hole.pass(number, to: .number) }
-    try site.hole.ping(.number)
-    let history = try site.hole.history(.number)
+    for number in 1...200 { try site.hole.blocking.pass(number, to: .number) }
+    try site.hole.blocking.ping(.number)
+    let history = try site.hole.blocking.history(.number)
     let expected = kind.keepsAll ? Array(1...200) : [200]
     #expect(history.compactMap(\.value) == expected)
     #expect(history.reduce(0) { $0 + 1 + $1.missed } == 200)
-    #expect(try site.hole.history(.number, since: 199).compactMap(\.value) == [200])
-    #expect(try site.hole.history(.number, since: 200).isEmpty)
-    #expect(try site.hole.history(.number, since: .max).isEmpty)
+    #expect(try site.hole.blocking.history(.number, since: 199).compactMap(\.value) == [200])
+    #expect(try site.hole.blocking.history(.number, since: 200).isEmpty)
+    #expect(try site.hole.blocking.history(.number, since: .max).isEmpty)
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -205,7 +205,7 @@ struct WormholeTests {
     try #require(symlink("/etc/passwd", "\(site.path)/link.message") == 0)
     try #require(mkdir("\(site.path)/directory.message", 0o700) == 0)
     let log = try site.hear(.number)
-    try site.hole.clearAll()
+    try site.hole.blocking.clearAll()
     await eventually { log.texts == ["cleared"] }
     for name in strangers { #expect(try Data(contentsOf: url(site, name)) == Data("text".utf8)) }
     #expect(Set(["link.message", "directory.message"]).isSubset(of: site.files))
@@ -242,15 +242,15 @@ struct WormholeTests {
   @Test(arguments: TransitKind.coordinated)
   func changesNothingWhenTheUpdateFails(_ kind: TransitKind) throws {
     let site = try Site(kind)
-    try site.hole.pass(1, to: .number)
+    try site.hole.blocking.pass(1, to: .number)
     #expect(throws: CancellationError.self) {
-      try site.hole.update(.number) { value in
+      try site.hole.blocking.update(.number) { value in
         value = 2
         throw CancellationError()
       }
     }
-    #expect(try site.hole.message(.number) == 1)
-    #expect(try site.hole.pass(2, to: .number) == 2)
+    #expect(try site.hole.blocking.message(.number) == 1)
+    #expect(try site.hole.blocking.pass(2, to: .number) == 2)
   }
 
   @Test(arguments: TransitKind.coordinated)
@@ -259,7 +259,7 @@ struct WormholeTests {
     await withTaskGroup(of: Void.self) { group in
       for _ in 1...4 {
         group.addTask {
-          for _ in 1...100 { try? site.hole.update(.number) { $0 = ($0 ?? 0) + 1 } }
+          for _ in 1...100 { try? site.hole.blocking.update(.number) { $0 = ($0 ?? 0) + 1 } }
         }
       }
     }
@@ -270,13 +270,13 @@ struct WormholeTests {
   func goesOnFromAMessageThatCannotBeReadOnlyWhenOneIsPassed(_ kind: TransitKind) throws {
     let site = try Site(kind)
     let text = MessageName<String>("org.example.number")
-    try site.hole.pass("text", to: text)
+    try site.hole.blocking.pass("text", to: text)
     let error = WormholeError.typeMismatch(
       name: text.rawValue, expected: "Int", found: "String")
-    #expect(throws: error) { try site.hole.message(.number) }
-    #expect(throws: error) { try site.hole.update(.number) { $0 = 1 } }
-    try site.hole.pass(1, to: .number)
-    #expect(try site.hole.message(.number) == 1)
+    #expect(throws: error) { try site.hole.blocking.message(.number) }
+    #expect(throws: error) { try site.hole.blocking.update(.number) { $0 = 1 } }
+    try site.hole.blocking.pass(1, to: .number)
+    #expect(try site.hole.blocking.message(.number) == 1)
   }
 }
 

@@ -48,11 +48,11 @@ struct Messages<Value: Codable & Sendable>: Subject {
   mutating func prepare(_ text: UnsafePointer<CChar>) throws {
     names[text] = name(text, transit)
     guard let filler else { return }
-    for _ in 0..<Self.rowsOfFullLog { try wormhole.pass(value, to: name(text, filler)) }
+    for _ in 0..<Self.rowsOfFullLog { try wormhole.blocking.pass(value, to: name(text, filler)) }
   }
 
   func post(_ text: UnsafePointer<CChar>) throws {
-    try wormhole.pass(value, to: names[text] ?? name(text, transit))
+    try wormhole.blocking.pass(value, to: names[text] ?? name(text, transit))
   }
 
   func observe(
@@ -89,7 +89,7 @@ struct Changes: Subject {
   func prepare(_ name: UnsafePointer<CChar>) throws {}
 
   func post(_ name: UnsafePointer<CChar>) throws {
-    try defaults.update(key) { $0 += 1 }
+    try defaults.blocking.update(key) { $0 += 1 }
   }
 
   func observe(

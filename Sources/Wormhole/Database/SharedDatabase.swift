@@ -10,7 +10,8 @@ internal import Glibc
 /// in the database, so that ``changes(in:since:)`` also reports what happened while nobody was
 /// looking. Programs that write without this library post no notification; their changes are
 /// reported with the next one. A child forked from a process that has used any log, defaults or
-/// database cannot use it before it calls `exec`.
+/// database cannot use it before it calls `exec`. What reads or writes is asynchronous;
+/// ``blocking`` has the same functions for code that is not.
 ///
 ///     let database = try group.database("lunch", migrations: [
 ///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
@@ -67,9 +68,9 @@ public final class SharedDatabase: Sendable {
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await snapshot(timeout: timeout) { database in
-      try database.withoutLimit { try body(Connection(database)) }
-    }
+    try await store.readers.run(timeout: timeout) { [blocking] in
+      Result { try blocking.read(body) }
+    }.get()
   }
 
   /// Changes the database, all or nothing, and notifies its observers.
@@ -92,14 +93,8 @@ public final class SharedDatabase: Sendable {
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.writers.run(timeout: timeout) { [self] in
-      Result {
-        let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
-          try ChangeLog(in: database).record { try body(Connection(database)) }
-        }
-        try notify(if: hasChanged)
-        return try result.get()
-      }
+    try await store.writers.run(timeout: timeout) { [blocking] in
+      Result { try blocking.write(body) }
     }.get()
   }
 
@@ -112,19 +107,31 @@ public final class SharedDatabase: Sendable {
     }
   }
 
-  // MARK: - Used by sequences
+  // MARK: - Used by sequences and the functions that block
 
   /// Runs a body in a read transaction, on a thread where it may block.
   func snapshot<Value: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
   ) async throws -> Value {
     try await store.readers.run(timeout: timeout) { [self] in
-      Result {
-        try readNow { (database) throws(WormholeError) in
-          try database.transaction(.deferred) { try body(database) }
-        }.get()
-      }
+      Result { try snapshotNow(body) }
     }.get()
+  }
+
+  /// Runs a body in a read transaction on this thread.
+  func snapshotNow<Value>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
+    try readNow { (database) throws(WormholeError) in
+      try database.transaction(.deferred) { try body(database) }
+    }.get()
+  }
+
+  /// Runs a body that writes on this thread, then notifies observers.
+  func writeNow<Value>(_ body: (borrowing Connection) throws -> Value) throws -> Value {
+    let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
+      try ChangeLog(in: database).record { try body(Connection(database)) }
+    }
+    try notify(if: hasChanged)
+    return try result.get()
   }
 
   /// The place of the last change, read on this thread, and the names of tables in lower case.

@@ -8,7 +8,7 @@ public import Observation
 ///
 ///     let theme = try ObservedDefault(.theme, in: group.defaults)
 ///     label.text = theme.value
-///     try theme.set("dark")
+///     try await theme.set("dark")
 @MainActor @Observable public final class ObservedDefault<Value: Codable & Sendable> {
   /// The value, or the default of the key if nothing is set. It stays as it was if the value
   /// cannot be read.
@@ -21,7 +21,7 @@ public import Observation
   private let defaults: SharedDefaults
   @ObservationIgnored private var observation: DefaultsObservation?
 
-  /// Reads the value and begins to follow it.
+  /// Reads the value and begins to follow it. Neither waits for writers.
   ///
   /// - Parameters:
   ///   - key: the key.
@@ -30,24 +30,28 @@ public import Observation
   public init(_ key: DefaultsKey<Value>, in defaults: SharedDefaults) throws(WormholeError) {
     self.key = key
     self.defaults = defaults
-    value = try defaults[key]
+    value = try defaults.blocking[key]
     // A value set in between is the first change.
-    observation = try defaults.observe(key) { [weak self] change in self?.take(change) }
+    observation = try defaults.observe(key) { [weak self] change in
+      self?.take { () throws(WormholeError) in try change.value }
+    }
   }
 
   /// Sets the value, for all processes.
   ///
-  /// - Parameter value: the value.
-  /// - Throws: what ``SharedDefaults/set(_:for:)`` throws.
-  public func set(_ value: Value) throws(WormholeError) {
-    try defaults.set(value, for: key)
-    self.value = value
-    error = nil
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
+  /// - Throws: what ``SharedDefaults/set(_:for:timeout:)`` throws.
+  public func set(_ value: Value, timeout: Duration? = nil) async throws(WormholeError) {
+    try await defaults.set(value, for: key, timeout: timeout)
+    // Another process may have set something else meanwhile, which is known here already.
+    take { () throws(WormholeError) in try defaults.blocking[key] }
   }
 
-  private func take(_ change: SharedDefaults.Change<Value>) {
+  private func take(_ read: () throws(WormholeError) -> Value) {
     do throws(WormholeError) {
-      value = try change.value
+      value = try read()
       error = nil
     } catch {
       self.error = error

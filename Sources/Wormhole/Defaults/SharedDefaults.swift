@@ -8,14 +8,16 @@ internal import DarwinNotifySupport
 /// `UserDefaults` cannot do that on Linux: setting a value does not write it, and other processes
 /// are not notified. Here every process sees a value as soon as it is set, processes that change
 /// values at the same time lose nothing, and observers are notified. All calls may be made on any
-/// thread; they read or write a file. A child forked from a process that has used any log, defaults
-/// or database cannot use them before it calls `exec`.
+/// thread. What reads or writes values is asynchronous: it works on threads of the library, and
+/// ends when the task is cancelled. ``blocking`` has the same functions for code that is not
+/// asynchronous. A child forked from a process that has used any log, defaults or database cannot
+/// use them before it calls `exec`.
 ///
 ///     let defaults = try group.defaults
-///     try defaults.set("dark", for: .theme)
+///     try await defaults.set("dark", for: .theme)
 ///     for try await change in try defaults.changes(of: .theme) { apply(try change.value) }
 public final class SharedDefaults: Sendable {
-  private let store: SQLiteStore
+  let store: SQLiteStore
   let changeName: NotificationName
   let center: DarwinNotificationCenter
 
@@ -31,19 +33,17 @@ public final class SharedDefaults: Sendable {
 
   /// The value of a key, or its default if nothing is set.
   ///
-  /// Inside `transaction(_:)` it is the value from before the transaction.
-  ///
-  /// - Parameter key: the key.
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - timeout: how long to wait; `nil` for no limit. Reading seldom waits: not for writers.
   /// - Throws: ``WormholeError/decoding`` if the stored value has another type,
+  ///   ``WormholeError/cancelled``, ``WormholeError/timedOut``,
   ///   ``WormholeError/busy``, ``WormholeError/foreign``,
   ///   ``WormholeError/damaged``, ``WormholeError/unknownFormat``,
   ///   ``WormholeError/system``, ``WormholeError/database``.
-  public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
-    get throws(WormholeError) {
-      let entry = try store.find { (database) throws(WormholeError) in
-        try DefaultsTable(in: database).entry(key.name)
-      }
-      return try key.value(of: entry)
+  public subscript<Value>(_ key: DefaultsKey<Value>, timeout timeout: Duration? = nil) -> Value {
+    get async throws(WormholeError) {
+      try await reading(timeout) { (defaults) throws(WormholeError) in try defaults[key] }
     }
   }
 
@@ -54,20 +54,61 @@ public final class SharedDefaults: Sendable {
   /// - Parameters:
   ///   - value: the value.
   ///   - key: the key.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Throws: ``WormholeError/encoding``, ``WormholeError/invalidIdentifier`` for a key
   ///   without a name, ``WormholeError/notPrivate``, ``WormholeError/notification`` if
   ///   the value is set but nobody could be notified; what reading throws, except
-  ///   ``WormholeError/decoding``.
-  public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(WormholeError) {
-    try change { (values) throws(WormholeError) in try values.set(value, for: key) }.get()
+  ///   ``WormholeError/decoding``. If the task is cancelled or the time is up, nothing has changed.
+  public func set<Value>(
+    _ value: Value, for key: DefaultsKey<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) {
+    try await writing(timeout) { (defaults) throws(WormholeError) in
+      try defaults.set(value, for: key)
+    }.get()
   }
 
   /// Removes a value, and notifies observers if there was one.
   ///
-  /// - Parameter key: the key.
-  /// - Throws: what ``set(_:for:)`` throws.
-  public func remove<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) {
-    try change { (values) throws(WormholeError) in try values.remove(key) }.get()
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
+  /// - Throws: what ``set(_:for:timeout:)`` throws.
+  public func remove<Value>(
+    _ key: DefaultsKey<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) {
+    try await writing(timeout) { (defaults) throws(WormholeError) in try defaults.remove(key) }
+      .get()
+  }
+
+  /// Removes all values, and notifies observers if there were any.
+  ///
+  /// - Parameter timeout: how long to wait; `nil` waits ten seconds for other writers.
+  /// - Throws: what ``set(_:for:timeout:)`` throws.
+  public func removeAll(timeout: Duration? = nil) async throws(WormholeError) {
+    try await writing(timeout) { (defaults) throws(WormholeError) in try defaults.removeAll() }
+      .get()
+  }
+
+  /// The names of all keys that are set, in order.
+  ///
+  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
+  public var keys: [String] {
+    get async throws(WormholeError) {
+      try await reading(nil) { (defaults) throws(WormholeError) in try defaults.keys }
+    }
+  }
+
+  /// Returns whether a key is set, even to its default or to a value of another type.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - timeout: how long to wait; `nil` for no limit.
+  /// - Returns: whether it is set.
+  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
+  public func contains<Value>(
+    _ key: DefaultsKey<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) -> Bool {
+    try await reading(timeout) { (defaults) throws(WormholeError) in try defaults.contains(key) }
   }
 
   // MARK: - Reading and writing
@@ -76,6 +117,24 @@ public final class SharedDefaults: Sendable {
     _ body: (DefaultsTable) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
     try store.read { (database) throws(WormholeError) in try body(DefaultsTable(in: database)) }
+  }
+
+  /// Reads on a thread where it may block.
+  private func reading<Value: Sendable>(
+    _ timeout: Duration?, _ body: @escaping @Sendable (Blocking) throws(WormholeError) -> Value
+  ) async throws(WormholeError) -> Value {
+    try await store.readers.run(timeout: timeout) { [blocking] in
+      Result { () throws(WormholeError) in try body(blocking) }
+    }.get()
+  }
+
+  /// Writes on a thread where it may block.
+  func writing<Value: Sendable, Failure: Error>(
+    _ timeout: Duration?, _ body: @escaping @Sendable (Blocking) throws(Failure) -> Value
+  ) async throws(WormholeError) -> Result<Value, Failure> {
+    try await store.writers.run(timeout: timeout) { [blocking] in
+      Result { () throws(Failure) in try body(blocking) }
+    }
   }
 
   /// Reads on a thread where it may block. The body gets no table if nothing was ever set.
@@ -173,34 +232,6 @@ extension AppGroup {
     get throws(WormholeError) {
       try singleton { () throws(WormholeError) in try SharedDefaults(of: self) }
     }
-  }
-}
-
-extension SharedDefaults {
-  /// The names of all keys that are set, in order.
-  ///
-  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
-  public var keys: [String] {
-    get throws(WormholeError) {
-      try read { (table) throws(WormholeError) in try table.names() } ?? []
-    }
-  }
-
-  /// Returns whether a key is set, even to its default or to a value of another type.
-  ///
-  /// - Parameter key: the key.
-  /// - Returns: whether it is set.
-  /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
-  public func contains<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) -> Bool {
-    let entry = try read { (table) throws(WormholeError) in try table.entry(key.name) } ?? nil
-    return entry?.value != nil
-  }
-
-  /// Removes all values, and notifies observers if there were any.
-  ///
-  /// - Throws: what ``set(_:for:)`` throws.
-  public func removeAll() throws(WormholeError) {
-    try transaction { (values) throws(WormholeError) in try values.removeAll() }
   }
 }
 

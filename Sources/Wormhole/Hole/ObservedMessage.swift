@@ -20,7 +20,8 @@ public import Observation
   private let hole: Wormhole
   @ObservationIgnored private var observation: MessageObservation?
 
-  /// Reads the value and begins to follow it.
+  /// Reads the value and begins to follow it. With a coordinated ``FileTransit`` it waits for
+  /// somebody who is just passing a message.
   ///
   /// - Parameters:
   ///   - name: the name of the messages.
@@ -31,7 +32,7 @@ public import Observation
     self.name = name
     self.hole = hole
     do throws(WormholeError) {
-      value = try hole.message(name)
+      value = try hole.blocking.message(name)
     } catch {
       self.error = error
     }

@@ -12,11 +12,12 @@ internal import Glibc
 ///
 ///     let hole = try Wormhole(group: AppGroup("org.example.lights"))
 ///     try hole.bind(Listener("label") { message in show(message.value) }, to: .lightState)
-///     try hole.pass(true, to: .lightState)
+///     try await hole.pass(true, to: .lightState)
 ///
-/// All calls may be made on any thread. They read and write files on that thread, and wait for at
-/// most ten seconds for another process that is writing the same name. In a task,
-/// ``pass(_:to:timeout:)`` and the like do so on other threads, and end when the task is cancelled.
+/// All calls may be made on any thread. What reads or writes messages is asynchronous: it works on
+/// threads of the library, waits for at most ten seconds for another process that is writing the
+/// same name, and ends when the task is cancelled. ``blocking`` has the same functions for code
+/// that is not asynchronous.
 /// The corresponding class of MMWormhole is `MMWormhole`.
 public final class Wormhole: Sendable {
   /// The group that the messages belong to.
@@ -30,6 +31,9 @@ public final class Wormhole: Sendable {
 
   private let directoryName: String
   private let channels = Locked<[ChannelKey: Channel]>([:])
+
+  /// Clears all names, for tasks.
+  let clearing = WorkQueue(width: 1)
 
   /// Opens a wormhole. Its directory is made if it is missing.
   ///
@@ -56,50 +60,64 @@ public final class Wormhole: Sendable {
   /// The directory of the messages, mode 0700.
   public var directory: URL { URL(fileURLWithPath: home.path, isDirectory: true) }
 
-  // MARK: - Passing
+  // MARK: - Messages
 
   /// Stores a value, then notifies all listeners.
   ///
-  /// Without a bus it does the same; the listeners of the user's processes are still notified.
+  /// Without a bus it does the same; the listeners of the user's processes are still notified. If
+  /// the task is cancelled or the time is up, nothing is stored, unless it has been by then.
   ///
   /// - Parameters:
   ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
   ///   - name: the name to pass it to.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Returns: the number of the message among all of its name.
-  /// - Throws: ``WormholeError``. Except with ``WormholeError/notification``, nothing was
-  ///   stored.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``. Except with ``WormholeError/notification``, nothing was stored.
   ///
   /// The corresponding method of MMWormhole is `passMessageObject:identifier:`.
   @discardableResult public func pass<Value>(
-    _ value: Value, to name: MessageName<Value>
-  ) throws(WormholeError) -> UInt64 {
-    try channel(name).send(.value(try name.encode(value)))
+    _ value: Value, to name: MessageName<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) -> UInt64 {
+    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
+      try blocking.pass(value, to: name)
+    }.get()
   }
 
   /// Notifies all listeners of a name without a value. What is stored stays.
   ///
-  /// - Parameter name: the name.
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Returns: the number of the ping among all messages of the name.
-  /// - Throws: ``WormholeError``.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``.
   ///
   /// The corresponding method of MMWormhole is `passMessageObject:identifier:` with `nil`.
   @discardableResult public func ping<Value>(
-    _ name: MessageName<Value>
-  ) throws(WormholeError) -> UInt64 {
-    try channel(name).send(.ping)
+    _ name: MessageName<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) -> UInt64 {
+    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
+      try blocking.ping(name)
+    }.get()
   }
-
-  // MARK: - Reading
 
   /// Returns the stored value.
   ///
-  /// - Parameter name: the name that it was passed to.
+  /// - Parameters:
+  ///   - name: the name that it was passed to.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: the value, or `nil` if there is none.
-  /// - Throws: ``WormholeError``, also if the stored value cannot be read as this type.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``, also if what is stored cannot be read as such a value.
   ///
   /// The corresponding method of MMWormhole is `messageWithIdentifier:`.
-  public func message<Value>(_ name: MessageName<Value>) throws(WormholeError) -> Value? {
-    try name.value(of: try channel(name).mailbox.lastMessage())
+  public func message<Value>(
+    _ name: MessageName<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) -> Value? {
+    try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
+      try blocking.message(name)
+    }.get()
   }
 
   /// Returns the messages that are kept, without pings, in the order of their numbers.
@@ -107,85 +125,35 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - name: the name that they were passed to.
   ///   - sequence: the number after which to begin.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
   ///   All of them are in memory; ``messages(_:from:starting:)`` delivers them one by one.
-  /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``. A message that cannot be read is in the list, with its error.
   public func history<Value>(
-    _ name: MessageName<Value>, since sequence: UInt64 = 0
-  ) throws(WormholeError) -> [Message<Value>] {
-    try name.history(in: try channel(name).mailbox, since: sequence)
+    _ name: MessageName<Value>, since sequence: UInt64 = 0, timeout: Duration? = nil
+  ) async throws(WormholeError) -> [Message<Value>] {
+    try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
+      try blocking.history(name, since: sequence)
+    }.get()
   }
-
-  // MARK: - Cursors
-
-  /// Returns the cursors of a name, with how far they are behind.
-  ///
-  /// - Parameter name: the name.
-  /// - Returns: the cursors, in the order of their names.
-  /// - Throws: ``WormholeError/noCursors`` with a transit of files, other
-  ///   ``WormholeError``.
-  public func cursors<Value>(of name: MessageName<Value>) throws(WormholeError) -> [Cursor] {
-    try channel(name).mailbox.cursors()
-  }
-
-  /// Removes a cursor. If it does not exist, nothing happens.
-  ///
-  /// - Parameters:
-  ///   - cursor: the name of the cursor.
-  ///   - name: the name that it belongs to.
-  /// - Throws: ``WormholeError/cursorInUse``, ``WormholeError/noCursors``, other
-  ///   ``WormholeError``.
-  public func removeCursor<Value>(
-    _ cursor: String, of name: MessageName<Value>
-  ) throws(WormholeError) {
-    try channel(name).mailbox.removeCursor(cursor)
-  }
-
-  // MARK: - Clearing
 
   /// Removes what is stored under a name, then notifies all listeners.
   ///
-  /// - Parameter name: the name.
-  /// - Throws: ``WormholeError``.
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
+  ///   ``WormholeError``.
   ///
   /// The corresponding method of MMWormhole is `clearMessageContentsForIdentifier:`, which
   /// notifies nobody.
-  public func clear<Value>(_ name: MessageName<Value>) throws(WormholeError) {
-    _ = try channel(name).send(.cleared)
-  }
-
-  /// Removes what is stored under all names, then notifies all listeners.
-  ///
-  /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
-  /// files in the directory stay.
-  ///
-  /// - Throws: ``WormholeError/notCleared`` with the messages that could not be cleared, say
-  ///   because their files are damaged, which ``remove(_:)`` repairs; all others are. Other
-  ///   ``WormholeError`` if the directory cannot be read.
-  ///
-  /// The corresponding method of MMWormhole is `clearAllMessageContents`.
-  public func clearAll() throws(WormholeError) {
-    var failures: [String: WormholeError] = [:]
-    for (name, transit) in try storedNames() {
-      do throws(WormholeError) {
-        _ = try channel(name, transit).send(.cleared)
-      } catch {
-        failures[name] = error
-      }
-    }
-    guard failures.isEmpty else { throw .notCleared(failures) }
-  }
-
-  private func storedNames() throws(WormholeError) -> [(String, any MessageTransit)] {
-    // Neither durability nor limits matter for the names of a transit.
-    var transits: [any MessageTransit] = [transit]
-    if !(transit is FileTransit) { transits.append(.file) }
-    if !(transit is LogTransit) { transits.append(.log) }
-    var names: [(String, any MessageTransit)] = []
-    for transit in transits {
-      names += try transit.names(in: directory).map { ($0, transit) }
-    }
-    return names
+  public func clear<Value>(
+    _ name: MessageName<Value>, timeout: Duration? = nil
+  ) async throws(WormholeError) {
+    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
+      try blocking.clear(name)
+    }.get()
   }
 
   // MARK: - Channels
@@ -210,7 +178,8 @@ public final class Wormhole: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  private func channel(
+  /// Returns the channel of a name by a transit.
+  func channel(
     _ name: String, _ transit: any MessageTransit
   ) throws(WormholeError) -> Channel {
     guard !name.isEmpty else { throw .invalidIdentifier }
@@ -224,44 +193,5 @@ public final class Wormhole: Sendable {
       channels[key] = new
       return new
     }
-  }
-}
-
-extension Wormhole {
-  /// Removes a name with all its files, of every transit, damaged or not.
-  ///
-  /// The next message gets the number 1 again, and may use another transit. Cursors are removed,
-  /// too. Listeners stay; they get what is passed later. A message that another process passes
-  /// meanwhile may be lost.
-  ///
-  /// - Parameter name: the name.
-  /// - Throws: ``WormholeError/system``, ``WormholeError/notification`` if
-  ///   everything is removed but listeners could not be notified;
-  ///   ``WormholeError/invalidIdentifier``.
-  public func remove<Value>(_ name: MessageName<Value>) throws(WormholeError) {
-    let channel = try channel(name)
-    forget(name.rawValue)
-    let base = FileName(for: name.rawValue).text
-    let cursors = cursorFiles(base) + listedCursorFiles(channel, name.rawValue)
-    let suffixes = [
-      FileSuffix.message, "\(FileSuffix.message).new", FileSuffix.mailbox, FileSuffix.log,
-      "\(FileSuffix.log)-wal", "\(FileSuffix.log)-shm",
-    ]
-    for file in suffixes.map({ base + $0 }) + cursors {
-      let path = "\(home.path)/\(file)"
-      guard unlink(path) == 0 || errno == ENOENT else { throw .system(code: errno, path: path) }
-    }
-    try channel.center.notify(channel.changeName)
-  }
-
-  /// Returns the lock files of the cursors of a name. Those of long names are not found.
-  private func cursorFiles(_ base: String) -> [String] {
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path)) ?? []
-    return files.filter { $0.hasPrefix("\(base)%00") && $0.hasSuffix(FileSuffix.cursor) }
-  }
-
-  /// Returns the lock files of the cursors that the log of a name knows, unless it is damaged.
-  private func listedCursorFiles(_ channel: Channel, _ name: String) -> [String] {
-    ((try? channel.mailbox.cursors()) ?? []).map { LogCursor.fileName($0.name, of: name) }
   }
 }

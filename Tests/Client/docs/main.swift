@@ -49,19 +49,30 @@ func apply(_ theme: String) {}
 func makeGroup() throws -> AppGroup {
   let group = try AppGroup.temporary()
   let hole = try Wormhole(group: group)
-  try hole.pass(true, to: .lightState)
+  assert(hole.group === group)
   return group
 }
 
-func passing(in hole: Wormhole, _ database: SharedDatabase, _ level: Int) async throws {
+func passing(_ level: Int, in hole: Wormhole, _ group: AppGroup, _ database: SharedDatabase)
+  async throws
+{
   try await hole.pass(level, to: .lightLevel, timeout: .seconds(1))
+  try await group.defaults.set("dark", for: .theme)
   let rows = try await database.read(timeout: .seconds(5)) { try $0.rows("SELECT * FROM dish") }
   print(rows.count)
 }
 
-func failing(in hole: Wormhole) {
+func blocking(_ level: Int, in hole: Wormhole, _ group: AppGroup, _ database: SharedDatabase) throws
+{
+  try hole.blocking.pass(level, to: .lightLevel)
+  let theme = try group.defaults.blocking[.theme]
+  let dishes = try database.blocking.read { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  print(theme, dishes.count)
+}
+
+func failing(in hole: Wormhole) async {
   do {
-    try hole.pass(true, to: .lightState)
+    try await hole.pass(true, to: .lightState)
   } catch .busy {
     print("somebody else is writing")
   } catch {
@@ -74,11 +85,13 @@ func failing(in hole: Wormhole) {
   let log = try hole.listen(.lightState, on: .thread) { message in print(message.content) }
   let count = try hole.listen(.lightState, on: counter) { counter, _ in counter.increase() }
   for await message in try hole.messages(.lightState, starting: .all) { show(message.value) }
-  (log.cancel(), count.cancel())
+  log.cancel()
+  count.cancel()
 }
 
 func echoing(in hole: Wormhole) throws {
-  try hole.bind(Listener("echo") { [weak hole] message in try? hole?.ping(.echo) }, to: .level)
+  try hole.bind(
+    Listener("echo") { [weak hole] message in _ = try? hole?.blocking.ping(.echo) }, to: .level)
 }
 
 func handlingOnce(in hole: Wormhole, _ database: SharedDatabase) async throws {
@@ -94,12 +107,12 @@ func handlingOnce(in hole: Wormhole, _ database: SharedDatabase) async throws {
   }
 }
 
-@MainActor func setting(in group: AppGroup) throws {
+@MainActor func setting(in group: AppGroup) async throws {
   let observation = try group.defaults.observe(.theme) { change in
     apply((try? change.value) ?? "light")
   }
   let theme = try ObservedDefault(.theme, in: group.defaults)
-  try theme.set("dark")
+  try await theme.set("dark")
   observation.cancel()
 }
 
@@ -131,6 +144,6 @@ func showing(_ database: SharedDatabase) async throws {
 }
 
 let group = try makeGroup()
-try setting(in: group)
+try await setting(in: group)
 let dishes = try await storing(in: try opening(in: group))
 print("received \(dishes.map(\.name))")

@@ -10,21 +10,21 @@ private let key = DefaultsKey("key", default: "")
 
 private func useLog(_ group: AppGroup) throws {
   let hole = try Wormhole(group: group, transit: .log(count: 3))
-  _ = try? hole.message(name)
-  _ = try? hole.history(name)
-  _ = try? hole.update(name) { $0 = ($0 ?? 0) &+ 1 }
-  _ = try? hole.ping(name)
-  _ = try? hole.pass(7, to: name)
-  _ = try? hole.history(name)
-  _ = try? hole.clear(name)
+  _ = try? hole.blocking.message(name)
+  _ = try? hole.blocking.history(name)
+  _ = try? hole.blocking.update(name) { $0 = ($0 ?? 0) &+ 1 }
+  _ = try? hole.blocking.ping(name)
+  _ = try? hole.blocking.pass(7, to: name)
+  _ = try? hole.blocking.history(name)
+  _ = try? hole.blocking.clear(name)
 }
 
 private func useDefaults(_ group: AppGroup) throws {
   let defaults = try group.defaults
-  _ = try? defaults[key]
-  _ = try? defaults.set("text", for: key)
-  _ = try? defaults.update(key) { $0 += "text" }
-  _ = try? defaults.remove(key)
+  _ = try? defaults.blocking[key]
+  _ = try? defaults.blocking.set("text", for: key)
+  _ = try? defaults.blocking.update(key) { $0 += "text" }
+  _ = try? defaults.blocking.remove(key)
 }
 
 private func useDatabase(_ group: AppGroup) throws {

@@ -58,20 +58,20 @@ private func repairedNumbers(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 private func use(_ name: MessageName<some Codable & Sendable>) {
-  _ = try? hole.message(name)
-  _ = try? hole.history(name)
+  _ = try? hole.blocking.message(name)
+  _ = try? hole.blocking.history(name)
 }
 
 /// A passed message can be read, whatever was there before.
 private func pass(_ value: Int, to name: MessageName<Int>) {
   do throws(WormholeError) {
-    try hole.pass(value, to: name)
+    try hole.blocking.pass(value, to: name)
   } catch .notification {
     // Nobody is notified, since there is no bus.
   } catch {
     return
   }
-  guard let found = try? hole.message(name), found == value else {
+  guard let found = try? hole.blocking.message(name), found == value else {
     fatalError("the stored value is not the passed one")
   }
 }
@@ -99,8 +99,8 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   use(MessageName<Value>("name", codec: .json))
   use(MessageName<Value>("name", codec: .propertyList))
   use(MessageName<Data>("name", codec: .raw))
-  _ = try? hole.update(MessageName<Int>("name")) { $0 = ($0 ?? 0) &+ 1 }
-  _ = try? hole.ping(MessageName<Int>("name"))
+  _ = try? hole.blocking.update(MessageName<Int>("name")) { $0 = ($0 ?? 0) &+ 1 }
+  _ = try? hole.blocking.ping(MessageName<Int>("name"))
   pass(7, to: MessageName<Int>("name"))
   return 0
 }

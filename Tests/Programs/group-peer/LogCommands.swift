@@ -23,15 +23,15 @@ func runLogCommand(
   case "update-fork":  // NAME: holds the lock of a name, with a child, whose number it prints
     let hole = try Wormhole(group: group, transit: .coordinatedFile)
     let name = MessageName<Int>(arguments[0])
-    for number in 1...3 { try hole.pass(number, to: name) }
-    try hole.update(name) { _ in forkAndWait() }
+    for number in 1...3 { try hole.blocking.pass(number, to: name) }
+    try hole.blocking.update(name) { _ in forkAndWait() }
   case "log-many":  // COUNT: appends to and reads that many logs, prints files and KiB of memory
     let hole = try Wormhole(group: group, transit: .log)
     let count = Int(arguments[0]) ?? 0
     for index in Array(0..<count) + Array(0..<count / 16) {
       let name = MessageName<Int>("org.example.\(index)")
-      try hole.pass(index, to: name)
-      guard try hole.message(name) == index else { exit(1) }
+      try hole.blocking.pass(index, to: name)
+      guard try hole.blocking.message(name) == index else { exit(1) }
       if index % 100 == 99 { say("\(index + 1) logs") }
     }
     say("\(try openFiles()) \(try memoryKiB())")

@@ -15,30 +15,32 @@ let commands: [String: Command] = [
 @Sendable private func pass(_ role: Role, _ words: [String]) throws {
   let first = number(words[0])
   for value in first..<first + number(words[1]) {
-    print(try role.hole.pass(value, to: role.number))
+    print(try role.hole.blocking.pass(value, to: role.number))
   }
 }
 
 @Sendable private func ping(_ role: Role, _ words: [String]) throws {
-  print(try role.hole.ping(role.number))
+  print(try role.hole.blocking.ping(role.number))
 }
 
 @Sendable private func clear(_ role: Role, _ words: [String]) throws {
-  try role.hole.clear(role.number)
+  try role.hole.blocking.clear(role.number)
 }
 
 @Sendable private func printMessage(_ role: Role, _ words: [String]) throws {
-  print(try role.hole.message(role.number).map(String.init) ?? "none")
+  print(try role.hole.blocking.message(role.number).map(String.init) ?? "none")
 }
 
 /// COUNT: adds one to the stored number that many times.
 @Sendable private func increase(_ role: Role, _ words: [String]) throws {
-  for _ in 0..<number(words[0]) { try role.hole.update(role.number) { $0 = ($0 ?? 0) + 1 } }
+  for _ in 0..<number(words[0]) {
+    try role.hole.blocking.update(role.number) { $0 = ($0 ?? 0) + 1 }
+  }
 }
 
 /// Adds one to the stored number, but stops in the middle.
 @Sendable private func hold(_ role: Role, _ words: [String]) throws {
-  try role.hole.update(role.number) { value in
+  try role.hole.blocking.update(role.number) { value in
     raise(SIGSTOP)
     value = (value ?? 0) + 1
   }
@@ -48,7 +50,7 @@ let commands: [String: Command] = [
 @Sendable private func flood(_ role: Role, _ words: [String]) throws {
   let count = number(words[0])
   for round in 0... {
-    try role.hole.pass(
+    try role.hole.blocking.pass(
       Data(repeating: UInt8(truncatingIfNeeded: round), count: count), to: role.data)
     if round == 0 { say("ready") }
   }
@@ -61,7 +63,7 @@ let commands: [String: Command] = [
   var limit = rlimit(rlim_cur: most, rlim_max: most)
   setrlimit(__rlimit_resource_t(1), &limit)
   do throws(WormholeError) {
-    try role.hole.pass(Data(count: number(words[0])), to: role.data)
+    try role.hole.blocking.pass(Data(count: number(words[0])), to: role.data)
   } catch {
     guard error.number == EFBIG else { throw error }
     say("too long")

@@ -42,7 +42,7 @@ private struct Exchange {
 
   func pass() {
     unlessDiskIsFull(since: soak_count_disk_changes()) {
-      soak_set_last(transit, try hole.pass(makeValue(), to: name))
+      soak_set_last(transit, try hole.blocking.pass(makeValue(), to: name))
     }
   }
 

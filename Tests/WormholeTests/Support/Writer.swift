@@ -13,7 +13,7 @@ final class Writer: Sendable {
     Thread.detachNewThread { [self] in
       for number in 0..<count {
         if isToStop.load(ordering: .acquiring) { break }
-        _ = try? hole.pass(number, to: name)
+        _ = try? hole.blocking.pass(number, to: name)
       }
       isOver.store(true, ordering: .releasing)
     }
