@@ -27,13 +27,13 @@ struct CancellationTests {
       let (database, begun) = (try makeDatabase(), Flag())
       let task = Task {
         try await database.read { connection in
-          begun.raise()
+          begun.set()
           try connection.run(sql)
         }
       }
       return (task, begun)
     }
-    await eventually { readings.allSatisfy { $0.1.isRaised } }
+    await eventually { readings.allSatisfy { $0.1.isSet } }
     for (task, _) in readings { task.cancel() }
     for (task, _) in readings {
       await #expect(throws: WormholeError.cancelled) { try await task.value }

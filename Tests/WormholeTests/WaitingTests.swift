@@ -59,7 +59,7 @@ struct WaitingTests {
 
   @Test func anotherThreadIsWaitedForOnlyForTheTimeOfACall() async throws {
     let group = try TemporaryGroup()
-    let (defaults, key) = (group.group.defaults, DefaultsKey("key", default: 0))
+    let (defaults, key) = (try group.group.defaults, DefaultsKey("key", default: 0))
     let (begun, isOver) = (Log<Int>(), DispatchSemaphore(value: 0))
     DispatchQueue.global().async {
       try? defaults.blocking.update(key) { (value) throws(WormholeError) in
