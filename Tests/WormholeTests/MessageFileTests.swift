@@ -158,7 +158,7 @@ struct MessageFileTests {
     let site = try Site()
     let count = 1 << 20
     try site.hole.blocking.pass(Data(repeating: 1, count: count), to: .bytes)
-    let data = try #require(try site.hole.message(.bytes))
+    let data = try #require(try site.hole.blocking.message(.bytes))
     for byte in 2...5 as ClosedRange<UInt8> {
       try site.hole.blocking.pass(Data(repeating: byte, count: count), to: .bytes)
     }
