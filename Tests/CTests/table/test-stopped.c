@@ -62,6 +62,7 @@ static void step(void)
 
 #define dn__file_find steps_file_find
 #define dn__file_make steps_file_make
+#define dn__file_has_place steps_file_has_place
 #define dn__file_is_sound steps_file_is_sound
 #define dn__claim_take steps_claim_take
 #define dn__claim_is_taken steps_claim_is_taken
