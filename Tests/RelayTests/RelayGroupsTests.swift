@@ -38,7 +38,7 @@ struct RelayGroupsTests {
     let time = Int64(Date().timeIntervalSince1970 * 1e9)
     try await hole.update(name) { value in
       // The relay has to wait for us until the value is cleared.
-      let payload = "1 1 1 0 \(time) 1 0 value 0 :json :Int\n2"
+      let payload = "1 1 1 0 \(time) 1 0 value 1 :json :Int\n2"
       let topic = "w/org.example.lights/org.example.level/00000000000000aa"
       let publisher = try broker.publisher(topic, payload)
       try here.waitUntilRelayLocks("org.example.level.mailbox")

@@ -146,14 +146,15 @@ struct RelayNamesTests {
     try await publish(1)
     await heard.wait(for: 1)
     await there.end()
-    // The broker keeps each of them for the session.
-    for count in 2...4 { try await publish(count) }
+    // The broker keeps each of them for the session, and sends 20 before it waits for the first to
+    // be acknowledged.
+    for count in 2...25 { try await publish(count) }
     try await there.start(broker.realm())
     await heard.wait(for: 2)
     // Restarting it once more repeats nothing.
     await there.end()
     try await there.start(broker.realm())
-    try await publish(5)
+    try await publish(26)
     await heard.wait(for: 3)
     #expect(heard.posts == 3)
   }

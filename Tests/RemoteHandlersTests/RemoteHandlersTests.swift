@@ -11,6 +11,14 @@ private struct Sadness: Error, CustomStringConvertible {
   let description = "a sad sentence"
 }
 
+/// What the example of a player plays.
+private struct Play: RemoteRequest {
+  static let kind = "org.example.Player.Play"
+  typealias Response = String
+  var number: Int
+  var seconds: Double
+}
+
 @Suite(.bounded)
 struct RemoteHandlersTests {
   @Test(arguments: BusKind.both) func handlerAnswersAnotherProcess(_ kind: BusKind) async throws {
@@ -92,6 +100,24 @@ struct RemoteHandlersTests {
     await eventually { service.hasName }
   }
 
+  @Test(arguments: BusKind.both) func deathOfTheServiceIsReportedAtOnce(_ kind: BusKind)
+    async throws
+  {
+    let stage = try RemoteStage(kind)
+    var player: Program? = try Program("remote-player", [], on: stage.bus)
+    await player?.waitForLine("ready: true")
+    let playing = Task {
+      do throws(BusError) {
+        return try await stage.callers.send(Play(number: 2, seconds: 600), to: stage.player)
+      } catch {
+        return "\(error)"
+      }
+    }
+    await player?.waitForLine("plays Naima for process \(getpid())")
+    player = nil
+    #expect(await playing.value == "failed: \(RemoteStage.name) has left the bus")
+  }
+
   // MARK: - Cancelling
 
   @Test(arguments: [true, false])
@@ -108,10 +134,19 @@ struct RemoteHandlersTests {
       return []
     }
     let service = try await stage.serve()
-    let task = Task { await stage.search("", timeout: byTimeout ? .milliseconds(200) : nil) }
-    await eventually { log.entries.first == "begun" }
-    if !byTimeout { task.cancel() }
-    let error = await task.value.error
+    var error: BusError?
+    if byTimeout {
+      var timeout = Duration.milliseconds(100)
+      repeat {  // on a busy machine the handler may not have begun in time
+        timeout *= 2
+        error = await stage.search("", timeout: timeout).error
+      } while log.entries.isEmpty
+    } else {
+      let task = Task { await stage.search("", timeout: nil) }
+      await eventually { log.entries.first == "begun" }
+      task.cancel()
+      error = await task.value.error
+    }
     #expect("\(error as Any)".contains(byTimeout ? "no answer in time" : "cancelled"))
     await eventually { log.entries == ["begun", "cancelled"] }
     withExtendedLifetime(service) {}

@@ -11,12 +11,13 @@
 /* The entries of living processes, one bit each: to check one takes a system call. */
 typedef struct living {
         uint64_t processes[DN__SHM_HOLDER_WORDS];
+        uint64_t own_pid;
 } living;
 
 static living find_living(const dn__region *region)
 {
         uint64_t n_used = atomic_load(&region->table->n_processes_used);
-        living living = { 0 };
+        living living = { .own_pid = dn__region_own_pid() };
 
         for (unsigned i = 0; i < n_used && i < DN__SHM_N_PROCESSES; i++)
                 if (i != region->process && dn__region_process_is_alive(region, i))
@@ -25,11 +26,12 @@ static living find_living(const dn__region *region)
 }
 
 /* A process with two centers on one bus has two entries. An unidentified process counts
- * separately. */
-static void note_holder(const dn__shm_table *table, unsigned process, int32_t *pids, size_t *n)
+ * separately, as does one of another PID namespace. */
+static void note_holder(const dn__shm_process *process, uint64_t own_pid, int32_t *pids, size_t *n)
 {
-        uint64_t found = atomic_load(&table->processes[process].pid);
-        int32_t pid = found <= INT32_MAX ? (int32_t)found : 0;
+        uint64_t found = atomic_load(&process->pid);
+        bool is_ours = found >> 32 == own_pid >> 32 && !(found & UINT64_C(1) << 31);
+        int32_t pid = is_ours ? (int32_t)found : 0;
 
         for (size_t i = 0; pid && i < *n; i++)
                 if (pids[i] == pid)
@@ -46,7 +48,8 @@ static size_t read_holders(const dn__shm_table *table, const dn__shm_slot *slot,
                 uint64_t holders = atomic_load(&slot->holders[i]) & living->processes[i];
 
                 for (; holders; holders &= holders - 1)
-                        note_holder(table, i * 64 + (unsigned)__builtin_ctzll(holders), pids, &n);
+                        note_holder(&table->processes[i * 64 + (unsigned)__builtin_ctzll(holders)],
+                                    living->own_pid, pids, &n);
         }
         return n;
 }

@@ -71,7 +71,8 @@ typedef struct dn__shm_process {
         /* One bit for each nonzero word of the marks. */
         _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t marked[DN__SHM_SUMMARY_WORDS];
         _Alignas(DN__SHM_LINE_BYTES) uint64_t reserved[8];
-        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t pid; /* for diagnostics */
+        /* For diagnostics: below, the pid; above, which namespace it belongs to. */
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t pid;
 } dn__shm_process;
 
 /* Returns the set of a name. For names that differ only in their last bytes, such as numbered

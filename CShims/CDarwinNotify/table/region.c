@@ -122,13 +122,21 @@ static void clear_entry(dn__shm_table *table, unsigned process)
         clear_owned_sets(table, process);
 }
 
+uint64_t dn__region_own_pid(void)
+{
+        struct stat space = { 0 };
+
+        (void)stat("/proc/self/ns/pid", &space);
+        return (uint64_t)space.st_ino << 32 | (uint32_t)getpid();
+}
+
 /* Clears what a dead process left in an entry, then counts as alive. */
 static int begin_entry(const dn__region *region, unsigned process, int fd)
 {
         dn__shm_table *table = region->table;
 
         clear_entry(table, process);
-        atomic_store(&table->processes[process].pid, (uint64_t)getpid());
+        atomic_store(&table->processes[process].pid, dn__region_own_pid());
         raise_used(&table->n_processes_used, (uint64_t)process + 1);
         return dn__claim_take(fd, ALIVE + process);
 }

@@ -88,5 +88,8 @@ static inline bool dn__region_was_once(const dn__region *region, uint64_t id)
         return region;
 }
 
+/* Returns what identifies this process in its entry. */
+uint64_t dn__region_own_pid(void);
+
 /* Returns whether the process of an entry is alive; true for our own, and if in doubt. */
 bool dn__region_process_is_alive(const dn__region *region, unsigned process);

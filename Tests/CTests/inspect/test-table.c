@@ -96,7 +96,8 @@ TEST_NO_BUS(invalidNumbersAreHarmless)
 {
         dn__region *region = open_region(NOWHERE);
         dn__shm_table *table = region->table;
-        static const uint64_t pids[] = {0, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_MAX};
+        uint64_t ours = dn__region_own_pid(), of_other_namespace = ours ^ UINT64_C(1) << 32;
+        const uint64_t pids[] = {0, 1, of_other_namespace, ours | UINT64_C(1) << 31, UINT64_MAX};
 
         hold(region, "honest");
         for (size_t i = 0; i < sizeof pids / sizeof *pids; i++) {

@@ -73,6 +73,7 @@ static void step(void)
 #define dn__region_reserve steps_region_reserve
 #define dn__region_await_age steps_region_await_age
 #define dn__region_mark steps_region_mark
+#define dn__region_own_pid steps_region_own_pid
 #define dn__region_unmark steps_region_unmark
 #define dn__region_leave steps_region_leave
 #define dn__region_was_once steps_region_was_once
