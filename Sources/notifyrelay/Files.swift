@@ -22,7 +22,7 @@ enum File {
     }
     var status = stat()
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST, lstat(directory, &status) == 0 else {
-      throw Mistake("\(directory) cannot be made: \(String(cString: strerror(errno)))")
+      throw Mistake("\(directory) cannot be created: \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o22 == 0
     else {

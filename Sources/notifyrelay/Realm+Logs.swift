@@ -144,7 +144,7 @@ extension Realm {
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }
     guard let channel = group.channel(place.name, isLog: true) else {
-      return report("\(place.name) of \(place.group) has no log here, but one at \(origin)")
+      return report("\(place.name) of \(place.group) has no log here, but has one at \(origin)")
     }
     do {
       let number =

@@ -35,7 +35,7 @@ extension Realm {
     isRetained: Bool
   ) {
     guard let channel = group.channel(place.name, isLog: false) else {
-      return report("\(place.name) of \(place.group) has a log here, and none at \(origin)")
+      return report("\(place.name) of \(place.group) has a log here, but none at \(origin)")
     }
     var isKnown = false
     do {

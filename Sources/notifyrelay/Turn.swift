@@ -30,7 +30,7 @@ final class Turn: @unchecked Sendable {
 
   init() {
     var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { fatalError("no descriptor is left") }
+    guard pipe(&ends) == 0 else { fatalError("no descriptors left") }
     for end in ends {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)

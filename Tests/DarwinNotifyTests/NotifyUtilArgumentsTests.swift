@@ -17,7 +17,7 @@ struct NotifyUtilArgumentsTests {
 
   /// A refused command line: one line of error, a hint, and nothing is run.
   private static func mistake(_ line: [String], _ complaint: String) -> Golden {
-    let hint = "usage: notifyutil [option ...] command ...  (notifyutil --help lists them)"
+    let hint = "usage: notifyutil [option ...] command ...  (see notifyutil --help)"
     return Golden(line, status: 1, errors: "notifyutil: \(complaint)\n\(hint)\n")
   }
 

@@ -46,7 +46,7 @@ struct NotifyUtilFailureTests {
       "--bus=unix:path=/nonexistent/b%75s;autolaunch:",
       [
         "tried unix:path=/nonexistent/b%75s (--bus): No such file or directory",
-        "tried autolaunch: (--bus): such an address starts a program, which is not supported",
+        "tried autolaunch: (--bus): this address would start a program, which is not supported",
         "start a bus there, or use --bus=session",
       ]
     ),
@@ -149,8 +149,8 @@ struct NotifyUtilFailureTests {
     let outcome = try await Program.run(
       "/usr/bin/unshare", ["-rm", "/bin/sh", "-c", script, "sh"] + command, on: nil)
     let errors = """
-      notifyutil: --list: there is no table of names that can be read
-      notifyutil: a table needs a private directory that can be written: beside the socket of the \
+      notifyutil: --list: the table of names cannot be read
+      notifyutil: the table needs a writable private directory: next to the socket of the \
       bus, in XDG_RUNTIME_DIR, in /run/user/0 or in /dev/shm
 
       """

@@ -62,7 +62,7 @@ struct RelayNamesTests {
     let text = try await pair.here.run(["--status"])
     #expect(text.status == 0 && text.errors.isEmpty)
     #expect(text.output.contains("realm home at 127.0.0.1:"), "\(text.output)")
-    #expect(text.output.contains("  peer \(origin): online, last sign of life "), "\(text.output)")
+    #expect(text.output.contains("  peer \(origin): online, last seen "), "\(text.output)")
     let json = try await pair.there.run(["--status", "--json"])
     let status = try JSONDecoder().decode(SeenStatus.self, from: Data(json.output.utf8))
     #expect(json.status == 0 && status.origin == origin)

@@ -12,8 +12,8 @@ import Testing
       (["--realm", "home"], "realm home has no broker"),
       (["--share", "a."], "share must follow realm"),
       (["--realm", "home", "--broker", "http://a"], "http://a is not a broker"),
-      (["--realm", "home", "--broker", "mqtt://me:pw@a"], "does not belong into"),
-      (["--realm", "home", "--broker", "mqtt://a:0", "--share", "b"], "its host or port is wrong"),
+      (["--realm", "home", "--broker", "mqtt://me:pw@a"], "must not contain a user name"),
+      (["--realm", "home", "--broker", "mqtt://a:0", "--share", "b"], "host or port is invalid"),
       (["--realm", "home", "--broker", "mqtt://a"], "shares nothing"),
       (realm + ["--share", "self."], "never leave a machine"),
       (realm + ["--share", "com.apple.system.power"], "never leave a machine"),
@@ -25,7 +25,7 @@ import Testing
       (realm + ["--ca", "/dev/null"], "its broker is not mqtts://"),
       (realm + ["--certificate", "/dev/null"], "both certificate and key"),
       (realm + ["--credentials", "/nonexistent"], "/nonexistent cannot be read"),
-      (realm + ["--config", "/dev/null"], "--config does not go with"),
+      (realm + ["--config", "/dev/null"], "--config cannot be combined with"),
       (realm + ["--realm", "home"], "described twice"),
     ] as [([String], String)])
   func aMistakeIsSaidInASentence(_ arguments: [String], _ text: String) async throws {

@@ -18,7 +18,7 @@ function __notifyutil_names
         sed -nE '1d; /\\\\/d; s/^"([^"]*)" .*/\\1/p; t; s/ .*//p'
 end
 
-# Tells whether the word before the current one fits: __notifyutil_after REGEXP
+# Succeeds if the word before the current one matches: __notifyutil_after REGEXP
 function __notifyutil_after
     string match --quiet --regex -- "^($argv[1])\$" (commandline -opc)[-1]
 end
@@ -62,7 +62,7 @@ complete -c notifyutil -n $option -o g -d 'Print the state'
 complete -c notifyutil -n $option -o s -d 'Set the state'
 complete -c notifyutil -n $option -l post-distributed -x -a '(__notifyutil_names)' \
     -d 'Post a distributed notification'
-complete -c notifyutil -n $option -l object -x -d 'The object of that'
-complete -c notifyutil -n $option -l user-info -x -d 'The user info of that, a JSON object'
+complete -c notifyutil -n $option -l object -x -d 'The object of the post'
+complete -c notifyutil -n $option -l user-info -x -d 'The user info of the post, a JSON object'
 complete -c notifyutil -n $option -l list -d 'Print the keys in use'
 complete -c notifyutil -n $option -l monitor -d 'Print every post on the bus'

@@ -45,9 +45,9 @@ static void loop_closed(void *context)
 static void report_address(const dn__address *address)
 {
         if (address->address)
-                dn__debug_say(0, "looks for the bus %s", address->address);
+                dn__debug_say(0, "looking for the bus %s", address->address);
         else
-                dn__debug_say(0, "has no bus to look for (%s): only the user's processes are heard",
+                dn__debug_say(0, "has no bus to look for (%s): hears only this user's processes",
                               address->scope);
 }
 

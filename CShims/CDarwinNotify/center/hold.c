@@ -40,7 +40,7 @@ static bool take_slot(dn__topic *topic)
         }
         if (slot && !has_moved)
                 return true;
-        dn__debug_say(0, "the table has no room for %s: it goes over the bus alone", name->text);
+        dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
         return false;
 }
 

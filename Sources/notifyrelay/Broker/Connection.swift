@@ -182,7 +182,7 @@ final class Connection {
     // Two realms may have one broker.
     let identifier = "notifyrelay-\(origin)-\(Escaped.encode(settings.name))"
     guard Self.isReady, let client = mosquitto_new(identifier, false, nil) else {
-      throw Mistake("no memory is left")
+      throw Mistake("out of memory")
     }
     // Acknowledgements of what was read are sent by flush(), when it is stored.
     mosquitto_threaded_set(client, true)

@@ -1,4 +1,4 @@
-// Says what is wrong with a connection, in words.
+// Describes in words what is wrong with a connection.
 
 import CMosquitto
 import DarwinNotifySupport
@@ -31,12 +31,12 @@ struct Failure: Error, Equatable {
       case _ where log.contains("certificate verify failed"):
         "the certificate of \(host) is not trusted: name its authority with --ca"
       case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
-        "TLS with \(host):\(port) failed: \(log.isEmpty ? "no reason is given" : log)"
+        "TLS with \(host):\(port) failed: \(log.isEmpty ? "no reason given" : log)"
       case MOSQ_ERR_ERRNO where error == ECONNREFUSED:
         "\(host):\(port) refuses connections: no broker listens there"
       case MOSQ_ERR_ERRNO where error != 0:
         "\(host):\(port) cannot be reached: \(String(cString: strerror(error)))"
-      case MOSQ_ERR_KEEPALIVE: "\(host):\(port) does not answer any more"
+      case MOSQ_ERR_KEEPALIVE: "\(host):\(port) no longer answers"
       case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN:
         log.isEmpty
           ? "\(host):\(port) has closed the connection" : "TLS with \(host) failed: \(log)"
@@ -44,7 +44,7 @@ struct Failure: Error, Equatable {
       }
   }
 
-  /// What a reason code of the broker says; `nil` for success.
+  /// The meaning of a reason code of the broker; `nil` for success.
   init?(reason: CInt, _ settings: RealmSettings) {
     guard reason >= 0x80 else { return nil }
     switch reason {
@@ -59,7 +59,7 @@ struct Failure: Error, Equatable {
       text = "the broker does not speak MQTT 5"
     case CInt(MQTT_RC_PACKET_TOO_LARGE.rawValue): text = "a message is too large for the broker"
     case CInt(MQTT_RC_QUOTA_EXCEEDED.rawValue): text = "a quota of the broker is exceeded"
-    default: text = "the broker says: \(String(cString: mosquitto_reason_string(reason)))"
+    default: text = "the broker reports: \(String(cString: mosquitto_reason_string(reason)))"
     }
   }
 }

@@ -25,7 +25,7 @@ final class LocalGroup {
   /// Finds the names that are there, and from now on those that appear.
   func begin() throws(Mistake) {
     inotify = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
-    guard inotify >= 0 else { throw Mistake("no descriptor is left to watch \(name)") }
+    guard inotify >= 0 else { throw Mistake("no descriptors left to watch \(name)") }
     loop.watch(inotify) { [self] in readEvents() }
     watch()
   }

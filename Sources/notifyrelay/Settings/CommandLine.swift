@@ -26,7 +26,7 @@ struct Arguments {
     while let word = rest.popFirst() {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let attached = parts.count > 1 ? String(parts[1]) : nil
-      guard word.hasPrefix("--") || word == "-h" else { throw Mistake("unrecognized: \(word)") }
+      guard word.hasPrefix("--") || word == "-h" else { throw Mistake("not an option: \(word)") }
       let key = String(parts[0].drop { $0 == "-" })
       if attached == nil, takeAction(key) { continue }
       let needsValue = key == "config" || SettingsReader.keys.contains(key)
@@ -41,7 +41,7 @@ struct Arguments {
       }
     }
     guard path == nil || !hasSettings else {
-      throw Mistake("--config does not go with the settings of a realm")
+      throw Mistake("--config cannot be combined with the settings of a realm")
     }
   }
 
@@ -72,25 +72,25 @@ struct Arguments {
   static let usage = """
     usage: notifyrelay [--config FILE | --realm NAME --broker URL [setting ...] ...]
     Passes notifications and messages between the machines of a user, through an MQTT 5 broker.
-    The settings are those of the file, by default ~/.config/notifyrelay.conf:
-        --realm NAME         begins the description of a realm
+    The settings come from the command line or a file, by default ~/.config/notifyrelay.conf:
+        --realm NAME         begin the description of a realm
         --broker URL         mqtts://HOST[:PORT], or mqtt://HOST[:PORT] without encryption
         --share PREFIX       share the names that begin with this text
         --share-group GROUP  share the messages of this group
         --receive-only       send nothing
-        --send-only          take nothing
-        --credentials FILE   has the lines user = NAME and password = TEXT
+        --send-only          receive nothing
+        --credentials FILE   a file with the lines user = NAME and password = TEXT
         --ca FILE            trust these authorities instead of the system's
         --certificate FILE   the certificate of this client
         --key FILE           its key
         --keep-alive SECONDS 5 to 3600, by default 60
-        --max-payload BYTES  the largest message that is sent or taken, by default 1048576
+        --max-payload BYTES  the largest message to send or receive, by default 1048576
     instead of running:
         --check              check the settings
-        --status [--json]    say what the running relay does
+        --status [--json]    print the status of the running relay
         --origin             print the number of this user on this machine
         --version            print the version
         -h, --help           print this text
-    exit status: 0 done, 1 wrong settings, 2 failed, 3 another relay has the origin
+    exit status: 0 done, 1 wrong settings, 2 failed, 3 another relay has this origin
     """
 }

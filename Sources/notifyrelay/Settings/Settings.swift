@@ -14,14 +14,14 @@ struct BrokerAddress: Equatable, Sendable {
     }
     guard !parts[1].contains("@") else {
       throw Mistake(
-        "a user name does not belong into \(text): write it into the file of credentials")
+        "\(text) must not contain a user name: put it into the credentials file")
     }
     isSecure = parts[0] == "mqtts"
     let (host, port) = Self.split(parts[1])
     guard !host.isEmpty, !host.contains("/"),
       let port = port.map({ CInt($0) }) ?? (isSecure ? 8883 : 1883),
       (1...65535).contains(port)
-    else { throw Mistake("\(text) is not a broker: its host or port is wrong") }
+    else { throw Mistake("\(text) is not a broker: its host or port is invalid") }
     (self.host, self.port) = (host, port)
   }
 

@@ -47,7 +47,7 @@ struct SettingsReader {
 
   /// The realms, each complete and without contradictions.
   func finish() throws(Mistake) -> [RealmSettings] {
-    guard !realms.isEmpty else { throw Mistake("no realm is given") }
+    guard !realms.isEmpty else { throw Mistake("no realm given") }
     var finished: [RealmSettings] = []
     for realm in realms {
       guard let broker = realm.broker else { throw Mistake("realm \(realm.name) has no broker") }

@@ -54,7 +54,7 @@ struct Status: Codable {
     var origin: String
     var state: PresencePayload.State?
     var version: String?
-    /// Seconds since its last sign of life.
+    /// Seconds since it was last seen.
     var age: Double?
   }
 }
@@ -75,7 +75,7 @@ extension Status {
       lines.append("realm \(realm.name) at \(realm.broker): \(realm.state.rawValue)")
       if let problem = realm.problem { lines.append("  problem: \(problem)") }
       for peer in realm.peers {
-        let age = peer.age.map { ", last sign of life \(Int($0)) s ago" } ?? ""
+        let age = peer.age.map { ", last seen \(Int($0)) s ago" } ?? ""
         lines.append("  peer \(peer.origin): \(peer.state?.rawValue ?? "not seen")\(age)")
       }
       let counts = realm.counts

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A socket on which a relay tells whoever connects what it does.
+/// A socket on which a relay sends its status to each client that connects.
 final class StatusSocket {
   private let path: String
   private let descriptor: CInt
@@ -55,7 +55,7 @@ final class StatusSocket {
 
   private static func makeSocket() throws(Mistake) -> CInt {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw Mistake("no descriptor is left") }
+    guard descriptor >= 0 else { throw Mistake("no descriptors left") }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     return descriptor
   }

@@ -4,11 +4,11 @@ import DarwinNotify
 import Glibc
 
 enum Usage {
-  static let hint = "usage: notifyutil [option ...] command ...  (notifyutil --help lists them)"
+  static let hint = "usage: notifyutil [option ...] command ...  (see notifyutil --help)"
 
   static let text = """
     usage: notifyutil [-q] [-v] [-z msec] [-M] [-R] [option ...] [command ...]
-    options, which apply wherever they stand:
+    options, which apply wherever they appear:
         -q              print nothing for notifications
         -v              print token, time, key, state and type of each notification
         -z msec         pause this long after each -p; the default is 100
@@ -17,7 +17,7 @@ enum Usage {
         --bus ADDRESS   use this bus: session, system, or a D-Bus address
         --wait-for-bus  if there is no bus yet, wait for one before the first command
         --timeout SECONDS
-                        stop after this time, with status 124 if a -# still waits
+                        stop after this time, with status 124 if a -# is still waiting
         --ready[=FD]    write the line "ready" to standard error, or to the descriptor FD,
                         once everything is registered
         --exec COMMAND  run the shell command for each notification, with NOTIFY_NAME and
@@ -37,19 +37,19 @@ enum Usage {
         -signal [n]     use signal n for later registrations; the default is 1, or the last n
         -sig [n]        the same
         -p key          post a notification
-        -w key          register for the key, report each notification until killed
-        -# key          register for the key, report # notifications (-1 key, -5 key, ...)
+        -w key          register for the key and report each notification until killed
+        -# key          register for the key and report # notifications (-1 key, -5 key)
         -g key          print the state of the key
         -s key val      set the state of the key: 64 bits, decimal or 0x...
         --post-distributed key
-                        post a notification of the distributed center, with what follows
-        --object text   its object
+                        post to the distributed center; these options may follow:
+        --object text   the object of the post
         --user-info json
-                        its user info: a JSON object
+                        the user info of the post: a JSON object
         --list          print the keys in use: generation, state and processes
         --monitor [prefix]
-                        print every post on the bus, or only those of keys with the prefix
-    exit status: 0 done, 1 wrong command line, 2 a command failed, 3 no bus, 124 timed out
+                        print every post on the bus, or only posts of keys with the prefix
+    exit status: 0 done, 1 invalid command line, 2 a command failed, 3 no bus, 124 timed out
     """
 }
 

@@ -21,7 +21,7 @@ struct BusAddress {
   /// Tries to connect again, just far enough to see what fails.
   func reasonOfFailure() -> String {
     if Self.launchers.contains(transport) || transport.hasPrefix("x-") {
-      return "such an address starts a program, which is not supported"
+      return "this address would start a program, which is not supported"
     }
     if transport == "unix", let path = values["path"] {
       return words(for: connect(to: path))

@@ -96,7 +96,8 @@ struct Runner {
     try token.setState(state)
     // The command has done what it can.
     if !isKept {
-      Output.complain("notifyutil: \(command): no process has registered: the state is not kept")
+      Output.complain(
+        "notifyutil: \(command): no process has registered the name: the state is not kept")
     }
     return true
   }

@@ -32,9 +32,9 @@ final class Failures: Sendable {
     switch error {
     case .notConnected: reportMissingBus(command)
     case .notAuthorized:
-      report("\(command)", "there is no table of names that can be read")
+      report("\(command)", "the table of names cannot be read")
       Output.complain(
-        "notifyutil: a table needs a private directory that can be written: beside the socket of "
+        "notifyutil: the table needs a writable private directory: next to the socket of "
           + "the bus, in XDG_RUNTIME_DIR, in /run/user/\(geteuid()) or in /dev/shm")
     default: report("\(command)", "\(error)")
     }

@@ -89,7 +89,7 @@ TEST_ON_BUS(busThatIsFoundAndLostIsTold)
         child = test_spawn_role("chatter", NULL);
         snprintf(prefix, sizeof prefix, "libdarwinnotify: %s[%d]: ", program_invocation_short_name,
                  (int)test_child_pid(child));
-        CHECK(strstr(await_line(child, "looks for the bus ", address), prefix));
+        CHECK(strstr(await_line(child, "looking for the bus ", address), prefix));
         for (bool is_found = false, is_shared = false; !is_found || !is_shared;) {
                 const char *line = test_child_read_line(child);
 
