@@ -109,7 +109,7 @@ typedef struct dn_name_record {
         uint64_t generation;  /**< counts the posts; starts at any number */
         uint64_t state;       /**< as set by notify_set_state() */
         size_t n_holders;     /**< living processes with a registration, 1 or more */
-        const int32_t *pids;  /**< theirs, as they see them; 0 if unknown; in no order */
+        const int32_t *pids;  /**< theirs; 0 if unknown or of another PID namespace; in no order */
 } dn_name_record;
 
 /**
