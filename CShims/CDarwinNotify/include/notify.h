@@ -20,9 +20,9 @@
  *
  * A refused registration returns NOTIFY_STATUS_NOT_AUTHORIZED; a refused post or state returns
  * NOTIFY_STATUS_OK and does nothing, as with Apple. Receivers also ask the bus who posted a
- * reserved name, for which a process of another user has to stay for a moment: exit() and a return
- * from main() wait up to 100 ms for that, _exit() does not. These rules separate users, not the
- * processes of one user, which share their table.
+ * reserved name, so a poster of another user has to stay connected for a moment: exit() and a
+ * return from main() wait up to 100 ms for that, _exit() does not. These rules separate users, not
+ * the processes of one user, which share their table.
  *
  * Order. A post, and a state that was set before it, are visible to every notify_check() and
  * notify_get_state() of the user's processes when notify_post() returns.
@@ -72,9 +72,9 @@ DN_BEGIN_DECLS
  * second.
  *
  * Returns:  NOTIFY_STATUS_OK; NOTIFY_STATUS_INVALID_NAME; NOTIFY_STATUS_SERVER_NOT_FOUND if no bus
- *           has been found since the process began: the post is known inside the process and to
- *           those that share its table, and sent when a bus appears; NOTIFY_STATUS_FAILED if too
- *           many names wait for a bus that does not take them.
+ *           has been found since the process began: the post has reached this process and the
+ *           processes that share its table, and is sent when a bus appears; NOTIFY_STATUS_FAILED if
+ *           too many names wait for a bus that does not take them.
  * Threads:  any.
  * Apple:    a refused post may also return NOTIFY_STATUS_FAILED there.
  */
@@ -96,9 +96,9 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
  * Registers a signal that is sent to the process for each post.
  *
  * The signal goes to the process, as if by kill(getpid(), sig), and carries no value: the handler
- * calls notify_check() to find out which of its tokens was posted. Call it once after registering,
- * too, since its first answer is always true. Pending standard signals merge. The library's threads
- * block all signals except those of their own faults (SIGSEGV and the like).
+ * calls notify_check() to find out which of its tokens was posted. Also call it once after
+ * registering, since its first answer is always true. Pending standard signals merge. The library's
+ * threads block all signals except those of their own faults (SIGSEGV and the like).
  *
  * @param name       copied.
  * @param sig        the number of a signal, as Linux numbers them.
@@ -107,7 +107,7 @@ DN_EXPORT uint32_t notify_register_check(const char *name, int *out_token);
  * Returns:  NOTIFY_STATUS_OK, _INVALID_NAME, _NULL_INPUT if `out_token` is NULL, _INVALID_SIGNAL,
  *           _NOT_AUTHORIZED, _SERVER_NOT_FOUND, _FAILED.
  * Threads:  any. Returns after the bus has confirmed.
- * Apple:    does not look at the number of the signal.
+ * Apple:    does not check the number of the signal.
  */
 DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_token);
 
@@ -170,8 +170,8 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 DN_EXPORT uint32_t notify_cancel(int token);
 
 /**
- * Suspends the deliveries of a token, those included that have not begun, until notify_resume() has
- * been called as often as this function.
+ * Suspends the deliveries of a token, including pending ones, until notify_resume() has been called
+ * as often as this function.
  *
  * Returns:  NOTIFY_STATUS_OK, also for tokens that deliver nothing; _INVALID_TOKEN.
  * Threads:  any.

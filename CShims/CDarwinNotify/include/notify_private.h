@@ -13,8 +13,8 @@
 #define NOTIFY_OPT_ENABLE 0x04000000u   /**< ends NOTIFY_OPT_DISABLE */
 #define NOTIFY_OPT_DISABLE 0x08000000u  /**< see notify_set_options() */
 
-/* Apple: a flag of notify_register_mach_port(), which is not to be had. In the flags of
- * notify_register_file_descriptor() it has no effect, as there. */
+/* Apple: a flag of notify_register_mach_port(), which Linux does not have. As with Apple, it has no
+ * effect in the flags of notify_register_file_descriptor(). */
 #define NOTIFY_NO_DISPATCH 0x80000000
 
 /* What notify_monitor_file() looks for. 0 stands for all of them. */
@@ -36,7 +36,7 @@ DN_BEGIN_DECLS
 DN_EXPORT uint32_t notify_register_plain(const char *name, int *out_token);
 
 /**
- * Reads the count of posts that notify_check() compares, without being counted as a check.
+ * Reads the count of posts that notify_check() compares. This is not a check: it changes no answer.
  *
  * @param token  of notify_register_check(), notify_register_plain(), or for a `self.` name.
  * @param val    set on success. Only whether it has changed means something.
@@ -71,7 +71,7 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  */
 DN_EXPORT uint32_t notify_monitor_file(int token, char *path, int flags);
 
-/** Sets `ev` and `len` to 0 unless they are NULL: Apple's library has no events any more either.
+/** Sets `ev` and `len` to 0 unless they are NULL: Apple's library no longer has events either.
  *  Returns NOTIFY_STATUS_OK. Threads: any. */
 DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
 

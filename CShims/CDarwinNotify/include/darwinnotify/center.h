@@ -18,7 +18,7 @@ typedef struct dn_center dn_center;
  * @param name       NUL-terminated UTF-8.
  * @param object     local center: the pointer that was posted. Distributed center: NUL-terminated
  *                   UTF-8, or NULL. Darwin center: NULL.
- * @param user_info  what was posted, or NULL. Darwin center: NULL.
+ * @param user_info  as posted, or NULL. Darwin center: NULL.
  *
  * Apple:  CFNotificationCallback.
  */
@@ -49,15 +49,15 @@ enum {
  *
  * Always the same pointer, never NULL; the caller owns nothing. It connects at its first use. The
  * environment variable DARWIN_NOTIFY_BUS selects the bus: `session` (the default:
- * DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus), `system`, `none` (no bus: the processes of
- * the user that say so reach one another), or a D-Bus address; with anything else the uses of the
- * center return -EINVAL. It is read once, and ignored in a set-user-id program.
+ * DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus), `system`, `none` (no bus: the user's
+ * processes with `none` reach one another), or a D-Bus address; with any other value, functions
+ * that use the center return -EINVAL. It is read once, and ignored in a set-user-id program.
  *
  * The processes of one user reach one another through shared memory, with or without a bus; the bus
  * shows each post to everybody else. A post may arrive late but is never lost: after the last post
  * of a name, each of its observers in all processes of the user runs at least once. An observer
- * gets up to 16 waiting posts one by one; further ones are merged into the last call. The observers
- * of the posting process get the post, too, once and never inside dn_center_post().
+ * gets up to 16 waiting posts one by one; further ones are merged into the last call. Observers in
+ * the posting process also get the post, once and never inside dn_center_post().
  *
  * Threads:  any.
  * Apple:    CFNotificationCenterGetDarwinNotifyCenter(). Its scope is the machine; here it is one

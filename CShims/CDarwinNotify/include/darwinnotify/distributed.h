@@ -22,18 +22,18 @@ DN_BEGIN_DECLS
  * the other centers:
  *
  * - An object is text, NUL-terminated UTF-8, compared by its bytes. A post with an object reaches
- *   the observers of that object and those that ask for none; a post without one reaches the latter
- *   alone.
+ *   the observers of that object and the observers that ask for no object; a post without one
+ *   reaches only the latter.
  * - A user info is a dictionary (dict.h). Receivers get a copy.
  * - An observer without a name gets every name, of its object if it asks for one. (Apple's center
  *   has delivered nothing to observers with neither name nor object since macOS 10.15.)
- * - Posts are queued, never merged. An observer gets those of each process in the order in which
- *   they were posted, all of them, as long as both processes are connected. Up to 65,536 posts, or
- *   64 MiB of them, wait for the observers of one name or prefix on one executor; then the oldest
- *   are dropped. dn_event.n_dropped tells how many are missing, including posts that the bus has
- *   left out.
- * - There is no table behind it: a process that starts, or finds the bus again, hears nothing of
- *   what was posted before.
+ * - Posts are queued, never merged. An observer gets all posts of each process in the order in
+ *   which they were posted, as long as both processes are connected. Up to 65,536 posts, or 64 MiB
+ *   of them, wait for the observers of one name or prefix on one executor; then the oldest are
+ *   dropped. dn_event.n_dropped is the number of missing posts, including posts that the bus has
+ *   dropped.
+ * - There is no table behind it: a process that starts, or finds the bus again, does not hear
+ *   earlier posts.
  * - Without a bus, posts reach the observers of the process, and wait for a bus to appear: up to
  *   65,536 of them, or 64 MiB; then posting fails with -ENOBUFS.
  *
@@ -49,14 +49,14 @@ DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center
 /**
  * Suspends or resumes the observers of a distributed center in this process.
  *
- * While the center is suspended, each observer gets what its DN_SUSPENSION_ behavior says. The end
- * of the suspension delivers at once what was kept, in the order in which it was posted: up to
- * 65,536 posts, or 64 MiB of them, the newest ones. Where equal posts were coalesced,
- * dn_event.n_posts counts all of the suspension.
+ * While the center is suspended, the DN_SUSPENSION_ behavior of each observer decides what it gets.
+ * Resuming delivers the kept posts at once, in the order in which they were posted: the newest
+ * 65,536 posts, or 64 MiB of them. Where equal posts were coalesced, dn_event.n_posts counts all
+ * posts of the suspension.
  *
  * A post with DN_POST_DELIVER_IMMEDIATELY, or one that an observer with
  * DN_SUSPENSION_DELIVER_IMMEDIATELY gets, is delivered as if the suspension ended before it and
- * began again behind it: first what was kept, then the post, to all its observers.
+ * began again behind it: first the kept posts, then this one, to all its observers.
  *
  * Errors:   -EINVAL if `center` is NULL or not a distributed one; -ENOMEM.
  * Threads:  any.

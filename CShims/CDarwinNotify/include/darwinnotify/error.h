@@ -12,13 +12,13 @@
  *   -ENOMEM        no memory available: nothing was sent
  *   -EAGAIN        no thread available: nothing was sent
  *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system: nothing was sent.
- *                  Like -EAGAIN, possible where -ENOMEM is: a function that lists that lists these
+ *                  A function that lists -ENOMEM may also return these and -EAGAIN
  *   -ENOBUFS       a limit is reached (the bus refuses any more match rules, or too many distinct
  *                  names wait for a bus that does not accept them)
  *   -ETIMEDOUT     the caller's time limit has passed
  *   -ENOTCONN      there is no bus, or it was lost
  *   -EEXIST        the name of a service is taken
- *   -ECANCELED     nobody waits any more for the answer to a request
+ *   -ECANCELED     nobody is waiting for the answer to a request any longer
  *
  * A positive result is an outcome: the call has taken effect, and says more about how.
  */

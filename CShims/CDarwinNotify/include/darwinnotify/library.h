@@ -14,7 +14,7 @@ DN_BEGIN_DECLS
  */
 DN_EXPORT const char *dn_version(void);
 
-/** Takes what the library reports about itself. */
+/** Receives the reports of the library about itself. */
 typedef struct dn_diagnostics {
         /** Something has happened: a bus was found or lost, say. `message` is one line without a
          *  newline, borrowed. Runs on the thread that noticed, several at a time; must be quick and
@@ -24,8 +24,9 @@ typedef struct dn_diagnostics {
 } dn_diagnostics;
 
 /**
- * Hands what the library reports about itself to the program, for its log, in place of writing it
- * to standard error if DARWIN_NOTIFY_DEBUG=1. Posts are never reported. dn_shutdown() ends it.
+ * Hands the reports of the library about itself to the program, for its log, instead of writing
+ * them to standard error if DARWIN_NOTIFY_DEBUG=1. Posts are never reported. dn_shutdown() ends
+ * this.
  *
  * @param diagnostics  borrowed until another one, or NULL, has taken its place and calls in
  *                     progress have returned: usually a static object. NULL: standard error again.
@@ -42,11 +43,11 @@ DN_EXPORT void dn_set_diagnostics(const dn_diagnostics *diagnostics);
  *
  * Cancels every observer and token; their destroy hooks run on this thread, or where a callback is
  * still running. Waits for running callbacks, for callbacks that wait in executors and for calls of
- * other threads, for at most a second, then sends what still waits for the bus, for at most another
- * one. Posts of other threads meanwhile wait, and then begin afresh.
+ * other threads, for at most a second, then sends the posts that still wait for the bus, for at
+ * most another second. Meanwhile posts of other threads wait; then they begin afresh.
  *
  * Afterwards the library can be used again, as for the first time. Observers, centers and loops
- * that the caller owns are released as ever, before or after, but before dlclose().
+ * that the caller owns are released as usual, before or after, but before dlclose().
  *
  * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
  *           is done. -EBUSY if, after a second, a callback is still running, or waits in an

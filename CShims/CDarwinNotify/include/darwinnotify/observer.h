@@ -57,7 +57,7 @@ typedef struct dn_filter {
  *  8. `invoke` must return. If it ends the thread instead, by pthread_exit() or because it has
  *     enabled cancellation, the library prints a line on standard error and aborts.
  *  9. From exit() or a return from main() on, no `invoke` starts. The library's exit handler, which
- *     the first use of a center registers, waits for at most a second for those that are running. A
+ *     the first use of a center registers, waits at most a second for running invocations. A
  *     language runtime that ends earlier has to call dn_shutdown() first.
  *
  * `destroy` runs on the thread that cancels or, if an invocation is running, on its thread. A child
@@ -111,13 +111,13 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
 
 /**
  * Registers a handler for all names that begin with a prefix, on the Darwin or the distributed
- * center; the event says which name was posted.
+ * center; the event has the name that was posted.
  *
  * Names that a process of this user has registered are heard through the table, with or without a
- * bus. For all other posts the bus delivers every signal to this process; what it drops of these is
+ * bus. For all other posts the bus delivers every signal to this process; a signal that it drops is
  * lost. Names that the caller could not observe by themselves are left out. Posts are queued, never
- * merged, and dn_event.n_dropped tells how many are missing. But posts of one name that are found
- * in the table together are one event, whose n_posts is their number.
+ * merged, and dn_event.n_dropped is the number of missing posts. But posts of one name that are
+ * found in the table together are one event, whose n_posts is their number.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *

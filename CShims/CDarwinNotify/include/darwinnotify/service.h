@@ -33,8 +33,8 @@ typedef struct dn_request_info {
         dn_caller caller;
 } dn_request_info;
 
-/** What answers the requests of a service. No lock is held while its functions run; they may call
- *  any function of the library, and must return to their caller. */
+/** The functions that answer the requests of a service. No lock is held while they run; they may
+ *  call any function of the library, and must return to their caller. */
 typedef struct dn_service_handler {
         /** Returns whether the caller may make this request. NULL: callers with the effective user
          *  of this process may make all. */
@@ -45,10 +45,10 @@ typedef struct dn_service_handler {
          *  one caller begin in the order of its calls. */
         void (*invoke)(dn_request *request, const dn_request_info *info, void *context);
 
-        /** Tells that nobody waits any more for a request whose `invoke` has begun: the caller has
-         *  cancelled it, has waited long enough or has left the bus, or the bus was lost. The
-         *  request must still be answered or refused, which then does nothing. It may have been
-         *  answered meanwhile: so it is known by the `id` of its info. May be NULL. */
+        /** Reports that nobody is waiting any longer for a request whose `invoke` has begun: the
+         *  caller cancelled it, timed out or left the bus, or the bus was lost. The request must
+         *  still be answered or refused, which then does nothing. It may have been answered in the
+         *  meantime, so it is identified by the `id` of its info. May be NULL. */
         void (*cancel)(uint64_t id, void *context);
 
         void *context;
@@ -64,7 +64,7 @@ typedef struct dn_service_handler {
 /** An option of dn_service_plan: wait for a name that another process has, instead of failing. */
 #define DN_SERVICE_QUEUE 1
 
-/** What to be on the bus. Borrowed during the call it is handed to. */
+/** Describes a service to open. Borrowed during the call it is handed to. */
 typedef struct dn_service_plan {
         const char *name;         /**< a well-known bus name, such as "org.example.Player" */
         const char *const *kinds; /**< what to export from the start, as dn_service_export(), up to
@@ -77,8 +77,8 @@ typedef struct dn_service_plan {
  * Owns a name on a bus, under which requests can be answered.
  *
  * On the bus the service is an object whose path is the name with slashes instead of dots, and
- * underscores instead of hyphens. Only what is exported can be called there. After a loss of the
- * bus the name is requested again, then always as with DN_SERVICE_QUEUE.
+ * underscores instead of hyphens. Only exported kinds can be called there. After the bus was lost,
+ * the name is requested again, then always as with DN_SERVICE_QUEUE.
  *
  * @param center       whose bus to use, as for dn_call_begin(). The service keeps it open.
  * @param plan         copied.
@@ -117,7 +117,8 @@ DN_EXPORT bool dn_service_has_name(dn_service *service);
 DN_EXPORT int dn_service_export(dn_service *service, const char *kind);
 
 /**
- * Ends that: later requests of the kind are refused. Those that have arrived are still handled.
+ * Ends an export: later requests of the kind are refused. Requests that have arrived are still
+ * handled.
  *
  * Errors:   -EINVAL if an argument is NULL, or the kind is not exported.
  * Threads:  any.
@@ -125,7 +126,7 @@ DN_EXPORT int dn_service_export(dn_service *service, const char *kind);
 DN_EXPORT int dn_service_unexport(dn_service *service, const char *kind);
 
 /**
- * Gives up the name and refuses later requests. Those whose handler has begun can still be
+ * Gives up the name and refuses later requests. Requests whose handler has begun can still be
  * answered.
  *
  * @param service  consumed; NULL is allowed.
@@ -142,7 +143,7 @@ DN_EXPORT dn_service *dn_service_close(dn_service *service);
  * @param reply    the response as the value of DN_REPLY_VALUE, of any type; NULL or without that
  *                 key: nothing. Borrowed.
  *
- * Errors:   -ECANCELED if nobody waits any more; -EINVAL if `request` is NULL; -ENOTCONN if the
+ * Errors:   -ECANCELED if nobody is waiting; -EINVAL if `request` is NULL; -ENOTCONN if the
  *           connection broke while sending; -ENOMEM.
  * Threads:  any.
  */
@@ -153,7 +154,7 @@ DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply);
  *
  * @param request  consumed, also on failure.
  * @param error    a D-Bus error name; DN_ERROR_FAILED if NULL or malformed. Borrowed.
- * @param message  a sentence for people that says what was wrong; NULL: none. Borrowed.
+ * @param message  the reason in a sentence for people; NULL: none. Borrowed.
  *
  * Errors:   as dn_request_answer().
  * Threads:  any.
@@ -168,7 +169,7 @@ DN_EXPORT int dn_request_refuse(dn_request *request, const char *error, const ch
 #define DN_ERROR_UNANSWERED "org.darwinnotify.Error.Unanswered"
 /** The handler was cancelled. */
 #define DN_ERROR_CANCELLED "org.darwinnotify.Error.Cancelled"
-/** What the handler waited for did not come in time. */
+/** The handler timed out. */
 #define DN_ERROR_TIMED_OUT "org.darwinnotify.Error.TimedOut"
 /** The handler failed. */
 #define DN_ERROR_FAILED "org.darwinnotify.Error.Failed"
