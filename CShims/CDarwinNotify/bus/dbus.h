@@ -49,8 +49,8 @@ int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us);
  * after dn__dbus_start(). */
 int dn__dbus_send(dn__dbus *dbus, const dn__post *post);
 
-/* Says which table the process is in now. Before the table's first post, and before its names are
- * held. */
+/* Sets the table that the process is in. Call before the table's first post, and before its names
+ * are held. */
 void dn__dbus_set_region(dn__dbus *dbus, uint64_t region);
 
 /* Adds the match rule of a name. `is_counted`: this process holds it in its table. Returns 0 or

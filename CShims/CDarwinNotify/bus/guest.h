@@ -8,8 +8,8 @@
 
 typedef struct dn__guest dn__guest;
 
-/* All run on the thread of the carrier's loop. Those that run under the carrier's lock call no code
- * outside the library. */
+/* All run on the thread of the carrier's loop. A function that runs under the carrier's lock calls
+ * no code outside the library. */
 typedef struct dn__guest_ops {
         /* The bus has said hello. Under the lock. */
         void (*connected)(dn__guest *guest);
@@ -17,7 +17,7 @@ typedef struct dn__guest_ops {
         void (*disconnected)(dn__guest *guest);
         /* Returns when to call `dispatch` at the latest; 0: at once. Under the lock. */
         uint64_t (*get_until)(dn__guest *guest);
-        /* Does what is due. May be called without need. */
+        /* Does the work that is due. Calls without need are allowed. */
         void (*dispatch)(dn__guest *guest);
         /* Handles a message that is no post. Returns false if nobody expects it. */
         bool (*handle)(dn__guest *guest, sd_bus_message *message);

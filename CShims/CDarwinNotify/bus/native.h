@@ -1,5 +1,5 @@
-/* Whether this connection is native to its table: only receivers that cannot hear its posts through
- * the table then need to hear them from the bus.
+/* Whether this connection is native to its table. If it is, only receivers that cannot hear its
+ * posts through the table need to hear them from the bus.
  *
  * Each process that shares a table asks the bus for the table's name, behind the others, then for
  * the names on the bus. It is native if it got the name and there is no other table. (The bus

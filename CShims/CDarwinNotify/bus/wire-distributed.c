@@ -31,8 +31,8 @@ static int append_distributed(sd_bus_message *message, const dn__post *post)
         return r < 0 ? r : sd_bus_message_append(message, "t", body->number);
 }
 
-/* Returns whether the arguments have the right types. There may be fewer or more of them: what is
- * missing is empty. */
+/* Returns whether the arguments have the right types. There may be fewer or more of them: a missing
+ * one is empty. */
 static bool has_known_types(const char *signature)
 {
         static const char types[] = "susa{sv}t";

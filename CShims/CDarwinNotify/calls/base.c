@@ -1,4 +1,4 @@
-/* The state of the requests of a process on one bus, and what both directions do with it. */
+/* The state of the requests of a process on one bus, in both directions. */
 #include "calls/base.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ void dn__calls_hand_over(dn__calls *calls)
         }
 }
 
-/* What the socket does not take now, the service thread writes. */
+/* The service thread writes the bytes that the socket does not accept now. */
 int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_serial)
 {
         dn__connection *connection = &calls->dbus->connection;

@@ -1,4 +1,4 @@
-/* The state of the requests of a process on one bus, and what both directions do with it. */
+/* The state of the requests of a process on one bus, in both directions. */
 #pragma once
 
 #include <stdatomic.h>
@@ -100,7 +100,7 @@ struct dn_request {
 /* Adds work, under the lock, and makes the service thread hand it over. */
 void dn__calls_add_job(dn__calls *calls, dn__job *job) DN__REQUIRES(&calls->dbus->lock);
 
-/* Hands over one piece of work, or all that was added. On the service thread, without the lock. */
+/* Hands over one piece of work, or all added work. On the service thread, without the lock. */
 void dn__job_hand_over(const dn__job *job);
 void dn__calls_hand_over(dn__calls *calls);
 

@@ -23,7 +23,7 @@ struct dn_call {
         dn_call_handler handler;
         dn__job job;           /* calls the handler */
         dn_outcome outcome;    /* owns what it points to, once the call has ended */
-        _Atomic unsigned n_refs; /* held by the caller, and until its end is told */
+        _Atomic unsigned n_refs; /* held by the caller, and until its end is reported */
         char service[];        /* for a cancellation */
 };
 
@@ -53,7 +53,8 @@ static void tell_end(void *argument)
         (void)dn_call_unref(call);
 }
 
-/* Takes a call out of those in progress: who does so ends it. Returns false if it has ended. */
+/* Removes a call from the list of calls in progress; the thread that does so ends it. Returns false
+ * if it has already ended. */
 static bool take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__link_is_linked(&call->link))
@@ -116,7 +117,7 @@ bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
         return true;
 }
 
-/* Tells the service that nobody waits any more. */
+/* Informs the service that nobody is waiting any longer. */
 static void tell_service(dn__calls *calls, const dn_call *call) DN__REQUIRES(&calls->dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;

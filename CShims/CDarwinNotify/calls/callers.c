@@ -1,4 +1,4 @@
-/* The processes that make requests: who they are, what they have in progress. */
+/* The processes that make requests: their users, and their requests in progress. */
 #include "calls/callers.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ void dn__caller_forget(dn__calls *calls, dn__caller *caller)
         free_caller(calls, caller);
 }
 
-/* --- Who they are ------------------------------------------------------------------------- */
+/* --- Their users -------------------------------------------------------------------------- */
 
 /* Entries of other types are skipped. */
 static void read_entry(sd_bus_message *message, dn__caller *caller)

@@ -1,4 +1,4 @@
-/* The processes that make requests: who they are, what they have in progress. */
+/* The processes that make requests: their users, and their requests in progress. */
 #pragma once
 
 #include "calls/base.h"
@@ -11,10 +11,10 @@ dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&ca
 dn__caller *dn__caller_get(dn__calls *calls, const char *name, sd_bus_message_handler_t answered)
         DN__REQUIRES(&calls->dbus->lock);
 
-/* Reads who a caller is. Returns false if it has left. */
+/* Reads the user and process of a caller. Returns false if it has left. */
 bool dn__caller_read(dn__caller *caller, sd_bus_message *message);
 
-/* Adds a request to its caller's, or takes it out: it has been answered, or nobody waits. */
+/* Adds a request to its caller's list, or removes it: it was answered, or nobody is waiting. */
 void dn__caller_add(dn__calls *calls, dn__caller *caller, dn_request *request)
         DN__REQUIRES(&calls->dbus->lock);
 void dn__caller_remove(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbus->lock);

@@ -1,4 +1,4 @@
-/* The requests of a process on one bus, in both directions: what the public functions stand on. */
+/* The requests of a process on one bus, in both directions, behind the public functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ typedef struct dn__calls dn__calls;
  * -ENOMEM. */
 int dn__calls_new(dn__dbus *dbus, dn__loop *loop, const dn__keeper *keeper, dn__calls **ret_calls);
 
-/* When the carrier has been freed and nothing is in progress. NULL is allowed. */
+/* Call when the carrier has been freed and nothing is in progress. NULL is allowed. */
 void dn__calls_free(dn__calls *calls);
 
 /* Cancels the calls in progress, and closes the services for their owners, who may still do so. */

@@ -19,7 +19,7 @@ int dn__call_read_arguments(sd_bus_message *message, dn_dict **ret_arguments);
  * makes an empty dictionary. Returns 0, -EBADMSG, -E2BIG or -ENOMEM. */
 int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply);
 
-/* Returns what an error means, as dn_outcome has it. */
+/* Returns the meaning of an error, as the `error` of dn_outcome. */
 int dn__call_read_error(const sd_bus_error *error);
 
 /* Makes the reply to a call. Returns 0 or a negative errno. */

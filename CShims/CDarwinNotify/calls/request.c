@@ -42,7 +42,7 @@ static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *an
 static int make_error(sd_bus_message *call, const char *name, const char *text,
                       sd_bus_message **ret_message)
 {
-        /* Errors are named like interfaces. A bus disconnects whoever sends it another name. */
+        /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
         bool is_valid = name && sd_bus_interface_name_is_valid(name) > 0;
         sd_bus_error error = {
                 .name = is_valid ? name : DN_ERROR_FAILED,
@@ -83,7 +83,7 @@ static void drop(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbu
 static void cancel_request(dn__calls *calls, dn_request *request)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        /* The bus remembers who waits for an answer until there is one. */
+        /* The bus remembers the waiting caller until there is an answer. */
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         (void)refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller no longer waits.");
         if (request->has_begun && request->service->handler.cancel)

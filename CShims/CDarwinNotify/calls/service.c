@@ -1,4 +1,4 @@
-/* The names that a process has on the bus, and what can be asked there. */
+/* The names that a process has on the bus, and the kinds of requests exported there. */
 #include "calls/service.h"
 
 #include <errno.h>
@@ -141,9 +141,9 @@ bool dn__service_note_name(dn__calls *calls, const char *name, bool is_ours)
         return service != NULL;
 }
 
-/* --- What is exported --------------------------------------------------------------------- */
+/* --- Exported kinds ----------------------------------------------------------------------- */
 
-/* Returns where a kind stands, or belongs. */
+/* Returns the index of a kind, or the index at which to insert it. */
 static size_t find_kind(const dn_service *service, const char *kind, bool *ret_is_there)
 {
         size_t low = 0, high = service->n_kinds;

@@ -1,4 +1,4 @@
-/* The names that a process has on the bus, and what can be asked there. */
+/* The names that a process has on the bus, and the kinds of requests exported there. */
 #pragma once
 
 #include "calls/base.h"
@@ -27,7 +27,7 @@ void dn__service_unref(dn_service *service);
 void dn__services_connected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
 void dn__services_disconnected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
 
-/* Notes that the bus has given a name to the process, or has taken it. Returns whether it is that
- * of a service. */
+/* Records that the bus has given a name to the process, or taken it away. Returns whether it is the
+ * name of a service. */
 bool dn__service_note_name(dn__calls *calls, const char *name, bool is_ours)
         DN__REQUIRES(&calls->dbus->lock);

@@ -16,10 +16,10 @@
 
 /* --- Carrier callbacks ---------------------------------------------------------------------- */
 
-/* A post counted in the shared table is delivered when its generation exceeds what was delivered,
- * our own posts included: one that began before an observer was added reaches it this way, and one
- * that arrives by two carriers is delivered once. Any other post is delivered once per signal,
- * except our own, which were delivered immediately. */
+/* A post counted in the shared table is delivered when its generation exceeds the last delivered
+ * one, our own posts included: a post that began before an observer was added reaches it this way,
+ * and a post that arrives by two carriers is delivered once. Any other post is delivered once per
+ * signal, except our own, which were delivered immediately. */
 static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 {
         dn__topic *topic = dn__topic_find(hub, &post->name);
@@ -34,7 +34,7 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         return 0;
 }
 
-/* Returns whether observers of prefixes may get the post, and its copy: what is in the table need
+/* Returns whether observers of prefixes may get the post, and its copy: the text in the table need
  * not be a name. */
 static bool is_for_prefixes(dn__hub *hub, const dn__post *post, dn__post *ret_post)
 {
@@ -159,8 +159,8 @@ static void count_for_others(dn__post *post, dn__region *region)
         dn__slot_count_for_others(region, post);
 }
 
-/* Those that have moved do not see what is counted in the table that they have left. Our observers
- * have heard of the post. */
+/* A process that has left the old table does not see this count. Our own observers have heard of
+ * the post. */
 static void count_again(dn__hub *hub, dn__post *post)
 {
         dn__region *region = hub->region;

@@ -23,7 +23,7 @@ static void dispatch(dn__hub *hub, const dn__post *post)
         dn__payload_unref(payload);
 }
 
-/* --- What the carrier brings ---------------------------------------------------------------- */
+/* --- Carrier callbacks ---------------------------------------------------------------------- */
 
 /* Our own posts were passed on when they were made. */
 static uint64_t received_distributed(void *context, const dn__post *post)
@@ -34,7 +34,7 @@ static uint64_t received_distributed(void *context, const dn__post *post)
         return 1;
 }
 
-/* There is no table to check: the number of the next post shows what was missed. */
+/* There is no table to check: the number of the next post reveals missed posts. */
 static void missed_distributed(void *context)
 {
         (void)context;

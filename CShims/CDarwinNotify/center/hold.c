@@ -126,7 +126,7 @@ static void release_refused(dn__topic *topic)
         dn__topic_give_back(topic);
 }
 
-/* Returns whether those who share the table are heard. */
+/* Returns whether the processes that share the table are heard. */
 static bool is_in_table(const dn__topic *topic)
 {
         DN__HUB_HOLD(topic->hub);

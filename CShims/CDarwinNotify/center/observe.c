@@ -143,7 +143,7 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
         return r < 0 ? r : dn__observe_name(hub, &name, observer, executor, ret_observer);
 }
 
-/* `filter` is NULL if the center does not support what was asked for. */
+/* `filter` is NULL if the center does not support the requested selection. */
 static int observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
                             const dn_executor *executor, dn_observer **ret_observer)
 {

@@ -55,7 +55,7 @@
 
 /* When to try again to make or enter a table, or to find room for a name: soon, since a process
  * without it is deaf without a bus; then after as long as it has failed already. A look for another
- * reason tries again, too, but not endlessly. */
+ * reason also tries again, but not endlessly. */
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
 #define RETRY_MAX_US (60 * DN__US_PER_SECOND)
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
@@ -64,7 +64,7 @@
 #define N_ATTEMPTS 4
 
 /* How long to wait for processes that change the sets of names, since a post may wait for the move.
- * A name that gets no slot by then gets it later. */
+ * A name that gets no slot in this time gets one later. */
 #define SLOTS_TIMEOUT_US (10 * DN__US_PER_MS)
 
 /* A look for the right table. If both regions are the same, only the names without a slot get
@@ -87,7 +87,7 @@ static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
                topic->n_holds > 0 && (move->from != move->to || !topic->slot);
 }
 
-/* Posts counted there before now whose signals have not yet arrived cannot be told apart from those
+/* Posts counted there earlier whose signals are still to come cannot be distinguished from posts
  * that have arrived: the observers are notified once more. */
 void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
 {
@@ -294,7 +294,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
                 atomic_store(&hub->table_failed_us, 0);
         else if (move.is_trying)
                 note_failure(hub);
-        /* Once the outcome is known: until then others that are about to post look, too. */
+        /* Only now that the outcome is known: until now, other threads about to post also look. */
         atomic_store(&hub->table_look_ms, begin_ms);
         end_moving(hub);
         if (move.left)

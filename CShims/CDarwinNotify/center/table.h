@@ -18,11 +18,11 @@ void dn__table_look(dn__hub *hub, bool wants_entry);
 /* Before a post: does nothing if there is a table and the last look was less than 10 ms ago. */
 void dn__table_look_before_post(dn__hub *hub);
 
-/* If somebody has another table. `id` is its region, 0 if there is none. */
+/* Call when another process has another table. `id` is its region, 0 if it has none. */
 void dn__table_look_for(dn__hub *hub, uint64_t id);
 
-/* Returns whether a post is heard by everybody who shares the table: nobody does if there is none,
- * unless this process lacks one. */
+/* Returns whether posts reach all processes that share the table. True if nobody has made a table;
+ * false if this process may lack one that others have. */
 bool dn__table_is_enough(const dn__hub *hub);
 
 /* Completes the registration of a name. `has_slot`: else it gets one as soon as possible. */

@@ -14,13 +14,13 @@
 #include "util/fork.h"
 #include "util/hash.h"
 
-/* What observers are removed by. */
+/* The key by which observers are removed. */
 typedef struct key {
         const dn_center *center;
         const void *observer;
 } key;
 
-/* Enough that one with many registrations does not slow down the others. */
+/* Enough that one observer with many registrations does not slow down the others. */
 #define N_LISTS 256
 
 /* The registrations of this process, in a list that their key chooses. */

@@ -9,9 +9,9 @@
 void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 
-/* Suspends the observers of payloads, or ends that with what was kept. */
+/* Suspends the observers of payloads, or resumes them and delivers the kept posts. */
 void dn__payloads_suspend(dn__hub *hub);
 void dn__payloads_resume(dn__hub *hub);
 
-/* Drops what is kept, for a hub that is closed. */
+/* Drops the kept posts of a hub that is closed. */
 void dn__payloads_forget(dn__hub *hub);

@@ -44,7 +44,7 @@ int dn__prefix_begin(dn__hub *hub)
 
         if (!dn__region_has_entry(region) || is_begun(hub))
                 return 0;
-        /* First: what is counted before is no news, and what is counted later is marked. */
+        /* First: posts counted before are no news, and posts counted later are marked. */
         dn__ring_watch(region);
         counts = counts_new(region, 0);
         if (!counts)

@@ -97,7 +97,7 @@ void dn__post_queue_unref(dn__post_queue *queue);
 dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *executor)
         DN__HUB_LOCKED;
 
-/* Adds the `n_posts` posts after `before`, without payloads. What is added is delivered once the
+/* Adds the `n_posts` posts after `before`, without payloads. They are delivered once the
  * lock is released by dn__hub_unlock_and_run(). */
 void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
         DN__HUB_LOCKED;

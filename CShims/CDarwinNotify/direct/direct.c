@@ -41,13 +41,13 @@ typedef struct nap {
         bool was_flood;    /* many posts came during the last nap */
 } nap;
 
-/* Looks at the marks for one of the threads that may sleep on the word, and known to no other. */
+/* Looks at the marks for one of the threads that may sleep on the word. Others do not know it. */
 typedef struct looker {
         dn__source source;
         dn__direct *direct;
         dn__loop *loop;
         const dn__region *current; /* the region whose marks it takes */
-        uint64_t seen_mark;        /* of that region, which the sink was told of */
+        uint64_t seen_mark;        /* of that region; the last one reported to the sink */
         uint64_t n_found;          /* new posts, by this look */
         nap nap;
 } looker;
@@ -127,7 +127,7 @@ static void take_nap(nap *nap)
 
 /* --- Receiving ------------------------------------------------------------------------------- */
 
-/* Tells the sink once of each mark: it may take a while until there is another table. */
+/* Reports each mark to the sink once: it may take a while until there is another table. */
 static bool is_new_mark(const looker *looker, const dn__region *region, uint64_t mark)
 {
         return mark % 2 && (looker->current != region || looker->seen_mark != mark);
@@ -183,8 +183,8 @@ static void look(looker *looker, const dn__region *region)
                 direct->sink->may_have_missed(direct->context);
 }
 
-/* This thread may have cleared the word when it was not its own any more: a ring for the other
- * thread, or that one's sleep, which then no ring would end. */
+/* This thread may have cleared the word after losing it: it may have erased a ring for the other
+ * thread, or the sleep of that thread, which no ring would then end. */
 static void end_stay(looker *guest)
 {
         dn__direct *direct = guest->direct;
@@ -255,7 +255,7 @@ int dn__direct_start(dn__direct *direct, dn__loop *host)
         if (atomic_load(&direct->needs_own_thread))
                 host = NULL;
         r = dn__loop_start(host ? host : direct->loop);
-        /* Before there is a table, too: later a failure could not be reported. */
+        /* Even before there is a table: later a failure could not be reported. */
         if (r < 0 || !atomic_load(&direct->region) || (host && stay_at(direct, host)))
                 return r;
         r = dn__loop_start(direct->loop);

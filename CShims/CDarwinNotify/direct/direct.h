@@ -24,7 +24,7 @@ int dn__direct_start(dn__direct *direct, dn__loop *host);
 int dn__direct_use_own_thread(dn__direct *direct);
 
 /* Gives the carrier a table in which this process has an entry, or the next one. It is borrowed
- * until the carrier is freed. The sink is told when it is marked as left: posts may have been
+ * until the carrier is freed. When it is marked as left, the sink learns that posts may have been
  * missed. Any thread. */
 void dn__direct_set_region(dn__direct *direct, dn__region *region);
 

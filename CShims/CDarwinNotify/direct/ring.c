@@ -2,8 +2,8 @@
  *
  * The words and their writers:
  *
- *   generation   of the slot: the poster adds 1. It alone says what was posted; all others say only
- *                where to look.
+ *   generation   of the slot: the poster adds 1. It alone counts posts; all others only show where
+ *                to look.
  *   holders      of the slot: a process sets its bit before it reads the initial generation
  *   mark         of the receiver, one bit per slot: set by posters, taken by the receiver
  *   summary      of the receiver, one bit per 64 marks: set by posters, taken by the receiver

@@ -18,7 +18,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-/* What a watch that was stopped returns. */
+/* The result of a watch that was stopped. */
 #define STOPPED 1
 
 /* Limit of posts waiting for an answer. The answer comes after the posts the bus had already
@@ -95,7 +95,7 @@ static int report_first(dn_watch *watch)
         return result_of_callback(watch, r);
 }
 
-/* Reports the posts whose senders are known; of a bus that has gone, all of them. */
+/* Reports the posts whose senders are known; if the bus has gone, all posts. */
 static int report(dn_watch *watch, bool is_gone)
 {
         dn__waiting *waiting = &watch->waiting;
@@ -168,7 +168,7 @@ static int ask_for_signals(dn_watch *watch)
         return r < 0 ? lost_error(r) : 0;
 }
 
-/* Sets up what is to be set up next. Returns 0, a callback's result, or a negative errno. */
+/* Takes the next step of the setup. Returns 0, a callback's result, or a negative errno. */
 static int set_up(dn_watch *watch)
 {
         const dn_watcher *watcher = &watch->watcher;

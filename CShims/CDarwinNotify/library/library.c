@@ -53,7 +53,7 @@ static bool close_gate_when_idle(uint64_t deadline_us)
         }
 }
 
-/* From the top layer down: nothing that remains uses what has been closed or freed. */
+/* From the top layer down: no remaining layer uses a closed or freed one. */
 static void close_everything(void)
 {
         dn__link hubs;

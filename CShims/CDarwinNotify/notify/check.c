@@ -1,4 +1,4 @@
-/* What a token says when it is asked: whether its name was posted, and the name's state. */
+/* Answers the questions about a token: whether its name was posted, and the name's state. */
 #include <notify_private.h>
 
 #include "center/table.h"
@@ -97,7 +97,7 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         return status;
 }
 
-/* Others do not see what is set in a table that they have left. */
+/* A process that has left the table does not see a state that is set there. */
 static bool have_followed(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());

@@ -138,8 +138,8 @@ static unsigned read_status(dn__file_watch *watch)
 
 /* --- Listening ------------------------------------------------------------------------------- */
 
-/* Replaces the beginning of the path, if that is a symbolic link, by what it leads to; by nothing
- * if that is too long. Returns whether it is one. */
+/* If the beginning of the path is a symbolic link, replaces it with its target, or with nothing if
+ * the result is too long. Returns whether it is a link. */
 static bool follow_link(char path[PATH_MAX], size_t n_bytes)
 {
         char target[PATH_MAX], whole[PATH_MAX], after = path[n_bytes];
@@ -229,7 +229,7 @@ static void renew(files *files) DN__REQUIRES(&files->lock)
         files->guard = dn__fork_guard_new(fd);
 }
 
-/* Where no more can be listened to, the next event anywhere is the next occasion. */
+/* If nothing more can be listened to, the next event anywhere is the next chance to try. */
 static void look_at_all(files *files)
 {
         DN__HOLD(&files->lock);
@@ -299,7 +299,7 @@ static void init_files(void *state)
         dn__list_init(&files->watches);
 }
 
-/* Opens what a failure before has left unopened. */
+/* Opens whatever an earlier failure left unopened. */
 static int open_files(files *files) DN__REQUIRES(&files->lock)
 {
         static const dn__source_ops ops = { prepare, dispatch };

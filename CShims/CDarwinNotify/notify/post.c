@@ -1,4 +1,4 @@
-/* notify_post(), and what on Darwin is said to its daemon. */
+/* notify_post(), and the functions that talk to the daemon on Darwin. */
 #include <errno.h>
 #include <darwinnotify/error.h>
 #include <notify_private.h>

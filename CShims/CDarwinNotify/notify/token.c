@@ -163,7 +163,7 @@ uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_e
                 return status;
         }
         *out_token = number;
-        /* Delivers what was posted since the registration. */
+        /* Delivers posts since the registration. */
         (void)notify_resume(number);
         return NOTIFY_STATUS_OK;
 }

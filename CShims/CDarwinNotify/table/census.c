@@ -8,7 +8,7 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-/* The entries of living processes, one bit each: to check one takes a system call. */
+/* The entries of living processes, one bit each: checking one takes a system call. */
 typedef struct living {
         uint64_t processes[DN__SHM_HOLDER_WORDS];
         uint64_t own_pid;

@@ -99,7 +99,7 @@ static bool format_place(const char *key, unsigned place, uid_t user, char ret_p
         }
 }
 
-/* As format_place(), but false for a directory that is that of an earlier place, too. */
+/* As format_place(), but also false if an earlier place has the same directory. */
 static bool format_directory(const char *key, unsigned place, uid_t user, char ret_path[PATH_MAX])
 {
         char earlier[PATH_MAX];
@@ -203,7 +203,7 @@ static bool is_table(int fd)
                ((status.st_mode & 07777) == MODE || fchmod(fd, MODE) == 0);
 }
 
-/* Returns whether an error is a lack of this process, which says nothing about the file. */
+/* Returns whether an error is a shortage of this process, which proves nothing about the file. */
 static bool is_lack(int error)
 {
         return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR;
@@ -286,7 +286,7 @@ static int make(int directory, const char *name)
         return r;
 }
 
-/* A process that enters it at this moment is in a table that is removed, and will notice. */
+/* A process that enters it at this moment is in a removed table, and will notice. */
 static void remove_if_unused(int directory, const char *name)
 {
         int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -298,7 +298,8 @@ static void remove_if_unused(int directory, const char *name)
         (void)close(fd);
 }
 
-/* Removes what ended processes left: tables of other buses and versions, complete or partial. */
+/* Removes the leftovers of ended processes: tables of other buses and versions, complete or
+ * partial. */
 static void tidy(int directory, const char *own)
 {
         int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -317,7 +318,7 @@ static void tidy(int directory, const char *own)
                 (void)closedir(stream);
 }
 
-/* Removes what is not a table. If it has become one meanwhile, its users move to the next one. */
+/* Removes a file that is not a table. If it has become one meanwhile, its users find the next. */
 static void put_aside(int directory, const char *name)
 {
         char temporary[NAME_BYTES];
@@ -361,8 +362,8 @@ static bool is_known(const dn__file_id *known, const struct stat *found)
                found->st_size == (off_t)sizeof(dn__shm_table);
 }
 
-/* Returns as dn__file_find(), for one place. What nobody else would find is not found, or its users
- * would remain apart. */
+/* Returns as dn__file_find(), for one place. Ignores a table that no other process would find, or
+ * its users would remain apart. */
 static int find_in(unsigned place, uid_t user, const char *directory, const char *path,
                    const dn__file_id *known)
 {

@@ -8,8 +8,8 @@
 
 #include "table/layout.h"
 
-/* A table is a file in a directory `darwin-notify`, in the first of these places where there is
- * one; a new one is made in the first possible:
+/* A table is a file in a directory `darwin-notify`, in the first of these places that has one; a
+ * new table is made in the first possible place:
  *
  *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
  *     can look into that directory;
@@ -30,9 +30,9 @@ typedef struct dn__file_id {
  * which may be NULL; -ENOENT if there is none; or another error, which leaves it open. */
 int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_MAX]);
 
-/* Makes the table where dn__file_find() finds it; what is there under its name without being a
- * table of this version is put aside. Returns a descriptor, perhaps of one that another process has
- * just made, or a negative errno: -EACCES if no place is private to this user, -EFBIG if the
+/* Makes the table where dn__file_find() finds it; a file that has its name but is no table of this
+ * version is put aside. Returns a descriptor, perhaps of a table that another process has just
+ * made, or a negative errno: -EACCES if no place is private to this user, -EFBIG if the
  * process's file size limit is too low, -EPROTO if others keep replacing it, or the error of a
  * system call. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
@@ -48,5 +48,5 @@ bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used);
  * negative errno if another description has it. */
 int dn__claim_take(int fd, unsigned number);
 
-/* Returns whether another description has one of `n` numbers; true if in doubt. */
+/* Returns whether another description has one of `n` numbers; true if unsure. */
 bool dn__claim_is_taken(int fd, unsigned first, unsigned n);

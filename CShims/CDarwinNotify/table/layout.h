@@ -3,7 +3,7 @@
  *   header     one page, with global state
  *   owners     uint64[N_SETS]                    which process is changing a set: see below
  *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0: free slot
- *   processes  dn__shm_process[N_PROCESSES]      what others tell a process
+ *   processes  dn__shm_process[N_PROCESSES]      where others signal a process
  *   marks      uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that was posted
  *   slots      dn__shm_slot[N_SLOTS]
  *
@@ -102,8 +102,8 @@ typedef struct dn__shm_table {
                 struct {
                         dn__shm_header header;
                         _Atomic uint64_t n_processes_used; /* no entry from here on was ever used */
-                        /* The processes to be told of every post, one bit each; `watched` has one
-                         * bit for each word that ever had one. */
+                        /* The processes that hear of every post, one bit each; `watched` has one
+                         * bit for each word that ever had a bit set. */
                         _Atomic uint64_t watched;
                         _Atomic uint64_t watchers[DN__SHM_HOLDER_WORDS];
                         /* Odd: a process has found another table (region.c). */

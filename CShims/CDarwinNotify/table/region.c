@@ -11,7 +11,7 @@
 #include "util/clock.h"
 #include "util/wake.h"
 
-/* A process counts as alive once it has claimed this number too: by then it has cleared what the
+/* A process counts as alive once it has also claimed this number: before that, it clears what the
  * entry's previous process left. */
 #define ALIVE DN__SHM_N_PROCESSES
 
@@ -170,7 +170,8 @@ static void weigh_anchor(dn__region *region)
         region->anchor = NULL;
 }
 
-/* Takes an entry by a descriptor of the file. What fails releases it when that is closed. */
+/* Takes an entry by a descriptor of the file. After a failure, closing the descriptor releases the
+ * entry. */
 static int enter(dn__region *region, int fd)
 {
         dn__shm_table *table = region->table;
@@ -247,7 +248,7 @@ static int region_new(const char *key, const char *path, int fd, dn__region **re
         return r;
 }
 
-/* What is nonsense is left as if it were not there. */
+/* Leaves a table with an invalid header as if it were not there. */
 static bool is_sound(const dn__region *region)
 {
         const dn__shm_header *header = &region->table->header;
@@ -311,7 +312,7 @@ dn__region *dn__region_close(dn__region *region)
         return NULL;
 }
 
-/* Odd numbers only grow: a mark that is set again is another one. */
+/* The number only grows: a mark that is set again has another number. */
 void dn__region_mark(dn__region *region)
 {
         uint64_t mark = dn__region_get_mark(region);
@@ -334,8 +335,8 @@ void dn__region_leave(dn__region *region)
         weigh_anchor(region);
         for (int i = 1; left && i < N_LEFT; i++)
                 left = left->previous;
-        /* Nobody reads there any more, unless a thread was stopped at the wrong moment: it finds
-         * zeros. */
+        /* Nobody reads there any longer, except a thread that was stopped at the wrong moment: it
+         * finds zeros. */
         if (left)
                 (void)mmap(left->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

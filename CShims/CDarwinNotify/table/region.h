@@ -19,9 +19,9 @@ typedef struct dn__region {
         dn__file_id file;         /* as it was found; the path is owned */
         void *anchor;             /* a mapping that keeps the claims; NULL: there are none */
         _Atomic unsigned process; /* our entry, or DN__REGION_NO_ENTRY */
-        uint64_t id;              /* the table's region, as it was when we came */
+        uint64_t id;              /* the table's region, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
-        struct dn__region *previous; /* the one left for this one; still mapped */
+        struct dn__region *previous; /* the region we left for this one; still mapped */
         char key[];
 } dn__region;
 
@@ -46,15 +46,15 @@ static inline bool dn__region_has_entry(const dn__region *region)
         return region && atomic_load(&region->process) != DN__REGION_NO_ENTRY;
 }
 
-/* Sleeps until the table has existed for 20 ms: by then every process that is about to post has
- * looked for it (center/table.c). */
+/* Sleeps until the table has existed for 20 ms, when every process that is about to post has looked
+ * for it (center/table.c). */
 void dn__region_await_age(const dn__region *region);
 
 /* Reserves memory behind part of the table. Otherwise a full file system would show up as a signal
  * on access. Returns 0 or a negative errno. */
 int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes);
 
-/* Releases our entry and everything it held, and those of the regions before. NULL is allowed.
+/* Releases our entry and everything it held, in this region and the previous ones. NULL is allowed.
  * Returns NULL. */
 dn__region *dn__region_close(dn__region *region);
 
@@ -91,5 +91,5 @@ static inline bool dn__region_was_once(const dn__region *region, uint64_t id)
 /* Returns what identifies this process in its entry. */
 uint64_t dn__region_own_pid(void);
 
-/* Returns whether the process of an entry is alive; true for our own, and if in doubt. */
+/* Returns whether the process of an entry is alive; true for our own entry, and if unsure. */
 bool dn__region_process_is_alive(const dn__region *region, unsigned process);

@@ -21,8 +21,8 @@ void dn__slot_count_for_others(const dn__region *region, dn__post *post);
 
 #define DN__SLOT_NAME_BYTES (DN__SHM_NAME_WORDS * sizeof(uint64_t) + 1)
 
-/* Reads the name of a slot. Returns false if it has none, or one that no name is like. It may be
- * another one by the time it is used, and need not be UTF-8. */
+/* Reads the name of a slot. Returns false if it has none, or an impossible one. The slot may have
+ * another name by the time the result is used, and the name need not be UTF-8. */
 bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN__SLOT_NAME_BYTES],
                         dn__name *ret_name);
 
@@ -58,7 +58,8 @@ static inline void dn__slot_note_time(dn__shm_slot *slot)
 static inline uint64_t dn__slot_count_post(dn__shm_slot *slot)
 {
         dn__slot_note_time(slot);
-        /* Sequentially consistent: whoever hears of the post, by any path, finds it counted. */
+        /* Sequentially consistent: a process that hears of the post, by any path, finds it
+         * counted. */
         return atomic_fetch_add(&slot->generation, 1) + 1;
 }
 

@@ -1,4 +1,4 @@
-/* One descriptor for the host's event loop that stands for another one, and for a deadline. */
+/* Combines a descriptor and a deadline into one pollable descriptor for the host's event loop. */
 #include "util/bundle.h"
 
 #include <errno.h>
@@ -49,8 +49,8 @@ int dn__bundle_init(dn__bundle *bundle)
         return r;
 }
 
-/* The number may have passed to another file since: that one is not known to epoll. Returns false
- * if the kernel has no room for it. */
+/* The number may belong to another file by now, which epoll does not know. Returns false if the
+ * kernel has no room for it. */
 static bool wait_for(dn__bundle *bundle, const struct pollfd *wait)
 {
         struct epoll_event event = { .events = (uint32_t)wait->events, .data.fd = wait->fd };

@@ -1,4 +1,4 @@
-/* One descriptor for the host's event loop that stands for another one, and for a deadline. */
+/* Combines a descriptor and a deadline into one pollable descriptor for the host's event loop. */
 #pragma once
 
 #include <poll.h>
@@ -21,8 +21,8 @@ typedef struct dn__bundle {
 int dn__bundle_init(dn__bundle *bundle);
 void dn__bundle_deinit(dn__bundle *bundle);
 
-/* Replaces what makes it readable: a descriptor, or -1, and a point in time; soon, if the kernel
- * has no room for the descriptor now. */
+/* Replaces the two conditions under which it is readable: a descriptor, or -1, and a point in time;
+ * soon, if the kernel has no room for the descriptor now. */
 void dn__bundle_set(dn__bundle *bundle, const struct pollfd *wait, uint64_t until_us);
 
 /* Makes it readable for good. Any thread. */

@@ -9,8 +9,8 @@
 #include "util/clock.h"
 #include "util/thread.h"
 
-/* How long a closed gate waits for running calls. Nearly all take less; one that waits for the call
- * of another thread must not be held up for long. */
+/* How long a closed gate waits for running calls. Nearly all take less; a call that waits for
+ * another thread's call must not be held up for long. */
 #define CLOSE_TIMEOUT_US (5 * DN__US_PER_MS)
 #define POLL_US 100
 

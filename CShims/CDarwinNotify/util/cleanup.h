@@ -55,8 +55,8 @@ static inline void dn__cleanup_memory(void *pointer)
         free(*(void **)pointer);
 }
 
-/* The analysis cannot see that the variable is an alias of the lock: it is told only the effect of
- * these two functions. */
+/* The analysis cannot see that the variable is an alias of the lock: the annotations state only the
+ * effect of these two functions. */
 static inline dn__lock *dn__cleanup_hold(dn__lock *lock) DN__TSA(no_thread_safety_analysis)
 {
         dn__lock_acquire(lock);

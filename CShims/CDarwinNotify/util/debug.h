@@ -7,7 +7,7 @@
  * program. */
 bool dn__debug_is_on(void);
 
-/* Tells the host, or writes one line in one system call, prefixed with the names of the library and
+/* Informs the host, or writes a line in one system call, prefixed with the names of the library and
  * the program, and the pid. `reason` is a negative errno, whose description ends the message, or 0.
  * Call it without a lock. */
 __attribute__((format(printf, 2, 3))) void dn__debug_say(int reason, const char *format, ...);

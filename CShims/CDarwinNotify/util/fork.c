@@ -165,7 +165,7 @@ int dn__fork_init(void)
         return init_result;
 }
 
-/* --- State of which each process has its own -------------------------------------------------- */
+/* --- Per-process state ------------------------------------------------------------------------ */
 
 dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      dn__per_process *(*make)(void *context),
@@ -212,7 +212,7 @@ static dn__per_process *make(void *context)
         return state;
 }
 
-/* A lock that was never used has nothing to be freed. */
+/* A lock that was never used has nothing to free. */
 static void discard(dn__per_process *state)
 {
         free(state);

@@ -33,7 +33,7 @@ dn__fork_guard *dn__fork_guard_new(int fd);
 /* Updates the guarded descriptor, which may have the same number as before. */
 void dn__fork_guard_set(dn__fork_guard *guard, int fd);
 
-/* Makes a child that was made without fork handlers what they make of others. Does nothing
+/* Does the work of the fork handlers in a child that was made without them. Does nothing
  * elsewhere. Async-signal-safe. */
 void dn__fork_leave_parent(void);
 

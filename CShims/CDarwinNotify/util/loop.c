@@ -21,8 +21,8 @@
 /* Wakes a thread that polls.
  *
  * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
- * their numbers, and nothing is ever written to or read from those. The pipe is not replaced: from
- * then on nobody can wake the thread, which looks for work by itself. */
+ * their numbers, which the library must neither write to nor read from. The pipe is not replaced:
+ * from then on nobody can wake the thread, which looks for work by itself. */
 typedef struct bell {
         int read_fd;
         int write_fd;
@@ -84,14 +84,14 @@ static void bell_deinit(bell *bell)
         bell->write_guard = dn__fork_guard_close(bell->write_guard, bell->write_fd);
 }
 
-/* If it was closed, that has woken the thread. */
+/* If it was closed, closing it has woken the thread. */
 static void bell_ring(const bell *bell)
 {
         if (!atomic_load(&bell->is_broken) && dn__fork_guard_is_intact(bell->write_guard))
                 (void)!write(bell->write_fd, "", 1);
 }
 
-/* Takes what poll() reported. The end of a closed writer is an event, too. */
+/* Takes the events that poll() reported. The end of a closed writer counts as an event. */
 static void bell_take(bell *bell, short events)
 {
         char bytes[64];
@@ -366,8 +366,8 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
         r = start(loop);
         if (r == 0)
                 r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
-        /* If other work is already waiting, whoever queued the first one rings. Under the lock,
-         * since this work may be what the loop was kept for. */
+        /* If other work is already waiting, the thread that queued the first one rings. Under the
+         * lock, since the loop may have been kept only for this work. */
         if (r == 0 && is_first)
                 dn__loop_wake(loop);
         dn__lock_release(&loop->lock);

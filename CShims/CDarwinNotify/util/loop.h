@@ -12,7 +12,7 @@
 
 typedef struct dn__loop dn__loop;
 
-/* What a source waits for. */
+/* The events that a source waits for. */
 typedef struct dn__wait {
         int fd;            /* or -1; valid only in a loop that polls */
         short events;      /* as for poll() */
@@ -64,9 +64,9 @@ void dn__loop_set_word(dn__loop *loop, dn__wake_word *word);
  * Any thread. Returns false if it has a guest already. */
 bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word);
 
-/* Makes a loop sleep on its own word again, so that another one may sleep on the guest's from now
- * on. Rings of that word may have been taken for this loop's: the guest is asked once more before
- * the loop sleeps, and rings it for its next sleeper. Any thread. */
+/* Makes a loop sleep on its own word again, so that another loop may sleep on the guest's. This
+ * loop may have consumed rings of the guest's word: so the guest is asked once more before the loop
+ * sleeps, and rings its word for the next sleeper. Any thread. */
 void dn__loop_take_word(dn__loop *loop);
 
 /* Ends the stay of the guest, which dispatches this. */

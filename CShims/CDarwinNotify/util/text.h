@@ -1,4 +1,4 @@
-/* Text: UTF-8, and how it begins. */
+/* Text: UTF-8 and prefixes. */
 #pragma once
 
 #include <stdbool.h>

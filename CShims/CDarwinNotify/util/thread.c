@@ -15,15 +15,16 @@
 /* One thread of the library. */
 typedef struct thread {
         struct threads *threads;
-        struct thread *next; /* among those that have ended */
+        struct thread *next; /* in the list of ended threads */
         pthread_t id;        /* set when it has ended */
         const char *name;
         void (*run)(void *context);
         void *context;
 } thread;
 
-/* The threads of this process. One that ends cannot free its own stack, and one that waits for
- * another is itself in the way: so each start joins the threads that have ended since the last. */
+/* The threads of this process. A thread cannot free its own stack, and a thread that only waits for
+ * others would itself be in the way: so each start joins the threads that have ended since the last
+ * start. */
 typedef struct threads {
         dn__per_process process;
         dn__lock lock;
@@ -174,8 +175,8 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
         if (!thread)
                 return -ENOMEM;
         (void)pthread_once(&once, register_at_exit);
-        /* One that is still on its way out, perhaps in a destructor of the host that needs a lock
-         * of our caller, is left for the next time. */
+        /* A thread that is still ending, perhaps in a destructor of the host that needs a lock of
+         * our caller, is left for the next time. */
         join_ended(threads, pthread_tryjoin_np);
         *thread = (struct thread){ threads, .name = name, .run = run, .context = context };
         count(threads, 1);

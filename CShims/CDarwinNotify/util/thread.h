@@ -1,8 +1,8 @@
 /* Creates the library's threads: named, with every signal left to the host's threads except faults
  * of the thread itself: the host's crash handler also sees faults in callbacks.
  *
- * A thread that has ended is joined when the next one starts, without waiting for it. At the exit
- * of the process all that have ended are joined; a thread that ends later is not. */
+ * A thread that has ended is joined when the next one starts, without waiting for it. When the
+ * process exits, all ended threads are joined; a thread that ends later is not. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 /* This many events in a row pass immediately, enough for a program that changes several things at
  * once. After that, an event waits for the rest of a millisecond: its receivers still hear of it
- * soon, and telling them no longer costs much next to the event itself. */
+ * soon, and notifying them costs little compared with the event itself. */
 #define DN__THROTTLE_N_EVENTS 8
 #define DN__THROTTLE_SPAN_US (1 * DN__US_PER_MS)
 
