@@ -35,8 +35,8 @@ struct RemoteHandlersTests {
 
   // MARK: - Errors
 
-  @Test func errorsKeepTheirMeaning() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both) func errorsKeepTheirMeaning(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     let service = try await stage.serve()
     #expect(await stage.search("nobody").sentence?.contains("no handler") == true)
     stage.handlers.handle(Search.self) { request in
@@ -63,8 +63,9 @@ struct RemoteHandlersTests {
     #expect(await stage.search("fail").remoteError != nil)
   }
 
-  @Test func namesThatNobodyOwnsAndBusesThatAreNotThereAreErrors() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both)
+  func namesThatNobodyOwnsAndBusesThatAreNotThereAreErrors(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     #expect(await stage.search("").sentence == "failed: there is no service org.example.Player")
     let elsewhere = RemoteDestination(
       RemoteStage.name, on: try DarwinNotificationCenter(bus: .noBus))
@@ -83,8 +84,8 @@ struct RemoteHandlersTests {
     }
   }
 
-  @Test func lossOfTheBusIsReportedAtOnce() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both) func lossOfTheBusIsReportedAtOnce(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     let died = Log<String>()
     stage.handlers.handle(Search.self) { _ in
       died.append("begun")
@@ -100,9 +101,8 @@ struct RemoteHandlersTests {
     await eventually { service.hasName }
   }
 
-  @Test(arguments: BusKind.both) func deathOfTheServiceIsReportedAtOnce(_ kind: BusKind)
-    async throws
-  {
+  @Test(arguments: BusKind.both)
+  func deathOfTheServiceIsReportedAtOnce(_ kind: BusKind) async throws {
     let stage = try RemoteStage(kind)
     var player: Program? = try Program("remote-player", [], on: stage.bus)
     await player?.waitForLine("ready: true")
@@ -152,8 +152,9 @@ struct RemoteHandlersTests {
     withExtendedLifetime(service) {}
   }
 
-  @Test func callsBeyondTheLimitWaitForTheirTurn() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both)
+  func callsBeyondTheLimitWaitForTheirTurn(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     stage.handlers.handle(Search.self) { request in
       await Task.yield()
       return [request.limit ?? 0]
@@ -196,8 +197,9 @@ struct RemoteHandlersTests {
 
   // MARK: - The same as for local requests
 
-  @Test func interceptorsAndTraceSeeRemoteRequestsOnBothSides() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both)
+  func interceptorsAndTraceSeeRemoteRequestsOnBothSides(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     stage.handlers.handle(Search.self) { [$0.text.count] }
     stage.handlers.intercept(Search.self) { request, next in
       try await next(Search(text: request.text + "!"))
@@ -215,8 +217,9 @@ struct RemoteHandlersTests {
     withExtendedLifetime(service) {}
   }
 
-  @Test func forwardingAnswersWhatNoLocalHandlerTakes() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both)
+  func forwardingAnswersWhatNoLocalHandlerTakes(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     stage.handlers.handle(Search.self) { _ in [1] }
     stage.callers.forward(Search.self, to: stage.player)
     do throws(BusError) {
@@ -238,8 +241,9 @@ struct RemoteHandlersTests {
 
   // MARK: - Access
 
-  @Test func handlersAndTheServiceSeeTheCaller() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both)
+  func handlersAndTheServiceSeeTheCaller(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     let isOpen = Log<Bool>()
     stage.handlers.handle(Search.self) { _ in
       let caller = try #require(RemoteCaller.current)
@@ -254,8 +258,8 @@ struct RemoteHandlersTests {
     withExtendedLifetime(service) {}
   }
 
-  @Test func takenNameIsAnErrorOrWaitedFor() async throws {
-    let stage = try RemoteStage(.usual)
+  @Test(arguments: BusKind.both) func takenNameIsAnErrorOrWaitedFor(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
     var first: RemoteService? = try await RemoteService(
       name: RemoteStage.name, exporting: HandlerBus(), [], on: stage.calling)
     await #expect { try await stage.serve() } throws: { "\($0)".hasSuffix("is taken") }

@@ -29,6 +29,7 @@ private let bus = HandlerBus()
 private let maximum = 64
 private let open = Atomic(0)
 private let number = Atomic(0)
+private let held = Atomic(0)
 
 func call() {
   soak_act { what in
@@ -104,6 +105,7 @@ private func judge(_ error: BusError) {
 func serve() {
   bus.handle(Echo.self) { $0.text }
   bus.handle(Hold.self) { _ in
+    held.add(1, ordering: .relaxed)
     soak_call_begins()
     defer { soak_call_has_ended() }
     // A sleep that is cancelled would keep its memory until it would have ended.
@@ -113,6 +115,7 @@ func serve() {
     throw CancellationError()
   }
   Task {
+    await holdMany()
     do {
       let server = try await RemoteService(
         name: service, exporting: bus, [Echo.self, Hold.self], queueing: true)
@@ -122,4 +125,13 @@ func serve() {
       soak_report("the service ends: \(error)")
     }
   }
+}
+
+/// Takes the memory of as many requests as may be in progress, which stays with the process. While
+/// another service has the name, it would otherwise seem to begin with none.
+private func holdMany() async {
+  let tasks = (0..<1024).map { _ in Task { _ = try? await bus.send(Hold(text: "")) } }
+  while held.load(ordering: .relaxed) < tasks.count { try? await Task.sleep(for: .milliseconds(1)) }
+  for task in tasks { task.cancel() }
+  for task in tasks { await task.value }
 }
