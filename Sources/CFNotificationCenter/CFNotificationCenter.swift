@@ -36,7 +36,7 @@ public final class CFNotificationCenter: Sendable {
     Diagnostics.report("\($0)")
   })
 
-  /// What is done with errors: a name that cannot be posted, a user info that is no property list
+  /// The handler of errors: a name that cannot be posted, a user info that is no property list
   /// and the like. The errors are of the type ``CFNotificationCenterError``. The default hands
   /// them to `Diagnostics`, which writes them to standard error unless it has a handler.
   ///
@@ -86,7 +86,7 @@ public func CFNotificationCenterGetLocalCenter() -> CFNotificationCenter! {
 }
 
 /// Returns the center whose notifications are names, heard by every process on the same bus and by
-/// those of the user that use this library. Callbacks run on the main queue, and get neither object
+/// the user's processes with this library. Callbacks run on the main queue, and get neither object
 /// nor user info.
 ///
 /// The corresponding C function is `dn_center_darwin`.

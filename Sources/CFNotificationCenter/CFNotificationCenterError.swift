@@ -1,4 +1,4 @@
-// What went wrong in a function that reports nothing.
+// The errors of functions that report nothing themselves.
 
 public import Foundation
 
@@ -10,8 +10,7 @@ public struct CFNotificationCenterError: Error, Sendable {
   /// The name that it was called with.
   public let name: CFString?
 
-  /// What was wrong: an error of `DarwinNotify` or `DistributedNotifications`, or a missing
-  /// argument.
+  /// The cause: an error of `DarwinNotify` or `DistributedNotifications`, or a missing argument.
   public let cause: any Error
 }
 

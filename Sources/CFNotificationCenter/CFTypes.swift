@@ -14,7 +14,7 @@ public typealias CFIndex = Int
 /// Bits of options.
 public typealias CFOptionFlags = UInt
 
-/// What tells types of Core Foundation apart.
+/// Identifies a type of Core Foundation.
 public typealias CFTypeID = UInt
 
 /// The name of a notification. Two names are equal if their UTF-8 bytes are the same.

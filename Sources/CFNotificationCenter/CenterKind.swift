@@ -1,11 +1,11 @@
-// What stands behind a center: Darwin, distributed or local notifications.
+// The implementations of a center: Darwin, distributed or local notifications.
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
 internal import DistributedNotifications
 internal import Foundation
 
-/// What is behind a center.
+/// The implementation of a center.
 protocol CenterKind: Sendable {
   /// How an object is compared; `nil` if any will do.
   func key(of object: UnsafeRawPointer?) -> ObjectKey?
@@ -63,7 +63,7 @@ struct DistributedKind: CenterKind {
     _ registration: Registration, object: UnsafeRawPointer?,
     behavior: CFNotificationSuspensionBehavior
   ) throws -> NotificationObservation {
-    // Those who ask for an object get this one, since wrappers compare pointers.
+    // Observers that ask for an object get this one, since wrappers compare pointers.
     nonisolated(unsafe) let wanted = object.map(string(at:))
     return try center.observe(
       registration.name.map { Notification.Name($0.text) }, object: text(of: object),

@@ -10,8 +10,8 @@ internal import DarwinNotify
 ///
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
-///   - observer: what the callback gets, and what the registration is removed by. A registration
-///     without one stays for good.
+///   - observer: is passed to the callback, and identifies the registration for removal. A
+///     registration without one stays for good.
 ///   - callBack: the function to call: on the main queue, or for the local center on the thread of
 ///     the poster.
 ///   - name: the name to listen for; `nil` for every name, which the Darwin center refuses.
@@ -47,8 +47,8 @@ public func CFNotificationCenterAddObserver(
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
 ///   - observer: as it was added; `nil` removes nothing.
-///   - name: only those of this name; `nil` for all.
-///   - object: only those with this object; `nil` for all. The Darwin center ignores it.
+///   - name: only registrations for this name; `nil` for all.
+///   - object: only registrations with this object; `nil` for all. The Darwin center ignores it.
 ///
 /// The corresponding C function is `dn_center_remove_observer`.
 public func CFNotificationCenterRemoveObserver(

@@ -1,4 +1,4 @@
-// Keeps what was added for an observer.
+// Keeps the registrations of observers.
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
@@ -14,7 +14,7 @@ enum ObjectKey: Hashable, @unchecked Sendable {
 /// One registration.
 final class Registration: @unchecked Sendable {
   // Constants, except for what a lock or an atomic guards; the observer is passed on, never used.
-  // The center says on which threads the callback is called, as Apple's does.
+  // The center decides on which threads the callback is called, as Apple's does.
   // A call that was queued before the last reference to the center went finds none, and is dropped.
   private weak var center: CFNotificationCenter?
   let observer: UnsafeRawPointer?
@@ -41,7 +41,7 @@ final class Registration: @unchecked Sendable {
     if isCancelled.load(ordering: .sequentiallyConsistent) { endObservation() }
   }
 
-  /// Lets no call begin any more where the callback runs.
+  /// From now on, no call begins where the callback runs.
   func cancel() {
     isCancelled.store(true, ordering: .sequentiallyConsistent)
     endObservation()

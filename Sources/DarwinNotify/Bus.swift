@@ -13,7 +13,7 @@ extension DarwinNotificationCenter {
     /// The bus of the machine.
     case system
 
-    /// No bus: posts reach, by shared memory, those processes of the user that also chose this.
+    /// No bus: posts reach, by shared memory, the processes of the user that also chose this.
     case noBus
 
     /// A bus with a D-Bus address, such as `unix:path=/run/user/1000/bus`.
@@ -34,7 +34,7 @@ extension DarwinNotificationCenter.Bus {
 }
 
 extension DarwinNotificationCenter {
-  /// Returns a sequence that says whether the center is on its bus: first the current state, then
+  /// Returns a sequence of the states of the center's bus: first the current state, then
   /// each change.
   ///
   ///     for await isOnBus in try center.busStates() {

@@ -11,7 +11,7 @@ extension DarwinNotificationCenter {
   /// D-Bus programs, the bus delivers every signal to this process; what it drops of these is lost.
   /// Names of another user that could not be observed individually are left out.
   ///
-  /// Posts are queued, never merged; ``NotificationEvent/dropped`` says how many are missing.
+  /// Posts are queued, never merged; ``NotificationEvent/dropped`` is the number of missing ones.
   ///
   /// - Parameters:
   ///   - prefix: the prefix of the names, compared byte by byte; empty for all names.

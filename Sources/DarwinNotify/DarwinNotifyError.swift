@@ -51,7 +51,7 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-EACCES`.
   public static let notAuthorized = Self(rawValue: EACCES)
 
-  /// What a notification carries exceeds a limit; nothing was sent.
+  /// The contents of a notification exceed a limit; nothing was sent.
   ///
   /// The corresponding C result is `-E2BIG`.
   public static let tooLarge = Self(rawValue: E2BIG)

@@ -1,4 +1,4 @@
-// What an observer of the distributed center receives.
+// A notification, as an observer of the distributed center receives it.
 
 internal import DarwinNotify
 public import Foundation

@@ -82,7 +82,7 @@ extension Delivery {
   }
 }
 
-/// What `addObserver` returns.
+/// The result of `addObserver`.
 final class ObserverToken: NSObject, @unchecked Sendable {
   // It never changes; its superclass alone does not say that it is sendable.
   let name: String?

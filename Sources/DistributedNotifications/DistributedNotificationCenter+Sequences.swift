@@ -50,11 +50,11 @@ extension DistributedNotificationCenter {
     }
   }
 
-  /// Returns a sequence that says whether the center is on its bus: first the current state, then
+  /// Returns a sequence of the states of the center's bus: first the current state, then
   /// each change.
   ///
   /// No change is left out, so the values alternate. Only if more than 16 are waiting to be taken
-  /// are they merged into the last one. What other programs post while there is no bus is missed.
+  /// are they merged into the last one. Posts of other programs while there is no bus are missed.
   ///
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: `DarwinNotifyError.outOfMemory`.

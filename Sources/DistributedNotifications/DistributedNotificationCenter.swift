@@ -188,7 +188,7 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
 }
 
 extension DistributedNotificationError: CustomStringConvertible, LocalizedError {
-  /// What happened, in words.
+  /// A description of the error.
   public var description: String {
     if let underlying { return "\(underlying)" }
     return "\(path ?? "a value") cannot be in a property list: it is a \(type ?? "another type")"

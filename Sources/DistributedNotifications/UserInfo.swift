@@ -3,7 +3,7 @@
 internal import DarwinNotify
 internal import Foundation
 
-/// Encodes one user info, or says which of its values is none of a property list.
+/// Encodes one user info, or reports which of its values cannot be in a property list.
 struct UserInfoEncoder: ~Copyable {
   private let builder = PropertyListBuilder()
 
@@ -110,7 +110,7 @@ struct UserInfoEncoder: ~Copyable {
 extension PropertyListScalar {
   /// Makes the value of a number, into which Foundation also turns those of Swift.
   fileprivate init(_ number: NSNumber) {
-    // Foundation has a class of its own for truth values, which alone says "c".
+    // Foundation has a class of its own for booleans, the only one whose type is "c".
     self =
       switch UInt8(bitPattern: number.objCType.pointee) {
       case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(number.boolValue)

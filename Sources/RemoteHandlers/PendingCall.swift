@@ -3,7 +3,7 @@
 internal import DarwinNotify
 internal import DarwinNotifySupport
 
-/// A call that can be cancelled at any time, before its turn, too.
+/// A call that can be cancelled at any time, even before its turn.
 final class PendingCall: Sendable {
   private enum State {
     case waiting

@@ -1,4 +1,4 @@
-// Who asks.
+// The caller of a request.
 
 internal import DarwinNotify
 internal import Glibc

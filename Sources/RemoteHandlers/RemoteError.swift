@@ -1,4 +1,4 @@
-// What can go wrong between processes.
+// The errors of requests between processes.
 
 internal import DarwinNotify
 internal import Delegation
@@ -16,7 +16,7 @@ public struct RemoteError: Error, Hashable, Sendable {
 
   private let code: Code
 
-  /// What is concerned, or what was wrong: the name of a service, or a sentence.
+  /// The name of the service concerned, or a sentence that describes the error.
   public private(set) var detail = ""
 
   /// The name of the D-Bus error that the service has answered with.
@@ -48,7 +48,7 @@ public struct RemoteError: Error, Hashable, Sendable {
   /// A name, a kind, an argument or a response does not fit.
   public static let invalid = Self(.invalid)
 
-  /// The handler over there failed, with what the details say.
+  /// The handler in the other process failed; the details give its error.
   public static let failed = Self(.failed)
 
   /// Returns whether two errors are of the same kind, whatever their details.

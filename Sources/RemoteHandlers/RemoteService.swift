@@ -21,7 +21,7 @@ public final class RemoteService: Sendable {
 
   /// Owns a name on a bus.
   ///
-  /// Without a bus it succeeds, too: the library keeps looking for one, then requests the name.
+  /// It also succeeds without a bus: the library keeps looking for one, then requests the name.
   ///
   /// - Parameters:
   ///   - name: a well-known bus name, such as `org.example.Player`.
@@ -123,7 +123,7 @@ private final class Desk: Sendable {
   }
 }
 
-/// Answers a request with what a bus says to it.
+/// Answers a request with the answer of a bus.
 private func answer<Request: RemoteRequest>(
   _ request: IncomingRequest, as type: Request.Type, by bus: HandlerBus
 ) async {

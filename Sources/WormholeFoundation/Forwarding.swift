@@ -27,14 +27,14 @@ public final class Forwarding: Sendable {
 
 /// A share in the registration that forwards one source to one target.
 struct ForwardingShare: Sendable {
-  /// What is forwarded, where to, and its name there.
+  /// A source, its target, and the name of the notification there.
   struct Route: Hashable, Sendable {
     let source: Source
     let target: ObjectIdentifier
     let notification: Notification.Name
   }
 
-  /// The source of what is forwarded.
+  /// A forwarded source: a notification, or the messages of a name.
   enum Source: Hashable, Sendable {
     case notification(NotificationName, center: ObjectIdentifier)
     case messages(ExactString, directory: String, value: ObjectIdentifier)

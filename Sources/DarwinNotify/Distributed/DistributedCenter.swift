@@ -93,7 +93,7 @@ package final class DistributedCenter: Sendable {
 
 private let appleOptions = UInt32(DN_POST_DELIVER_IMMEDIATELY | DN_POST_TO_ALL_SESSIONS)
 
-/// What an observer asks for. The corresponding C type is `dn_filter`.
+/// The posts that an observer asks for. The corresponding C type is `dn_filter`.
 package struct DistributedFilter: Sendable {
   /// Which names.
   package enum Names: Sendable {

@@ -4,7 +4,7 @@ internal import CDarwinNotify
 internal import DarwinNotifySupport
 internal import Glibc
 
-/// What the library reports about itself.
+/// The reports of the library about itself.
 public enum Diagnostics {
   private static let current = Locked<(@Sendable (String) -> Void)?>(nil)
 

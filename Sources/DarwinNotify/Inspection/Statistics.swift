@@ -18,7 +18,7 @@ extension DarwinNotificationCenter {
     /// Posts handed to the bus.
     public let signalsSent: UInt64
 
-    /// Posts received from the bus, those of this process included.
+    /// Posts received from the bus, including those of this process.
     public let signalsReceived: UInt64
 
     /// Messages received that are no post, are malformed, or come from someone who may not post the

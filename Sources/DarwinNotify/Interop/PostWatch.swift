@@ -76,7 +76,7 @@ final class PostWatch: @unchecked Sendable {
     source.take()?.cancel()
   }
 
-  /// Nobody reads any more.
+  /// Nobody reads any longer.
   private func stop() {
     queue.async { self.close() }
   }

@@ -15,7 +15,7 @@ public struct Listener<Event: Sendable>: Sendable {
   /// message.
   public let name: String
 
-  /// The handler. Call it only where ``delivery`` says.
+  /// The handler. Call it only on ``delivery``.
   public let action: @Sendable (Event) -> Void
 
   /// Where the handler runs.

@@ -4,7 +4,7 @@ internal import CDarwinNotify
 
 /// How a call has ended. The corresponding C type is `dn_outcome`.
 package struct CallOutcome: Sendable {
-  /// What went wrong, by the error numbers of `dn_outcome`; `nil` if there is a reply.
+  /// The error, with a number of `dn_outcome`; `nil` if there is a reply.
   package let error: DarwinNotifyError?
   /// The name of the D-Bus error, if it was one.
   package let errorName: String?

@@ -3,7 +3,7 @@
 internal import CDarwinNotify
 internal import Glibc
 
-/// What C reports about a request. The corresponding C type is `dn_request_info`.
+/// Describes a request. The corresponding C type is `dn_request_info`.
 package struct RequestInfo: Sendable {
   package let id: UInt64
   package let kind: String
@@ -76,7 +76,7 @@ package final class RequestServer: @unchecked Sendable {
   package static let timedOut = DN_ERROR_TIMED_OUT
   package static let failed = DN_ERROR_FAILED
 
-  /// What answers the requests of a service. The corresponding C type is `dn_service_handler`.
+  /// Answers the requests of a service. The corresponding C type is `dn_service_handler`.
   package struct Handler: Sendable {
     /// `nil` for callers of the same user.
     var allow: (@Sendable (RequestInfo) -> Bool)?

@@ -62,10 +62,10 @@ public struct Notifications: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension Notifications.Iterator: Sendable {}
 
-/// What the handler of an iteration shares with its iterator.
+/// The state that the handler of an iteration shares with its iterator.
 final class NotificationsStorage: Sendable {
   private struct State {
-    /// What has come since the iterator asked last.
+    /// The events since the iterator last asked.
     var event: NotificationEvent?
     var isFinished = false
   }

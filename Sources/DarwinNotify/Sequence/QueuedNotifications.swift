@@ -4,8 +4,8 @@ internal import DarwinNotifySupport
 
 /// Notifications in the order in which they arrive, each as an element of its own.
 ///
-/// Every iterator sees every post. What it has not taken yet waits: up to 65,536 posts, or 64 MiB
-/// of them. Then the oldest are dropped, and the `dropped` of the next element says how many.
+/// Every iterator sees every post. Posts that it has not taken yet wait: up to 65,536, or 64 MiB
+/// of them. Then the oldest are dropped, and the `dropped` of the next element has their number.
 /// Leaving the loop, dropping the sequence or cancelling the task ends the registration.
 ///
 ///     for await event in try center.notifications(withPrefix: "com.example.") {
@@ -17,7 +17,7 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
   /// The sequence does not fail.
   public typealias Failure = Never
 
-  /// Registers a handler that runs where the delivery says.
+  /// Registers a handler that runs on the delivery.
   package typealias Register =
     @Sendable (
       _ delivery: Delivery, _ handler: @escaping @Sendable (Element) -> Void
@@ -97,7 +97,7 @@ final class QueuedRegistration<Element: Sendable>: Sendable {
     }
   }
 
-  /// What is left to do then brings nothing more.
+  /// The remaining work then brings nothing more.
   private func end() {
     observation.cancel()
     works.finish()

@@ -21,7 +21,7 @@ final class WorkPipe: Sendable {
       return pieces[taken]
     }
 
-    /// What has been taken is removed in bulk.
+    /// Taken pieces are removed in bulk.
     private mutating func compact() {
       taken += 1
       guard isEmpty || taken >= 1024 && taken > pieces.count / 2 else { return }
@@ -47,7 +47,7 @@ final class WorkPipe: Sendable {
     return state.change { $0.take() }
   }
 
-  /// Runs what is left.
+  /// Runs the remaining pieces.
   func finish() {
     let left = state.change { state in
       defer { state = State(isFinished: true) }

@@ -30,7 +30,7 @@ public final class NotifyToken: Sendable {
     cancel()
   }
 
-  /// Registers for a name without any delivery: ``check()`` says whether it was posted.
+  /// Registers for a name without any delivery: ``check()`` returns whether it was posted.
   ///
   /// - Parameter name: the name to register for.
   /// - Throws: ``NotifyError/invalidName``, ``NotifyError/notAuthorized`` for a name that belongs

@@ -68,7 +68,7 @@ public final class Reply<Response: Sendable>: Sendable {
   /// Answers the request. It may be called on any thread.
   ///
   /// - Parameter result: the response or an error, which may be a ``Decline``.
-  /// - Returns: false if the request already has an answer, or nobody waits for it any more.
+  /// - Returns: false if the request already has an answer, or nobody is waiting for it.
   @discardableResult public func callAsFunction(_ result: Result<Response, any Error>) -> Bool {
     duty.fulfil(result)
   }

@@ -26,7 +26,7 @@ extension HandlerRegistry {
   ///   - origin: the file of the handler in the trace.
   ///   - line: the line of the handler in the trace.
   ///   - body: the handler. It may throw ``Decline`` to pass the request to the next one. It runs
-  ///     in a task of its own, which is cancelled if nobody waits for the answer any more.
+  ///     in a task of its own, which is cancelled once nobody waits for the answer.
   /// - Returns: the registration.
   @discardableResult public func handle<Request: BusRequest>(
     _ type: Request.Type, at destinations: [Request.Destination] = [], priority: Int = 0,

@@ -10,7 +10,7 @@ internal import DarwinNotifySupport
 ///     official.handle(ShareText.self, at: ["org.example.chat"]) { try await sdk.share($0.text) }
 ///     bus.handlers = official
 ///
-/// A set is shared: the buses that use it see what is added or cancelled later.
+/// A set is shared: the buses that use it see later additions and cancellations.
 public final class HandlerSet: Sendable {
   private struct State {
     /// Each value is the `HandlerList` of the type that is its key.

@@ -155,7 +155,7 @@ extension DelegateSeat {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Waits until no call is running, except those on the stack of the calling task.
+  /// Waits until no call is running, except calls on the stack of the calling task.
   func waitUntilIdle() async {
     let own = Self.visited.count { $0 == ObjectIdentifier(self) }
     let promise = Promise<Void>()

@@ -24,7 +24,7 @@ internal import DarwinNotifySupport
     }
   }
 
-  /// Closes and removes the seats that match. Returns those that had living delegates.
+  /// Closes and removes the seats that match. Returns the seats that had living delegates.
   func remove(where fits: (DelegateSeat) -> Bool) -> [DelegateSeat] {
     let chosen = Set(seats.filter(fits).map { ObjectIdentifier($0) })
     let removed = table.withLock { seats in

@@ -1,4 +1,4 @@
-// Tells all delegates of an event.
+// Notifies all delegates of an event.
 
 extension MulticastDelegate {
   /// Calls a method of all delegates, each at its place.

@@ -18,7 +18,7 @@ func decodeResponse<Request: RemoteRequest>(
   if case .dictionary(let values)? = list?.read({ RemoteValue($0) }) {
     value = values[CallOutcome.valueKey] ?? .none
   }
-  // What is sent where there is no value.
+  // Is sent where there is no value.
   if case .dictionary(let values) = value, values.isEmpty { value = .none }
   return try decode(Request.Response.self, from: value, of: Request.kind)
 }
@@ -157,7 +157,7 @@ private struct UnkeyedContainer: UnkeyedDecodingContainer {
 }
 
 extension DecodingError {
-  /// What is wrong where, for the other process.
+  /// The mistake and its place, for the other process.
   fileprivate var sentence: String {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context),

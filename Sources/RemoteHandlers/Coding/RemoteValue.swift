@@ -1,4 +1,4 @@
-// Values as they travel: those of a property list.
+// Values as they travel: the types of a property list.
 
 internal import DarwinNotify
 internal import FoundationEssentials

@@ -1,4 +1,4 @@
-// Runs closures where a delivery says.
+// Runs closures on a delivery.
 
 internal import Dispatch
 

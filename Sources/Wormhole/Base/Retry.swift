@@ -85,7 +85,7 @@ extension Array {
 /// The pauses are short, so that long waiters get their turn as often as newcomers, and random, so
 /// that nobody polls in step with another's commits.
 struct Backoff {
-  /// How long to wait if nobody says. Work under a lock takes milliseconds; a process that holds
+  /// The default waiting time. Work under a lock takes milliseconds; a process that holds
   /// one for longer has been stopped, and must not stop the others forever.
   static let timeout = Duration.seconds(10)
 
@@ -93,8 +93,8 @@ struct Backoff {
   private static let shortestPause: UInt32 = 20
   private static let longestPause: UInt32 = 2_000
 
-  /// The attempts of half the default time. After a machine has stood still, those that hold a
-  /// lock have not been slow, and get the time to let go of it.
+  /// The attempts of half the default time. After a machine has stood still, processes that hold a
+  /// lock have not been slow, and get the time to release it.
   private static let fewestAttempts = 5_000
 
   let deadline: ContinuousClock.Instant

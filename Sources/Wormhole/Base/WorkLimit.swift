@@ -1,4 +1,4 @@
-// Ends work that nobody waits for any more.
+// Ends work that nobody is waiting for.
 
 internal import DarwinNotifySupport
 
@@ -40,7 +40,7 @@ final class WorkLimit: Sendable {
   func cancel() {
     state.withLock { state in
       state.isCancelled = true
-      // Under the lock, so that what is interrupted still exists. It does not wait.
+      // Under the lock, so that the interrupted work still exists. It does not wait.
       state.interrupt?()
     }
   }

@@ -101,7 +101,7 @@ private final class Work<Value: Sendable>: Sendable {
   func run() {
     dropIfOver()
     guard let value = perform() else { return }
-    // What the result holds, such as a cursor, lives no longer than the task needs it.
+    // Objects that the result holds, such as a cursor, live no longer than the task needs them.
     result.provide(.success(consume value))
   }
 
@@ -110,7 +110,7 @@ private final class Work<Value: Sendable>: Sendable {
     take().map { limit.apply($0) }
   }
 
-  /// Ends the wait if nobody wants the result any more. A job that has begun ends by itself.
+  /// Ends the wait if nobody wants the result any longer. A job that has begun ends by itself.
   private func dropIfOver() {
     guard let failure = limit.failure, take() != nil else { return }
     result.provide(.failure(failure))

@@ -1,4 +1,4 @@
-// What the errors say.
+// The texts of the errors.
 
 internal import DarwinNotify
 public import FoundationEssentials
@@ -81,7 +81,7 @@ extension NotifyError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// What an error of a codec says, in words: not the syntax of Swift.
+/// The message of a codec's error, in words: not the syntax of Swift.
 func sentence(of error: any Error) -> String {
   let path: [any CodingKey]
   let text: String

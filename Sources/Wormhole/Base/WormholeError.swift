@@ -6,7 +6,7 @@ internal import Glibc
 
 /// An error of an app group or its contents.
 ///
-/// A `catch` clause or a `switch` names what failed, as in `catch .busy`; the properties say the
+/// A `catch` clause or a `switch` names the kind, as in `catch .busy`; the properties have the
 /// details, as far as there are any.
 ///
 ///     do {
@@ -30,26 +30,26 @@ public struct WormholeError: Error, Hashable, Sendable {
   /// The file or directory.
   public private(set) var path: String?
 
-  /// The name: of a message, a cursor, a table or a migration; what an operation that took too long
-  /// was on.
+  /// The name: of a message, a cursor, a table or a migration, or the subject of an operation that
+  /// took too long.
   public private(set) var name: String?
 
   /// The error number of the system, such as `EACCES`, or the extended result code of SQLite.
   public private(set) var number: Int32?
 
-  /// What was expected, where that is a type, a codec, a version, a transit or a limit.
+  /// The expected type, codec, version, transit or limit.
   public private(set) var expected: String?
 
-  /// What was found instead.
+  /// The one that was found instead.
   public private(set) var found: String?
 
-  /// Why, in words.
+  /// The reason, in words.
   public private(set) var reason: String?
 
   /// The names of several tables or migrations.
   public private(set) var names: [String] = []
 
-  /// What could not be cleared, and why, by the names of the messages.
+  /// The errors of messages that could not be cleared, by their names.
   public private(set) var failures: [String: WormholeError] = [:]
 
   private init(
@@ -111,8 +111,8 @@ extension WormholeError {
   /// by others.
   public static let notPrivate = Self(.notPrivate)
 
-  /// There is no room for a file, or the user may not have more, whoever noticed it: a file, a log,
-  /// the defaults or a database. Nothing has changed.
+  /// There is no room for a file, or the user's quota is exhausted, wherever it was noticed: in a
+  /// file, a log, the defaults or a database. Nothing has changed.
   public static let diskFull = Self(.diskFull)
 
   /// A system call failed with an error ``number``, such as `EACCES`.

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 /// Triggers on every table add a row to `wormhole_changes` for each changed row, no matter
 /// which program changes it, or how: SQLite's hooks see only the changes of one connection, and not
 /// all of them.
-/// `wormhole_kinds` says what happened to the row. It is a table of its own, since programs with an
+/// `wormhole_kinds` has the kind of each change. It is a table of its own, since programs with an
 /// earlier version of this library refuse a `wormhole_changes` with other columns. A transaction of
 /// this library signs its rows in `wormhole_commits`. `wormhole_tables` has the names of the tables
 /// with triggers, so that a dropped table is noticed. The newest change is never removed, so that

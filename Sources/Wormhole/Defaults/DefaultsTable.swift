@@ -7,7 +7,7 @@ internal import FoundationEssentials
 /// Each change of a name gets the next number of the file; a removed value stays as a row without a
 /// value. So a reader that knows the number of the last change it saw finds all later ones.
 struct DefaultsTable {
-  /// What is stored under a name.
+  /// The entry of a name.
   struct Entry {
     let name: String
     /// The encoded value, `nil` if it was removed.
@@ -39,7 +39,7 @@ struct DefaultsTable {
     self.database = database
   }
 
-  /// Returns what is stored under a name, even if the value was removed.
+  /// Returns the entry of a name, even if the value was removed.
   func entry(_ name: String) throws(WormholeError) -> Entry? {
     try row(name)?.entry.get()
   }
@@ -130,7 +130,7 @@ struct DefaultsTable {
 }
 
 extension DefaultsKey {
-  /// Decodes what is stored under the key.
+  /// Decodes the value stored under the key.
   func value(of entry: DefaultsTable.Entry?) throws(WormholeError) -> Value {
     guard let data = entry?.value else { return defaultValue }
     do {

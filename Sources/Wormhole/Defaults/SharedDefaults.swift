@@ -274,12 +274,12 @@ extension DefaultsKey: Hashable {
 
 extension AppGroup {
   /// Removes all values of the defaults, also if their file is damaged or another program has
-  /// written it, and tells those who listen.
+  /// written it, and notifies its observers.
   ///
-  /// All processes go on with an empty file. What one of them is setting meanwhile may be lost.
+  /// All processes go on with an empty file. A value that is set meanwhile may be lost.
   ///
   /// - Throws: ``WormholeError/system``; ``WormholeError/notification`` if all is
-  ///   removed, but those who listen could not be told.
+  ///   removed, but observers could not be notified.
   public func resetDefaults() throws(WormholeError) {
     try SQLiteFile(directory: container.path, name: Self.defaultsFile).remove()
     try center.notify(changeName("defaults"))

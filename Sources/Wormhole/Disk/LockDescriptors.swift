@@ -46,7 +46,7 @@ enum LockDescriptors {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     find(descriptor)?.pointee.descriptor.store(free, ordering: .relaxed)
-    // In the middle of a fork the child would not know it any more.
+    // In the middle of a fork the child would not know it.
     Glibc.close(descriptor)
   }
 

@@ -19,7 +19,7 @@ internal import Glibc
 ///
 /// A stamp is the number (u64, 0 for none), the time (i64, nanoseconds since 1970), the pid (i32),
 /// the user (u32) and the number of the process (u64). The file is written under its own lock.
-/// Readers take none: the checksum tells them whether they read in the middle of a write.
+/// Readers take none: the checksum shows whether they read in the middle of a write.
 struct MailboxState {
   /// A number with its time and sender.
   struct Stamp {

@@ -21,7 +21,7 @@ public import Observation
   @ObservationIgnored private var observation: MessageObservation?
 
   /// Reads the value and begins to follow it. With a coordinated ``FileTransit`` it waits for
-  /// somebody who is just passing a message.
+  /// a process that is just passing a message.
   ///
   /// - Parameters:
   ///   - name: the name of the messages.
@@ -36,7 +36,7 @@ public import Observation
     } catch {
       self.error = error
     }
-    // A message passed in between is the stored one by then.
+    // A message passed in between is already the stored one.
     observation = try hole.listen(name) { [weak self] message in self?.take(message) }
   }
 

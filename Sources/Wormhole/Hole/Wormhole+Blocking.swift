@@ -30,7 +30,7 @@ extension Wormhole {
       try hole.channel(name).send(.value(try name.encode(value)))
     }
 
-    /// Notifies all listeners of a name without a value. What is stored stays.
+    /// Notifies all listeners of a name without a value. Stored messages stay.
     ///
     /// - Parameter name: the name.
     /// - Returns: the number of the ping among all messages of the name.
@@ -99,7 +99,7 @@ extension Wormhole {
       }.get()
     }
 
-    /// Removes what is stored under a name, then notifies all listeners.
+    /// Removes everything stored under a name, then notifies all listeners.
     ///
     /// - Parameter name: the name.
     /// - Throws: ``WormholeError``.
@@ -120,7 +120,7 @@ extension MessageName {
 }
 
 extension Wormhole.Blocking {
-  /// Removes what is stored under all names, then notifies all listeners.
+  /// Removes everything stored under all names, then notifies all listeners.
   ///
   /// - Throws: what ``Wormhole/clearAll(timeout:)`` throws.
   public func clearAll() throws(WormholeError) {
@@ -168,7 +168,7 @@ extension Wormhole.Blocking {
     try channel.center.notify(channel.changeName)
   }
 
-  /// Returns the lock files of the cursors of a name. Those of long names are not found.
+  /// Returns the lock files of the cursors of a name, except cursors with long names.
   private func cursorFiles(_ base: String) -> [String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: hole.home.path)) ?? []
     return files.filter { $0.hasPrefix("\(base)%00") && $0.hasSuffix(FileSuffix.cursor) }

@@ -1,7 +1,7 @@
-// Removes what is stored, and the places of readers.
+// Removes stored messages, and the places of readers.
 
 extension Wormhole {
-  /// Removes what is stored under all names, then notifies all listeners.
+  /// Removes everything stored under all names, then notifies all listeners.
   ///
   /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
   /// files in the directory stay.

@@ -65,7 +65,7 @@ public final class Wormhole: Sendable {
   /// Stores a value, then notifies all listeners.
   ///
   /// Without a bus it does the same; the listeners of the user's processes are still notified. If
-  /// the task is cancelled or the time is up, nothing is stored, unless it has been by then.
+  /// the task is cancelled or the time is up, nothing is stored, unless it already was.
   ///
   /// - Parameters:
   ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
@@ -84,7 +84,7 @@ public final class Wormhole: Sendable {
     }.get()
   }
 
-  /// Notifies all listeners of a name without a value. What is stored stays.
+  /// Notifies all listeners of a name without a value. Stored messages stay.
   ///
   /// - Parameters:
   ///   - name: the name.
@@ -138,7 +138,7 @@ public final class Wormhole: Sendable {
     }.get()
   }
 
-  /// Removes what is stored under a name, then notifies all listeners.
+  /// Removes everything stored under a name, then notifies all listeners.
   ///
   /// - Parameters:
   ///   - name: the name.

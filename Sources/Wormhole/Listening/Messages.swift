@@ -7,7 +7,7 @@ extension Wormhole {
   /// The messages of a name, as a sequence.
   ///
   /// Every iterator gets every message. Nothing waits in memory for a slow consumer: when it is
-  /// ready it reads what is stored, all of a log or the newest message of a file, and
+  /// ready it reads the stored records, all of a log or the newest message of a file, and
   /// ``Message/missed`` counts the others. Leaving the loop, dropping the sequence or cancelling
   /// the task ends the registration.
   ///

@@ -1,7 +1,7 @@
 // Lists what a message can be.
 
 extension Wormhole {
-  /// What was passed under a name: a value, or an event with a number of its own.
+  /// The content of a record: a value, or an event with a number of its own.
   ///
   /// For a listener a value is a `Value`, for a transit its encoded form, a ``Payload``.
   public enum Content<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-// What a transit keeps of one name.
+// The records that a transit keeps of one name.
 
 public import FoundationEssentials
 

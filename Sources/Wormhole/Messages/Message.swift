@@ -5,7 +5,7 @@ public import FoundationEssentials
 extension Wormhole {
   /// A message as delivered to listeners and readers.
   public struct Message<Value: Sendable>: Sendable {
-    /// What was passed.
+    /// The content that was passed.
     public let content: Content<Value>
 
     /// The name that it was passed to.

@@ -13,7 +13,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// The place after the last message that has been read.
   private(set) var place: MailboxPlace
 
-  /// The stored message that is delivered before those after the place.
+  /// The stored message that is delivered before the messages after the place.
   private var initial: Wormhole.Message<Value>?
 
   /// Messages before the place that have not been taken yet.
@@ -73,7 +73,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
     return try ReaderCursor(name, of: mailbox)
   }
 
-  /// Reads what is stored. Older pings and clearings are skipped.
+  /// Reads the stored messages. Older pings and clearings are skipped.
   private mutating func readInitial(_ start: Wormhole.Start) throws(WormholeError) {
     if let newest = try mailbox.lastMessage() {
       initial = name.message(newest, isInitial: true)
@@ -89,7 +89,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   func following(_ predecessor: MailboxPlace, from start: Wormhole.Start) -> Self {
     var reader = self
     if predecessor.number > place.number {
-      // What was stored when this reader was made may no longer be the newest.
+      // The message stored when this reader was made may no longer be the newest.
       reader = (try? Self(name, mailbox, from: start, inheriting: cursor)) ?? self
     }
     guard predecessor.isComparable(to: reader.place) else { return reader }
@@ -192,7 +192,7 @@ extension MessageName {
   func history(
     in mailbox: any Wormhole.Mailbox, since sequence: UInt64
   ) throws(WormholeError) -> [Wormhole.Message<Value>] {
-    // What others pass meanwhile is left out.
+    // Messages that others pass meanwhile are left out.
     let last = try mailbox.lastNumber()
     guard sequence < last else { return [] }
     var reader = try MessageReader(self, mailbox, from: .since(sequence))

@@ -35,7 +35,7 @@ extension Wormhole {
     /// All processes, including this one.
     case all
 
-    /// Other processes. What is stored when the listener is bound counts as theirs.
+    /// Other processes. Messages stored when the listener is bound count as theirs.
     case others
   }
 }

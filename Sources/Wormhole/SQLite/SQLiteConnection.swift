@@ -15,7 +15,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   private let snapshot: FileSnapshot?
 
-  /// The files beside it that this connection uses; 0 for those that are not there.
+  /// The files beside it that this connection uses; 0 for a file that is not there.
   private var log: ino_t = 0
   private var sharedMemory: ino_t = 0
 
@@ -184,7 +184,7 @@ final class SQLiteConnection: @unchecked Sendable {
     try executeInAnyCase(script)
   }
 
-  /// Runs statements even if nobody waits for them any more.
+  /// Runs statements even if nobody is waiting for them any longer.
   func executeInAnyCase(_ script: String) throws(WormholeError) {
     let result = sqlite3_exec(handle, script, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(result, in: script) }

@@ -4,7 +4,7 @@ internal import CSQLite
 
 /// The contents of a database file of this library.
 struct SQLiteSchema: Sendable {
-  /// The number in the header of the file that says what it is: four letters.
+  /// The number in the header of the file that identifies its kind: four letters.
   let applicationID: Int32
 
   /// The version of the tables, 1 or more.
@@ -42,7 +42,7 @@ struct SQLiteSchema: Sendable {
       guard foundVersion == version else {
         throw .unknownFormat(version: Int(foundVersion), path: connection.path)
       }
-      // Those of another program would run, or be read, instead of the tables' contents.
+      // Triggers and views of another program would run, or be read, instead of the tables.
       let foreign = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
       guard try connection.integer(foreign) == 0 else { throw .foreign(path: connection.path) }
       return .ready

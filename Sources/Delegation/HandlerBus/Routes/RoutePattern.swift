@@ -67,7 +67,7 @@ public struct RoutePatternError: Error, Equatable, Sendable, CustomStringConvert
   /// The pattern.
   public let pattern: String
 
-  /// What is wrong with it.
+  /// The mistake in it.
   public let reason: String
 
   /// A description of the error.
