@@ -35,7 +35,7 @@ static void run(dn_loop *loop, const uint64_t *n_seen, uint64_t n_wanted)
         }
 }
 
-/* An observer is registered without a bus, too: the library keeps looking for one. */
+/* An observer is also registered without a bus: the library keeps looking for one. */
 static dn_observer *observe(const char *name, const dn_executor *executor, uint64_t *n_seen)
 {
         dn_handler handler = {.invoke = changed, .context = n_seen};

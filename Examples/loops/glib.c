@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         executor = dn_loop_executor(loop);
         source = g_unix_fd_add(dn_loop_get_fd(loop), G_IO_IN, process, loop);
         dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (observer) { /* without a bus, too: the library looks for it */
+        if (observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);
                 g_main_loop_run(self.main_loop);

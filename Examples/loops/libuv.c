@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         self.poll.data = loop;
         uv_poll_start(&self.poll, UV_READABLE, process);
         dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (observer) { /* without a bus, too: the library looks for it */
+        if (observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);
                 uv_run(uv_default_loop(), UV_RUN_DEFAULT);

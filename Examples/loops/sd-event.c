@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         executor = dn_loop_executor(loop);
         sd_event_add_io(self.event_loop, &source, dn_loop_get_fd(loop), EPOLLIN, process, loop);
         dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
-        if (source && observer) { /* without a bus, too: the library looks for it */
+        if (source && observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);
                 status = sd_event_loop(self.event_loop);

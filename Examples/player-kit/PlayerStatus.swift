@@ -1,4 +1,4 @@
-// Says what a player tells other programs.
+// Declares the status that a player posts to other programs.
 public import Foundation
 
 /// What a player is doing.

@@ -86,8 +86,8 @@ public final class DistributedNotificationCenter: Sendable {
 
   /// Whether the observers of this process are suspended; initially false.
   ///
-  /// Each observer then gets what its ``SuspensionBehavior`` says. Resuming delivers at once what
-  /// was kept, in the order in which it was posted. The corresponding C functions are
+  /// The ``SuspensionBehavior`` of each observer then decides what it gets. Resuming delivers the
+  /// kept posts at once, in the order in which they were posted. The corresponding C functions are
   /// `dn_center_is_suspended` and `dn_center_set_suspended`.
   public var suspended: Bool {
     get { center.isSuspended }

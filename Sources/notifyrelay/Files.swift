@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// What the user has to change, in a sentence.
+/// A mistake that the user has to correct, in a sentence.
 struct Mistake: Error, Equatable, CustomStringConvertible {
   let description: String
 

@@ -1,4 +1,4 @@
-// Collects what was posted and passed on this machine until the end of the turn.
+// Collects posts and messages of this machine until the end of the turn.
 
 import DarwinNotifySupport
 

@@ -3,7 +3,7 @@
 import DarwinNotifySupport
 import Glibc
 
-/// The event loop of the main thread. What it calls has the turn.
+/// The event loop of the main thread. The functions that it calls have the turn.
 final class Loop {
   private let turn: Turn
   private let mainThread = pthread_self()
@@ -16,7 +16,7 @@ final class Loop {
     var run: () -> Void
   }
 
-  /// What the main thread waits for.
+  /// The descriptors that the main thread waits for.
   private struct Plan {
     var waits: [Wait] = []
     var deadline: ContinuousClock.Instant?

@@ -1,8 +1,8 @@
 // Shares the records of logs, each once.
 //
-// A record waits in the log of its origin until the broker has it. Each says which one its origin
-// has published before it, so a gap is noticed: who notices one says how far it has got, and the
-// origin publishes again from there.
+// A record waits in the log of its origin until the broker has it. Each record has the number of
+// the one that its origin published before it, so a gap is noticed: a relay that notices one
+// publishes how far it has got, and the origin publishes again from there.
 
 import Wormhole
 
@@ -29,7 +29,7 @@ struct LogReader {
 extension Realm {
   // MARK: Logs of this machine
 
-  /// Reads how far everything has got. What a log had before it was shared stays here.
+  /// Reads how far everything has got. Records from before a log was shared stay here.
   func beginLogs() throws(Mistake) {
     stored = try relay.store.stored(in: settings.name)
     let sent = try relay.store.sent(in: settings.name)
@@ -91,18 +91,18 @@ extension Realm {
     guard number < rest else { return }
     readers[place]?.confirmed = number
     relay.keeping { try relay.store.setSent(number, of: place, in: settings.name) }
-    // Those who did not get the last of it learn from our presence how much there is.
+    // Relays that did not get the last records learn from our presence how many there are.
     relay.loop.set("presence \(settings.name)", after: .seconds(1)) { [self] in
       mustSayPresence = true
     }
   }
 
-  /// What our presence says of the logs of this machine.
+  /// The numbers of the logs of this machine, for our presence.
   var publishedLogs: [MessagePlace: UInt64] {
     readers.mapValues(\.published).filter { $0.value > 0 }
   }
 
-  /// Publishes again what another origin has not got.
+  /// Publishes again the records that another origin has not got.
   func resend(_ stored: [MessagePlace: UInt64]) {
     for (place, number) in stored {
       if let published = readers[place]?.published, number < published { rewind(place, to: number) }
@@ -111,10 +111,10 @@ extension Realm {
 
   // MARK: Logs of others
 
-  /// What our presence says of the logs of others.
+  /// The numbers of the logs of others, for our presence.
   var storedLogs: [Origin: [MessagePlace: UInt64]] { stored.mapValues { $0.mapValues(\.stored) } }
 
-  /// An origin says how far its logs are.
+  /// An origin has announced the last numbers of its logs.
   func compare(_ logs: [MessagePlace: UInt64], of origin: Origin, isRetained: Bool) {
     for (place, last) in logs {
       guard let group = group(of: place), let channel = group.channel(place.name, isLog: true)
@@ -138,7 +138,7 @@ extension Realm {
     _ payload: RecordPayload, of place: MessagePlace, in group: LocalGroup, by origin: Origin
   ) {
     let key = LogKey(place: place, origin: origin)
-    // Of an origin that is not known yet, its presence says where to begin.
+    // For an origin that is not known yet, its presence determines where to begin.
     guard stored[origin]?[place] != nil || peers[origin]?.isKnown == true else { return }
     let row = stored[origin]?[place] ?? LogRow(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }

@@ -1,4 +1,4 @@
-// Publishes how often names were posted here, and posts those that were posted elsewhere.
+// Publishes how often names were posted here, and posts names that were posted elsewhere.
 
 extension Realm {
   /// A name was posted by a program of this machine.

@@ -40,7 +40,7 @@ extension Realm {
     peers[origin]?.lastSign = Date.nowNanoseconds
   }
 
-  /// Whether what an origin says of its logs is what we begin with.
+  /// Whether the announced numbers of an origin's logs are the ones to begin with.
   func isFirstPresence(of origin: Origin, isRetained: Bool) -> Bool {
     guard let peer = peers[origin], peer.isKnown else { return true }
     return isRetained && metNow[origin] != nil && peer.state == nil
@@ -72,7 +72,7 @@ extension Realm {
     if !isRetained { resend(presence.stored[relay.origin] ?? [:]) }
   }
 
-  /// What the others must know of us.
+  /// Our presence, as the others must know it.
   var presence: PresencePayload {
     var presence = PresencePayload(.online, connected: connectedAt, version: version)
     presence.logs = settings.sends ? publishedLogs : [:]

@@ -5,16 +5,16 @@ import FoundationEssentials
 
 /// One realm: its connection, and what waits for it.
 ///
-/// After each connection the broker first sends what it keeps. Our own message that we are joining
-/// comes back behind all of that: then we know what the broker lacks, publish it, and say that we
-/// are online.
+/// After each connection the broker first sends its retained messages. Our own message that we are
+/// joining comes back behind them: then we know what the broker lacks, publish it, and announce
+/// that we are online.
 final class Realm: ConnectionDelegate {
   let settings: RealmSettings
   unowned let relay: Relay
   let topics: Topics
   var counts = Counts()
 
-  /// What was published and is not yet confirmed, by its number.
+  /// Published and not yet confirmed subjects, by number.
   private var underway: [CInt: Subject] = [:]
   private var serial: UInt64 = 0
 
@@ -22,7 +22,7 @@ final class Realm: ConnectionDelegate {
   var waitingNames = Waiting<String>()
   var namesUnderway: Set<String> = []
   var confirmedNames: [String: UInt64] = [:]
-  /// What others have posted, until it is posted here.
+  /// Names that others have posted, until they are posted here.
   var arrivedNames: [NameKey: NamePayload] = [:]
 
   // Newest values: Realm+Values.swift.
@@ -82,7 +82,7 @@ final class Realm: ConnectionDelegate {
     connection?.close()
   }
 
-  // MARK: What happens here
+  // MARK: Events of this machine
 
   func hasFound(_ channel: Channel) {
     guard settings.groups.contains(channel.place.group), settings.sends else { return }
@@ -140,7 +140,7 @@ final class Realm: ConnectionDelegate {
 
   var version: String { DarwinNotificationCenter.libraryVersion }
 
-  // MARK: What the connection tells
+  // MARK: Events of the connection
 
   func makeWill() -> (topic: String, payload: Data) {
     connectedAt = Date.nowNanoseconds
@@ -256,7 +256,7 @@ final class Realm: ConnectionDelegate {
     settings.receives && settings.groups.contains(place.group) ? relay.groups[place.group] : nil
   }
 
-  /// What the broker keeps of ours.
+  /// Handles one of our own messages, which the broker sends back.
   private func receiveOwn(_ subject: Subject, _ fields: Fields) throws(PayloadError) {
     switch subject {
     case .name(let name): confirmName(name, try NamePayload(fields))
@@ -309,7 +309,7 @@ final class Realm: ConnectionDelegate {
   }
 }
 
-/// What waits to be published: each once, in the order in which they came.
+/// Elements that wait to be published: each once, in the order of arrival.
 struct Waiting<Element: Hashable> {
   private var order: [Element] = []
   private var members: Set<Element> = []

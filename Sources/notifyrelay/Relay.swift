@@ -3,8 +3,8 @@
 import DarwinNotify
 import Glibc
 
-/// Everything that runs, and belongs to the thread that has the turn. What comes from here is
-/// counted, published and stored; what comes from there is posted, stored, and only then
+/// Everything that runs, and belongs to the thread that has the turn. Local posts and messages are
+/// counted, published and stored; those of other machines are posted, stored, and only then
 /// acknowledged.
 final class Relay {
   private let turn: Turn
@@ -91,8 +91,8 @@ final class Relay {
     for index in noted.channels {
       for realm in realms { realm.hasChanged(channels.all[index]) }
     }
-    // Others hear sooner of what is published first. If it is not stored then, it is counted again
-    // at the next start. What was received must be stored before it is acknowledged.
+    // Publishing first lets others hear sooner. A count that is not stored afterwards is counted
+    // again at the next start. Received messages must be stored before they are acknowledged.
     let isReceiving = realms.contains { $0.mustAcknowledge }
     if isReceiving { keep() }
     for realm in realms { realm.publish() }

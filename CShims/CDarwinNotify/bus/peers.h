@@ -12,7 +12,7 @@
 /* More connections than the brokers allow one user. Beyond this, the oldest entry is forgotten. */
 #define DN__PEERS_MAX 4096
 
-/* What to ask the bus about a connection. */
+/* The question to ask the bus about a connection. */
 typedef enum dn__peer_question {
         DN__PEER_USER,
         DN__PEER_PROCESS,

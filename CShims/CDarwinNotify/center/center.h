@@ -1,4 +1,4 @@
-/* What the files of the centers share: opening, posting, closing. */
+/* Functions that the files of the centers share: opening, posting, closing. */
 #pragma once
 
 #include <stdbool.h>

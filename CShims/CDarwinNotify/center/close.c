@@ -33,7 +33,7 @@ static int take_loss(dn__hub *hub, void *context)
         return atomic_exchange(&hub->has_lost, false) && r == 0 ? -ENOTCONN : r;
 }
 
-/* What one center has lost is not reported, nor forgotten, while another one has to wait. */
+/* The losses of one center are neither reported nor forgotten while another one has to wait. */
 int dn_flush(uint64_t timeout_us)
 {
         DN__CALL();

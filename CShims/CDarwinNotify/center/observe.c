@@ -27,8 +27,8 @@ static int get_queue(dn__topic *topic, dn__executor *executor, const dn_observer
         return 0;
 }
 
-/* What waits for `old` in another queue is delivered to its successor together. Posts with a
- * payload are lost: it learns that there may have been some. */
+/* Posts that wait for `old` in another queue are delivered to its successor together. Posts with a
+ * payload are lost: the successor learns that there may have been some. */
 static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOCKED
 {
         const dn__topic *topic = observer->queue->topic;

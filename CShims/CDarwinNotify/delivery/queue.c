@@ -172,7 +172,7 @@ static void need_runs(dn__post_queue *queue) DN__HUB_LOCKED
         atomic_fetch_add_explicit(&queue->n_refs, n_runs, memory_order_relaxed);
 }
 
-/* What cannot wait individually is merged into the last item. */
+/* Posts that cannot wait individually are merged into the last item. */
 void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
 {
         const uint64_t last = before + n_posts;

@@ -17,7 +17,7 @@
  * effect in the flags of notify_register_file_descriptor(). */
 #define NOTIFY_NO_DISPATCH 0x80000000
 
-/* What notify_monitor_file() looks for. 0 stands for all of them. */
+/* The changes that notify_monitor_file() looks for. 0 stands for all of them. */
 #define NOTIFY_MONITOR_DELETE 0x0001 /**< it was removed, or can no longer be reached */
 #define NOTIFY_MONITOR_WRITE 0x0002  /**< its contents changed */
 #define NOTIFY_MONITOR_EXTEND 0x0004 /**< it grew */

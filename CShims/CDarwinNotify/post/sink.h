@@ -5,7 +5,7 @@
 
 #include "post/post.h"
 
-/* What a connection has done. */
+/* The counters of a connection. */
 typedef struct dn__dbus_counts {
         uint64_t n_sent;     /* posts handed to the bus */
         uint64_t n_waiting;  /* names with posts waiting to be sent */

@@ -3,7 +3,7 @@
 extension DarwinNotificationCenter {
   /// Watches every post on a bus, over a connection of its own.
   ///
-  /// What has arrived waits in memory until it is read. The watch ends with the task that reads the
+  /// Posts wait in memory until they are read. The watch ends with the task that reads the
   /// sequence, or with the sequence; a bus that is lost ends it with
   /// ``DarwinNotifyError/notConnected``. Where there is none,
   /// ``observe(withPrefix:on:_:)-(_,Delivery,_)`` reports the posts of names with a registration.

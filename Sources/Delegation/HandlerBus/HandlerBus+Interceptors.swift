@@ -30,7 +30,7 @@ internal import DarwinNotifySupport
   func add(_ kind: Interceptor.Kind) -> Registration {
     let interceptor = Interceptor(kind)
     table.withLock { $0.append(interceptor) }
-    // What it holds is released here, without the lock.
+    // Releases everything that it holds, without the lock.
     return Registration { [weak self, weak interceptor] in
       guard let self, let interceptor else { return }
       table.withLock { table in table.removeAll { $0 === interceptor } }

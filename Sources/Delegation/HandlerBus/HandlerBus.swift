@@ -36,7 +36,7 @@ public final class HandlerBus: Sendable {
         defer { current = newValue }
         return current
       }
-      // What the handlers hold is released here, without the lock.
+      // Releases everything that the handlers hold, without the lock.
       withExtendedLifetime(old) {}
     }
   }

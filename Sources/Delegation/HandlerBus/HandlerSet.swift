@@ -51,7 +51,7 @@ public final class HandlerSet: Sendable {
       state.lists[key] = new.handlers.isEmpty ? nil : new
       return old
     }
-    // What a handler holds is released here, without the lock.
+    // Releases everything that a handler holds, without the lock.
     withExtendedLifetime(old) {}
   }
 
@@ -63,7 +63,7 @@ public final class HandlerSet: Sendable {
 
   func add(_ route: Route) -> Registration {
     state.withLock { $0.routes.insert(route) }
-    // What a route holds is released here, without the lock.
+    // Releases everything that a route holds, without the lock.
     return Registration { [weak self, weak route] in
       guard let self, let route else { return }
       state.withLock { $0.routes.remove(route) }

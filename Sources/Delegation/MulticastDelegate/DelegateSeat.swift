@@ -151,7 +151,7 @@ extension DelegateSeat {
       gate.bitwiseOr(Gate.closed, ordering: .acquiringAndReleasing)
       return state.waiting.takeAll()
     }
-    // What the calls hold is released here, without the lock.
+    // Releases everything that the calls hold, without the lock.
     withExtendedLifetime(dropped) {}
   }
 

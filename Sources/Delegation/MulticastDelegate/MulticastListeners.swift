@@ -56,7 +56,7 @@ public final class MulticastListeners<Listener: Sendable>: Sendable {
       return holders
     }
     multicast.removeAll()
-    // What the closures hold is released here, without the lock.
+    // Releases everything that the closures hold, without the lock.
     withExtendedLifetime(removed) {}
   }
 

@@ -105,7 +105,7 @@ extension ChangeLog {
     "SELECT name, row, NULL FROM wormhole_changes WHERE id > ? AND id <= ?"
 }
 
-/// What the changes of a commit, taken together, did to a row.
+/// The effect of all changes of a commit on a row.
 private struct Fate {
   private var first: ChangeLog.RowEvent?
   private var last: ChangeLog.RowEvent?

@@ -32,7 +32,7 @@ extension ChangeLog {
     }.get()
   }
 
-  /// What has a name of the log, or reacts to its tables; those come last.
+  /// The objects with a name of the log, and the triggers on its tables; tables come last.
   private func remains() throws(WormholeError) -> [(type: String, name: String)] {
     let found = try database.rows(
       """

@@ -64,7 +64,7 @@ extension ChangeLog {
     return Set(names.map { $0.lowercased() })
   }
 
-  /// What happens to a row, by the number that stands for it in the file.
+  /// The kinds of changes, by their numbers in the file.
   enum RowEvent: Int64, CaseIterable {
     case insert = 1
     case update, delete

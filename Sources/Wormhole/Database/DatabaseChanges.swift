@@ -13,7 +13,7 @@ extension SharedDatabase {
     /// table has none.
     public let rowIDs: [String: Set<Int64>]
 
-    /// What happened to a row.
+    /// The kind of change of a row.
     public enum Kind: Hashable, Sendable, CaseIterable {
       /// It was not there before.
       case inserted
@@ -25,7 +25,7 @@ extension SharedDatabase {
       case deleted
     }
 
-    /// What the commit as a whole did to its rows, for each table with row ids.
+    /// The effect of the whole commit on its rows, for each table with row ids.
     ///
     /// A row that the commit has both inserted and deleted has no kind, nor has one that was
     /// changed through an earlier version of this library.

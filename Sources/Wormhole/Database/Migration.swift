@@ -49,7 +49,7 @@ extension AppGroup {
   ///   - migrations: the migrations, in the order in which an empty database needs them.
   /// - Returns: the database, with its own connections.
   /// - Throws: ``WormholeError/migrationFailed``, also if two have the same
-  ///   name: the migration that failed has changed nothing, those before it stay;
+  ///   name: the migration that failed has changed nothing, earlier ones stay;
   ///   ``WormholeError/unknownMigrations``; what
   ///   ``database(_:migrations:)-(_,[String])`` throws.
   @_disfavoredOverload public func database(

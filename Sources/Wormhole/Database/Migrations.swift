@@ -86,7 +86,7 @@ struct Migrations: Sendable {
 }
 
 extension Migrations {
-  /// What is to be done in a database.
+  /// The work to do in a database.
   private struct Plan {
     /// The number of steps taken.
     let taken: Int

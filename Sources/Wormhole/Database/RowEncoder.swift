@@ -4,7 +4,7 @@
 final class RowEncoder: Encoder {
   private var columns: [(name: String, field: SQLiteField)] = []
 
-  /// What is not a field, and why. Encoders must hand out containers for it without an error.
+  /// A value that is not a field, and why. Encoders must hand out containers for it without error.
   fileprivate var refused: String?
 
   let codingPath: [any CodingKey] = []

@@ -84,7 +84,7 @@ extension SharedDatabase.Connection {
 
   /// Updates the row of a value: sets all columns that the coding keys of the value name.
   ///
-  /// What is `nil` becomes NULL.
+  /// A property that is `nil` becomes NULL.
   ///
   /// - Parameters:
   ///   - value: the value. The types of its properties are those of
@@ -106,7 +106,7 @@ extension SharedDatabase.Connection {
     try run(
       "UPDATE \(sqlIdentifier(table)) SET \(settings) \(condition)",
       fields: columns.map(\.field) + [place.field])
-    // What the triggers of a view have updated does not count as changed.
+    // Rows that the triggers of a view have updated do not count as changed.
     guard changedRowCount == 0 else { return }
     let rows = "SELECT 1 FROM \(sqlIdentifier(table)) \(condition)"
     guard try hasRow(rows, place.field) else {

@@ -10,7 +10,7 @@ internal import Glibc
 /// in the database, so that ``changes(in:since:)`` also reports what happened while nobody was
 /// looking. Programs that write without this library post no notification; their changes are
 /// reported with the next one. A child forked from a process that has used any log, defaults or
-/// database cannot use it before it calls `exec`. What reads or writes is asynchronous;
+/// database cannot use it before it calls `exec`. Functions that read or write are asynchronous;
 /// ``blocking`` has the same functions for code that is not.
 ///
 ///     let database = try group.database("lunch", migrations: [
@@ -163,7 +163,7 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// Opens the file to write, and makes it if it is missing. What cannot be written is read.
+  /// Opens the file to write, and makes it if it is missing; to read, if it cannot be written.
   private func openNow() throws(WormholeError) {
     if file.isReadOnly {
       _ = try store.read { (database) throws(WormholeError) in try migrations.check(database) }

@@ -56,8 +56,8 @@ extension SharedDefaults {
   /// - Parameters:
   ///   - key: the key.
   ///   - initial: whether to begin with the current value.
-  ///   - actor: the actor, which lives as long as the observation. The value is read and decoded
-  ///     there, too.
+  ///   - actor: the actor, which lives as long as the observation. The value is also read and
+  ///     decoded there.
   ///   - handler: the handler, which is passed the actor and the change.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` throws.

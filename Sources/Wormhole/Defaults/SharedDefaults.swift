@@ -8,10 +8,10 @@ internal import DarwinNotifySupport
 /// `UserDefaults` cannot do that on Linux: setting a value does not write it, and other processes
 /// are not notified. Here every process sees a value as soon as it is set, processes that change
 /// values at the same time lose nothing, and observers are notified. All calls may be made on any
-/// thread. What reads or writes values is asynchronous: it works on threads of the library, and
-/// ends when the task is cancelled. ``blocking`` has the same functions for code that is not
-/// asynchronous. A child forked from a process that has used any log, defaults or database cannot
-/// use them before it calls `exec`.
+/// thread. Functions that read or write values are asynchronous: they work on threads of the
+/// library, and end when the task is cancelled. ``blocking`` has the same functions for code that
+/// is not asynchronous. A child forked from a process that has used any log, defaults or database
+/// cannot use them before it calls `exec`.
 ///
 ///     let defaults = try group.defaults
 ///     try await defaults.set("dark", for: .theme)

@@ -202,7 +202,7 @@ struct FileMailbox: Wormhole.Mailbox {
     }
   }
 
-  /// Reads while no writer is active. A damaged message does not tell its number, which is then the
+  /// Reads while no writer is active. A damaged message does not show its number, which is then the
   /// last one given out, unless that belongs to a message that is about to replace it.
   ///
   /// If a writer takes longer than the timeout, the reader fails as busy.

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 extension MessageFile {
-  /// What is read first: all of a small message, the header of a large one.
+  /// The part that is read first: all of a small message, the header of a large one.
   private static let firstBytes = 4096
 
   /// Larger messages are mapped instead of copied.

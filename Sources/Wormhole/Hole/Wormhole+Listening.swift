@@ -110,8 +110,8 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  ///   - actor: the actor, which lives as long as the observation. Messages are read and decoded
-  ///     there, too.
+  ///   - actor: the actor, which lives as long as the observation. Messages are also read and
+  ///     decoded there.
   ///   - handler: the handler, which is passed the actor and the message.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.

@@ -14,10 +14,10 @@ internal import Glibc
 ///     try hole.bind(Listener("label") { message in show(message.value) }, to: .lightState)
 ///     try await hole.pass(true, to: .lightState)
 ///
-/// All calls may be made on any thread. What reads or writes messages is asynchronous: it works on
-/// threads of the library, waits for at most ten seconds for another process that is writing the
-/// same name, and ends when the task is cancelled. ``blocking`` has the same functions for code
-/// that is not asynchronous.
+/// All calls may be made on any thread. Functions that read or write messages are asynchronous:
+/// they work on threads of the library, wait at most ten seconds for another process that is
+/// writing the same name, and end when the task is cancelled. ``blocking`` has the same functions
+/// for code that is not asynchronous.
 /// The corresponding class of MMWormhole is `MMWormhole`.
 public final class Wormhole: Sendable {
   /// The group that the messages belong to.

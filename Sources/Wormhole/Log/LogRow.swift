@@ -36,7 +36,7 @@ struct LogRow {
     return Self.fixedBytes + Int64(payload.data.count)
   }
 
-  /// What a row needs beside its payload.
+  /// The columns of a row beside its payload.
   private static let fixedBytes: Int64 = 64
 
   // MARK: - Writing

@@ -155,8 +155,8 @@ public protocol MessageTransit: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name of the messages, never empty.
-  ///   - directory: the directory of the wormhole, mode 0700. Somebody may remove it; whoever
-  ///     appends a record creates it again.
+  ///   - directory: the directory of the wormhole, mode 0700. If it was removed, appending a
+  ///     record must create it again.
   /// - Returns: the mailbox.
   /// - Throws: ``WormholeError`` if the name cannot be used. Nothing is read or written yet.
   func openMailbox(

@@ -4,15 +4,15 @@ import CMosquitto
 import FoundationEssentials
 import Glibc
 
-/// What a connection tells of.
+/// Receives the events of a connection.
 protocol ConnectionDelegate: AnyObject {
-  /// What the broker publishes if the next connection is lost.
+  /// The message that the broker publishes if the next connection is lost.
   func makeWill() -> (topic: String, payload: Data)
   /// The broker has accepted the connection.
   func didConnect()
   func didLose(_ failure: Failure)
   func didReceive(_ message: Message)
-  /// The broker has taken what was published, or refused it.
+  /// The broker has accepted or refused a published message.
   func didPublish(_ identifier: CInt, _ failure: Failure?)
   func didSubscribe(_ failure: Failure?)
 }
@@ -174,7 +174,7 @@ final class Connection {
       ConnectionLog.clear(UInt(bitPattern: client))
       Self.all[client] = nil
     }
-    // What is wrong with the settings was found out by the first one.
+    // The first client has already reported mistakes in the settings.
     client = try? makeClient()
   }
 

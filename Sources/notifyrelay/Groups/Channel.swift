@@ -61,7 +61,7 @@ final class Channel {
   }
 
   private func announce() {
-    // Without a bus it reaches those that share the table.
+    // Without a bus it reaches the processes that share the table.
     try? group.center.post(changeName)
   }
 }

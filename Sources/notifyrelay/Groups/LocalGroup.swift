@@ -22,7 +22,7 @@ final class LocalGroup {
     hole = try Wormhole(group: try AppGroup(name))
   }
 
-  /// Finds the names that are there, and from now on those that appear.
+  /// Finds the existing names, and from now on new ones.
   func begin() throws(Mistake) {
     inotify = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
     guard inotify >= 0 else { throw Mistake("no descriptors left to watch \(name)") }
@@ -73,7 +73,7 @@ final class LocalGroup {
     }
   }
 
-  /// The file name of a long name does not tell it, but its contents do.
+  /// The file name of a long name does not contain it, but the file does.
   private func findLongNames(isLog: Bool) {
     let transit: any MessageTransit = isLog ? .log : .file
     for message in (try? transit.names(in: hole.directory)) ?? [] {

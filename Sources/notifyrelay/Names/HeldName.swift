@@ -12,7 +12,7 @@ final class HeldName {
   private let changes: Changes
   private var postsOfOurs: UInt32 = 0
 
-  /// Whether the name was posted while no relay was running, and the table does not say how often.
+  /// Whether the name was posted while no relay was running, and the table does not show how often.
   private var isUncertain = false
 
   /// Whether the row must be stored.
@@ -34,7 +34,7 @@ final class HeldName {
 
   var count: UInt64 { row.count }
 
-  /// What the token peeks now: a count that includes the posts of this process.
+  /// The current count of the token, which includes the posts of this process.
   var peek: UInt32 { (try? token.peek()) ?? row.peek }
 
   /// Takes note that the row is stored.
@@ -56,7 +56,7 @@ final class HeldName {
     return true
   }
 
-  /// What is known of the posts before this process held the name.
+  /// The knowledge about posts before this process held the name.
   enum Past {
     case notPosted
     case postedOnce
@@ -110,11 +110,11 @@ final class HeldName {
   /// Posts for another origin. The post is not counted.
   func post() {
     postsOfOurs &+= 1
-    // Without a bus it has reached whoever shares the table.
+    // Without a bus it has reached the processes that share the table.
     try? DarwinNotificationCenter.shared.post(name)
   }
 
-  /// What to publish.
+  /// The payload to publish.
   var payload: NamePayload {
     let isOwn = row.stateOrigin.number == 0 && row.stateSet > 0
     return NamePayload(

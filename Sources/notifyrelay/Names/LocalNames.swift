@@ -1,4 +1,4 @@
-// Knows which names are shared, and what is posted on this machine.
+// Knows the shared names, and counts their posts on this machine.
 
 import DarwinNotify
 
@@ -32,7 +32,7 @@ final class LocalNames {
   func begin(sharing prefixes: [String]) throws {
     self.prefixes = prefixes
     let past = try beginTable()
-    // What is counted from now on is not missed, so the names come after it.
+    // Posts counted from now on are not missed, so the names come after it.
     try observe()
     for (name, row) in try store.names() where isShared(name) {
       guard let name = hold(name, row) else { continue }
@@ -47,7 +47,7 @@ final class LocalNames {
     try keep()
   }
 
-  /// A name that is held here is counted by the table, which tells the observers of a prefix.
+  /// A name that is held here is counted by the table, which notifies the observers of a prefix.
   private func observe() throws {
     for prefix in prefixes {
       observations.append(
@@ -88,12 +88,12 @@ final class LocalNames {
     return new
   }
 
-  /// Counts the posts of names that were noted. Returns those that others must hear of.
+  /// Counts the posts of the noted names. Returns the names that others must hear of.
   func count(_ names: Set<String>) -> [String] {
     names.filter { name in
       if let known = held[name] { return known.countPosts() && name != Self.startName }
       guard isShared(name), let new = hold(name, NameRow()) else { return false }
-      // A prefix tells of names that nobody holds. From now on they are counted.
+      // A prefix reveals names that nobody holds. From now on they are counted.
       new.begin(after: .postedOnce)
       return true
     }

@@ -3,7 +3,7 @@
 import DarwinNotify
 import Glibc
 
-/// What to do.
+/// The action that the user has chosen.
 enum Action: Equatable {
   case run
   case check
@@ -16,7 +16,7 @@ enum Action: Equatable {
 /// The parsed command line.
 struct Arguments {
   var action = Action.run
-  /// The file of settings; `nil` for those of the command line.
+  /// The file of settings; `nil` if the settings are on the command line.
   private var path: String?
   private var reader = SettingsReader()
   private var hasSettings = false

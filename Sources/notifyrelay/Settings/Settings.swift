@@ -1,4 +1,4 @@
-// What the user has asked for.
+// The settings of the user.
 
 /// A broker.
 struct BrokerAddress: Equatable, Sendable {
@@ -39,7 +39,7 @@ struct BrokerAddress: Equatable, Sendable {
   }
 }
 
-/// What is shared with the other machines of a realm, and how.
+/// The settings of a realm: the names and groups that it shares, and how.
 struct RealmSettings: Sendable {
   let name: String
   var broker: BrokerAddress
@@ -54,7 +54,7 @@ struct RealmSettings: Sendable {
   var key: String?
   /// In seconds.
   var keepAlive = 60
-  /// The largest payload that is sent or taken.
+  /// The largest payload to send or receive.
   var maxBytes = 1 << 20
 
   func shares(_ name: String) -> Bool {

@@ -3,7 +3,7 @@
 import DarwinNotify
 import FoundationEssentials
 
-/// What has happened in a realm since the relay was started.
+/// The counts of a realm since the relay was started.
 struct Counts: Codable, Equatable {
   /// Messages to and from the broker.
   var sent = 0
@@ -40,7 +40,7 @@ struct Status: Codable {
     var name: String
     var broker: String
     var state: Realm.State
-    /// What went wrong last.
+    /// The last problem.
     var problem: String?
     var peers: [PeerStatus]
     /// What waits to be published.

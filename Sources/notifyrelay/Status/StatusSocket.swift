@@ -33,7 +33,7 @@ final class StatusSocket {
     unlink(path)
   }
 
-  /// Prints what the running relay says.
+  /// Prints the status of the running relay.
   static func ask(isJSON: Bool) throws(Mistake) {
     let descriptor = try makeSocket()
     defer { close(descriptor) }

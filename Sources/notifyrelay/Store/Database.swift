@@ -123,5 +123,5 @@ final class Database {
   }
 }
 
-/// Tells SQLite to copy a text.
+/// Makes SQLite copy a text.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

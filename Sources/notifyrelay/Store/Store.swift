@@ -1,12 +1,12 @@
 // Remembers across restarts how far everything has got.
 
-/// What is known of a name on this machine.
+/// The counts and state of a name on this machine.
 struct NameRow {
   /// How often its posts have come from this machine.
   var count: UInt64 = 0
   /// When the last of them came, nanoseconds since 1970.
   var posted: Int64 = 0
-  /// What `NotifyToken.peek` returned when it was counted last.
+  /// The result of `NotifyToken.peek` when it was last counted.
   var peek: UInt32 = 0
   /// The state on which all machines agree, as far as this one knows.
   var state: UInt64 = 0
@@ -56,7 +56,7 @@ final class Store {
 
   // MARK: Names
 
-  /// What the name that is posted at each start peeked, which tells one table from the next.
+  /// The peeked count of the name that is posted at each start; it identifies the table.
   var startPeek: UInt32? {
     get throws(Mistake) {
       try database.rows("SELECT peek FROM start") { UInt32(truncatingIfNeeded: $0.number(0)) }.first

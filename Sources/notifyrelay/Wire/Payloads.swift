@@ -1,4 +1,4 @@
-// Writes and reads what a topic says.
+// Writes and reads the payloads of topics.
 //
 // A payload begins with a line of fields in ASCII, separated by blanks: the version, the serial
 // number among all messages of its sender, then what stands with each type. A record has its bytes
@@ -159,7 +159,7 @@ struct Fields {
   private(set) var serial: UInt64 = 0
 
   private var words: ArraySlice<Substring>
-  /// What follows the line.
+  /// The bytes after the line.
   let rest: Data
 
   /// Reads the first line of a payload. Its first field is the version.

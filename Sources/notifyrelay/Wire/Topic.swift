@@ -1,6 +1,6 @@
 // Names the topics of a realm.
 
-/// What is published where, below `darwinnotify/1/<realm>/`.
+/// The subjects of topics, below `darwinnotify/1/<realm>/`.
 enum Subject: Hashable {
   /// How often an origin has posted a name.
   case name(String)

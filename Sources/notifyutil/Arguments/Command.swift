@@ -63,7 +63,7 @@ enum Kind: Hashable {
   }
 }
 
-/// What to print for an event.
+/// The form in which an event is printed.
 enum Printing: Equatable {
   case nothing
   case key

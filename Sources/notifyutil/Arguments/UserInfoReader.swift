@@ -4,7 +4,7 @@ import DarwinNotify
 
 /// Reads one object of JSON as a property list. `null`, which no property list has, is a mistake.
 struct UserInfoReader: ~Copyable {
-  /// What is wrong with the text.
+  /// The mistake in the text.
   struct Mistake: Error, Equatable {
     let text: String
   }

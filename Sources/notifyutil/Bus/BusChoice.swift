@@ -7,7 +7,7 @@ import Glibc
 struct BusChoice {
   /// D-Bus addresses, in the order in which they are tried.
   let addresses: [String]
-  /// What determined them, or why there is none.
+  /// The variable or option that determined them, or the reason why there is none.
   let origin: String
   let advice: String
 

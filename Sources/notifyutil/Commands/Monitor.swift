@@ -1,4 +1,4 @@
-// Prints every post on the bus or, while there is none, those of registered names.
+// Prints every post on the bus or, while there is none, the posts of registered names.
 import DarwinNotify
 import Dispatch
 import Glibc

@@ -1,4 +1,4 @@
-// Tells who may post which names.
+// Checks which names the user may post.
 import DarwinNotify
 
 enum Permission {

@@ -102,7 +102,7 @@ struct Runner {
     return true
   }
 
-  /// Whether a state outlives this command, as far as the table tells.
+  /// Whether a state outlives this command, as far as the table shows.
   private func isKept(_ key: NotificationName) -> Bool {
     guard !key.rawValue.hasPrefix("self."), let names = try? DarwinNotificationCenter.names()
     else { return true }

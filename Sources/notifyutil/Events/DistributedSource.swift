@@ -3,7 +3,7 @@
 import DarwinNotify
 import Dispatch
 
-/// What a registration is known by.
+/// A registration with a number and a name.
 protocol Registered: AnyObject, Sendable {
   var rawValue: CInt { get }
   var name: NotificationName { get }

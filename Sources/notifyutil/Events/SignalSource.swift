@@ -43,7 +43,7 @@ final class SignalSource: EventSource, @unchecked Sendable {
     tokens.cancel(registration)
   }
 
-  /// Handles the signal: checking the tokens tells which it is for.
+  /// Handles the signal: checking the tokens shows which one it is for.
   private func handle() {
     reporter.reportSignal(number)
     for token in tokens where token.check() { report(token.rawValue, nil) }

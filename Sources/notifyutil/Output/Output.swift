@@ -13,7 +13,7 @@ enum Output {
     }
   }
 
-  /// Prints a line, or ends the program: silently if nobody reads it any more, otherwise with
+  /// Prints a line, or ends the program: silently if nobody reads it any longer, otherwise with
   /// status 1.
   static func print(_ text: String) {
     let error = write(text, to: STDOUT_FILENO)
@@ -71,7 +71,7 @@ enum JSON {
   case null
   case string(String)
   case number(String)
-  /// What is JSON already.
+  /// Text that is already JSON.
   case raw(String)
   case array([JSON])
   case object([(String, JSON)])
