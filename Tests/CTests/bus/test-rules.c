@@ -4,6 +4,8 @@
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
+#include "bus/state.h"
+#include "delivery/hub.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -15,7 +17,8 @@ static test_peer *peer;
 static test_child *poster;
 static tally seen[N_NAMES];
 static _Atomic int n_observed;
-static _Atomic bool is_armed, has_posted;
+static _Atomic bool has_posted;
+static void (*_Atomic after_removal)(void);
 static _Atomic int n_removals; /* of rules, by this process */
 
 /* Posts the numbered names below the given number, then confirms it. */
@@ -47,13 +50,24 @@ static void post_all_elsewhere(void)
         do
                 test_peer_next(peer, &signal);
         while (strcmp(signal.name, last) != 0);
+        has_posted = true;
 }
 
-/* Overrides libsystemd's: when the library removes the first rule to add another in its place, a
- * post arrives between the two. */
+/* As post_all_elsewhere(), but a program that has no table posts one name. */
+static void post_by_peer(void)
+{
+        test_signal signal;
+
+        test_peer_post(peer, "N");
+        test_peer_next(peer, &signal);
+}
+
+/* Overrides libsystemd's: when the library removes the first rule of several and the bus has read
+ * that, runs a function of the test. */
 int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cookie)
 {
         int (*send)(sd_bus *, sd_bus_message *, uint64_t *);
+        void (*next)(void);
         bool is_removal = sd_bus_message_is_method_call(message, NULL, "RemoveMatch") > 0;
         int r;
 
@@ -61,11 +75,10 @@ int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cooki
         CHECK(send);
         r = send(connection, message, ret_cookie);
         n_removals += is_removal;
-        if (is_removal && is_armed) {
-                is_armed = false;
+        next = is_removal ? atomic_exchange(&after_removal, NULL) : NULL;
+        if (next) {
                 CHECK(sd_bus_flush(connection) >= 0);
-                post_all_elsewhere();
-                has_posted = true;
+                next();
         }
         return r;
 }
@@ -74,7 +87,7 @@ static void observe_until_posted(void)
 {
         char name[32];
 
-        is_armed = true;
+        after_removal = post_all_elsewhere;
         for (int i = 0; i < N_NAMES && !has_posted; i++) {
                 snprintf(name, sizeof name, "many.%d", i);
                 tally_observe_soon(dn_center_darwin(), name, &seen[i]);
@@ -100,6 +113,25 @@ TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
         fence_bus(peer);
         for (int i = 0; i < n_observed; i++)
                 CHECK_EQ(seen[i].n_posts, 1);
+}
+
+TEST_ON_BUS(postWhileARuleIsWidenedIsDelivered)
+{
+        dn__dbus *dbus;
+
+        bus = test_bus_begin();
+        peer = test_peer_open(test_bus_address(bus));
+        test_peer_watch(peer, TEST_WIRE_RULE);
+        await_bus(dn_center_darwin());
+        tally_observe(dn_center_darwin(), "N", &seen[0]);
+        dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__lock_acquire(&dbus->lock);
+        CHECK(dbus->rules.is_native);
+        after_removal = post_by_peer;
+        dn__rules_decide(&dbus->rules, false);
+        dn__lock_release(&dbus->lock);
+        CHECK(!after_removal);
+        WAIT_UNTIL_EQ(seen[0].n_posts, 1);
 }
 
 /* The rule of every name stays for it. */
