@@ -7,6 +7,7 @@
 #include "bus/state.h"
 #include "delivery/hub.h"
 #include "roles.h"
+#include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
 
@@ -17,7 +18,7 @@ static test_peer *peer;
 static test_child *poster;
 static tally seen[N_NAMES];
 static _Atomic int n_observed;
-static _Atomic bool has_posted;
+static _Atomic bool was_removed; /* a rule, for another one */
 static void (*_Atomic after_removal)(void);
 static _Atomic int n_removals; /* of rules, by this process */
 
@@ -50,7 +51,6 @@ static void post_all_elsewhere(void)
         do
                 test_peer_next(peer, &signal);
         while (strcmp(signal.name, last) != 0);
-        has_posted = true;
 }
 
 /* As post_all_elsewhere(), but a program that has no table posts one name. */
@@ -79,21 +79,22 @@ int sd_bus_send(sd_bus *connection, sd_bus_message *message, uint64_t *ret_cooki
         if (next) {
                 CHECK(sd_bus_flush(connection) >= 0);
                 next();
+                was_removed = true;
         }
         return r;
 }
 
-static void observe_until_posted(void)
+static void observe_until_removal(void (*next)(void))
 {
         char name[32];
 
-        after_removal = post_all_elsewhere;
-        for (int i = 0; i < N_NAMES && !has_posted; i++) {
+        after_removal = next;
+        for (int i = 0; i < N_NAMES && !was_removed; i++) {
                 snprintf(name, sizeof name, "many.%d", i);
                 tally_observe_soon(dn_center_darwin(), name, &seen[i]);
-                n_observed += !has_posted;
+                n_observed += !was_removed;
         }
-        CHECK(has_posted);
+        CHECK(was_removed);
 }
 
 TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
@@ -107,12 +108,24 @@ TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
         poster = test_spawn_role("postNumbered", NULL);
         CHECK_STREQ(test_child_read_line(poster), "ready");
         await_bus(dn_center_darwin());
-        observe_until_posted();
+        observe_until_removal(post_all_elsewhere);
         for (int i = 0; i < n_observed; i++)
                 WAIT_UNTIL_EQ(seen[i].n_posts, 1);
         fence_bus(peer);
         for (int i = 0; i < n_observed; i++)
                 CHECK_EQ(seen[i].n_posts, 1);
+}
+
+/* A post by a process that has the next table may have come between the two. */
+TEST_ON_BUS(tableIsLookedAtOnceRulesAreExchanged)
+{
+        test_bus_limits limits = {.max_match_rules = 20};
+
+        bus = test_bus_start(NULL, &limits);
+        test_bus_use(bus);
+        await_bus(dn_center_darwin());
+        observe_until_removal(remove_table);
+        WAIT_UNTIL(seen[0].n_posts > 0);
 }
 
 TEST_ON_BUS(postWhileARuleIsWidenedIsDelivered)
