@@ -114,8 +114,9 @@ DN_EXPORT uint32_t notify_register_signal(const char *name, int sig, int *out_to
 /**
  * Registers a descriptor that receives 4 bytes for each post: the token in network byte order.
  *
- * Unread tokens stay in the pipe. While it is full further posts write nothing; notify_check()
- * still reports them.
+ * Unread tokens stay in the pipe. Posts that are delivered together write at most 1024 tokens, so
+ * that they leave room for other names. While the pipe is full further posts write nothing;
+ * notify_check() still reports them.
  *
  * @param name       copied.
  * @param notify_fd  without NOTIFY_REUSE set on success to the read end of a new pipe; with it, the

@@ -42,9 +42,9 @@ uint32_t dn__token_check_options(dn__reach reach)
 
 /* --- Delivering --------------------------------------------------------------------------- */
 
-/* The capacity of a pipe. A larger count can only come from tampered shared memory and must not
- * keep the thread busy. */
-#define MAX_TIMES 16384
+/* Posts that are found together must leave room in a pipe, which holds 16 384 tokens, for those of
+ * other names. */
+#define MAX_TIMES 1024
 
 static void invoke(const dn_event *event, void *context)
 {

@@ -105,6 +105,19 @@ TEST(jumpingCountDoesNotDelayOtherNames)
         end();
 }
 
+TEST(postsThatAreFoundTogetherLeaveRoomInThePipeForOtherNames)
+{
+        prepare();
+        jump();
+        WAIT_UNTIL(n_waiting() > 0);
+        fence_service_thread();
+        post("sharing");
+        do
+                WAIT_UNTIL(n_waiting() >= 4);
+        while (read_token() != sharing);
+        end();
+}
+
 TEST(jumpingCountIsNoMorePostsThanThereCanBe)
 {
         static tally seen = { 0 };
