@@ -80,6 +80,7 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__region_reserve model_region_reserve
 #define dn__region_await_age model_region_await_age
 #define dn__region_mark model_region_mark
+#define dn__region_own_pid model_region_own_pid
 #define dn__region_unmark model_region_unmark
 #define dn__region_leave model_region_leave
 #define dn__region_was_once model_region_was_once
