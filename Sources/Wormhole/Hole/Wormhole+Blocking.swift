@@ -70,7 +70,7 @@ extension Wormhole {
     ///   - body: changes the value. For an update that throws ``WormholeError`` alone, a body with
     ///     `try` states its errors: `{ (value) throws(WormholeError) in … }`.
     /// - Returns: what the body returns.
-    /// - Throws: what ``Wormhole/update(_:timeout:_:)`` throws. Nothing has changed then.
+    /// - Throws: what the asynchronous form throws. Nothing has changed then.
     @discardableResult public func update<Value, Result>(
       _ name: MessageName<Value>, _ body: (inout Value?) throws(WormholeError) -> Result
     ) throws(WormholeError) -> Result {

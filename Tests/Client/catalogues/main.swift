@@ -6,6 +6,7 @@ import Dispatch
 import DistributedNotifications
 import Foundation
 import RemoteHandlers
+import Wormhole
 import WormholeFoundation
 import notify
 

@@ -41,7 +41,8 @@ import Synchronization
 
   @Test func handsTheCallsToTheLoopOfTheHost() throws {
     let (works, listener) = (Log<@Sendable () -> Void>(), Listener())
-    try events.add(listener, on: .loop { works.append($0) })
+    // Weak, since the work keeps what enqueued it.
+    try events.add(listener, on: .loop { [weak works] in works?.append($0) })
     events.didStart(1)
     #expect(listener.log.entries == [])
     for work in works.entries { work() }
