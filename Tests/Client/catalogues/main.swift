@@ -173,12 +173,12 @@ func writing(in group: AppGroup) async throws {
 
 func forwarding(_ hole: Wormhole, to label: Label) throws {
   let forwarding = try hole.forward(.level, to: .default)
-  NotificationCenter.default.addObserver(
+  let observer = NotificationCenter.default.addObserver(
     forName: .init("org.example.level"), object: nil, queue: .main
   ) {
     label.show($0.message(of: .level)?.value)
   }
-  withExtendedLifetime(forwarding) {}
+  withExtendedLifetime((forwarding, observer)) {}
 }
 
 let observer = StatusObserver()
