@@ -85,7 +85,8 @@ int dn__census_take(const dn__region *region,
         dn_name_record record;
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < DN__SHM_N_SLOTS; i++)
+        for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && r == 0;
+             i++)
                 if (read_slot(region, i, &living, text, pids, &record))
                         r = each(&record, context);
         return r;
