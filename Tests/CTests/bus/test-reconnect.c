@@ -6,6 +6,7 @@
 #include "bus/state.h"
 #include "delivery/hub.h"
 #include "roles.h"
+#include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "util/throttle.h"
@@ -54,6 +55,57 @@ TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
         post_elsewhere("N", 10, "return"); /* that process has exited before the bus is back */
         test_bus_start_again(bus);
         WAIT_UNTIL_EQ(seen.n_posts, 10);
+}
+
+static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        dn__dbus *dbus = context;
+
+        (void)reply, (void)error;
+        dbus->rules.n_asked--;
+        return 1;
+}
+
+/* Counts a question that is asked later: a bus that is slow to install the rules. */
+static void delay_rules(dn__dbus *dbus)
+{
+        DN__HOLD(&dbus->lock);
+        dbus->rules.n_asked++;
+}
+
+static void finish_rules(dn__dbus *dbus)
+{
+        dn__question question = { "GetId", "", NULL, answered, dbus };
+
+        DN__HOLD(&dbus->lock);
+        CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);
+        dn__loop_wake(dbus->loop);
+}
+
+/* All is settled but for the rules: the bus has answered every other question. */
+static bool has_looked(dn__dbus *dbus)
+{
+        DN__HOLD(&dbus->lock);
+        return dbus->counts.n_connects == 2 && dbus->rules.n_asked == 1 &&
+               dbus->missed_us == DN__NEVER;
+}
+
+/* Until the bus has all rules, a process with the next table may have posted unheard. */
+TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
+{
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+
+        tally_observe(dn_center_darwin(), "N", &seen);
+        await_bus(dn_center_darwin());
+        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        delay_rules(dbus);
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL(has_looked(dbus));
+        remove_table();
+        finish_rules(dbus);
+        WAIT_UNTIL(is_there());
 }
 
 TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
