@@ -58,6 +58,9 @@ public final class RemoteService: Sendable {
   /// Whether the process owns the name at present.
   public var hasName: Bool { server.hasName }
 
+  /// How many requests are being answered.
+  var requestCount: Int { desk.count }
+
   /// Lets other processes make requests of another type.
   ///
   /// - Parameter type: the type.
@@ -117,6 +120,8 @@ private final class Desk: Sendable {
       if state.tasks[id] != nil { state.tasks[id] = task }
     }
   }
+
+  var count: Int { state.withLock { $0.tasks.count } }
 
   func cancel(_ id: UInt64) {
     state.withLock { $0.tasks[id] ?? nil }?.cancel()

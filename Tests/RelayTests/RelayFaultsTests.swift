@@ -5,6 +5,10 @@ import Glibc
 import Testing
 import Wormhole
 
+extension MessageName where Value == Int {
+  fileprivate static var steps: Self { MessageName("org.example.steps", transit: .log) }
+}
+
 @Suite(.bounded, .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
 struct RelayFaultsTests {
   private let light: NotificationName = "com.example.light"
@@ -45,25 +49,13 @@ struct RelayFaultsTests {
 
   /// The broker forgets a record when it is acknowledged. Its origin may be gone then.
   @Test func aRecordIsStoredBeforeItIsAcknowledged() async throws {
-    let broker = try TestBroker()
-    let there = try Session()
-    try await broker.start()
-    try await there.start(broker.realm())
+    let (broker, there) = try await machineThatKnowsAnOrigin()
     let hole = try there.hole()
-    let steps = MessageName<Int>("org.example.steps", transit: .log)
-    let origin = "00000000000000aa"
-    @Sendable func publish(_ number: Int) throws -> Program {
-      let numbers = "\(number + 1) \(number) \(number - 1) \(number)"
-      return try broker.publisher(
-        "l/org.example.lights/org.example.steps/\(origin)",
-        "1 \(numbers) 1 0 value 1 :json :Int\n\(number)")
-    }
-    try await broker.publish("p/\(origin)", "1 1 online 1 :1.0")
-    _ = try await publish(1).end()
-    await eventually { (try? await hole.history(steps).count) == 1 }
+    _ = try await publisher(of: 1, broker).end()
+    await eventually { (try? await hole.history(.steps).count) == 1 }
     // While the log is locked, the relay waits in the middle of storing.
-    try await hole.update(steps) { _ in
-      let publisher = try publish(2)
+    try await hole.update(.steps) { _ in
+      let publisher = try publisher(of: 2, broker)
       try there.waitUntilRelayIsBusy()
       there.killNow()
       withExtendedLifetime(publisher) {}
@@ -71,9 +63,54 @@ struct RelayFaultsTests {
     _ = await there.outcome()
     try await there.start(broker.realm())
     await eventually("the record is lost") {
-      (try? await hole.history(steps).compactMap(\.value).contains(2)) == true
+      (try? await hole.history(.steps).compactMap(\.value).contains(2)) == true
     }
-    #expect(try await hole.history(steps).filter { $0.value == 2 }.count == 1)
+    #expect(try await hole.history(.steps).filter { $0.value == 2 }.count == 1)
+  }
+
+  @Test func aRecordThatComesAgainIsStoredOnce() async throws {
+    let (broker, there) = try await machineThatKnowsAnOrigin()
+    let hole = try there.hole()
+    for number in [1, 1, 2] { _ = try await publisher(of: number, broker).end() }
+    await eventually { (try? await hole.history(.steps).compactMap(\.value).contains(2)) == true }
+    #expect(try await hole.history(.steps).compactMap(\.value) == [1, 2])
+  }
+
+  /// No other machine asks for it.
+  @Test func aRecordThatTheBrokerRefusedIsPublishedAgain() async throws {
+    let broker = try TestBroker("allow_anonymous true\nacl_file DIRECTORY/acl")
+    let here = try Session()
+    func permit(_ topics: String) async throws {
+      await broker.stop()
+      try topics.write(toFile: "\(broker.directory)/acl", atomically: true, encoding: .utf8)
+      try await broker.start()
+    }
+    try await permit("topic readwrite #\ntopic deny darwinnotify/1/home/l/#\n")
+    try await here.start(broker.realm())
+    try await here.hole().pass(1, to: .steps)
+    await eventually { await here.counts()?.refused == 1 }
+    #expect(await here.counts()?.sent == 1)
+    try await permit("topic readwrite #\n")
+    await eventually { await here.counts()?.sent == 2 }
+    #expect(await here.counts()?.refused == 1)
+  }
+
+  private static let origin = "00000000000000aa"
+
+  private func machineThatKnowsAnOrigin() async throws -> (TestBroker, Session) {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm())
+    try await broker.publish("p/\(Self.origin)", "1 1 online 1 :1.0")
+    return (broker, session)
+  }
+
+  /// Publishes a record of that origin, whose value is its number.
+  private func publisher(of number: Int, _ broker: TestBroker) throws -> Program {
+    let numbers = "\(number + 1) \(number) \(number - 1) \(number)"
+    return try broker.publisher(
+      "l/org.example.lights/org.example.steps/\(Self.origin)",
+      "1 \(numbers) 1 0 value 1 :json :Int\n\(number)")
   }
 
   @Test func aBrokerThatHangsHoldsNobodyUp() async throws {

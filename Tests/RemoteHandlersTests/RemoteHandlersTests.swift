@@ -3,7 +3,7 @@ import DarwinNotify
 import Delegation
 import Foundation
 import Glibc
-import RemoteHandlers
+@testable import RemoteHandlers
 import TestTools
 import Testing
 
@@ -31,6 +31,21 @@ struct RemoteHandlersTests {
     let limited = Search(text: "", limit: 7)
     #expect(try await stage.callers.send(limited, to: stage.player) == [0, 7])
     #expect(try await stage.callers.send(Pause(), to: stage.player) == NoResponse())
+  }
+
+  @Test func nothingIsKeptOfARequestThatWasAnswered() async throws {
+    let stage = try RemoteStage(.usual)
+    let (isOpen, open) = AsyncStream<Never>.makeStream()
+    stage.handlers.handle(Search.self) { _ in
+      for await _ in isOpen {}
+      return []
+    }
+    let service = try await stage.serve()
+    let answers = Task { await (stage.search("").hits, stage.search("").hits) }
+    await eventually { service.requestCount == 1 }
+    open.finish()
+    #expect(await answers.value == ([], []))
+    await eventually { service.requestCount == 0 }
   }
 
   // MARK: - Errors

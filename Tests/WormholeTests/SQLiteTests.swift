@@ -1,5 +1,5 @@
 // Specifies how values pass through a database, and what its files are.
-import Wormhole
+@testable import Wormhole
 
 @Suite(.bounded)
 struct SQLiteTests {
@@ -90,6 +90,17 @@ struct SQLiteTests {
     #expect(throws: WormholeError.database(code: 21, message: migration)) {
       try group.group.database("others", migrations: ["SELECT 1;\u{0}DELETE FROM item"])
     }
+  }
+
+  /// An interrupt can also end the statement that rolls back.
+  @Test func aConnectionThatIsLeftInATransactionIsNotUsedAgain() throws {
+    let group = try TemporaryGroup()
+    let file = SQLiteFile(directory: group.path, name: "items")
+    let pool = SQLitePool(path: file.path, capacity: 1, idle: IdleConnections(limit: 1)) {
+      (wait) throws(WormholeError) in try file.openForWriting(wait)
+    }
+    try pool.use { (connection) throws(WormholeError) in try connection.execute("BEGIN") }
+    #expect(try pool.use { $0.isInTransaction } == false)
   }
 
   @Test func filesAreForTheUserAlone() async throws {
