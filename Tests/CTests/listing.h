@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "shm.h"
-#include "table/slot.h"
-#include "util/hash.h"
 
 #define NOWHERE "unix:path=/nonexistent/bus" /* a table needs only an address */
 #define MAX_NAMES 64
@@ -53,15 +51,6 @@ static inline listing *list_now(const char *bus)
         CHECK_EQ(dn_list_names(bus, on_name, &list), 0);
         qsort(list.names, list.n_names, sizeof list.names[0], compare_names);
         return &list;
-}
-
-static inline dn__shm_slot *hold(dn__region *region, const char *name)
-{
-        dn__shm_slot *slot = dn__slot_hold(region, dn__hash64(name, strlen(name)), name,
-                                           strlen(name));
-
-        CHECK(slot);
-        return slot;
 }
 
 #endif

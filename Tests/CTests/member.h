@@ -11,14 +11,6 @@
 #include "test-child.h"
 #include "test.h"
 
-static inline uint64_t statistic(int number)
-{
-        uint64_t value = UINT64_MAX;
-
-        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), number, &value), 0);
-        return value;
-}
-
 static inline uint64_t get_member_state(int token)
 {
         uint64_t state = UINT64_MAX;

@@ -145,6 +145,16 @@ static inline uint32_t try_kind(int kind, const char *name, int *ret_token)
         return tries[kind](name, ret_token);
 }
 
+/* Nothing is set but the output of notify_register_check(). */
+static inline void check_no_kind_registers(const char *name, uint32_t status)
+{
+        for (int kind = 0; kind < N_KINDS; kind++) {
+                int token = UNTOUCHED;
+                CHECK_EQ(try_kind(kind, name, &token), status);
+                CHECK_EQ(token, kind == KIND_CHECK ? NOTIFY_TOKEN_INVALID : UNTOUCHED);
+        }
+}
+
 static inline int add_kind(int kind, const char *name)
 {
         int token = NOTIFY_TOKEN_INVALID;

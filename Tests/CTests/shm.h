@@ -1,4 +1,6 @@
 /* A table in the private directory of the test. */
+#pragma once
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -18,6 +20,23 @@ static inline dn__region *open_region(const char *key)
         return region;
 }
 
+static inline size_t set_of(const char *name)
+{
+        return dn__shm_set_of(dn__hash64(name, strlen(name)));
+}
+
+/* Returns NULL if there is no room. */
+static inline dn__shm_slot *hold(dn__region *region, const char *name)
+{
+        return dn__slot_hold(region, dn__hash64(name, strlen(name)), name, strlen(name));
+}
+
+/* Returns NULL if nobody holds it. */
+static inline dn__shm_slot *find(const dn__region *region, const char *name)
+{
+        return dn__slot_find(region, dn__hash64(name, strlen(name)), name, strlen(name));
+}
+
 /* After this, neither this process nor its children can create a table; they can use an existing
  * one. */
 static inline void forbid_tables(void)
@@ -30,16 +49,14 @@ static inline void forbid_tables(void)
 /* Fills the name's set of the table with names that have a state. Returns the slot of one. */
 static inline dn__shm_slot *fill_set_of(dn__region *region, const char *name)
 {
-        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
         dn__shm_slot *slot = NULL;
         char other[32];
 
         for (int i = 0, n_found = 0; n_found < DN__SHM_SLOTS_PER_SET; i++) {
                 snprintf(other, sizeof(other), "filler.%d", i);
-                uint64_t hash = dn__hash64(other, strlen(other));
-                if (dn__shm_set_of(hash) != set)
+                if (set_of(other) != set_of(name))
                         continue;
-                slot = dn__slot_hold(region, hash, other, strlen(other));
+                slot = hold(region, other);
                 CHECK(slot != NULL);
                 atomic_store(&slot->state, UINT64_MAX);
                 n_found++;

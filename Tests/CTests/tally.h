@@ -145,6 +145,14 @@ static inline void fence_executor(void)
         WAIT_UNTIL_EQ(end.n_destroyed, 1);
 }
 
+static inline uint64_t statistic(int number)
+{
+        uint64_t value = UINT64_MAX;
+
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), number, &value), 0);
+        return value;
+}
+
 /* Posts each name that it reads: the peer where there is no bus. */
 ROLE(testPeer)
 {

@@ -74,12 +74,17 @@ test_bus *test_bus_start(const char *kind, const test_bus_limits *limits)
         return bus;
 }
 
-test_bus *test_bus_begin(void)
+test_bus *test_bus_begin_with(const test_bus_limits *limits)
 {
-        test_bus *bus = test_bus_start(NULL, NULL);
+        test_bus *bus = test_bus_start(NULL, limits);
 
         test_bus_use(bus);
         return bus;
+}
+
+test_bus *test_bus_begin(void)
+{
+        return test_bus_begin_with(NULL);
 }
 
 const char *test_bus_address(const test_bus *bus)

@@ -16,10 +16,8 @@ static test_bus *start_small_bus(void)
         const char *kind = getenv("DN_TEST_BROKER");
         bool broker = kind && strcmp(kind, "broker") == 0; /* its limit applies to the whole user */
         test_bus_limits limits = {.max_outgoing_bytes = broker ? 4000000 : 1000000};
-        test_bus *bus = test_bus_start(NULL, &limits);
 
-        test_bus_use(bus);
-        return bus;
+        return test_bus_begin_with(&limits);
 }
 
 TEST_ON_BUS(stoppedObserverHearsEveryPostAfterwards)
@@ -108,13 +106,11 @@ TEST_ON_BUS(tooManyWaitingNamesAreReported)
 
 TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 {
-        test_bus_limits limits = {.max_match_rules = 20};
-        test_bus *bus = test_bus_start(NULL, &limits);
+        test_bus *bus = test_bus_begin_with(&(test_bus_limits){.max_match_rules = 20});
         static tally seen[N_NAMES];
         test_signal own;
         char name[32];
 
-        test_bus_use(bus);
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "who");
@@ -137,14 +133,12 @@ TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 
 TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)
 {
-        test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
-        test_bus *bus = test_bus_start(NULL, &limits);
+        test_bus_begin_with(&(test_bus_limits){.max_match_rules = TEST_BUS_NOTHING});
         dn_center *center = dn_center_darwin();
         static tally seen = {0};
         uint64_t began_us;
         int r;
 
-        test_bus_use(bus);
         expect_refusal(center, "N", &seen);
         do {
                 began_us = test_now_us();

@@ -97,14 +97,6 @@ static void post_until_socket_is_full(void)
         CHECK_EQ(dn_flush(0), -ETIMEDOUT);
 }
 
-static uint64_t n_waiting(void)
-{
-        uint64_t n = 0;
-
-        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_NAMES_WAITING, &n), 0);
-        return n;
-}
-
 /* Checks that all posts from the given one on arrive, in any order. */
 static void check_that_peer_hears(unsigned first)
 {
@@ -133,17 +125,13 @@ static void await_sent(void)
 
 TEST_ON_BUS(partlySentPostIsResentOnAnotherConnection)
 {
-        uint64_t n_connects = 0;
-
         prepare();
         is_to_halve = true;
         post_next();
         check_that_peer_hears(n_posted - 1);
         CHECK(!is_to_halve);
         await_sent();
-        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
-                 0);
-        CHECK_EQ(n_connects, 2);
+        CHECK_EQ(statistic(DN_STATISTIC_CONNECTS), 2);
 }
 
 TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
@@ -156,12 +144,12 @@ TEST_ON_BUS(postsQueuedBehindItSurviveTheConnectionToo)
         first = n_posted - 1;
         for (int i = 0; i < N_WAITING; i++)
                 post_next();
-        CHECK(n_waiting() >= N_WAITING);
+        CHECK(statistic(DN_STATISTIC_NAMES_WAITING) >= N_WAITING);
         CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);
         test_bus_resume(bus);
         check_that_peer_hears(first);
         await_sent();
-        CHECK_EQ(n_waiting(), 0);
+        CHECK_EQ(statistic(DN_STATISTIC_NAMES_WAITING), 0);
 }
 
 static bool has_heard(record *seen, unsigned number)
@@ -194,7 +182,6 @@ TEST_ON_BUS(partlySentDistributedPostIsResentOnAnotherConnection)
 
 TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
 {
-        uint64_t n_connects = 0;
         unsigned first;
 
         prepare();
@@ -205,13 +192,12 @@ TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
                 post_next();
         is_armed = true;
         test_bus_resume(bus);
-        WAIT_UNTIL_EQ(n_waiting(), 0); /* nothing here wakes the service thread */
+        /* Nothing here wakes the service thread. */
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_WAITING), 0);
         CHECK(has_failed);
         check_that_peer_hears(first);
         await_sent();
-        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_CONNECTS, &n_connects),
-                 0);
-        CHECK_EQ(n_connects, 2);
+        CHECK_EQ(statistic(DN_STATISTIC_CONNECTS), 2);
 }
 
 TEST_MAIN()

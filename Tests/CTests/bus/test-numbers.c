@@ -18,19 +18,6 @@ static uint64_t note(dn__numbers *numbers, const char *sender, const char *name,
         return dn__numbers_note(numbers, &post);
 }
 
-TEST_NO_BUS(eachNameIsCountedByItself)
-{
-        dn__name a = name_of("a"), b = name_of("b");
-        dn__numbers numbers = { 0 };
-
-        CHECK_EQ(dn__numbers_draw(&numbers, &a), 1);
-        CHECK_EQ(dn__numbers_draw(&numbers, &a), 2);
-        CHECK_EQ(dn__numbers_draw(&numbers, &b), 1);
-        dn__numbers_take_back(&numbers, &a);
-        CHECK_EQ(dn__numbers_draw(&numbers, &a), 2);
-        dn__numbers_deinit(&numbers);
-}
-
 TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
 {
         dn__numbers numbers = { 0 };
@@ -42,33 +29,6 @@ TEST_NO_BUS(aGapIsReportedOnceForItsSenderAndName)
         CHECK_EQ(note(&numbers, ":1.2", "a", 20), 0);
         CHECK_EQ(note(&numbers, ":1.1", "b", 30), 0);
         CHECK_EQ(note(&numbers, ":1.2", "a", 22), 1);
-        dn__numbers_deinit(&numbers);
-}
-
-TEST_NO_BUS(aSenderThatRestartsItsCountHasLostNothing)
-{
-        dn__numbers numbers = { 0 };
-
-        CHECK_EQ(note(&numbers, ":1.1", "a", 9), 0);
-        CHECK_EQ(note(&numbers, ":1.1", "a", 1), 0);
-        CHECK_EQ(note(&numbers, ":1.1", "a", 3), 1);
-        CHECK_EQ(note(&numbers, ":1.1", "a", 0), 0); /* without a number */
-        CHECK_EQ(note(&numbers, ":1.1", "a", 4), 0);
-        dn__numbers_deinit(&numbers);
-}
-
-TEST_NO_BUS(aForgottenNameStartsAnew)
-{
-        dn__name a = name_of("a");
-        dn__numbers numbers = { 0 };
-
-        (void)note(&numbers, ":1.1", "a", 1);
-        (void)note(&numbers, ":1.1", "b", 1);
-        dn__numbers_forget(&numbers, a.hash);
-        CHECK_EQ(note(&numbers, ":1.1", "a", 9), 0);
-        CHECK_EQ(note(&numbers, ":1.1", "b", 9), 7);
-        dn__numbers_forget_all(&numbers);
-        CHECK_EQ(note(&numbers, ":1.1", "b", 19), 0);
         dn__numbers_deinit(&numbers);
 }
 

@@ -1,9 +1,6 @@
 /* Names with posts waiting for the bus. */
 #include "bus/pending.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "test.h"
 
 static int add(dn__pending *pending, const char *name, uint64_t generation)
@@ -77,21 +74,6 @@ TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
         CHECK_EQ(pending.n_queued_bytes, 2 * n_bytes);
         dn__pending_take(&pending, dn__pending_first(&pending));
         CHECK_EQ(pending.n_queued_bytes, n_bytes);
-        dn__pending_deinit(&pending);
-}
-
-TEST_NO_BUS(moreNamesThanTheLimitAreRefused)
-{
-        dn__pending pending;
-        char name[16];
-
-        dn__pending_init(&pending);
-        for (int i = 0; i < DN__PENDING_MAX; i++) {
-                snprintf(name, sizeof(name), "n%d", i);
-                CHECK_EQ(add(&pending, name, 1), 0);
-        }
-        CHECK_EQ(add(&pending, "one more", 1), -ENOBUFS);
-        CHECK_EQ(add(&pending, "n0", 2), 0);
         dn__pending_deinit(&pending);
 }
 

@@ -13,6 +13,8 @@
 
 #define N_NAMES 40
 
+static const test_bus_limits few_rules = {.max_match_rules = 20};
+
 static test_bus *bus;
 static test_peer *peer;
 static test_child *poster;
@@ -99,10 +101,7 @@ static void observe_until_removal(void (*next)(void))
 
 TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
 {
-        test_bus_limits limits = {.max_match_rules = 20};
-
-        bus = test_bus_start(NULL, &limits);
-        test_bus_use(bus);
+        bus = test_bus_begin_with(&few_rules);
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
         poster = test_spawn_role("postNumbered", NULL);
@@ -119,10 +118,7 @@ TEST_ON_BUS(postWhileRulesAreExchangedIsDelivered)
 /* A post by a process that has the next table may have come between the two. */
 TEST_ON_BUS(tableIsLookedAtOnceRulesAreExchanged)
 {
-        test_bus_limits limits = {.max_match_rules = 20};
-
-        bus = test_bus_start(NULL, &limits);
-        test_bus_use(bus);
+        bus = test_bus_begin_with(&few_rules);
         await_bus(dn_center_darwin());
         observe_until_removal(remove_table);
         WAIT_UNTIL(seen[0].n_posts > 0);
@@ -150,14 +146,12 @@ TEST_ON_BUS(postWhileARuleIsWidenedIsDelivered)
 /* The rule of every name stays for it. */
 TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
 {
-        test_bus_limits limits = {.max_match_rules = 20};
         dn_observer *observers[N_NAMES], *of_prefix = NULL;
         static tally of_all;
         char name[32];
         int n = 0;
 
-        bus = test_bus_start(NULL, &limits);
-        test_bus_use(bus);
+        bus = test_bus_begin_with(&few_rules);
         peer = test_peer_open(test_bus_address(bus));
         await_bus(dn_center_darwin());
         for (; n_removals == 0 && n < N_NAMES; n++) {
@@ -233,8 +227,7 @@ TEST_ON_BUS(refusedObserverIsAcceptedWhenTheBusHasRoom)
 
         if (is_broker)
                 limits.max_match_rules = 9;
-        bus = test_bus_start(NULL, &limits);
-        test_bus_use(bus);
+        bus = test_bus_begin_with(&limits);
         if (is_broker)
                 take_all_rules();
         for (int i = 0; i < 2; i++)

@@ -3,21 +3,11 @@
 #include "tally.h"
 #include "test-bus.h"
 
-static test_bus *bus;
-static test_peer *peer;
-
-static void prepare(void)
-{
-        bus = test_bus_begin();
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
-}
-
 TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
 {
+        test_peer *peer = test_peer_begin();
         test_signal seen;
 
-        prepare();
         post_ok(dn_center_darwin(), "com.example.my-app.changed");
         post_ok(dn_center_darwin(), "next");
         test_peer_next(peer, &seen);
@@ -32,10 +22,10 @@ TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
 
 TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
 {
+        test_peer *peer = test_peer_begin();
         char name[DN_NAME_MAX_BYTES + 1] = "";
         test_signal seen;
 
-        prepare();
         for (size_t n = 1; n <= DN_NAME_MAX_BYTES; n++) {
                 name[n - 1] = n % 7 ? 'a' : '-';
                 post_ok(dn_center_darwin(), name);
@@ -47,10 +37,10 @@ TEST_ON_BUS(nameOfAnyLengthArrivesComplete)
 
 TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
 {
+        test_peer *peer = test_peer_begin();
         test_signal first, next;
         static tally seen = {0};
 
-        prepare();
         tally_observe(dn_center_darwin(), "N", &seen);
         post_ok(dn_center_darwin(), "N");
         test_peer_next(peer, &first);
@@ -68,10 +58,10 @@ TEST_ON_BUS(generationCountsThePostsOfAnObservedName)
 
 TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
 {
+        test_peer *peer = test_peer_begin();
         test_signal own;
         static tally seen = {0};
 
-        prepare();
         tally_observe(dn_center_darwin(), "N", &seen);
         post_ok(dn_center_darwin(), "N");
         test_peer_next(peer, &own);
@@ -86,10 +76,10 @@ TEST_ON_BUS(replayedSignalOfTheOwnRegionIsDropped)
 
 TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
 {
+        test_peer *peer = test_peer_begin();
         char interface[TEST_INTERFACE_BYTES];
         static tally seen = {0};
 
-        prepare();
         test_wire_interface("N", interface);
         tally_observe(dn_center_darwin(), "N", &seen);
         for (unsigned i = 1; i <= 5; i++)
@@ -101,25 +91,12 @@ TEST_ON_BUS(signalsOfOtherRegionsAreDeliveredOneByOne)
         CHECK_EQ(seen.n_posts, 10);
 }
 
-TEST_ON_BUS(extraArgumentsAreAccepted)
-{
-        char interface[TEST_INTERFACE_BYTES];
-        static tally seen = {0};
-
-        prepare();
-        test_wire_interface("N", interface);
-        tally_observe(dn_center_darwin(), "N", &seen);
-        test_peer_post_values(peer, TEST_WIRE_PATH, interface, TEST_WIRE_MEMBER, "sttsu", "N",
-                              UINT64_C(1), UINT64_C(99), "later", 5);
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
-}
-
 TEST_ON_BUS(malformedSignalsAreIgnored)
 {
+        test_peer *peer = test_peer_begin();
         char interface[TEST_INTERFACE_BYTES], other[TEST_INTERFACE_BYTES];
         static tally seen = {0};
 
-        prepare();
         test_wire_interface("N", interface);
         test_wire_interface("M", other);
         tally_observe(dn_center_darwin(), "N", &seen);
@@ -137,10 +114,10 @@ TEST_ON_BUS(malformedSignalsAreIgnored)
 
 TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
 {
+        test_peer *peer = test_peer_begin();
         test_signal own;
         static tally seen = {0};
 
-        prepare();
         post_ok(dn_center_darwin(), "hello");
         test_peer_next(peer, &own);
         long n_rules = test_peer_n_rules(peer, own.sender);
@@ -158,11 +135,11 @@ TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
 /* A name that was just let go keeps its rule for a moment, but not any number of them. */
 TEST_ON_BUS(manyNamesOfShortLifeKeepFewRules)
 {
+        test_peer *peer = test_peer_begin();
         test_signal own;
         static tally seen = {0};
         char name[32];
 
-        prepare();
         post_ok(dn_center_darwin(), "hello");
         test_peer_next(peer, &own);
         if (test_peer_n_rules(peer, own.sender) < 0)

@@ -25,36 +25,6 @@ static void take_first(dn__waiting *waiting, const char *name)
         dn__waiting_post_free(first);
 }
 
-TEST_NO_BUS(postsLeaveInTheOrderOfTheirArrival)
-{
-        dn__waiting waiting;
-        char name[] = "a";
-
-        dn__waiting_init(&waiting);
-        CHECK(!dn__waiting_first(&waiting));
-        CHECK(dn__waiting_get_until(&waiting) == DN__NEVER);
-        add(&waiting, name, NULL);
-        name[0] = 'b'; /* what waits is a copy */
-        add(&waiting, name, NULL);
-        CHECK_EQ(waiting.n_posts, 2);
-        CHECK_EQ(dn__waiting_get_until(&waiting), 0);
-        take_first(&waiting, "a");
-        take_first(&waiting, "b");
-        CHECK_EQ(waiting.n_posts, 0);
-        dn__waiting_deinit(&waiting);
-}
-
-TEST_NO_BUS(whatStillWaitsIsFreedWithTheList)
-{
-        dn__waiting waiting;
-
-        dn__waiting_init(&waiting);
-        add(&waiting, "a", NULL);
-        add(&waiting, "b", NULL);
-        dn__waiting_deinit(&waiting);
-        CHECK(!dn__waiting_first(&waiting));
-}
-
 TEST_NO_BUS(onlyTheFirstPostDecidesHowLongToWait)
 {
         /* The pointer is never followed: it only says that a question is pending. */

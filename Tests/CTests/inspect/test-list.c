@@ -79,33 +79,6 @@ TEST(nameIsListedWithItsHolderAndPostCount)
         WAIT_UNTIL_EQ(list_now(NULL)->n_names, 0); /* the name lingers briefly */
 }
 
-TEST(severalProcessesHoldAName)
-{
-        test_bus_begin();
-        test_child *a = spawn_observer("one", "two"), *b = spawn_observer("two", NULL);
-        static tally seen = {0};
-        listing *list;
-
-        tally_observe(dn_center_darwin(), "two", &seen);
-        list = list_now(NULL);
-        CHECK_EQ(list->n_names, 2);
-        CHECK_STREQ(list->names[0].name, "one");
-        CHECK_EQ(list->names[0].n_holders, 1);
-        CHECK(has_holder(&list->names[0], test_child_pid(a)));
-        CHECK_STREQ(list->names[1].name, "two");
-        CHECK_EQ(list->names[1].n_holders, 3);
-        CHECK(has_holder(&list->names[1], test_child_pid(a)));
-        CHECK(has_holder(&list->names[1], test_child_pid(b)));
-        CHECK(has_holder(&list->names[1], getpid()));
-        test_child_kill(a);
-        list = list_now(NULL);
-        CHECK_EQ(list->n_names, 1);
-        CHECK_STREQ(list->names[0].name, "two");
-        CHECK_EQ(list->names[0].n_holders, 2);
-        CHECK(has_holder(&list->names[0], test_child_pid(b)));
-        CHECK(has_holder(&list->names[0], getpid()));
-}
-
 TEST(deadProcessesAreNotHolders)
 {
         test_bus_begin();
@@ -212,23 +185,6 @@ TEST_NO_BUS(wrongArgumentsAreRefused)
 
         CHECK_EQ(dn_list_names(NOWHERE, NULL, NULL), -EINVAL);
         CHECK_EQ(dn_list_names("", on_name, &list), -EINVAL);
-}
-
-TEST_NO_BUS(namesAreListedWhereThereIsNoBus)
-{
-        static const char *const buses[] = {"none", "unixexec:path=/bin/true"};
-
-        for (size_t i = 0; i < sizeof buses / sizeof *buses; i++) {
-                setenv("DARWIN_NOTIFY_BUS", buses[i], 1);
-                test_child *holder = spawn_observer("held", NULL);
-                listing *list = list_now(buses[i]);
-                CHECK_EQ(list->n_names, 1);
-                CHECK_STREQ(list->names[0].name, "held");
-                CHECK_EQ(list->names[0].n_holders, 1);
-                CHECK_EQ(list->names[0].pids[0], test_child_pid(holder));
-                test_child_wait(holder);
-                CHECK_EQ(list_now(buses[i])->n_names, 0);
-        }
 }
 
 TEST_NO_BUS(aTableThatIsMissingOrInvalidHasNoNames)

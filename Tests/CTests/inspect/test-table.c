@@ -26,7 +26,7 @@ static dn__shm_slot *hold_in_set_of(dn__region *region, const char *bytes, size_
 
         for (int i = 0;; i++) {
                 snprintf(name, sizeof name, "like.%d", i);
-                if (dn__shm_set_of(dn__hash64(name, strlen(name))) == set)
+                if (set_of(name) == set)
                         return hold(region, name);
         }
 }
@@ -136,13 +136,13 @@ static void *churn(void *argument)
 {
         dn__region *region = argument;
         char names[24][64];
-        size_t n_names = 0, set = dn__shm_set_of(dn__hash64("always", 6));
+        size_t n_names = 0;
 
         for (int i = 0; n_names < 24; i++) {
                 char *name = names[n_names];
                 snprintf(name, 64, "churn.%.*s%d", i % 40,
                          "........................................", i);
-                n_names += dn__shm_set_of(dn__hash64(name, strlen(name))) == set;
+                n_names += set_of(name) == set_of("always");
         }
         for (size_t i = 0; is_churning; i++)
                 dn__slot_release(region, hold(region, names[i % 24]));
@@ -163,8 +163,7 @@ TEST_NO_BUS(namesThatComeAndGoAreListedCompletelyOrNotAtAll)
                 for (size_t j = 1; j < list->n_names; j++) {
                         const char *name = list->names[j].name;
                         CHECK(strncmp(name, "churn.", 6) == 0);
-                        CHECK_EQ(dn__shm_set_of(dn__hash64(name, strlen(name))),
-                                 dn__shm_set_of(dn__hash64("always", 6)));
+                        CHECK_EQ(set_of(name), set_of("always"));
                         CHECK_EQ(list->names[j].pids[0], getpid());
                 }
         }

@@ -210,18 +210,6 @@ TEST_ON_BUS(childLeavesTheWatchOfItsParentAlone)
         dn_watch_close(watch);
 }
 
-TEST_NO_BUS(withoutABusNoWatchIsOpened)
-{
-        dn_watcher watcher = {.post = note_post};
-        dn_watch *watch = NULL;
-        unsigned n_fds = test_n_fds();
-
-        CHECK_EQ(dn_watch_open("none", NULL, &watcher, &watch), -ENOTCONN);
-        CHECK_EQ(dn_watch_open("unix:path=/nonexistent/bus", NULL, &watcher, &watch), -ENOTCONN);
-        CHECK(!watch);
-        CHECK_EQ(test_n_fds(), n_fds);
-}
-
 TEST_NO_BUS(watchFunctionsRefuseWrongArguments)
 {
         dn_watcher watcher = {.post = note_post}, without = {.ready = note_ready};

@@ -11,23 +11,13 @@
 
 #define SYSTEM "com.apple.system.x"
 
-static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
-{
-        dn_token_handler handler = {.invoke = count_call, .context = seen};
-
-        return dn_notify_register_callback(name, handler, NULL, ret_token);
-}
-
 /* Checks everything a name can be used for: registering, hearing a post, setting a state. */
 static void check_all_is_allowed(const char *name)
 {
         static tally seen, observed;
         uint64_t n_before = seen.n_calls;
-        int checked, called, signalled;
-
-        CHECK_EQ(notify_register_check(name, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(try_counting(name, &seen, &called), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_signal(name, SIGURG, &signalled), NOTIFY_STATUS_OK);
+        int checked = add_check(name), called = add_callback(name, &seen);
+        int signalled = add_kind(KIND_SIGNAL, name);
         dn_observer *observer = tally_observe(dn_center_darwin(), name, &observed);
         CHECK(is_changed(checked));
         CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
@@ -39,9 +29,9 @@ static void check_all_is_allowed(const char *name)
         WAIT_UNTIL_EQ(observed.n_calls, n_before + 2);
         CHECK_EQ(notify_set_state(called, 42), NOTIFY_STATUS_OK);
         CHECK_EQ(get_state(checked), 42);
-        CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(signalled), NOTIFY_STATUS_OK);
+        cancel(checked);
+        cancel(called);
+        cancel(signalled);
         tally_drop(observer);
 }
 
@@ -50,17 +40,8 @@ static void check_registration_is_refused(const char *name)
         static tally seen;
         dn_observer *observer = NULL;
         uint64_t n_before = seen.n_destroyed;
-        int token = 77, fd = 78;
 
-        CHECK_EQ(notify_register_plain(name, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(notify_register_signal(name, SIGURG, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(notify_register_file_descriptor(name, &fd, 0, &token),
-                 NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(try_counting(name, &seen, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(token, 77);
-        CHECK_EQ(fd, 78);
-        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(token, NOTIFY_TOKEN_INVALID);
+        check_no_kind_registers(name, NOTIFY_STATUS_NOT_AUTHORIZED);
         CHECK_EQ(dn_center_observe(dn_center_darwin(), name, tally_handler(&seen), NULL, &observer),
                  -EACCES);
         CHECK(!observer);
@@ -134,10 +115,8 @@ TEST_ON_BUS(namesOfOtherUsersAreRefused)
 static void use_system_names(test_peer *peer)
 {
         static tally seen = {0}, observed = {0};
-        int checked, called;
+        int checked = add_check(SYSTEM), called = add_callback(SYSTEM, &seen);
 
-        CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(try_counting(SYSTEM, &seen, &called), NOTIFY_STATUS_OK);
         tally_observe(dn_center_darwin(), SYSTEM, &observed);
         CHECK(is_changed(checked));
         check_post_is_dropped(peer, SYSTEM);
@@ -149,9 +128,8 @@ static void use_system_names(test_peer *peer)
         CHECK(!is_changed(checked));
         CHECK_EQ(seen.n_calls, 0);
         CHECK_EQ(observed.n_calls, 0);
-        CHECK_EQ(notify_cancel(checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_check(SYSTEM, &checked), NOTIFY_STATUS_OK);
-        CHECK_EQ(get_state(checked), 0);
+        cancel(checked);
+        CHECK_EQ(get_state(add_check(SYSTEM)), 0);
 }
 
 TEST_ON_BUS(systemNamesAreReadOnly)
@@ -171,15 +149,15 @@ TEST(rootMayDoEverything)
 TEST(effectiveUserCountsAtEachCall)
 {
         static tally seen = {0};
-        int token, kept;
+        int kept;
 
         if (geteuid() != 0)
                 SKIP("only root can become another user");
         test_bus_begin();
-        CHECK_EQ(notify_register_check("user.uid.5", &kept), NOTIFY_STATUS_OK);
-        CHECK_EQ(try_counting(SYSTEM, &seen, &token), NOTIFY_STATUS_OK);
+        kept = add_check("user.uid.5");
+        add_callback(SYSTEM, &seen);
         CHECK_EQ(seteuid(USER), 0);
-        CHECK_EQ(notify_register_check("user.uid.65534.x", &token), NOTIFY_STATUS_OK);
+        add_check("user.uid.65534.x");
         check_registration_is_refused("user.uid.6");
         CHECK_EQ(notify_post(SYSTEM), NOTIFY_STATUS_OK);
         CHECK_EQ(dn_center_post(dn_center_darwin(), SYSTEM, NULL, NULL, 0), -EACCES);

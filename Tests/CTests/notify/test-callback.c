@@ -157,49 +157,4 @@ TEST(tokenIsSetBeforeTheFirstCall)
         pthread_join(thread, NULL);
 }
 
-static void call_everything(int token, void *context)
-{
-        tally *self = context;
-        uint64_t state;
-
-        for (int kind = 0; kind < N_KINDS; kind++) {
-                int other = add_kind(kind, "other");
-                CHECK_EQ(notify_set_state(other, 1), NOTIFY_STATUS_OK);
-                CHECK_EQ(notify_suspend(other), NOTIFY_STATUS_OK);
-                post("other");
-                CHECK_EQ(notify_resume(other), NOTIFY_STATUS_OK);
-                CHECK(is_changed(other));
-                cancel(other);
-        }
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_dump_status("/dev/null"), NOTIFY_STATUS_OK);
-        CHECK(is_changed(token));
-        self->n_calls++;
-}
-
-static void destroy_calling(void *context)
-{
-        cancel(add_kind(KIND_CALLBACK, "other"));
-        post("other");
-        tally_destroy(context);
-}
-
-TEST(bothHooksMayCallAnyFunction)
-{
-        test_bus_begin();
-        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
-
-        for (int i = 0; i < 2; i++) {
-                tally seen = {0};
-                dn_token_handler handler = {call_everything, &seen, destroy_calling};
-                int token;
-                CHECK_EQ(dn_notify_register_callback(N, handler, &executors[i], &token),
-                         NOTIFY_STATUS_OK);
-                post(N);
-                WAIT_UNTIL_EQ(seen.n_calls, 1);
-                cancel(token);
-                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        }
-}
-
 TEST_MAIN()

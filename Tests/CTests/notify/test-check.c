@@ -34,18 +34,6 @@ TEST(eachTokenOfEveryKindSeesAPostOnce)
         test_child_wait(poster);
 }
 
-TEST(nullPointersAreReported)
-{
-        test_bus_begin();
-        int token = add_check(N);
-
-        CHECK_EQ(notify_check(token, NULL), NOTIFY_STATUS_NULL_INPUT);
-        CHECK_EQ(notify_check(-1, NULL), NOTIFY_STATUS_NULL_INPUT);
-        CHECK_EQ(notify_peek(token, NULL), NOTIFY_STATUS_NULL_INPUT);
-        CHECK_EQ(notify_get_state(token, NULL), NOTIFY_STATUS_NULL_INPUT);
-        CHECK(is_changed(token)); /* not the first check of either */
-}
-
 static uint32_t peek(int token)
 {
         uint32_t n_posts;

@@ -45,14 +45,6 @@ void *mmap(void *at, size_t n_bytes, int protection, int flags, int fd, off_t of
 }
 #endif
 
-static uint64_t get(int token)
-{
-        uint64_t state = UINT64_MAX;
-
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        return state;
-}
-
 /* Arguments: name; any second argument makes it stop on its way in. Prints "ready", waits to be
  * killed. */
 ROLE(hold)
@@ -63,7 +55,7 @@ ROLE(hold)
         int token = add_check(args[0]);
         printf("ready\n");
         while (fgets(line, sizeof line, stdin))
-                printf("%llu\n", (unsigned long long)get(token));
+                printf("%llu\n", (unsigned long long)get_state(token));
         return 0;
 }
 
@@ -97,7 +89,7 @@ TEST(startingProcessDoesNotKeepADeadProcessesState)
         test_child *child = test_spawn_role("hold", "another", "stops", NULL);
         CHECK_STREQ(test_child_read_line(child), "starting");
         starting = child;
-        CHECK_EQ(get(add_check(N)), 0);
+        CHECK_EQ(get_state(add_check(N)), 0);
         CHECK(!starting);
         CHECK_STREQ(test_child_ask(child, "get"), "0");
         test_child_wait(child);

@@ -6,13 +6,11 @@
 
 TEST(registrationDeliversNoEarlierPost)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         test_child *poster = test_spawn_role("testPeer", NULL);
         /* It makes the table count the posts; otherwise signals that are late would count. */
         spawn_observer(N, NULL);
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         for (int i = 0; i < 20; i++) {
                 tally seen = {0};
                 post(N);

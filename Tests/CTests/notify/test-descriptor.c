@@ -1,42 +1,13 @@
 /* Tokens written to a pipe. */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "notify-tally.h"
+#include "piped.h"
 
 #define N "descriptor"
 #define N_FLOOD (TEST_HAS_SANITIZER ? 20000 : 100000)
-
-static int add_new(const char *name, int *ret_fd)
-{
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(notify_register_file_descriptor(name, ret_fd, 0, &token), NOTIFY_STATUS_OK);
-        return token;
-}
-
-static int add_sharing(const char *name, int fd)
-{
-        int token = NOTIFY_TOKEN_INVALID, same_fd = fd;
-
-        CHECK_EQ(notify_register_file_descriptor(name, &same_fd, NOTIFY_REUSE, &token),
-                 NOTIFY_STATUS_OK);
-        CHECK_EQ(same_fd, fd);
-        return token;
-}
-
-static int n_waiting(int fd)
-{
-        int n_bytes = -1;
-
-        CHECK_EQ(ioctl(fd, FIONREAD, &n_bytes), 0);
-        return n_bytes;
-}
 
 static bool is_open(int fd)
 {
@@ -54,26 +25,9 @@ static uint64_t inode_of(int fd)
         return stat(path, &status) < 0 ? 0 : (uint64_t)status.st_dev << 32 ^ status.st_ino;
 }
 
-static int read_token(int fd)
-{
-        uint32_t bytes;
-
-        WAIT_UNTIL(n_waiting(fd) >= 4);
-        CHECK_EQ(read(fd, &bytes, sizeof bytes), 4);
-        return (int)ntohl(bytes);
-}
-
-static void drain(int fd)
-{
-        char bytes[4096];
-
-        while (n_waiting(fd) > 0)
-                CHECK(read(fd, bytes, sizeof bytes) > 0);
-}
-
 static void check_three_posts(const char *name)
 {
-        int fd = UNTOUCHED, token = add_new(name, &fd);
+        int fd = UNTOUCHED, token = add_piped(name, &fd);
         uint64_t inode = inode_of(fd);
 
         for (int i = 0; i < 3; i++)
@@ -97,27 +51,9 @@ TEST(eachPostWritesTheTokenInNetworkOrder)
         check_three_posts("self." N);
 }
 
-TEST(machPortFlagHasNoEffect)
-{
-        int fd = UNTOUCHED, token = NOTIFY_TOKEN_INVALID, other;
-
-        CHECK_EQ(notify_register_file_descriptor("self." N, &fd, NOTIFY_NO_DISPATCH, &token),
-                 NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_file_descriptor("self." N, &fd, NOTIFY_REUSE | NOTIFY_NO_DISPATCH,
-                                                 &other),
-                 NOTIFY_STATUS_OK);
-        post("self." N);
-        CHECK_EQ(read_token(fd), token);
-        CHECK_EQ(read_token(fd), other);
-        uint64_t inode = inode_of(fd);
-        cancel(token);
-        cancel(other);
-        CHECK(inode_of(fd) != inode);
-}
-
 static void check_sharers(const char *name, const char *other_name, bool cancels_first)
 {
-        int fd = UNTOUCHED, first = add_new(name, &fd), second = add_sharing(other_name, fd);
+        int fd = UNTOUCHED, first = add_piped(name, &fd), second = add_sharing(other_name, fd);
         const char *left_name = cancels_first ? other_name : name;
         int left = cancels_first ? second : first;
 
@@ -151,7 +87,7 @@ TEST(descriptorIsClosedByExecAndBlocks)
         test_bus_begin();
         int fd = UNTOUCHED;
 
-        add_new(N, &fd);
+        add_piped(N, &fd);
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
         CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
@@ -178,7 +114,7 @@ TEST(foreignDescriptorsAreNotUsed)
         check_foreign(INT_MAX);
         check_foreign(ends[0]);
         check_foreign(ends[1]);
-        cancel(add_new(N, &fd));
+        cancel(add_piped(N, &fd));
         check_foreign(fd);
         post(N);
         fence_executor();
@@ -189,7 +125,7 @@ TEST(foreignDescriptorsAreNotUsed)
 TEST(reusedDescriptorNumberIsLeftAlone)
 {
         test_bus_begin();
-        int ends[2], fd = UNTOUCHED, token = add_new(N, &fd);
+        int ends[2], fd = UNTOUCHED, token = add_piped(N, &fd);
 
         CHECK_EQ(pipe(ends), 0);
         CHECK_EQ(dup2(ends[0], fd), fd); /* closes the library's descriptor, which hosts must not
@@ -206,7 +142,7 @@ TEST(fullPipeDoesNotDelayOthers)
 {
         test_bus_begin();
         static tally same = {0}, other = {0};
-        int fd = UNTOUCHED, token = add_new(N, &fd);
+        int fd = UNTOUCHED, token = add_piped(N, &fd);
 
         add_callback(N, &same);
         add_callback("other", &other);
@@ -237,7 +173,7 @@ TEST(closedReadEndDoesNotEndTheProcess)
 
         test_bus_begin();
         static tally seen = {0};
-        int fd = UNTOUCHED, token = add_new(N, &fd);
+        int fd = UNTOUCHED, token = add_piped(N, &fd);
 
         CHECK_EQ(close(fd), 0);
         add_callback(N, &seen);

@@ -1,8 +1,5 @@
 /* A process's tokens do not belong to its forked children. */
-#include <arpa/inet.h>
-#include <unistd.h>
-
-#include "notify-tally.h"
+#include "piped.h"
 #include "roles.h"
 
 #define N_TOKENS 5
@@ -20,7 +17,7 @@ static void prepare(void)
         CHECK_EQ(notify_register_check("N", &tokens[0]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_plain("N", &tokens[1]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_signal("N", SIGURG, &tokens[2]), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_file_descriptor("N", &fd, 0, &tokens[3]), NOTIFY_STATUS_OK);
+        tokens[3] = add_piped("N", &fd);
         tokens[4] = add_callback("N", &heard);
         for (int i = 0; i < N_TOKENS; i++)
                 CHECK(is_changed(tokens[i]));
@@ -30,23 +27,17 @@ static void prepare(void)
 /* The parent hears each post exactly once, through all its tokens, on the same connection. */
 static void check_parent(uint64_t n_before)
 {
-        uint32_t written;
-        uint64_t state = 0;
-
         fence_bus(peer);
         CHECK_EQ(heard.n_calls, n_before);
         post_elsewhere("N", 1, "return");
         WAIT_UNTIL_EQ(heard.n_calls, n_before + 1);
         fence_bus(peer);
         CHECK_EQ(heard.n_calls, n_before + 1);
-        for (uint64_t i = 0; i <= n_before; i++) {
-                CHECK_EQ(read(fd, &written, sizeof written), sizeof written);
-                CHECK_EQ(ntohl(written), tokens[3]);
-        }
+        for (uint64_t i = 0; i <= n_before; i++)
+                CHECK_EQ(read_token(fd), tokens[3]);
         for (int i = 0; i < N_TOKENS; i++)
                 CHECK(is_changed(tokens[i]));
-        CHECK_EQ(notify_get_state(tokens[0], &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, 42);
+        CHECK_EQ(get_state(tokens[0]), 42);
         check_one_connection(peer, getpid());
         test_bus_stop(bus);
 }
@@ -66,7 +57,6 @@ static void in_child(void (*run)(void))
 static void use_own_tokens_then_those_of_parent(void)
 {
         static tally own;
-        uint64_t state = 0;
         int token = add_callback("N", &own), checked = add_check("N"), reused = fd, none = 77;
 
         for (int i = 0; i < N_TOKENS; i++) {
@@ -77,8 +67,7 @@ static void use_own_tokens_then_those_of_parent(void)
                  NOTIFY_STATUS_INVALID_FILE);
         CHECK_EQ(none, 77);
         CHECK(is_changed(checked));
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, 42); /* the parent holds it */
+        CHECK_EQ(get_state(token), 42); /* the parent holds it */
         post("N");
         WAIT_UNTIL_EQ(own.n_calls, 1);
         CHECK(is_changed(checked));

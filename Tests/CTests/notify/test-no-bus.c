@@ -6,17 +6,13 @@
 #include "shm.h"
 #include "test-bus.h"
 
-static uint32_t try_counting(const char *name, tally *seen, int *ret_token)
-{
-        return dn_notify_register_callback(name, counting(seen), NULL, ret_token);
-}
-
 static void check_self_names(void)
 {
         static tally seen = {0};
         int token, checked;
 
-        CHECK_EQ(try_counting("self.x", &seen, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback("self.x", counting(&seen), NULL, &token),
+                 NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
         CHECK(is_changed(checked));
         CHECK_EQ(notify_post("self.x"), NOTIFY_STATUS_OK);
@@ -43,10 +39,10 @@ ROLE(useWithoutBus)
 
         before_us = test_now_us();
         unsigned n_fds = test_n_fds();
-        for (int kind = 0; kind < N_KINDS; kind++)
-                CHECK_EQ(try_kind(kind, "N", &token), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        check_no_kind_registers("N", NOTIFY_STATUS_SERVER_NOT_FOUND);
         WAIT_UNTIL(test_n_fds() <= n_fds); /* the table is tried again now and then */
         CHECK_EQ(notify_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        CHECK_EQ(notify_simple_post("N"), NOTIFY_STATUS_SERVER_NOT_FOUND);
         check_self_names();
         CHECK(test_now_us() - before_us < TEST_STUCK_US);
         return 0;
@@ -80,10 +76,9 @@ TEST_ON_BUS(tokensDeliverAgainAfterARestart)
         test_bus *bus = test_bus_begin();
         static tally seen = {0}, late = {0};
         int token, late_token, checked, late_checked;
-        uint64_t state = 0;
 
-        CHECK_EQ(try_counting("N", &seen, &token), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_check("N", &checked), NOTIFY_STATUS_OK);
+        token = add_callback("N", &seen);
+        checked = add_check("N");
         CHECK_EQ(notify_set_state(token, 42), NOTIFY_STATUS_OK);
         CHECK(is_changed(checked));
         test_bus_kill(bus);
@@ -94,11 +89,11 @@ TEST_ON_BUS(tokensDeliverAgainAfterARestart)
                 CHECK(is_changed(checked));
                 WAIT_UNTIL_EQ(seen.n_calls, i);
         }
-        CHECK_EQ(try_counting("late", &late, &late_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback("late", counting(&late), NULL, &late_token),
+                 NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("late", &late_checked), NOTIFY_STATUS_OK);
         CHECK(is_changed(late_checked));
-        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, 42);
+        CHECK_EQ(get_state(checked), 42);
 
         test_bus_start_again(bus);
         test_peer *peer = test_peer_open(test_bus_address(bus));
@@ -107,9 +102,8 @@ TEST_ON_BUS(tokensDeliverAgainAfterARestart)
         WAIT_UNTIL((test_peer_post(peer, "late"), late.n_calls > 0));
         CHECK(is_changed(checked));
         CHECK(is_changed(late_checked));
-        CHECK_EQ(notify_get_state(checked, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(state, 42);
-        CHECK_EQ(notify_post("N"), NOTIFY_STATUS_OK);
+        CHECK_EQ(get_state(checked), 42);
+        post("N");
         CHECK(is_changed(checked));
 }
 

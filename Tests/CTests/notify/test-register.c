@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "notify-tally.h"
-#include "shm.h"
 
 #define N "register"
 
@@ -28,33 +27,47 @@ TEST(nullPointersAreReported)
         test_bus_begin();
         int token = UNTOUCHED, fd = UNTOUCHED;
 
-        CHECK_EQ(notify_post(NULL), NOTIFY_STATUS_INVALID_NAME);
-        CHECK_EQ(notify_simple_post(NULL), NOTIFY_STATUS_INVALID_NAME);
-        for (int kind = 0; kind < N_KINDS; kind++) {
-                CHECK_EQ(try_kind(kind, NULL, &token), NOTIFY_STATUS_INVALID_NAME);
+        for (int kind = 0; kind < N_KINDS; kind++)
                 CHECK_EQ(try_kind(kind, N, NULL), NOTIFY_STATUS_NULL_INPUT);
-        }
         CHECK_EQ(notify_register_file_descriptor(N, NULL, 0, &token), NOTIFY_STATUS_INVALID_FILE);
         CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, NULL), NOTIFY_STATUS_NULL_INPUT);
         CHECK_EQ(fd, UNTOUCHED);
+
+        token = add_check(N);
+        CHECK_EQ(notify_check(token, NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK_EQ(notify_check(-1, NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK_EQ(notify_peek(token, NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK_EQ(notify_get_state(token, NULL), NOTIFY_STATUS_NULL_INPUT);
+        CHECK(is_changed(token)); /* not the first check of either */
 }
 
-/* Only one of them sets its output on failure. */
-static void check_refusal(const char *name, uint32_t status)
+static void check_refused(const char *name)
 {
-        for (int kind = 0; kind < N_KINDS; kind++) {
-                int token = UNTOUCHED;
-                CHECK_EQ(try_kind(kind, name, &token), status);
-                CHECK_EQ(token, kind == KIND_CHECK ? NOTIFY_TOKEN_INVALID : UNTOUCHED);
-        }
+        CHECK_EQ(notify_post(name), NOTIFY_STATUS_INVALID_NAME);
+        CHECK_EQ(notify_simple_post(name), NOTIFY_STATUS_INVALID_NAME);
+        check_no_kind_registers(name, NOTIFY_STATUS_INVALID_NAME);
 }
 
-TEST_NO_BUS(withoutABusAndATableEveryKindIsRefused)
+TEST_ON_BUS(allFunctionsRefuseMalformedNames)
 {
-        forbid_tables();
-        check_refusal(N, NOTIFY_STATUS_SERVER_NOT_FOUND);
-        CHECK_EQ(notify_post(N), NOTIFY_STATUS_SERVER_NOT_FOUND);
-        CHECK_EQ(notify_simple_post(N), NOTIFY_STATUS_SERVER_NOT_FOUND);
+        test_peer *peer = test_peer_begin();
+        char long_name[DN_NAME_MAX_BYTES + 2] = "";
+        test_signal before, after;
+        unsigned n_fds;
+
+        memset(long_name, 'n', DN_NAME_MAX_BYTES + 1);
+        post("good");
+        test_peer_next(peer, &before);
+        n_fds = test_n_fds();
+        check_refused(NULL);
+        check_refused(long_name);
+        check_refused("");
+        check_refused("\xff");
+        CHECK_EQ(test_n_fds(), n_fds);
+        post("good");
+        test_peer_next(peer, &after); /* the very next one, on the same connection */
+        CHECK_STREQ(after.name, "good");
+        CHECK_STREQ(after.sender, before.sender);
 }
 
 TEST(invalidSignalNumbersAreRefused)

@@ -1,8 +1,5 @@
 /* Names that begin with "self." stay in the process. */
-#include <arpa/inet.h>
-#include <unistd.h>
-
-#include "notify-tally.h"
+#include "piped.h"
 #include "roles.h"
 
 #define SECRET "self.secret"
@@ -25,8 +22,7 @@ static void register_everything(const char *name)
         tokens[KIND_CHECK] = add_check(name);
         CHECK_EQ(notify_register_plain(name, &tokens[KIND_PLAIN]), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_signal(name, SIGUSR1, &tokens[KIND_SIGNAL]), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_register_file_descriptor(name, &fd, 0, &tokens[KIND_DESCRIPTOR]),
-                 NOTIFY_STATUS_OK);
+        tokens[KIND_DESCRIPTOR] = add_piped(name, &fd);
         tokens[KIND_CALLBACK] = add_callback(name, &called);
 }
 
@@ -39,13 +35,11 @@ static void check_everything(bool expected)
 static void post_and_expect_one_delivery(const char *name)
 {
         uint64_t n_calls = called.n_calls, n = n_signals;
-        uint32_t written;
 
         post(name);
         WAIT_UNTIL_EQ(called.n_calls, n_calls + 1);
         WAIT_UNTIL_EQ(n_signals, n + 1);
-        CHECK_EQ(read(fd, &written, sizeof written), sizeof written);
-        CHECK_EQ(ntohl(written), tokens[KIND_DESCRIPTOR]);
+        CHECK_EQ(read_token(fd), tokens[KIND_DESCRIPTOR]);
 }
 
 static void use_everything(const char *name)

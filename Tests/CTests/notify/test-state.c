@@ -84,21 +84,6 @@ TEST(lateTokenReadsAllBits)
         CHECK_EQ(child_get(late), ODD_STATE);
 }
 
-TEST(everyKindOfTokenReadsAndWrites)
-{
-        test_bus_begin();
-        int tokens[N_KINDS];
-
-        for (int i = 0; i < N_KINDS; i++)
-                tokens[i] = add_kind(i, "N");
-        CHECK_EQ(get_state(tokens[0]), 0);
-        for (int i = 0; i < N_KINDS; i++) {
-                set(tokens[i], ODD_STATE + (uint64_t)i);
-                for (int j = 0; j < N_KINDS; j++)
-                        CHECK_EQ(get_state(tokens[j]), ODD_STATE + (uint64_t)i);
-        }
-}
-
 /* What a token receives, compared with the state at that moment. */
 typedef struct reader {
         _Atomic uint64_t n_calls;

@@ -1,7 +1,7 @@
 /* All functions on many threads at once. */
 #include <pthread.h>
 
-#include "notify-tally.h"
+#include "piped.h"
 
 #define N "threads"
 #define N_THREADS 8
@@ -28,11 +28,9 @@ static void run_threads(void *(*run)(void *))
 
 static void use(int token)
 {
-        uint64_t state;
-
         is_changed(token);
         CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
+        (void)get_state(token);
         CHECK_EQ(notify_suspend(token), NOTIFY_STATUS_OK);
         post(N);
         CHECK_EQ(notify_resume(token), NOTIFY_STATUS_OK);
@@ -142,13 +140,8 @@ static void *add_and_remove_pipes(void *argument)
 {
         (void)argument;
         for (int i = 0; i < N_ROUNDS; i++) {
-                int fd = UNTOUCHED, same_fd, first, second;
+                int fd = UNTOUCHED, first = add_piped(N, &fd), second = add_sharing(N, fd);
 
-                CHECK_EQ(notify_register_file_descriptor(N, &fd, 0, &first), NOTIFY_STATUS_OK);
-                same_fd = fd;
-                CHECK_EQ(notify_register_file_descriptor(N, &same_fd, NOTIFY_REUSE, &second),
-                         NOTIFY_STATUS_OK);
-                CHECK_EQ(same_fd, fd);
                 post(N);
                 cancel(first);
                 cancel(second);

@@ -8,7 +8,6 @@
 #include "roles.h"
 #include "shm.h"
 #include "table-file.h"
-#include "util/hash.h"
 #include "util/wake.h"
 
 #define N_NAMES 3
@@ -53,11 +52,6 @@ static void scribble_at_entry(dn__shm_table *table, uint64_t *seed)
         dn__wake_rouse(&process->wake, DN__WAKE_SHARED);
 }
 
-static dn__shm_slot *find_slot(const dn__region *region, const char *name)
-{
-        return dn__slot_find(region, dn__hash64(name, strlen(name)), name, strlen(name));
-}
-
 /* Anything at all, most often where it does harm. */
 static void scribble_anywhere(dn__shm_table *table, size_t slot, uint64_t *seed)
 {
@@ -100,8 +94,8 @@ ROLE(scribble)
         CHECK_EQ(dn__fork_init(), 0);
         CHECK_EQ(dn__region_open(args[0], &region), 0);
         for (size_t i = 0; i < N_NAMES; i++) {
-                CHECK(find_slot(region, names[i]) != NULL);
-                slots[i] = (size_t)(find_slot(region, names[i]) - region->table->slots);
+                CHECK(find(region, names[i]) != NULL);
+                slots[i] = (size_t)(find(region, names[i]) - region->table->slots);
         }
         printf("scribbling\n");
         while (poll(&end, 1, 0) == 0)
@@ -250,8 +244,8 @@ TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
         for (int i = 0; i < DN__SHM_N_SETS; i++)
                 atomic_store(&region->table->owners[i], region->owner);
         for (int i = 0; i < 2; i++)
-                memset((void *)find_slot(region, names[i])->holders, 0,
-                       sizeof(find_slot(region, names[i])->holders));
+                memset((void *)find(region, names[i])->holders, 0,
+                       sizeof(find(region, names[i])->holders));
         post_by(child, "B");
         post_ok(dn_center_darwin(), "A");
         remove_table();

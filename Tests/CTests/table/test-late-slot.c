@@ -7,23 +7,17 @@
 #include "shm.h"
 #include "tally.h"
 #include "test-bus.h"
-#include "util/hash.h"
 
 static test_bus *bus;
 static test_peer *peer;
 static dn__region *other; /* opened as by another process */
 static tally first = {0}, second = {0}, blocking = {.holds = true};
 
-static void hold_in_other(const char *name)
-{
-        CHECK(dn__slot_hold(other, dn__hash64(name, strlen(name)), name, strlen(name)) != NULL);
-}
-
 /* Another process keeps the set too long: the observer gets no slot. The time left does not always
  * suffice for the bus. */
 static void observe_without_slot(const char *name)
 {
-        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        size_t set = set_of(name);
         dn_observer *observer = NULL;
         int r;
 
@@ -66,7 +60,7 @@ TEST_ON_BUS(lateSlotLosesNoPost)
 
         prepare();
         observe_without_slot("late");
-        hold_in_other("late");
+        CHECK(hold(other, "late") != NULL);
         block_service_thread();
         post_elsewhere("late", 1, "return"); /* counted there, but not heard of yet */
         tally_observe(dn_center_darwin(), "late", &second);
@@ -84,7 +78,7 @@ TEST_ON_BUS(lateSlotLosesNoPost)
 /* Its rule, made when the table counted it, is still there, and does not cover what others post. */
 TEST_ON_BUS(nameThatGetsNoSlotWhenItIsObservedAgainIsHeardOverTheBus)
 {
-        size_t set = dn__shm_set_of(dn__hash64("late", 4));
+        size_t set = set_of("late");
         dn_observer *observer = NULL;
 
         prepare();
@@ -112,7 +106,7 @@ static int add_check(const char *name)
 /* As observe_without_slot(). */
 static int add_check_without_slot(const char *name)
 {
-        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        size_t set = set_of(name);
         int token;
 
         other->table->owners[set] = other->owner;

@@ -14,16 +14,6 @@
 #include "test-child.h"
 #include "util/hash.h"
 
-static dn__shm_slot *hold(dn__region *region, const char *name)
-{
-        return dn__slot_hold(region, dn__hash64(name, strlen(name)), name, strlen(name));
-}
-
-static dn__shm_slot *find(dn__region *region, const char *name)
-{
-        return dn__slot_find(region, dn__hash64(name, strlen(name)), name, strlen(name));
-}
-
 static ptrdiff_t position(const dn__region *region, const dn__shm_slot *slot)
 {
         return slot - region->table->slots;
@@ -35,28 +25,9 @@ static void name_of_set(dn__region *region, const char *like, int number, char r
         ptrdiff_t set = position(region, hold(region, like)) / DN__SHM_SLOTS_PER_SET;
 
         for (int i = 0, n_found = 0; n_found <= number; i++) {
-                uint64_t hash;
-
                 snprintf(ret_name, 64, "%s.%d", like, i);
-                hash = dn__hash64(ret_name, strlen(ret_name));
-                n_found += (ptrdiff_t)dn__shm_set_of(hash) == set;
+                n_found += (ptrdiff_t)set_of(ret_name) == set;
         }
-}
-
-TEST_NO_BUS(nameHasOneSlotForAllProcesses)
-{
-        dn__region *a = open_region("key"), *b = open_region("key");
-        dn__shm_slot *of_a = hold(a, "com.example.x"), *of_b = hold(b, "com.example.x");
-        uint64_t generation;
-
-        CHECK(a->table != b->table);
-        CHECK_EQ(a->table->header.region, b->table->header.region);
-        CHECK_EQ(position(a, of_a), position(b, of_b));
-        CHECK(position(a, of_a) != position(a, hold(a, "com.example.y")));
-        generation = dn__slot_count_post(of_a);
-        CHECK_EQ(dn__slot_get_generation(of_b), generation);
-        dn__region_close(a);
-        dn__region_close(b);
 }
 
 /* A name has its page of tags and its slot, an entry its page of marks. The second region has the
@@ -73,29 +44,6 @@ TEST_NO_BUS(aTableTakesMemoryOnlyForNamesAndEntriesInUse)
                 CHECK(file.st_blocks * 512 <= 10 * DN__SHM_PAGE_BYTES);
                 dn__region_close(region);
         }
-}
-
-TEST_NO_BUS(eachKeyHasItsOwnTable)
-{
-        dn__region *a = open_region("one bus"), *b = open_region("another bus");
-
-        CHECK(a->table->header.region != b->table->header.region);
-        hold(a, "x");
-        CHECK(find(b, "x") == NULL);
-        dn__region_close(a);
-        dn__region_close(b);
-}
-
-TEST_NO_BUS(nameWithoutHolderIsNotFound)
-{
-        dn__region *region = open_region("key");
-
-        CHECK(find(region, "x") == NULL);
-        hold(region, "x");
-        CHECK(find(region, "x") != NULL);
-        CHECK(find(region, "X") == NULL);
-        CHECK(find(region, "x.y") == NULL);
-        dn__region_close(region);
 }
 
 static uint64_t count_post_of(const dn__region *region, const char *name)
@@ -123,19 +71,6 @@ TEST_NO_BUS(onlyNamesWithASlotAreCounted)
         CHECK_EQ(dn__slot_get_generation(slot), before + 2);
         dn__region_close(holder);
         dn__region_close(poster);
-}
-
-TEST_NO_BUS(longestNamesAreDistinguishedByTheirLastByte)
-{
-        dn__region *region = open_region("key");
-        char a[512] = { 0 }, b[512] = { 0 };
-
-        memset(a, 'n', 511);
-        memset(b, 'n', 511);
-        b[510] = 'm';
-        CHECK(hold(region, a) != hold(region, b));
-        CHECK(find(region, a) != find(region, b));
-        dn__region_close(region);
 }
 
 /* Without a bus, a name that finds its set full cannot be observed. */
@@ -372,7 +307,7 @@ TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
 TEST_NO_BUS(setIsTakenOverFromADeadOwner)
 {
         dn__region *region = open_region("key");
-        size_t set = dn__shm_set_of(dn__hash64("x", 1));
+        size_t set = set_of("x");
 
         /* An entry that no process has. */
         region->table->owners[set] = DN__SHM_N_PROCESSES;
@@ -386,7 +321,7 @@ TEST_NO_BUS(setIsTakenOverFromADeadOwner)
 TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
 {
         dn__region *a = open_region("key"), *b = open_region("key");
-        size_t set = dn__shm_set_of(dn__hash64("x", 1));
+        size_t set = set_of("x");
 
         a->table->owners[set] = a->owner;
         CHECK(hold(b, "x") == NULL);

@@ -66,13 +66,4 @@ TEST_NO_BUS(equalHashesAreNotEqualKeys)
         free(b);
 }
 
-TEST_NO_BUS(anEmptyMapFindsNothing)
-{
-        dn__map map = { 0 };
-
-        CHECK(dn__map_find(&map, 1, "x", 1) == NULL);
-        CHECK(dn__map_next(&map, NULL) == NULL);
-        dn__map_deinit(&map);
-}
-
 TEST_MAIN()

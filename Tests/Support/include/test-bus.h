@@ -23,6 +23,7 @@ typedef struct test_bus_limits {
 test_bus *test_bus_start(const char *kind, const test_bus_limits *limits);
 /* Starts the default kind, then test_bus_use(). */
 test_bus *test_bus_begin(void);
+test_bus *test_bus_begin_with(const test_bus_limits *limits);
 /* Reserves an address where nobody listens until test_bus_start_again(). */
 test_bus *test_bus_prepare(const char *kind);
 
