@@ -278,38 +278,4 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
         free(text);
 }
 
-static dn_dict *dict_with_data(size_t n_bytes, int *ret_result)
-{
-        dn_dict_builder *builder = dn_dict_builder_new();
-        char *bytes = calloc(1, n_bytes);
-        dn_dict *dict = NULL;
-
-        dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
-        *ret_result = dn_dict_builder_finish(builder, &dict);
-        free(bytes);
-        return dict;
-}
-
-TEST_ON_BUS(whatIsTooLargeIsRefusedAndTheConnectionLivesOn)
-{
-        test_bus *bus = test_bus_begin();
-        dn_center *center = dn_center_distributed(), *poster = NULL;
-        static tally seen = { 0 };
-        tally_observe(center, NAME, &seen);
-        dn_dict *dict;
-        int r;
-
-        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
-        dict = dict_with_data(65 * 1024 * 1024, &r);
-        CHECK_EQ(r, -E2BIG);
-        CHECK(!dict);
-        dict = dict_with_data(DN_DICT_MAX_BYTES - 1024, &r);
-        CHECK_EQ(r, 0);
-        CHECK_EQ(dn_center_post(poster, NAME, NULL, dict, 0), 0);
-        CHECK_EQ(post_number(poster, NAME, NULL, 1), 0);
-        WAIT_UNTIL_EQ(seen.n_calls, 2);
-        CHECK_EQ(count(DN_STATISTIC_CONNECTS), 1);
-        dn_dict_unref(dict);
-}
-
 TEST_MAIN()

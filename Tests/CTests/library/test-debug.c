@@ -1,5 +1,5 @@
-/* What the library reports about itself: to standard error with DARWIN_NOTIFY_DEBUG=1, or to the
- * host. */
+/* What the library tells of itself: reports, to standard error with DARWIN_NOTIFY_DEBUG=1 or to the
+ * host; its version. */
 #include <darwinnotify/library.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,13 @@
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
+
+#if DN_VERSION < DN_VERSION_NUMBER(1, 0, 0) || DN_VERSION >= DN_VERSION_NUMBER(2, 0, 0)
+#error "the version cannot be compared at compile time"
+#endif
+
+_Static_assert(DN_VERSION_NUMBER(1, 2, 0) > DN_VERSION_NUMBER(1, 1, 999), "minor before patch");
+_Static_assert(DN_VERSION_NUMBER(2, 0, 0) > DN_VERSION_NUMBER(1, 999, 0), "major before minor");
 
 static void print_for_host(const char *message, void *context)
 {
@@ -136,6 +143,16 @@ TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
                 CHECK_STREQ(test_child_ask(child, "post"), "done");
                 CHECK_EQ(test_child_wait(child), 0);
         }
+}
+
+TEST_NO_BUS(libraryTellsTheVersionOfItsHeaders)
+{
+        char expected[64];
+
+        snprintf(expected, sizeof expected, "%d.%d.%d", DN_VERSION_MAJOR, DN_VERSION_MINOR,
+                 DN_VERSION_PATCH);
+        CHECK_STREQ(dn_version(), expected);
+        CHECK_STREQ(DN_VERSION_STRING, expected);
 }
 
 TEST_MAIN()

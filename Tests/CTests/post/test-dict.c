@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -460,26 +459,6 @@ TEST_NO_BUS(jsonIsReadBackToTheSameValue)
         check_json((dn_value){ DN_TYPE_DATA, 2, { .data = "\xff\xff" } }, "\"//8=\"");
         check_json((dn_value){ DN_TYPE_DATE, 0, { .date_us = 1700000000123456 } },
                    "\"2023-11-14T22:13:20.123456Z\"");
-}
-
-static void *reference(void *argument)
-{
-        for (int i = 0; i < 20000; i++)
-                dn_dict_unref(dn_dict_ref(argument));
-        return NULL;
-}
-
-TEST_NO_BUS(threadsShareADictionary)
-{
-        dn_dict *dict = dict_with_each_type();
-        pthread_t threads[4];
-
-        for (int i = 0; i < 4; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, reference, dict), 0);
-        for (int i = 0; i < 4; i++)
-                CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        CHECK_EQ(dn_dict_get_count(dict), 9);
-        dn_dict_unref(dict);
 }
 
 TEST_MAIN()

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -280,38 +279,6 @@ TEST_NO_BUS(invalidTablesAreReplaced)
         CHECK_EQ(mkdir(path_of_table("key"), 0700), 0);
         CHECK_EQ(mkdir(path, 0700), 0);
         CHECK_EQ(result_of_open(), 0);
-}
-
-static void *spoil_and_open(void *argument)
-{
-        bool is_spoiling = argument != NULL;
-        dn__region *region;
-
-        for (int i = 0; i < 200; i++) {
-                if (is_spoiling && i % 4 == 0) {
-                        (void)unlink(path_of_table("key"));
-                        (void)mkdir(path_of_table("key"), 0700);
-                }
-                /* Opening never waits: it fails beside another maker, and is tried again. */
-                WAIT_UNTIL(dn__region_open("key", &region) == 0);
-                dn__region_close(region);
-        }
-        return NULL;
-}
-
-TEST_NO_BUS(tableIsOpenedWhateverReplacesItMeanwhile)
-{
-        pthread_t threads[4];
-        static char is_spoiling;
-
-        dn__region_close(open_region("key"));
-        path_of_table("key");
-        for (size_t i = 0; i < 4; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, spoil_and_open,
-                                        i == 0 ? &is_spoiling : NULL),
-                         0);
-        for (size_t i = 0; i < 4; i++)
-                pthread_join(threads[i], NULL);
 }
 
 static int make_file(const char *name)

@@ -338,31 +338,4 @@ TEST_ON_BUS(processesWithoutATableUseOnlyTheBus)
         CHECK_EQ(dn_list_names(NULL, look_at_record, NULL), 0);
 }
 
-TEST_ON_BUS(missingRuntimeDirectoryIsHarmless)
-{
-        static const char *const places[] = {NULL, "", "relative", "/nonexistent", "/dev/null"};
-        test_bus_begin();
-
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-                if (places[i])
-                        setenv("XDG_RUNTIME_DIR", places[i], 1);
-                else
-                        unsetenv("XDG_RUNTIME_DIR");
-                CHECK_EQ(test_child_wait(test_spawn_role("useInAPlace", NULL)), 0);
-        }
-}
-
-/* Does not care where the table is. */
-ROLE(useInAPlace)
-{
-        int token = add_check("N");
-
-        CHECK(is_changed(token));
-        CHECK_EQ(notify_set_state(token, 1), NOTIFY_STATUS_OK);
-        CHECK_EQ(get_state(token), 1);
-        check_delivery("N");
-        CHECK_EQ(get_state(token), 1);
-        return 0;
-}
-
 TEST_MAIN()

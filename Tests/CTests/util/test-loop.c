@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "test-child.h"
 #include "test.h"
 #include "util/clock.h"
 #include "util/list.h"
@@ -223,35 +221,7 @@ TEST_NO_BUS(wakeUpPreparesTheSources)
 
 /* --- an external word ------------------------------------------------------------------------- */
 
-static dn__wake_word words[2];
-
-static void change_word(void *argument)
-{
-        dn__loop_set_word(working_loop, argument);
-}
-
-TEST_NO_BUS(sleepsOnTheWordItIsGiven)
-{
-        counter counter = quiet_counter();
-
-        working_loop = new_loop(false);
-        dn__loop_add(working_loop, &counter.source);
-        dn__loop_set_word(working_loop, &words[0]);
-        CHECK_EQ(dn__loop_start(working_loop), 0);
-        WAIT_UNTIL_EQ(dn__wake_state_of(words[0]), DN__WAKE_ASLEEP);
-        counter.is_ready = true;
-        dn__wake_ring(&words[0], DN__WAKE_SHARED);
-        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-
-        /* Switches the word while works arrive. */
-        for (unsigned i = 1; i <= 500; i++) {
-                CHECK_EQ(dn__loop_enqueue(working_loop, change_word, &words[i % 2]), 0);
-                counter.is_ready = true;
-                dn__loop_wake(working_loop);
-                WAIT_UNTIL_EQ(counter.n_dispatched, 1 + i);
-        }
-        close_and_wait(working_loop);
-}
+static dn__wake_word word;
 
 static _Atomic bool is_to_be_taken;
 
@@ -261,7 +231,7 @@ static bool prepare_and_take(dn__source *source, dn__wait *wait)
         if (is_to_be_taken) {
                 is_to_be_taken = false;
                 dn__loop_take_word(working_loop);
-                dn__wake_begin(&words[0]);
+                dn__wake_begin(&word);
         }
         return counter_prepare(source, wait);
 }
@@ -274,7 +244,7 @@ TEST_NO_BUS(doesNotSleepOnAWordThatWasTaken)
         counter.source.ops = &ops;
         working_loop = new_loop(false);
         dn__loop_add(working_loop, &counter.source);
-        dn__loop_set_word(working_loop, &words[0]);
+        dn__loop_set_word(working_loop, &word);
         is_to_be_taken = true;
         CHECK_EQ(dn__loop_start(working_loop), 0);
         WAIT_UNTIL(!is_to_be_taken);
@@ -284,66 +254,7 @@ TEST_NO_BUS(doesNotSleepOnAWordThatWasTaken)
         close_and_wait(working_loop);
 }
 
-enum { N_ROUNDS = 2000 };
-
-static _Atomic unsigned round_number;
-
-static void *change_word_in_each_round(void *argument)
-{
-        for (unsigned i = 1; i <= N_ROUNDS; i++) {
-                while (round_number < i)
-                        continue;
-                dn__loop_set_word(argument, &words[i % 2]);
-        }
-        return NULL;
-}
-
-TEST_NO_BUS(noWakeUpIsLostWhileAnotherThreadChangesTheWord)
-{
-        counter counter = quiet_counter();
-        pthread_t thread;
-
-        working_loop = new_loop(false);
-        dn__loop_add(working_loop, &counter.source);
-        CHECK_EQ(dn__loop_start(working_loop), 0);
-        CHECK_EQ(pthread_create(&thread, NULL, change_word_in_each_round, working_loop), 0);
-        for (unsigned i = 1; i <= N_ROUNDS; i++) {
-                round_number = i;
-                counter.is_ready = true;
-                dn__loop_wake(working_loop);
-                WAIT_UNTIL_EQ(counter.n_dispatched, i);
-        }
-        CHECK_EQ(pthread_join(thread, NULL), 0);
-        close_and_wait(working_loop);
-}
-
 /* ---- the thread ------------------------------------------------------------------------------ */
-
-TEST_NO_BUS(unusedLoopHasNoThread)
-{
-        unsigned n_threads = test_n_threads(), n_fds = test_n_fds();
-        dn__loop *loop = new_loop(true);
-
-        dn__loop_wake(loop);
-        CHECK_EQ(test_n_threads(), n_threads);
-        CHECK(!dn__loop_close(loop));
-        CHECK_EQ(n_closed, 1);
-        close_and_wait(new_loop(false));
-        CHECK_EQ(n_closed, 2);
-        CHECK_EQ(test_n_fds(), n_fds);
-}
-
-static _Atomic int blocked; /* -1: unknown */
-
-static void look_at_signals(void *argument)
-{
-        sigset_t mask;
-
-        (void)argument;
-        CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
-        blocked = sigismember(&mask, SIGUSR1) && sigismember(&mask, SIGTERM) &&
-                  !sigismember(&mask, SIGSEGV);
-}
 
 static void close_from_within(void *argument)
 {
@@ -375,47 +286,6 @@ TEST_NO_BUS(loopCanBeClosedFromWithin)
         dn__thread_join_all();
         WAIT_UNTIL_EQ(test_n_threads(), n_threads);
         CHECK_EQ(test_n_fds(), n_fds);
-}
-
-TEST_NO_BUS(closingLeavesNothingBehind)
-{
-        unsigned n_threads = n_threads_once_one_has_run(), n_fds = test_n_fds();
-
-        for (unsigned i = 1; i <= 60; i++) {
-                dn__loop *loop = new_loop(i % 2);
-
-                CHECK_EQ(dn__loop_start(loop), 0);
-                close_and_wait(loop);
-                CHECK_EQ(n_closed, i);
-        }
-        CHECK_EQ(test_n_fds(), n_fds);
-        /* The kernel finishes a thread slightly after it is seen to end. */
-        WAIT_UNTIL_EQ(test_n_threads(), n_threads);
-}
-
-/* ---- fork ------------------------------------------------------------------------------------ */
-
-TEST_NO_BUS(forkedChildClosesItsDescriptorsAndMakesItsOwnLoop)
-{
-        dn__loop *loop = new_loop(true);
-        unsigned n_fds = test_n_fds();
-        pid_t child;
-
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer has no threads in a forked child");
-        CHECK_EQ(dn__loop_start(loop), 0);
-        child = test_fork();
-        if (child == 0) {
-                blocked = -1;
-                if (test_n_fds() != n_fds - 2)
-                        _exit(1);
-                if (dn__loop_enqueue(new_loop(true), look_at_signals, NULL) < 0)
-                        _exit(2);
-                WAIT_UNTIL_EQ(blocked, 1);
-                _exit(0);
-        }
-        CHECK_EQ(test_wait_for(child), 0);
-        close_and_wait(loop);
 }
 
 TEST_MAIN()

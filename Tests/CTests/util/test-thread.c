@@ -15,21 +15,6 @@ static void count(void *context)
         (*(_Atomic unsigned *)context)++;
 }
 
-TEST_NO_BUS(allThreadsAreJoinedHoweverManyThereWere)
-{
-        enum { N_ROUNDS = 5, N_THREADS = 20 };
-        _Atomic unsigned n_run = 0;
-
-        CHECK(!dn__thread_is_ours());
-        dn__thread_join_all();
-        for (unsigned round = 1; round <= N_ROUNDS; round++) {
-                for (int i = 0; i < N_THREADS; i++)
-                        CHECK_EQ(dn__thread_start("dn-under-test", count, &n_run), 0);
-                dn__thread_join_all();
-                CHECK_EQ(n_run, round * N_THREADS);
-        }
-}
-
 TEST_NO_BUS(endedThreadsKeepNoMemory)
 {
         enum { N_THREADS = 100, N_STACKS = 20, STACK_BYTES = 8 << 20 };

@@ -2,22 +2,9 @@
 #include "util/wake.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "test-child.h"
 #include "test.h"
 #include "util/clock.h"
-
-TEST_NO_BUS(sleepsUntilItsDeadline)
-{
-        dn__wake_word word = 0;
-        uint64_t until_us = dn__clock_after_us(20 * DN__US_PER_MS);
-
-        dn__wake_begin(&word);
-        CHECK(!dn__wake_sleep(&word, DN__WAKE_SHARED, until_us));
-        CHECK(dn__clock_now_us() >= until_us);
-}
 
 TEST_NO_BUS(ringSinceBeginKeepsItAwake)
 {
@@ -85,59 +72,6 @@ TEST_NO_BUS(nextRingWakesASleeperWithADamagedWord)
                 CHECK_EQ(pthread_join(thread, &result), 0);
                 CHECK(result);
         }
-}
-
-enum { N_RINGERS = 4, N_RINGS = 20000 };
-
-typedef struct flood {
-        dn__wake_word word;
-        _Atomic unsigned n_left; /* the work that a ring announces */
-        _Atomic unsigned n_taken;
-} flood;
-
-static void *leave_work(void *context)
-{
-        flood *flood = context;
-
-        for (int i = 0; i < N_RINGS; i++) {
-                atomic_fetch_add(&flood->n_left, 1);
-                dn__wake_ring(&flood->word, DN__WAKE_SHARED);
-                /* Lets the sleeper fall asleep occasionally. */
-                if (i % 64 == 0)
-                        (void)usleep(20);
-        }
-        return NULL;
-}
-
-/* No deadline: a lost ring ends the case by its time limit. */
-static void take_all(flood *flood)
-{
-        while (atomic_load(&flood->n_taken) < N_RINGERS * N_RINGS) {
-                dn__wake_begin(&flood->word);
-                atomic_fetch_add(&flood->n_taken, atomic_exchange(&flood->n_left, 0));
-                if (atomic_load(&flood->n_taken) < N_RINGERS * N_RINGS)
-                        CHECK(dn__wake_sleep(&flood->word, DN__WAKE_SHARED, DN__NEVER));
-        }
-}
-
-TEST_NO_BUS(anotherProcessRingsThroughSharedMemory)
-{
-        flood *flood = mmap(NULL, sizeof(*flood), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        pid_t children[N_RINGERS];
-
-        CHECK(flood != MAP_FAILED);
-        for (int i = 0; i < N_RINGERS; i++) {
-                children[i] = test_fork();
-                if (children[i] == 0) {
-                        (void)leave_work(flood);
-                        _exit(0);
-                }
-        }
-        take_all(flood);
-        for (int i = 0; i < N_RINGERS; i++)
-                CHECK_EQ(test_wait_for(children[i]), 0);
-        CHECK_EQ(flood->n_taken, N_RINGERS * N_RINGS);
 }
 
 TEST_MAIN()
