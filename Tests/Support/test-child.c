@@ -118,19 +118,6 @@ const char *test_child_read_line(test_child *child)
         return line;
 }
 
-bool test_child_has_line(test_child *child, const char *text)
-{
-        struct pollfd wait = {.fd = child->from, .events = POLLIN};
-
-        for (;;) {
-                char *line = child_take_line(child);
-                if (line && strstr(line, text))
-                        return true;
-                if (!line && (poll(&wait, 1, 0) != 1 || !child_fill(child, test_deadline_us())))
-                        return false;
-        }
-}
-
 void test_child_write_line(test_child *child, const char *line)
 {
         char text[LINE_BYTES];

@@ -31,21 +31,20 @@ static void begin(void)
         WAIT_UNTIL(endless.n_calls > 100);
 }
 
-static void end(test_bus *bus)
+static void end(void)
 {
         uint64_t n_calls = endless.n_calls;
 
         WAIT_UNTIL(endless.n_calls > n_calls);
         stop = true;
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(endlessPostsLeaveRoomForPostsOfOthers)
 {
-        test_bus *bus = prepare();
         dn_executor executor = dn_executor_inline();
         static tally on_service = {0}, on_delivery = {0};
 
+        prepare();
         tally_observe_on(dn_center_darwin(), "other", &on_service, &executor);
         tally_observe(dn_center_darwin(), "other", &on_delivery);
         begin();
@@ -54,7 +53,7 @@ TEST_ON_BUS(endlessPostsLeaveRoomForPostsOfOthers)
                 WAIT_UNTIL_EQ(on_service.n_posts, i);
                 WAIT_UNTIL_EQ(on_delivery.n_posts, i);
         }
-        end(bus);
+        end();
 }
 
 TEST_ON_BUS(flushReturnsDespiteEndlessPosts)
@@ -69,7 +68,7 @@ TEST_ON_BUS(flushReturnsDespiteEndlessPosts)
                 post_ok(dn_center_darwin(), "other");
                 CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         }
-        end(bus);
+        end();
 }
 
 TEST_MAIN()

@@ -7,7 +7,7 @@
 #define INTERFACE TEST_WIRE_PREFIX NAME
 
 /* Skips if the program is not installed. */
-static void check_poster(test_bus *bus, const char *const argv[])
+static void check_poster(const char *const argv[])
 {
         static tally seen = {0};
 
@@ -19,7 +19,6 @@ static void check_poster(test_bus *bus, const char *const argv[])
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         CHECK_EQ(test_run_program(argv, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_posts, 2);
-        test_bus_stop(bus);
 }
 
 TEST_ON_BUS(dbusSendPosts)
@@ -28,17 +27,17 @@ TEST_ON_BUS(dbusSendPosts)
         char address[160];
 
         snprintf(address, sizeof address, "--bus=%s", test_bus_address(bus));
-        check_poster(bus, (const char *[]){"dbus-send", address, "--type=signal", TEST_WIRE_PATH,
-                                           INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
+        check_poster((const char *[]){"dbus-send", address, "--type=signal", TEST_WIRE_PATH,
+                                      INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
 }
 
 TEST_ON_BUS(gdbusEmitPosts)
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
 
-        check_poster(bus, (const char *[]){"gdbus", "emit", "--session", "--object-path",
-                                           TEST_WIRE_PATH, "--signal",
-                                           INTERFACE "." TEST_WIRE_MEMBER, "'" NAME "'", NULL});
+        check_poster((const char *[]){"gdbus", "emit", "--session", "--object-path", TEST_WIRE_PATH,
+                                      "--signal", INTERFACE "." TEST_WIRE_MEMBER, "'" NAME "'",
+                                      NULL});
 }
 
 TEST_ON_BUS(busctlEmitPosts)
@@ -47,8 +46,8 @@ TEST_ON_BUS(busctlEmitPosts)
         char address[160];
 
         snprintf(address, sizeof address, "--address=%s", test_bus_address(bus));
-        check_poster(bus, (const char *[]){"busctl", address, "emit", TEST_WIRE_PATH, INTERFACE,
-                                           TEST_WIRE_MEMBER, "s", NAME, NULL});
+        check_poster((const char *[]){"busctl", address, "emit", TEST_WIRE_PATH, INTERFACE,
+                                      TEST_WIRE_MEMBER, "s", NAME, NULL});
 }
 
 TEST_ON_BUS(unicastSignalsArePostsToo)

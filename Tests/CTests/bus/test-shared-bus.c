@@ -108,7 +108,6 @@ TEST_ON_BUS(onlyTheirUsersCanPostReservedNames)
         listen_to_all();
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
                 check_heard(rows[i].user, rows[i].sent, rows[i].expected);
-        shared_bus_stop();
 }
 
 /* A name that needs no query to the bus does not overtake one that does. */
@@ -121,7 +120,6 @@ TEST_ON_BUS(postsOfOneSenderKeepTheirOrder)
                 check_heard(OWNER, "02120210212", "02202022");
                 check_heard(STRANGER, "02120210212", "22222");
         }
-        shared_bus_stop();
 }
 
 TEST_ON_BUS(forgedSendersAreNotBelieved)
@@ -147,9 +145,6 @@ TEST_ON_BUS(forgedSendersAreNotBelieved)
                 CHECK(n_system <= 1);
         }
         CHECK(!is_changed(heard.checks[OF_USER]));
-        test_raw_close(raw);
-        test_peer_close(root);
-        shared_bus_stop();
 }
 
 static void wait_inline(const dn_event *event, void *context)
@@ -186,9 +181,6 @@ TEST_ON_BUS(strangersFloodDoesNotHideRootsPosts)
         goes_on = true;
         WAIT_UNTIL(heard.n > 0 && heard.text[heard.n - 1] == '3');
         CHECK_STREQ(heard.text, "13");
-        test_raw_close(raw);
-        test_peer_close(root);
-        shared_bus_stop();
 }
 
 /* Forks a process of another user, with its own table and with `input` as standard input. */
@@ -250,7 +242,6 @@ TEST_ON_BUS(anotherUsersLibraryIsHeardToo)
         listen_to_all();
         check_library_of(OWNER, "02");
         check_library_of(STRANGER, "2");
-        shared_bus_stop();
 }
 
 /* Prints when it began, posts a name that only root may post, and exits, as commands do. */
@@ -268,7 +259,6 @@ TEST_ON_BUS(posterOfAReservedNameStaysUntilReceiversHaveAsked)
         uint64_t began_us = strtoull(test_child_read_line(poster), NULL, 10);
         CHECK_EQ(test_child_wait(poster), 0);
         CHECK(test_now_us() - began_us >= 100000);
-        shared_bus_stop();
 }
 
 TEST_MAIN()

@@ -1,12 +1,11 @@
 /* The names in use and their holders. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "listing.h"
 #include "roles.h"
+#include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
@@ -19,29 +18,6 @@ static bool has_holder(const struct listed *listed, pid_t pid)
         return false;
 }
 
-/* Counts the files below the directory of the tables; `last_file` is one of them. */
-static char last_file[900];
-
-static unsigned n_files(void)
-{
-        char path[600];
-        unsigned n = 0;
-        struct dirent *entry;
-        DIR *directory;
-
-        snprintf(path, sizeof path, "%s/darwin-notify", getenv("XDG_RUNTIME_DIR"));
-        directory = opendir(path);
-        CHECK(directory);
-        while ((entry = readdir(directory))) {
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-                        continue;
-                snprintf(last_file, sizeof last_file, "%s/%s", path, entry->d_name);
-                n++;
-        }
-        closedir(directory);
-        return n;
-}
-
 TEST(emptyListOpensNothing)
 {
         test_bus_begin();
@@ -52,7 +28,7 @@ TEST(emptyListOpensNothing)
         CHECK_EQ(test_n_fds(), n_fds);
         child = spawn_observer("held", NULL);
         CHECK_EQ(list_now(NULL)->n_names, 1);
-        CHECK_EQ(n_files(), 1);
+        CHECK(is_there());
         test_child_kill(child);
         CHECK_EQ(list_now(NULL)->n_names, 0);
 }
@@ -190,12 +166,13 @@ TEST_NO_BUS(wrongArgumentsAreRefused)
 TEST_NO_BUS(aTableThatIsMissingOrInvalidHasNoNames)
 {
         listing list = {0};
+        char path[512];
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
         CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 0);
         dn__region_close(open_region(NOWHERE));
-        CHECK_EQ(n_files(), 1);
-        CHECK_EQ(truncate(last_file, 100), 0);
+        CHECK(table_path(path) != 0);
+        CHECK_EQ(truncate(path, 100), 0);
         CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 0);
 }
 

@@ -149,11 +149,13 @@ TEST_ON_BUS(anotherThreadStopsTheLoop)
 {
         test_bus_begin();
         static seen self = {0};
+        dn_watcher without_ready = {.post = note_post, .context = &self};
         pthread_t thread;
 
         for (int i = 0; i < 10; i++) {
-                dn_watch *watch = open_watch(NULL, &self);
+                dn_watch *watch;
 
+                CHECK_EQ(dn_watch_open(NULL, NULL, &without_ready, &watch), 0);
                 CHECK_EQ(pthread_create(&thread, NULL, run_loop, watch), 0);
                 if (i % 2)
                         WAIT_UNTIL((post_n(), self.n_calls > 0));

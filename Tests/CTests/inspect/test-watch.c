@@ -145,12 +145,6 @@ static int return_context(void *context)
         return *(int *)context;
 }
 
-static int return_from_post(const dn_post_record *record, void *context)
-{
-        (void)record;
-        return *(int *)context;
-}
-
 static int must_not_be_called(const dn_post_record *record, void *context)
 {
         (void)record;
@@ -169,27 +163,6 @@ TEST_ON_BUS(readyCallbackCanStop)
         result = -EAGAIN;
         CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
         CHECK_EQ(test_n_fds(), n_fds);
-}
-
-static void *watch_without_ready(void *has_ended)
-{
-        int result = ENDED;
-        dn_watcher watcher = {.post = return_from_post, .context = &result};
-
-        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), ENDED);
-        *(_Atomic bool *)has_ended = true;
-        return NULL;
-}
-
-TEST_ON_BUS(readyCallbackIsOptional)
-{
-        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        static _Atomic bool has_ended = false;
-        pthread_t thread;
-
-        CHECK_EQ(pthread_create(&thread, NULL, watch_without_ready, (void *)&has_ended), 0);
-        WAIT_UNTIL((test_peer_post(peer, "probe"), has_ended));
-        pthread_join(thread, NULL);
 }
 
 TEST_ON_BUS(busWithoutRoomForRulesIsAnError)

@@ -162,7 +162,7 @@ static test_child *end_by_kill(test_child *child)
 
 static void check_that_state_ends(test_child *(*end)(test_child *child))
 {
-        test_bus *bus = test_bus_begin();
+        test_bus_begin();
         char name[32];
 
         for (int i = 0; i < N_KINDS; i++) {
@@ -175,7 +175,6 @@ static void check_that_state_ends(test_child *(*end)(test_child *child))
                 CHECK_EQ(get_anew(name), 0);
                 test_child_kill(child);
         }
-        test_bus_stop(bus);
 }
 
 TEST(stateEndsWhenTheLastTokenIsCancelled)
@@ -225,13 +224,11 @@ TEST(observersOfOtherProcessesHoldTheState)
 
 TEST(settingDeliversNothing)
 {
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_begin();
         test_child *child = spawn_holder(0, "N");
         static reader seen = {0};
         int checked = add_check("N"), called = read_with(&seen, "N");
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         CHECK(is_changed(checked));
         CHECK(is_changed(called));
         for (uint64_t i = 1; i <= 100; i++) {

@@ -71,50 +71,30 @@ TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
         }
 }
 
-static void check_in_memory(const char *suffix)
+static const char *in_memory(const char *suffix)
 {
-        char expected[PATH_MAX];
-
-        snprintf(expected, sizeof(expected), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
-        CHECK_STREQ(path_for(KEY), expected);
-}
-
-/* Gives one of the names to another user. */
-static void take_name(const char *suffix)
-{
-        char path[PATH_MAX];
+        static char path[PATH_MAX];
 
         snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
-        CHECK_EQ(mkdir(path, 0700), 0);
-        if (chown(path, geteuid() + 1, getegid()) < 0)
-                SKIP("only root can be somebody else");
-}
-
-static void leave_name(const char *suffix)
-{
-        char path[PATH_MAX];
-
-        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d%s", (int)geteuid(), suffix);
-        CHECK_EQ(rmdir(path), 0);
+        return path;
 }
 
 TEST_NO_BUS(directoriesOfOthersAreSkipped)
 {
         test_bus_use_nothing();
-        take_name("");
-        check_in_memory(".1");
-        leave_name("");
-        check_in_memory("");
+        CHECK_EQ(mkdir(in_memory(""), 0700), 0);
+        if (chown(in_memory(""), geteuid() + 1, getegid()) < 0)
+                SKIP("only root can be somebody else");
+        CHECK_STREQ(path_for(KEY), in_memory(".1"));
+        CHECK_EQ(rmdir(in_memory("")), 0);
+        CHECK_STREQ(path_for(KEY), in_memory(""));
 }
 
 TEST_NO_BUS(linksOfOthersAreSkipped)
 {
-        char path[PATH_MAX];
-
         test_bus_use_nothing();
-        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d", (int)geteuid());
-        CHECK_EQ(symlink(test_directory(), path), 0);
-        check_in_memory(".1");
+        CHECK_EQ(symlink(test_directory(), in_memory("")), 0);
+        CHECK_STREQ(path_for(KEY), in_memory(".1"));
 }
 
 TEST_MAIN()

@@ -5,7 +5,6 @@
 #define N "jump"
 #define JUMP (UINT64_C(1) << 32)
 
-static test_bus *bus;
 static dn__region *region; /* opened as by another process */
 static tally other;
 static int fd, token, sharing; /* two tokens sharing a pipe */
@@ -13,19 +12,13 @@ static int fd, token, sharing; /* two tokens sharing a pipe */
 static void prepare(void)
 {
         dn_executor executor = dn_executor_inline();
+        test_bus *bus = test_bus_begin();
 
-        bus = test_bus_begin();
         CHECK_EQ(dn__fork_init(), 0);
         CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
         token = add_piped(N, &fd);
         sharing = add_sharing("sharing", fd);
         add_callback_on("other", &other, &executor);
-}
-
-static void end(void)
-{
-        dn__region_close(region);
-        test_bus_stop(bus);
 }
 
 /* Each apparent post since the last one is written to the pipe. */
@@ -68,7 +61,6 @@ TEST(jumpingCountDoesNotDelayOtherNames)
                 fence_service_thread();
         cancel(token);
         check_that_only_the_other_is_written();
-        end();
 }
 
 TEST(postsThatAreFoundTogetherLeaveRoomInThePipeForOtherNames)
@@ -80,7 +72,6 @@ TEST(postsThatAreFoundTogetherLeaveRoomInThePipeForOtherNames)
         post("sharing");
         while (read_token(fd) != sharing)
                 continue;
-        end();
 }
 
 TEST(jumpingCountIsNoMorePostsThanThereCanBe)
@@ -99,7 +90,6 @@ TEST(jumpingCountIsNoMorePostsThanThereCanBe)
         WAIT_UNTIL(seen.n_posts >= UINT32_MAX);
         fence_service_thread();
         CHECK_EQ(seen.n_posts, UINT32_MAX);
-        end();
 }
 
 /* It never decreases by itself. */
@@ -118,7 +108,6 @@ TEST(countThatWasLoweredDoesNotHidePosts)
         atomic_store(&slot->generation, 1);
         post("counted");
         WAIT_UNTIL(seen.n_posts > 5);
-        end();
 }
 
 TEST_MAIN()

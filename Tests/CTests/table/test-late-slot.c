@@ -8,7 +8,6 @@
 #include "tally.h"
 #include "test-bus.h"
 
-static test_bus *bus;
 static test_peer *peer;
 static dn__region *other; /* opened as by another process */
 static tally first = {0}, second = {0}, blocking = {.holds = true};
@@ -39,18 +38,12 @@ static void block_service_thread(void)
 
 static void prepare(void)
 {
-        bus = test_bus_begin();
+        test_bus *bus = test_bus_begin();
+
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
         CHECK_EQ(dn__fork_init(), 0);
         CHECK_EQ(dn__region_open(test_bus_address(bus), &other), 0);
-}
-
-static void end(void)
-{
-        dn__region_close(other);
-        test_peer_close(peer);
-        test_bus_stop(bus);
 }
 
 /* When the slot comes, it is not known who posted what: one extra post is allowed. */
@@ -72,7 +65,6 @@ TEST_ON_BUS(lateSlotLosesNoPost)
         post_elsewhere("late", 1, "return");
         WAIT_UNTIL_EQ(first.n_posts, n_posts + 1);
         WAIT_UNTIL(second.n_posts >= 1);
-        end();
 }
 
 /* Its rule, made when the table counted it, is still there, and does not cover what others post. */
@@ -92,7 +84,6 @@ TEST_ON_BUS(nameThatGetsNoSlotWhenItIsObservedAgainIsHeardOverTheBus)
         WAIT_UNTIL_EQ(first.n_posts, 1);
         other->table->owners[set] = 0;
         end_member(child);
-        end();
 }
 
 static int add_check(const char *name)
@@ -129,7 +120,6 @@ TEST_ON_BUS(lateSlotKeepsTheStateOfOthers)
         CHECK_EQ(get_member_state(early), 7);
         CHECK_EQ(ask(child, "get"), 7);
         end_member(child);
-        end();
 }
 
 TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
@@ -145,7 +135,6 @@ TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
         CHECK_EQ(ask(child, "set 7"), 0);
         CHECK_EQ(get_member_state(early), 7);
         end_member(child);
-        end();
 }
 
 TEST_MAIN()

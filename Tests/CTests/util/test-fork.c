@@ -48,7 +48,6 @@ TEST_ON_BUS(childDoesNotKeepAConnectionToTheSecondAddress)
         CHECK_EQ(test_wait_for(pid), 0);
         CHECK_EQ(n_bus_sockets(), 1);
         dn_center_unref(center);
-        test_bus_stop(bus);
 }
 
 /* No fork handlers and no other code of the library run in this child. */
@@ -70,7 +69,6 @@ TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
         CHECK_EQ(n_bus_sockets(), 1);
         post_elsewhere("N", 1, "return");
         WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-        test_bus_stop(bus);
 }
 
 TEST_NO_BUS(aForkedChildHasAListOfItsOwn)

@@ -19,9 +19,6 @@ pid_t test_child_pid(const test_child *child);
 /* Returns the next line of its standard output without the newline, NULL at the end; borrowed until
  * the next call. Fails the case if none arrives in time. */
 const char *test_child_read_line(test_child *child);
-/* Reads the available lines, without waiting, until one contains the text; returns whether one
- * did. */
-bool test_child_has_line(test_child *child, const char *text);
 void test_child_write_line(test_child *child, const char *line);
 /* Writes a line, then reads the answer. */
 const char *test_child_ask(test_child *child, const char *line);
