@@ -200,11 +200,9 @@ bool dn__dbus_is_connected(dn__dbus *dbus)
 int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
 {
         dn__dbus *dbus = calloc(1, sizeof(*dbus));
-        dn__address address = options->address;
         char *outbox = malloc(DN__OUTBOX_BYTES);
 
         if (!dbus || !outbox) {
-                dn__address_deinit(&address);
                 free(outbox);
                 free(dbus);
                 return -ENOMEM;
@@ -214,7 +212,7 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
                 .context = options->context,
                 .source.ops = &dn__dbus_source_ops,
                 .loop = options->loop,
-                .address = address,
+                .address = *options->address,
                 .wire = options->wire,
                 .outbox.bytes = outbox,
                 .connection.wire = options->wire,
@@ -223,6 +221,7 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
                 .missed_us = DN__NEVER,
                 .close_us = DN__NEVER,
         };
+        *options->address = (dn__address){ 0 };
         dn__lock_init(&dbus->lock);
         dn__condition_init(&dbus->changed);
         dn__rules_init(&dbus->rules, &dbus->connection);

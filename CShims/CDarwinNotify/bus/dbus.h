@@ -18,7 +18,7 @@ typedef struct dn__wire dn__wire;
 
 /* Options of the carrier of a center. */
 typedef struct dn__dbus_options {
-        dn__address address;  /* consumed */
+        dn__address *address; /* borrowed; what it points to is consumed on success */
         const dn__wire *wire; /* the center's signals */
         dn__loop *loop;       /* borrowed; polls */
         const dn__sink *sink;
@@ -28,8 +28,8 @@ typedef struct dn__dbus_options {
 extern const dn__wire dn__wire_darwin;
 extern const dn__wire dn__wire_distributed;
 
-/* Makes the carrier, a source of its loop. It does not connect until started. Consumes the address,
- * also on failure. Returns 0 or -ENOMEM. */
+/* Makes the carrier, a source of its loop. It does not connect until started. Returns 0 or
+ * -ENOMEM. */
 int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus);
 
 /* Sets the guest of the connection, borrowed. Before the carrier is started. */

@@ -67,15 +67,15 @@ void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argume
 void dn__calls_retain(dn__calls *calls)
 {
         atomic_fetch_add(&calls->n_users, 1);
-        calls->keeper.retain(calls->keeper.context);
+        dn__center_retain(calls->center);
 }
 
 void dn__calls_release(dn__calls *calls)
 {
-        dn__keeper keeper = calls->keeper;
+        dn_center *center = calls->center;
 
         if (!dn__calls_are_current(calls))
                 return;
         atomic_fetch_sub(&calls->n_users, 1);
-        keeper.release(keeper.context);
+        dn__center_release(center);
 }

@@ -8,10 +8,9 @@
 
 #include "bus/guest.h"
 #include "bus/state.h"
-#include "calls/keeper.h"
 #include "calls/names.h"
 #include "darwinnotify/service.h"
-#include "delivery/executor.h"
+#include "delivery/hub.h"
 #include "util/list.h"
 #include "util/map.h"
 
@@ -32,7 +31,7 @@ struct dn__calls {
         dn__guest guest;
         dn__dbus *dbus; /* its lock guards the fields below, which the compiler cannot express */
         dn__loop *loop;       /* constant, as the next two */
-        dn__keeper keeper;
+        dn_center *center;
         uint64_t fork_id;
 
         dn__link jobs;

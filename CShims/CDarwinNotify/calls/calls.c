@@ -99,25 +99,25 @@ static const dn__guest_ops guest_ops = {
 
 /* --- For the center ------------------------------------------------------------------------- */
 
-int dn__calls_new(dn__dbus *dbus, dn__loop *loop, const dn__keeper *keeper, dn__calls **ret_calls)
+int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
 {
         dn__calls *calls = calloc(1, sizeof(*calls));
 
         if (!calls)
                 return -ENOMEM;
         calls->guest.ops = &guest_ops;
-        calls->dbus = dbus;
-        calls->loop = loop;
-        calls->keeper = *keeper;
+        calls->dbus = hub->bus;
+        calls->loop = hub->loop;
+        calls->center = hub->center;
         calls->fork_id = dn__fork_id();
-        dn__lock_acquire(&dbus->lock);
+        dn__lock_acquire(&calls->dbus->lock);
         calls->until_us = DN__NEVER;
         dn__list_init(&calls->jobs);
         dn__list_init(&calls->calls);
         dn__list_init(&calls->services);
         dn__list_init(&calls->idle_callers);
-        dn__lock_release(&dbus->lock);
-        dn__dbus_set_guest(dbus, &calls->guest);
+        dn__lock_release(&calls->dbus->lock);
+        dn__dbus_set_guest(hub->bus, &calls->guest);
         *ret_calls = calls;
         return 0;
 }

@@ -4,14 +4,14 @@
 #include <stdbool.h>
 
 #include "bus/dbus.h"
-#include "calls/keeper.h"
 #include "darwinnotify/service.h"
+#include "delivery/hub.h"
 
 typedef struct dn__calls dn__calls;
 
-/* Makes the guest of a carrier, which is borrowed, as is the loop that drives it. Returns 0 or
+/* Makes the guest of a hub's connection, which calls and services keep open. Returns 0 or
  * -ENOMEM. */
-int dn__calls_new(dn__dbus *dbus, dn__loop *loop, const dn__keeper *keeper, dn__calls **ret_calls);
+int dn__calls_new(dn__hub *hub, dn__calls **ret_calls);
 
 /* Call when the carrier has been freed and nothing is in progress. NULL is allowed. */
 void dn__calls_free(dn__calls *calls);

@@ -51,7 +51,7 @@ static void report_address(const dn__address *address)
                               address->scope);
 }
 
-int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address address))
+int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *address))
 {
         dn__loop_options options = {
                 .thread_name = "dn-service",
@@ -59,7 +59,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
                 .closed = loop_closed,
                 .context = hub,
         };
-        dn__address address = { 0 };
+        dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
         int r;
 
         r = dn__address_resolve(hub->center->bus, &address);
@@ -68,11 +68,9 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address add
         report_address(&address);
         hub->lacks_bus = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
-        if (r < 0) {
-                dn__address_deinit(&address);
+        if (r < 0)
                 return r;
-        }
-        r = add_carriers(hub, address);
+        r = add_carriers(hub, &address);
         if (r < 0) {
                 dn__hub_ref(hub); /* released by `closed` */
                 hub->loop = dn__loop_close(hub->loop);

@@ -68,13 +68,6 @@ int dn_center_is_on_bus(dn_center *center)
         return r == 0 ? dn__dbus_is_connected(hub->bus) : r;
 }
 
-/* --- The executor of CF-shaped observers ----------------------------------------------------- */
-
-static int get_hub_with_executors(dn_center *center, dn__hub **ret_hub)
-{
-        return center && center->ops->has_executors ? dn__hub_get(center, ret_hub) : -EINVAL;
-}
-
 int dn_center_set_executor(dn_center *center, const dn_executor *executor)
 {
         DN__CALL();
@@ -82,8 +75,8 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
-        r = get_hub_with_executors(center, &hub);
-        if (r == 0)
+        r = center && center->ops->has_executors ? dn__hub_get(center, &hub) : -EINVAL;
+        if (r == 0 && executor)
                 r = dn__hub_make_executor(hub, executor, &made);
         if (r < 0)
                 return r;
@@ -92,25 +85,6 @@ int dn_center_set_executor(dn_center *center, const dn_executor *executor)
         hub->executor = made;
         dn__hub_unlock(hub);
         (void)dn__executor_unref(before);
-        return 0;
-}
-
-int dn_center_get_executor(dn_center *center, dn_executor *ret_executor)
-{
-        DN__CALL();
-        dn__executor *executor;
-        dn__hub *hub DN__UNREFS_HUB = NULL;
-        int r;
-
-        r = get_hub_with_executors(center, &hub);
-        if (r < 0)
-                return r;
-        dn__hub_lock(hub);
-        executor = dn__executor_ref(hub->executor);
-        dn__hub_unlock(hub);
-        *ret_executor = executor ? dn__executor_get_value(executor)
-                                 : dn_executor_delivery_thread();
-        (void)dn__executor_unref(executor);
         return 0;
 }
 

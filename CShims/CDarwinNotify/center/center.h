@@ -19,9 +19,9 @@ int dn__center_post(dn_center *center, dn__post *post);
 
 /* --- Centers that use a bus (bus.c) ---------------------------------------------------------- */
 
-/* Gives a hub its loop and its carriers. `add_carriers` makes these, consumes the address, also on
- * failure. Returns 0 or a negative errno. */
-int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address address));
+/* Gives a hub its loop and its carriers, which `add_carriers` makes. Returns 0 or a negative
+ * errno. */
+int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *address));
 
 /* Closes the carriers and the hub: the `close` of the center. */
 void dn__bus_close(dn__hub *hub);

@@ -19,17 +19,11 @@
 /* Maximum time at exit for running handlers, and then for the bus. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
-static int flush(dn__hub *hub, void *deadline_us)
-{
-        return dn__dbus_flush(hub->bus, *(uint64_t *)deadline_us);
-}
-
 /* Posts are also lost if there was no bus to connect to. */
-static int take_loss(dn__hub *hub, void *context)
+static int take_loss(dn__hub *hub)
 {
         int r = dn__dbus_take_loss(hub->bus);
 
-        (void)context;
         return atomic_exchange(&hub->has_lost, false) && r == 0 ? -ENOTCONN : r;
 }
 
@@ -38,31 +32,32 @@ int dn_flush(uint64_t timeout_us)
 {
         DN__CALL();
         uint64_t deadline_us = dn__clock_after_us(timeout_us);
-        int r = dn__hubs_each(flush, &deadline_us);
+        dn__hub *hub;
+        int r, result = 0;
 
-        return r < 0 ? r : dn__hubs_each(take_loss, NULL);
-}
-
-static int end_deliveries(dn__hub *hub, void *deadline_us)
-{
-        dn__delivery_end(hub, *(uint64_t *)deadline_us);
-        return 0;
-}
-
-static int end_hub(dn__hub *hub, void *context)
-{
-        (void)context;
-        dn__dbus_remain_known(hub->bus);
-        return 0;
+        DN__HUBS_EACH(hub) {
+                r = dn__dbus_flush(hub->bus, deadline_us);
+                result = r < 0 ? r : result;
+        }
+        if (result < 0)
+                return result;
+        DN__HUBS_EACH(hub) {
+                r = take_loss(hub);
+                result = r < 0 ? r : result;
+        }
+        return result;
 }
 
 static void at_exit(void)
 {
         uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
+        dn__hub *hub;
 
-        (void)dn__hubs_each(end_deliveries, &deadline_us);
+        DN__HUBS_EACH(hub)
+                dn__delivery_end(hub, deadline_us);
         (void)dn_flush(EXIT_TIMEOUT_US);
-        (void)dn__hubs_each(end_hub, NULL);
+        DN__HUBS_EACH(hub)
+                dn__dbus_remain_known(hub->bus);
 }
 
 static void register_at_exit(void)
@@ -104,63 +99,51 @@ static bool cancel_one(dn__hub *hub)
         return observer != NULL;
 }
 
-static int cancel_all(dn__hub *hub, void *context)
-{
-        (void)context;
-        while (cancel_one(hub))
-                continue;
-        dn__calls_cancel(hub->calls);
-        return 0;
-}
-
 void dn__centers_cancel_observers(void)
 {
-        (void)dn__hubs_each(cancel_all, NULL);
+        dn__hub *hub;
+
+        DN__HUBS_EACH(hub) {
+                while (cancel_one(hub))
+                        continue;
+                dn__calls_cancel(hub->calls);
+        }
 }
 
-static int check_idle(dn__hub *hub, void *context)
+static bool is_idle(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
-        (void)context;
-        return hub->n_observers == 0 && hub->n_runs == 0 && dn__calls_are_idle(hub->calls)
-                       ? 0
-                       : -EBUSY;
+        return hub->n_observers == 0 && hub->n_runs == 0 && dn__calls_are_idle(hub->calls);
 }
 
 bool dn__centers_are_idle(void)
 {
-        return dn__hubs_each(check_idle, NULL) == 0;
+        bool are_idle = true;
+        dn__hub *hub;
+
+        DN__HUBS_EACH(hub)
+                are_idle = is_idle(hub) && are_idle;
+        return are_idle;
 }
 
 /* --- Hubs ----------------------------------------------------------------------------------- */
 
-/* The input and output of close_hub(). */
-typedef struct closing {
-        uint64_t deadline_us;
-        dn__link *hubs; /* those closed */
-} closing;
-
-static int close_hub(dn__hub *hub, void *context)
-{
-        closing *closing = context;
-        dn_center *center = hub->center;
-
-        (void)dn__dbus_flush(hub->bus, closing->deadline_us);
-        dn__dbus_remain_known(hub->bus);
-        dn__hub_ref(hub); /* until dn__centers_free() */
-        dn__hub_detach(hub);
-        dn__list_append(closing->hubs, &hub->link);
-        center->ops->close(hub);
-        return 0;
-}
-
 void dn__centers_close(uint64_t deadline_us, dn__link *ret_hubs)
 {
-        closing closing = { .deadline_us = deadline_us, .hubs = ret_hubs };
+        dn__hub *hub;
 
         dn__list_init(ret_hubs);
-        (void)dn__hubs_each(close_hub, &closing);
+        DN__HUBS_EACH(hub) {
+                const dn__center_ops *ops = hub->center->ops;
+
+                (void)dn__dbus_flush(hub->bus, deadline_us);
+                dn__dbus_remain_known(hub->bus);
+                dn__hub_ref(hub); /* until dn__centers_free() */
+                dn__hub_detach(hub);
+                dn__list_append(ret_hubs, &hub->link);
+                ops->close(hub);
+        }
         dn__delivery_thread_close();
 }
 

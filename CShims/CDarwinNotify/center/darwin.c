@@ -87,42 +87,21 @@ static const dn__sink sink = {
 
 /* --- Opening -------------------------------------------------------------------------------- */
 
-static void keep_center(void *center)
-{
-        dn__center_retain(center);
-}
-
-static void let_center_go(void *center)
-{
-        dn__center_release(center);
-}
-
-static int add_calls(dn__hub *hub)
-{
-        const dn__keeper keeper = { keep_center, let_center_go, hub->center };
-
-        return dn__calls_new(hub->bus, hub->loop, &keeper, &hub->calls);
-}
-
-static int add_carriers(dn__hub *hub, dn__address address)
+static int add_carriers(dn__hub *hub, dn__address *address)
 {
         dn__dbus_options options = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
         r = dn__direct_new(&sink, hub, &hub->direct);
         if (r == 0)
-                r = dn__table_begin(hub, address.scope);
-        if (r < 0) {
-                dn__address_deinit(&address);
+                r = dn__table_begin(hub, address->scope);
+        if (r < 0)
                 return r;
-        }
         hub->inline_loop = dn__direct_get_loop(hub->direct);
-        if (!address.address) {
-                dn__address_deinit(&address);
+        if (!address->address)
                 return 0;
-        }
         r = dn__dbus_new(&options, &hub->bus);
-        return r < 0 ? r : add_calls(hub);
+        return r < 0 ? r : dn__calls_new(hub, &hub->calls);
 }
 
 static int open_darwin(dn__hub *hub)
@@ -230,7 +209,6 @@ static int post_darwin(dn__hub *hub, dn__post *post)
 static const dn__center_ops darwin_ops = {
         .reach = DN__REACH_BEYOND,
         .has_executors = true,
-        .has_prefixes = true,
         .open = open_darwin,
         .close = dn__bus_close,
         .post = post_darwin,

@@ -57,7 +57,7 @@ static const dn__sink distributed_sink = {
         .closed = dn__bus_carrier_closed,
 };
 
-static int add_distributed_carrier(dn__hub *hub, dn__address address)
+static int add_distributed_carrier(dn__hub *hub, dn__address *address)
 {
         dn__dbus_options options = {
                 .address = address,
@@ -98,7 +98,6 @@ static const dn__center_ops distributed_ops = {
         .reach = DN__REACH_BEYOND,
         .objects = DN_OBJECTS_TEXTS,
         .has_executors = true,
-        .has_prefixes = true,
         .is_queued = true,
         .open = open_distributed,
         .close = dn__bus_close,
@@ -126,13 +125,9 @@ int dn_center_set_suspended(dn_center *center, bool is_suspended)
         int r;
 
         r = center && center->ops->is_queued ? dn__hub_get(center, &hub) : -EINVAL;
-        if (r < 0)
-                return r;
-        if (is_suspended)
-                dn__payloads_suspend(hub);
-        else
-                dn__payloads_resume(hub);
-        return 0;
+        if (r == 0)
+                dn__payloads_set_suspended(hub, is_suspended);
+        return r;
 }
 
 bool dn_center_is_suspended(dn_center *center)

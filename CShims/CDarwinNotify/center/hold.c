@@ -13,35 +13,28 @@
 #include "direct/direct.h"
 #include "util/debug.h"
 
-/* How often to take a slot again when the hub has moved to another table meanwhile. */
-#define N_ATTEMPTS 4
-
-/* Returns whether the topic has got one. */
+/* If the hub moves meanwhile, it takes the slots of all topics that are held. Returns whether the
+ * topic has one. */
 static bool take_slot(dn__topic *topic)
 {
-        uint64_t deadline_us = dn__clock_after_us(DN__SLOT_TIMEOUT_US);
         const dn__name *name = &topic->name;
         dn__hub *hub = topic->hub;
-        bool has_moved = true;
-        dn__shm_slot *slot = NULL;
+        dn__region *region = hub->region;
+        dn__shm_slot *slot;
+        bool has_slot;
 
-        for (int i = 0; has_moved && i < N_ATTEMPTS; i++) {
-                dn__region *region = hub->region;
-
-                if (!dn__region_has_entry(region))
-                        return false;
-                slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
-                                           deadline_us);
-                dn__hub_lock(hub);
-                has_moved = hub->region != region;
-                if (slot && !has_moved && slot != topic->slot)
-                        dn__table_adopt(topic, slot);
-                dn__hub_unlock_and_run(hub);
-        }
-        if (slot && !has_moved)
-                return true;
-        dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
-        return false;
+        if (!dn__region_has_entry(region))
+                return false;
+        slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
+                                   dn__clock_after_us(DN__SLOT_TIMEOUT_US));
+        dn__hub_lock(hub);
+        if (slot && hub->region == region && slot != topic->slot)
+                dn__table_adopt(topic, slot);
+        has_slot = topic->slot != NULL;
+        dn__hub_unlock_and_run(hub);
+        if (!has_slot)
+                dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
+        return has_slot;
 }
 
 static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)

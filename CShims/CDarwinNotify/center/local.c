@@ -87,17 +87,9 @@ static int post_local(dn__hub *hub, dn__post *post)
         return 0;
 }
 
-/* The local center needs neither a table nor carriers. */
-static int open_local(dn__hub *hub)
-{
-        (void)hub;
-        return 0;
-}
-
 static const dn__center_ops local_ops = {
         .reach = DN__REACH_PROCESS,
         .objects = DN_OBJECTS_POINTERS,
-        .open = open_local,
         .close = dn__hub_unref,
         .post = post_local,
 };

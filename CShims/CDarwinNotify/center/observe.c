@@ -9,17 +9,12 @@
 #include "delivery/prefix.h"
 #include "util/call.h"
 
-/* Finds or creates the queue for a new observer; one that replaces `old` on another executor gets a
- * queue of its own. The caller gets a reference. */
-static int get_queue(dn__topic *topic, dn__executor *executor, const dn_observer *old,
-                     dn__post_queue **ret_queue) DN__HUB_LOCKED
+/* Finds or creates the queue for a new observer. The caller gets a reference. */
+static int get_queue(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
+        DN__HUB_LOCKED
 {
-        dn__post_queue *queue = NULL;
+        dn__post_queue *queue = dn__post_queue_find(topic, executor);
 
-        if (!old)
-                queue = dn__post_queue_find(topic, executor);
-        else if (dn__executor_is_same(old->queue->executor, executor))
-                queue = old->queue;
         if (!queue)
                 return dn__post_queue_new(topic, executor, ret_queue);
         dn__post_queue_ref(queue);
@@ -33,16 +28,16 @@ static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOC
 {
         const dn__topic *topic = observer->queue->topic;
 
-        if (topic->policy->has_payloads && old->queue->n_items > 0)
+        if (topic->has_payloads && old->queue->n_items > 0)
                 observer->n_losses--;
-        else if (!topic->policy->has_payloads && observer->seen < topic->sequence)
+        else if (!topic->has_payloads && observer->seen < topic->sequence)
                 dn__post_queue_count(observer->queue, topic->sequence - 1, 1);
 }
 
 /* How much of a topic a new observer does not receive. */
 static uint64_t begin_at(const dn__topic *topic) DN__HUB_LOCKED
 {
-        return topic->policy->has_payloads ? topic->hub->n_arrivals : topic->sequence;
+        return topic->has_payloads ? topic->hub->n_arrivals : topic->sequence;
 }
 
 /* Links an observer into the queue of its executor: in place of `old` if that is in the same queue,
@@ -56,7 +51,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
 
         if (old && old->is_cancelled)
                 return -EINVAL;
-        r = get_queue(topic, executor, old, &queue);
+        r = get_queue(topic, executor, &queue);
         if (r < 0)
                 return r;
         is_in_place = old && old->queue == queue;
@@ -122,7 +117,7 @@ static int read_name(const dn__center_ops *ops, const dn_filter *filter, dn__nam
         if (filter->name)
                 return filter->prefix ? -EINVAL
                                       : dn__name_init(ret_name, filter->name, ops->reach);
-        if (ops->has_prefixes)
+        if (ops->has_executors)
                 return dn__name_init_prefix(ret_name, filter->prefix, ops->reach);
         *ret_name = dn__name_any;
         return filter->prefix ? -EINVAL : 0;
@@ -184,16 +179,6 @@ int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler h
         dn_filter filter = { .prefix = prefix };
 
         return observe_filtered(center, prefix ? &filter : NULL, handler, executor, ret_observer);
-}
-
-int dn_center_observe_object(dn_center *center, const char *name, const void *object,
-                             dn_handler handler, dn_observer **ret_observer)
-{
-        DN__CALL();
-        dn_filter filter = { .name = name, .object = object };
-        bool has_objects = center && center->ops->objects != DN_OBJECTS_NONE;
-
-        return observe_filtered(center, has_objects ? &filter : NULL, handler, NULL, ret_observer);
 }
 
 /* --- Replacing, suspending and cancelling --------------------------------------------------- */

@@ -156,19 +156,8 @@ static int observe(dn_center *center, const char *name, registration *registrati
                 .behavior = registration->behavior,
         };
         dn_handler handler = { invoke, registration, destroy };
-        dn_executor executor;
-        int r = dn_center_get_executor(center, &executor);
 
-        if (r == -EINVAL) /* its posters call the observers */
-                return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
-        if (r < 0) {
-                destroy(registration);
-                return r;
-        }
-        r = dn_center_observe_filtered(center, &filter, handler, &executor, ret_handle);
-        if (executor.release)
-                executor.release(executor.context);
-        return r;
+        return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
 }
 
 /* Makes an observer's handle available for removal; if already removed, cancels it here. */

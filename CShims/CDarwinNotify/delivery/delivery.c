@@ -233,45 +233,29 @@ static void refuse_run(dn__post_queue *queue)
         dn__post_queue_unref(queue);
 }
 
-/* Queues of which one turn asks for runs: more than a post usually reaches. */
-#define N_READY 8
-
-typedef struct ready_queue {
-        dn__post_queue *queue; /* kept by the runs */
-        uint32_t n_runs;
-} ready_queue;
-
-static size_t take_ready(dn__hub *hub, ready_queue ret_ready[N_READY]) DN__HUB_LOCKED
+/* Asks for the runs of the first queue that has got posts. Returns whether others are left. */
+static bool unlock_and_run_one(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
 {
-        size_t n = 0;
+        dn__post_queue *queue = NULL;
+        uint32_t n_runs = 0;
+        bool has_more;
 
-        while (n < N_READY && !dn__list_is_empty(&hub->ready)) {
-                dn__post_queue *queue = DN__CONTAINER(hub->ready.next, dn__post_queue, ready_link);
-
+        if (!dn__list_is_empty(&hub->ready)) {
+                queue = DN__CONTAINER(hub->ready.next, dn__post_queue, ready_link);
                 dn__list_remove(&queue->ready_link);
-                ret_ready[n++] = (ready_queue){ queue, queue->n_ready };
+                n_runs = queue->n_ready;
                 queue->n_ready = 0;
         }
-        return n;
-}
-
-/* Returns whether others may be left. */
-static bool unlock_and_run_some(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
-{
-        ready_queue ready[N_READY];
-        size_t n = take_ready(hub, ready);
-
+        has_more = !dn__list_is_empty(&hub->ready);
         dn__hub_unlock(hub);
-        for (size_t i = 0; i < n; i++)
-                for (uint32_t j = 0; j < ready[i].n_runs; j++)
-                        if (dn__executor_enqueue(ready[i].queue->executor, run_queue,
-                                                 ready[i].queue) < 0)
-                                refuse_run(ready[i].queue);
-        return n == N_READY;
+        while (n_runs-- > 0) /* each keeps the queue */
+                if (dn__executor_enqueue(queue->executor, run_queue, queue) < 0)
+                        refuse_run(queue);
+        return has_more;
 }
 
 void dn__hub_unlock_and_run(dn__hub *hub)
 {
-        while (unlock_and_run_some(hub))
+        while (unlock_and_run_one(hub))
                 dn__hub_lock(hub);
 }

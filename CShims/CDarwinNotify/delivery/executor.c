@@ -169,10 +169,3 @@ int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument
 {
         return executor->enqueue(executor->context, work, argument);
 }
-
-dn_executor dn__executor_get_value(const dn__executor *executor)
-{
-        if (executor->value.retain)
-                executor->value.retain(executor->value.context);
-        return executor->value;
-}

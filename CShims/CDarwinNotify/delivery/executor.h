@@ -19,9 +19,6 @@ dn__executor *dn__executor_ref(dn__executor *executor);
 /* The last reference releases the host's value. NULL is allowed. Returns NULL. */
 dn__executor *dn__executor_unref(dn__executor *executor);
 
-/* Returns the host's value, retained for the caller. */
-dn_executor dn__executor_get_value(const dn__executor *executor);
-
 /* Returns whether both enqueue to the same queue. NULL is only the same as NULL. */
 bool dn__executor_is_same(const dn__executor *a, const dn__executor *b);
 

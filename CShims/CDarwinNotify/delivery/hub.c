@@ -36,22 +36,15 @@ static dn__hub *next_hub(uint64_t id)
         return NULL;
 }
 
-int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context)
+dn__hub *dn__hubs_next(dn__hubs_walk *walk)
 {
-        dn__hub *hub;
-        uint64_t id = 0;
-        int r, result = 0;
+        dn__hub *hub = next_hub(walk->last_id);
 
-        while ((hub = next_hub(id))) {
-                dn_center *center = hub->center; /* the call may detach the hub */
-
-                id = hub->id;
-                r = call(hub, context);
-                if (r < 0)
-                        result = r;
-                dn__center_release(center);
-        }
-        return result;
+        if (walk->center)
+                dn__center_release(walk->center);
+        if (hub)
+                *walk = (dn__hubs_walk){ hub->id, hub->center };
+        return hub;
 }
 
 static void enlist(dn__hub *hub)
@@ -109,7 +102,7 @@ static dn__per_process *make_hub(void *context)
         dn__list_init(&hub->prefixes);
         dn__list_init(&hub->kept);
         dn__hub_unlock(hub);
-        making->r = center->ops->open(hub);
+        making->r = center->ops->open ? center->ops->open(hub) : 0;
         if (making->r == 0)
                 return &hub->process;
         hub->center = NULL;
@@ -201,15 +194,24 @@ int dn__hub_use_executor(dn__hub *hub, const dn_executor *value)
         return dn__direct_use_own_thread(hub->direct);
 }
 
+static dn__executor *get_own_executor(dn__hub *hub)
+{
+        DN__HUB_HOLD(hub);
+
+        return dn__executor_ref(hub->executor);
+}
+
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor)
 {
         int r = dn__hub_use_executor(hub, value);
 
         if (r < 0)
                 return r;
+        *ret_executor = value ? NULL : get_own_executor(hub);
+        if (*ret_executor)
+                return 0;
         if (hub->center->ops->has_executors)
                 return dn__executor_new(value, hub->inline_loop, ret_executor);
-        *ret_executor = NULL;
         return value ? -EINVAL : 0;
 }
 

@@ -31,11 +31,10 @@ typedef struct dn__hub dn__hub;
 typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
         dn_objects objects; /* unless they are ignored, observers may omit the name */
-        bool has_executors; /* they call observers; else the poster does */
-        bool has_prefixes;  /* observers may select all names with a prefix */
+        bool has_executors; /* they call observers, also of a prefix; else the poster does */
         bool is_queued;     /* posts are delivered separately and may be held back */
 
-        /* Sets up a new hub. Returns 0 or a negative errno. */
+        /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
         /* Destroys an unused hub and releases the reference it was made with. */
         void (*close)(dn__hub *hub);
@@ -107,7 +106,7 @@ struct dn__hub {
         size_t n_kept DN__HUB_GUARDED;
         size_t n_kept_bytes DN__HUB_GUARDED;
         uint64_t last_observer_id DN__HUB_GUARDED;
-        dn__executor *executor DN__HUB_GUARDED; /* of CF-shaped observers; NULL: the default */
+        dn__executor *executor DN__HUB_GUARDED; /* of observers that name none; NULL: default */
 };
 
 static inline void dn__hub_lock(dn__hub *hub) DN__ACQUIRES(&dn__hub_guard)
@@ -163,9 +162,9 @@ static inline void dn__hub_unref_at(dn__hub *const *hub)
         dn__hub_unref(*hub);
 }
 
-/* Wraps an observer's executor value; NULL is the default. Returns 0 and an executor, or NULL if
- * the center has none; -EINVAL if the center has none but a value was given, or the value cannot
- * enqueue; or -ENOMEM. */
+/* Wraps an observer's executor value; NULL is that of the center. Returns 0 and an executor, or
+ * NULL if the center has none; -EINVAL if the center has none but a value was given, or the value
+ * cannot enqueue; or -ENOMEM. */
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor);
 
 /* Prepares for observers on an executor value: those on other threads than the delivery thread
@@ -183,9 +182,17 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 
-/* Calls a function for each hub of this process, with a hold on its center. Returns the last error
- * of a call, or 0. */
-int dn__hubs_each(int (*call)(dn__hub *hub, void *context), void *context);
+/* DN__HUBS_EACH(hub) ... visits each hub of this process, which may be detached meanwhile. Do not
+ * leave the loop early: its walk has a hold on the hub's center. */
+#define DN__HUBS_EACH(hub)                                                                         \
+        for (dn__hubs_walk walk = { 0 }; ((hub) = dn__hubs_next(&walk));)
+
+typedef struct dn__hubs_walk {
+        uint64_t last_id;
+        dn_center *center; /* of the hub that is visited */
+} dn__hubs_walk;
+
+dn__hub *dn__hubs_next(dn__hubs_walk *walk);
 
 /* Takes a hub away from its center, which makes another one when it is used again, and out of the
  * list of hubs. The caller closes it. While no call is running. */

@@ -24,7 +24,7 @@ static void each_of_hub(dn__hub *hub, dn__payload *payload, each_queue call, voi
         const dn__name *name = &payload->post.name;
         const dn__topic *own = dn__topic_find(hub, name);
 
-        if (own && own->policy->has_payloads)
+        if (own && own->has_payloads)
                 each_of_topic(own, payload, call, context);
         DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
                 if (dn__name_begins(name, &topic->name) &&
@@ -137,8 +137,8 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
         dn__list_append(&hub->kept, &dn__payload_ref(payload)->link);
         hub->n_kept++;
         hub->n_kept_bytes += payload->n_bytes;
-        while (hub->n_kept > dn__queue_keeps.max_items ||
-               (hub->n_kept_bytes > dn__queue_keeps.max_bytes && hub->n_kept > 1))
+        while (hub->n_kept > DN__QUEUE_MAX_KEPT ||
+               (hub->n_kept_bytes > DN__QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1))
                 drop_kept(hub);
 }
 
@@ -201,17 +201,16 @@ static bool resume_some(dn__hub *hub)
         return is_suspended;
 }
 
-void dn__payloads_suspend(dn__hub *hub)
+void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended)
 {
-        DN__HUB_HOLD(hub);
-
+        if (!is_suspended) {
+                while (resume_some(hub))
+                        continue;
+                return;
+        }
+        dn__hub_lock(hub);
         hub->is_suspended = true;
-}
-
-void dn__payloads_resume(dn__hub *hub)
-{
-        while (resume_some(hub))
-                continue;
+        dn__hub_unlock(hub);
 }
 
 void dn__payloads_forget(dn__hub *hub)

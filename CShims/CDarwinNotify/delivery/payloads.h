@@ -10,8 +10,7 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 
 /* Suspends the observers of payloads, or resumes them and delivers the kept posts. */
-void dn__payloads_suspend(dn__hub *hub);
-void dn__payloads_resume(dn__hub *hub);
+void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended);
 
 /* Drops the kept posts of a hub that is closed. */
 void dn__payloads_forget(dn__hub *hub);

@@ -177,7 +177,7 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
 {
         const uint64_t last = before + n_posts;
 
-        while (before < last && queue->n_items < queue->topic->policy->max_items &&
+        while (before < last && queue->n_items < DN__QUEUE_MAX_COUNTED &&
                append(queue, (dn__queue_item){ .sequence = before + 1 }))
                 before++;
         if (before < last)
@@ -258,11 +258,10 @@ void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload)
 /* One payload is kept, however large. */
 static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
 {
-        const dn__queue_policy *policy = queue->topic->policy;
         dn__queue_item oldest;
 
-        while ((queue->n_items >= policy->max_items ||
-                queue->n_bytes + n_bytes > policy->max_bytes) &&
+        while ((queue->n_items >= DN__QUEUE_MAX_KEPT ||
+                queue->n_bytes + n_bytes > DN__QUEUE_MAX_KEPT_BYTES) &&
                dn__post_queue_take(queue, &oldest)) {
                 dn__post_queue_miss(queue, oldest.payload);
                 dn__payload_unref(oldest.payload);

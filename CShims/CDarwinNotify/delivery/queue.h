@@ -12,6 +12,15 @@
 #include "util/list.h"
 #include "util/map.h"
 
+/* Posts without a payload: so many wait individually, further ones are merged into the last one.
+ * This is the queue length of a Mach port, at which Apple's notifyd starts to merge. */
+#define DN__QUEUE_MAX_COUNTED 16
+
+/* Posts with a payload: beyond either limit the oldest are dropped, and the next one that an
+ * observer receives reports how many. */
+#define DN__QUEUE_MAX_KEPT 65536
+#define DN__QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
+
 /* A post that observers receive separately, shared by all queues in which it waits. */
 typedef struct dn__payload {
         _Atomic unsigned n_refs;

@@ -14,9 +14,6 @@
  * reach the bus's limit because of them. */
 #define IDLE_MAX 256
 
-const dn__queue_policy dn__queue_counts = { false, DN__QUEUE_MAX_COUNTED, SIZE_MAX };
-const dn__queue_policy dn__queue_keeps = { true, DN__QUEUE_MAX_KEPT, DN__QUEUE_MAX_KEPT_BYTES };
-
 void dn__topic_ref(dn__topic *topic)
 {
         atomic_fetch_add_explicit(&topic->n_refs, 1, memory_order_relaxed);
@@ -49,9 +46,8 @@ static dn__topic *topic_new(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
         topic->name = dn__name_copy(name, topic->bytes);
         topic->hub = hub;
         topic->sequence = 1;
-        topic->policy = (hub->center->ops->is_queued || name->is_prefix) && !dn__name_is_bus(name)
-                                ? &dn__queue_keeps
-                                : &dn__queue_counts;
+        topic->has_payloads = (hub->center->ops->is_queued || name->is_prefix) &&
+                              !dn__name_is_bus(name);
         topic->entry = (dn__map_entry){ NULL, name->hash, topic->bytes, name->n_bytes };
         dn__list_init(&topic->queues);
         dn__hub_ref(hub);

@@ -66,31 +66,13 @@ static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot
 
 /* --- Topics --------------------------------------------------------------------------------- */
 
-/* What a topic does with posts that its observers have not yet received. */
-typedef struct dn__queue_policy {
-        bool has_payloads; /* every post is delivered separately; else they are only counted */
-        uint32_t max_items;
-        size_t max_bytes;
-} dn__queue_policy;
-
-/* Posts without a payload: so many wait individually, further ones are merged into the last one.
- * This is the queue length of a Mach port, at which Apple's notifyd starts to merge. */
-#define DN__QUEUE_MAX_COUNTED 16
-extern const dn__queue_policy dn__queue_counts;
-
-/* Posts with a payload: beyond either limit the oldest are dropped, and the next one that an
- * observer receives reports how many. */
-#define DN__QUEUE_MAX_KEPT 65536
-#define DN__QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
-extern const dn__queue_policy dn__queue_keeps;
-
 typedef struct dn__topic {
         _Atomic unsigned n_refs;
         dn__hub *hub;        /* constant, owned */
         dn__name name;       /* constant; its text is `bytes`; empty: all names of a center */
         dn__map_entry entry; /* in the hub, until the topic is retired */
 
-        const dn__queue_policy *policy; /* constant */
+        bool has_payloads; /* constant: each post is delivered by itself; else they are counted */
 
         size_t n_holds DN__HUB_GUARDED;       /* queues, calls about to add one, tokens */
         dn__link prefix_link DN__HUB_GUARDED; /* in the hub, if the name is a prefix */

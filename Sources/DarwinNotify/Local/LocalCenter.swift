@@ -23,14 +23,17 @@ package enum LocalCenter {
   /// - Throws: ``DarwinNotifyError/invalidArgument`` for an invalid name,
   ///   ``DarwinNotifyError/outOfMemory``.
   ///
-  /// The corresponding C function is `dn_center_observe_object`.
+  /// The corresponding C function is `dn_center_observe_filtered`.
   package static func observe(
     _ name: String?, object: UnsafeRawPointer?, _ handler: @escaping @Sendable (Event) -> Void
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
     try withOptionalCString(name) { (name) throws(DarwinNotifyError) in
       let handler = dn_handler { handler(Event($0)) }
-      try check(dn_center_observe_object(dn_center_local(), name, object, handler, &observer))
+      var filter = dn_filter()
+      filter.name = name
+      filter.object = object
+      try check(dn_center_observe_filtered(dn_center_local(), &filter, handler, nil, &observer))
     }
     return NotificationObservation(adoptingRegistered: observer)
   }

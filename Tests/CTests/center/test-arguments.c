@@ -95,26 +95,6 @@ TEST_NO_BUS(observeRefusesMissingArguments)
         check_refused(dn_center_local(), "N", tally_handler(&seen), &counted, -EINVAL);
 }
 
-TEST_NO_BUS(observeObjectRefusesOtherCenters)
-{
-        dn_observer *untouched = NULL;
-        static tally seen = {0};
-        dn_handler no_invoke = {.context = &seen, .destroy = tally_destroy};
-
-        CHECK_EQ(dn_center_observe_object(dn_center_darwin(), "N", NULL, tally_handler(&seen),
-                                          &untouched),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_object(NULL, "N", NULL, tally_handler(&seen), &untouched),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_object(dn_center_local(), "N", NULL, no_invoke, &untouched),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_object(dn_center_local(), "\xff", NULL, tally_handler(&seen),
-                                          &untouched),
-                 -EINVAL);
-        CHECK_EQ(seen.n_destroyed, 4);
-        CHECK(!untouched);
-}
-
 TEST_NO_BUS(addAndRemoveRefuseMissingArguments)
 {
         dn_center *local = dn_center_local();
@@ -196,24 +176,6 @@ TEST_NO_BUS(setExecutorDoesNotKeepARefusedExecutor)
         CHECK_EQ(n_executors_held, 0);
         CHECK_EQ(dn_center_set_executor(dn_center_local(), NULL), -EINVAL);
         CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
-}
-
-TEST_NO_BUS(getExecutorReturnsOneThatStandsForWhatWasSet)
-{
-        dn_executor found = {0};
-
-        CHECK_EQ(dn_center_get_executor(NULL, &found), -EINVAL);
-        CHECK_EQ(dn_center_get_executor(dn_center_local(), &found), -EINVAL);
-        CHECK(!found.enqueue);
-        CHECK_EQ(dn_center_get_executor(dn_center_darwin(), &found), 0);
-        CHECK(found.enqueue == dn_executor_delivery_thread().enqueue);
-        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), &counted), 0);
-        CHECK_EQ(dn_center_get_executor(dn_center_darwin(), &found), 0);
-        CHECK_EQ(found.enqueue(found.context, NULL, NULL), -ENOMEM);
-        CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
-        CHECK_EQ(n_executors_held, 1);
-        found.release(found.context);
-        CHECK_EQ(n_executors_held, 0);
 }
 
 TEST_NO_BUS(centersSayHowTheyCompareObjects)

@@ -144,9 +144,12 @@ TEST_NO_BUS(registrationOrderHoldsAcrossWildcards)
         for (int i = 0; i < 20; i++) {
                 numbers[i] = i;
                 dn_handler handler = {.invoke = note_order, .context = &numbers[i]};
-                const void *object = i % 4 < 2 ? NULL : &marker_x;
-                CHECK_EQ(dn_center_observe_object(dn_center_local(), i % 2 ? NULL : "N", object,
-                                                  handler, NULL),
+                dn_filter filter = {
+                        .name = i % 2 ? NULL : "N",
+                        .object = i % 4 < 2 ? NULL : &marker_x,
+                };
+                CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &filter, handler, NULL,
+                                                    NULL),
                          0);
         }
         post("N", &marker_x);

@@ -301,20 +301,24 @@ TEST(setExecutorMovesLaterObserversOnly)
         static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
         dn_center *center = dn_center_darwin();
         dn_executor executor = host_executor(&queue);
-        static tally before = {0}, moved = {0}, back = {0};
+        static tally before = {0}, moved = {0}, named = {0}, back = {0};
+        dn_observer *observer;
 
         CHECK_EQ(dn_center_add_observer(center, &before, tally_callback, "N", NULL, 0), 0);
         CHECK_EQ(dn_center_set_executor(center, &executor), 0);
         CHECK_EQ(dn_center_add_observer(center, &moved, tally_callback, "N", NULL, 0), 0);
+        observer = tally_observe(center, "N", &named);
         CHECK_EQ(dn_center_set_executor(center, NULL), 0);
         CHECK_EQ(dn_center_add_observer(center, &back, tally_callback, "N", NULL, 0), 0);
         post_ok(center, "N");
         WAIT_UNTIL_EQ(before.n_calls, 1);
         WAIT_UNTIL_EQ(back.n_calls, 1);
         WAIT_UNTIL(queue.n_waiting > 0);
-        CHECK_EQ(moved.n_calls, 0);
+        CHECK_EQ(moved.n_calls + named.n_calls, 0);
         host_run(&queue);
         CHECK_EQ(moved.n_calls, 1);
+        CHECK_EQ(named.n_calls, 1);
+        tally_drop(observer);
         CHECK_EQ(dn_center_remove_every_observer(center, &moved), 0);
         host_run(&queue);
         WAIT_UNTIL_EQ(queue.n_held, 0);

@@ -99,8 +99,8 @@ DN_EXPORT int dn_center_open(const char *bus, dn_center **ret_center);
 DN_EXPORT dn_center *dn_center_unref(dn_center *center);
 
 /**
- * Sets where the callbacks of later dn_center_add_observer() calls run. Existing observers keep
- * their executor.
+ * Sets where the callbacks of later observers and tokens run that name no executor, and those of
+ * dn_center_add_observer(). Existing ones keep their executor.
  *
  * @param executor  borrowed during the call, then retained; NULL stands for the delivery thread.
  *
@@ -110,17 +110,6 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
  * Apple:    none public; Windows has _CFNotificationCenterSetRunLoop().
  */
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
-
-/**
- * Returns the executor that dn_center_set_executor() has set, or the delivery thread, for other
- * observers.
- *
- * @param ret_executor  owned: call its `release`, if it has one, when it is no longer needed.
- *
- * Errors:   -EINVAL if `center` is NULL or the local center; -ENOMEM.
- * Threads:  any.
- */
-DN_EXPORT int dn_center_get_executor(dn_center *center, dn_executor *ret_executor);
 
 /** What the observers of a center may select by besides a name. */
 typedef enum dn_objects {

@@ -78,8 +78,8 @@ typedef struct dn_handler {
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
  * @param handler       `invoke` must be set; consumed, also on failure.
- * @param executor      borrowed during the call, then retained; NULL stands for the delivery
- *                      thread. Must be NULL for the local center.
+ * @param executor      borrowed during the call, then retained; NULL stands for that of the center,
+ *                      see dn_center_set_executor(). Must be NULL for the local center.
  * @param ret_observer  set on success, before the first invocation; the caller owns one reference.
  *                      NULL: the observer lives as long as the center.
  *
@@ -130,19 +130,6 @@ DN_EXPORT int dn_center_observe_prefix(dn_center *center, const char *prefix, dn
                                        const dn_executor *executor, dn_observer **ret_observer);
 
 /**
- * As dn_center_observe(), but for the posts of an object on the local center.
- *
- * @param name    NULL for every name.
- * @param object  only posts with this very pointer; NULL for all.
- *
- * Errors:   -EINVAL also if `center` is not the local center.
- * Threads:  any.
- * Apple:    CFNotificationCenterAddObserver() with an object, or without a name.
- */
-DN_EXPORT int dn_center_observe_object(dn_center *center, const char *name, const void *object,
-                                       dn_handler handler, dn_observer **ret_observer);
-
-/**
  * A callback for the state of a center's bus, its context, and a hook that destroys the context.
  * The contract is that of dn_handler.
  */
@@ -176,8 +163,8 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
  * On the same executor the new observer takes over the posts that the old one has not been invoked
- * for, and its place in the order. On another one it gets them in one invocation; of posts that are
- * queued and never merged it learns only that it may have missed some. An invocation of the old
+ * for, and its place in the order. On another one these may be merged; of posts that are queued and
+ * never merged it learns only that it may have missed some. An invocation of the old
  * handler that is already running may overlap one of the new handler.
  *
  * @param observer      borrowed; cancelled on success. The call is refused if it already was.
