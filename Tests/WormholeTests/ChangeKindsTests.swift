@@ -9,28 +9,15 @@ struct ChangeKindsTests {
     "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)",
     "INSERT INTO item VALUES(1, 'one'), (2, 'two'), (3, 'three')",
   ]
+  private let group: TemporaryGroup
+  private let database: SharedDatabase
 
-  /// Turns the change log into that of an earlier version of the library.
-  private let earlierVersion = """
-    DROP TABLE wormhole_kinds;
-    DROP TRIGGER wormhole_insert_item; DROP TRIGGER wormhole_update_item;
-    DROP TRIGGER wormhole_delete_item;
-    CREATE TRIGGER "wormhole_insert_item"
-    AFTER insert ON "item" BEGIN \
-    INSERT INTO wormhole_changes(name, row) VALUES('item', NEW.rowid); END;
-    CREATE TRIGGER "wormhole_update_item"
-    AFTER update ON "item" BEGIN \
-    INSERT INTO wormhole_changes(name, row) VALUES('item', OLD.rowid);
-    INSERT INTO wormhole_changes(name, row) \
-    SELECT 'item', NEW.rowid WHERE NEW.rowid IS NOT OLD.rowid; END;
-    CREATE TRIGGER "wormhole_delete_item"
-    AFTER delete ON "item" BEGIN \
-    INSERT INTO wormhole_changes(name, row) VALUES('item', OLD.rowid); END;
-    """
+  init() throws {
+    group = try TemporaryGroup()
+    database = try group.group.database("items", migrations: schema)
+  }
 
-  private func change(
-    by statements: String, of database: SharedDatabase
-  ) async throws -> SharedDatabase.Change {
+  private func change(by statements: String) async throws -> SharedDatabase.Change {
     var changes = try database.changes().makeAsyncIterator()
     try await database.write { try $0.run(statements) }
     return try #require(try await changes.next())
@@ -56,9 +43,7 @@ struct ChangeKindsTests {
   func aCommitSaysWhatHappenedToEachRow(
     statements: String, kinds: [Int64: SharedDatabase.Change.Kind]
   ) async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    let change = try await change(by: statements, of: database)
+    let change = try await change(by: statements)
     #expect(change.kinds == ["item": kinds])
     #expect(change.rowIDs == ["item": Set(kinds.keys)])
     for kind in SharedDatabase.Change.Kind.allCases {
@@ -67,8 +52,6 @@ struct ChangeKindsTests {
   }
 
   @Test func theTriggersDoNotDisturbTheRowIDOfTheLastInsert() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let id = try await database.write { connection in
       try connection.run("INSERT INTO item(name) VALUES('x')")
       return (connection.lastInsertedRowID, connection.changedRowCount)
@@ -77,49 +60,18 @@ struct ChangeKindsTests {
   }
 
   @Test func aRowThatComesAndGoesHasNoKind() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let change = try await change(
-      by: "INSERT INTO item VALUES(7, 'x'); DELETE FROM item WHERE id = 7", of: database)
+      by: "INSERT INTO item VALUES(7, 'x'); DELETE FROM item WHERE id = 7")
     #expect(change.kinds.isEmpty && change.rowIDs == ["item": [7]])
   }
 
   @Test func whatOtherProgramsDoHasKindsToo() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     var changes = try database.changes().makeAsyncIterator()
     try ForeignProgram.run(
       "DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(5, 'x')", on: "\(group.path)/items")
     try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 2") }
     #expect(try await changes.next()?.kinds == ["item": [1: .deleted, 5: .inserted]])
     #expect(try await changes.next()?.kinds == ["item": [2: .updated]])
-  }
-
-  // MARK: - Earlier versions
-
-  @Test func aFileOfAnEarlierVersionGetsKinds() async throws {
-    let group = try TemporaryGroup()
-    let token = try await group.group.database("items", migrations: schema).token
-    try ForeignProgram.run(
-      earlierVersion + "DELETE FROM item WHERE id = 3", on: "\(group.path)/items")
-    let database = try group.make().database("items", migrations: schema)
-    var changes = try database.changes(since: token).makeAsyncIterator()
-    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 2") }
-    let earlier = try #require(try await changes.next())
-    #expect(earlier.rowIDs == ["item": [3]] && earlier.kinds.isEmpty && earlier.isComplete)
-    let change = try #require(try await changes.next())
-    #expect(change.kinds == ["item": [2: .updated]] && change.rowIDs == ["item": [2]])
-  }
-
-  @Test func theTriggersOfAnEarlierVersionStay() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 1") }
-    try ForeignProgram.run(earlierVersion, on: "\(group.path)/items")
-    for _ in 1...2 {
-      let change = try await change(by: "UPDATE item SET name = 'z' WHERE id = 2", of: database)
-      #expect(change.rowIDs == ["item": [2]] && change.kinds.isEmpty && change.isComplete)
-    }
   }
 
   // MARK: - Names of tables

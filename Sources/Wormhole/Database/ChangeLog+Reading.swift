@@ -72,8 +72,10 @@ extension ChangeLog {
   ) throws(WormholeError) -> [String: [Int64: Fate]] {
     var rows: [String: [Int64: Fate]] = [:]
     try database.run(
-      try hasKinds() ? Self.changesWithKinds : Self.changesWithoutKinds,
-      [.integer(token), .integer(end)]
+      """
+      SELECT name, row, kind FROM wormhole_changes LEFT JOIN wormhole_kinds USING(id)
+      WHERE id > ? AND id <= ? ORDER BY id
+      """, [.integer(token), .integer(end)]
     ) { (changes) throws(WormholeError) in
       while try changes.step() {
         guard let name = String(field: changes.field(0)),
@@ -89,20 +91,6 @@ extension ChangeLog {
     }
     return rows
   }
-
-  /// Whether the file has kinds. One of an earlier version that cannot be written does not.
-  private func hasKinds() throws(WormholeError) -> Bool {
-    try database.integer(
-      "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = 'wormhole_kinds'") != nil
-  }
-
-  private static let changesWithKinds = """
-    SELECT name, row, kind FROM wormhole_changes LEFT JOIN wormhole_kinds USING(id)
-    WHERE id > ? AND id <= ? ORDER BY id
-    """
-
-  private static let changesWithoutKinds =
-    "SELECT name, row, NULL FROM wormhole_changes WHERE id > ? AND id <= ?"
 }
 
 /// The effect of all changes of a commit on a row.

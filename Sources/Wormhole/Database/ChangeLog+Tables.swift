@@ -8,7 +8,7 @@ extension ChangeLog {
   func watchTables() throws(WormholeError) {
     let schema = try database.integer("PRAGMA main.schema_version")
     guard schema == nil || schema != database.watchedSchema else { return }
-    // An earlier version of this library, if it recreates the tables, creates only those it knows.
+    // Another program may have dropped them.
     if try !check() { try createTables() }
     let tables = try tables()
     let known = try names("SELECT name FROM main.wormhole_tables")
@@ -29,11 +29,9 @@ extension ChangeLog {
     var found = try triggers()
     var unwatched: [Table] = []
     for table in tables {
-      // Rows without kinds count as well: programs with an earlier version of this library put them
-      // back.
-      let wanted = [true, false].map { triggers(of: table, haveKinds: $0) }
-      if let triggers = wanted.first(where: found.isSuperset) {
-        found.subtract(triggers)
+      let wanted = triggers(of: table)
+      if found.isSuperset(of: wanted) {
+        found.subtract(wanted)
       } else {
         unwatched.append(table)
       }

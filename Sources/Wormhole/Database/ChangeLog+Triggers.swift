@@ -10,47 +10,20 @@ extension ChangeLog {
   }
 
   /// The statements of the triggers of a table.
-  func triggers(of table: Table, haveKinds: Bool) -> [ExactString] {
-    RowEvent.allCases.map {
-      ExactString("CREATE TRIGGER \(trigger($0, table, hasKind: haveKinds))")
-    }
-  }
-
-  /// Replaces the triggers of an earlier version of this library. They have recorded all changes,
-  /// so there is none to add.
-  func addKinds() throws(WormholeError) {
-    guard try !tablesWithoutKinds().isEmpty else { return }
-    try database.transaction(.immediate) { () throws(WormholeError) in
-      for table in try tablesWithoutKinds() {
-        for event in RowEvent.allCases {
-          try database.execute("DROP TRIGGER main.\(name(of: event, table))")
-          try database.execute("CREATE TRIGGER main.\(trigger(event, table))")
-        }
-      }
-    }.get()
-  }
-
-  private func tablesWithoutKinds() throws(WormholeError) -> [Table] {
-    let found = try triggers()
-    return try tables().filter {
-      $0.row != nil && found.isSuperset(of: triggers(of: $0, haveKinds: false))
-    }
+  func triggers(of table: Table) -> [ExactString] {
+    RowEvent.allCases.map { ExactString("CREATE TRIGGER \(trigger($0, table))") }
   }
 
   /// The text after `CREATE TRIGGER`, which SQLite stores unchanged.
-  func trigger(_ event: RowEvent, _ table: Table, hasKind: Bool = true) -> String {
+  func trigger(_ event: RowEvent, _ table: Table) -> String {
     """
-    \(name(of: event, table))
-    AFTER \(event) ON \(sqlIdentifier(table.name)) BEGIN \(notes(event, table, hasKind)) END
+    \(sqlIdentifier("wormhole_\(event)_\(table.name)"))
+    AFTER \(event) ON \(sqlIdentifier(table.name)) BEGIN \(notes(event, table)) END
     """
-  }
-
-  private func name(of event: RowEvent, _ table: Table) -> String {
-    sqlIdentifier("wormhole_\(event)_\(table.name)")
   }
 
   /// The body of a trigger.
-  private func notes(_ event: RowEvent, _ table: Table, _ hasKind: Bool) -> String {
+  private func notes(_ event: RowEvent, _ table: Table) -> String {
     let name = sqlLiteral(table.name)
     guard let row = table.row else {
       return "INSERT INTO wormhole_changes(name, row) VALUES(\(name), NULL);"
@@ -59,7 +32,6 @@ extension ChangeLog {
       let values = "\(name), \(side).\(row)"
       let source = condition.map { " SELECT \(values) WHERE \($0);" } ?? " VALUES(\(values));"
       let change = "INSERT INTO wormhole_changes(name, row)" + source
-      guard hasKind else { return [change] }
       let filter = condition.map { " WHERE \($0)" } ?? ""
       let insert = "INSERT OR REPLACE INTO wormhole_kinds"
       return [change, "\(insert) SELECT last_insert_rowid(), \(kind)\(filter);"]

@@ -7,12 +7,11 @@ internal import FoundationEssentials
 /// Triggers on every table add a row to `wormhole_changes` for each changed row, no matter
 /// which program changes it, or how: SQLite's hooks see only the changes of one connection, and not
 /// all of them.
-/// `wormhole_kinds` has the kind of each change. It is a table of its own, since programs with an
-/// earlier version of this library refuse a `wormhole_changes` with other columns. A transaction of
-/// this library signs its rows in `wormhole_commits`. `wormhole_tables` has the names of the tables
-/// with triggers, so that a dropped table is noticed. The newest change is never removed, so that
-/// no number is given out twice. The first number is random and stands for no change: a number from
-/// another file that had this place is then not among the numbers of this one.
+/// `wormhole_kinds` has the kind of each change. A transaction of this library signs its rows in
+/// `wormhole_commits`. `wormhole_tables` has the names of the tables with triggers, so that a
+/// dropped table is noticed. The newest change is never removed, so that no number is given out
+/// twice. The first number is random and stands for no change: a number from another file that had
+/// this place is then not among the numbers of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; readers that are further behind read
   /// everything again.
@@ -32,10 +31,8 @@ struct ChangeLog {
   /// - Throws: ``WormholeError/foreign`` if something else has the name of one of them, or
   ///   another program reacts to what is written to them.
   func create() throws(WormholeError) {
-    if try !check() {
-      try database.transaction(.immediate) { () throws(WormholeError) in try createTables() }.get()
-    }
-    try addKinds()
+    guard try !check() else { return }
+    try database.transaction(.immediate) { () throws(WormholeError) in try createTables() }.get()
   }
 
   func createTables() throws(WormholeError) {
