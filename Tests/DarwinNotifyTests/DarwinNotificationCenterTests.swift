@@ -4,10 +4,6 @@
 struct DarwinNotificationCenterTests {
   private let name: NotificationName = "com.example.changed"
 
-  @Test func theSharedOneIsAlwaysTheSame() {
-    #expect(DarwinNotificationCenter.shared === DarwinNotificationCenter.shared)
-  }
-
   @Test(arguments: BusKind.grounds)
   func aPostReachesAnotherConnection(on kind: BusKind) async throws {
     let stage = try Stage(kind)
@@ -51,10 +47,13 @@ struct DarwinNotificationCenterTests {
     let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     var center: DarwinNotificationCenter? = try bus.makeCenter()
-    try center?.bind(Listener("a", on: .thread) { _ in }, to: name)
+    let census = Census()
+    try center?.bind(
+      Listener("a", on: .thread) { [canary = census.makeCanary()] _ in canary.sing() }, to: name)
     #expect(peer.countConnections() == 1)
     center = nil
     await eventually("the connection is still there") { peer.countConnections() == 0 }
+    await eventually("the closure was not released") { census.deaths == 1 }
   }
 
   @Test func itMayEndWithAHandlerOnItsOwnThread() async throws {

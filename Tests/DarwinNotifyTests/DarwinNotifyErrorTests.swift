@@ -19,17 +19,6 @@
     #expect("\(DarwinNotifyError.timedOut)" == "timed out")
     #expect("\(DarwinNotifyError(rawValue: EPERM))" == "error 1")
   }
-
-  @Test func isTypedWhereItIsThrown() throws {
-    let center = try DarwinNotificationCenter(bus: .noBus)
-    do {
-      try center.post("")
-      Issue.record("an empty name was posted")
-    } catch {
-      let thrown: DarwinNotifyError = error
-      #expect(thrown == .invalidArgument)
-    }
-  }
 }
 
 @Suite struct NotifyErrorTests {

@@ -4,10 +4,13 @@ import TestSupport
 
 @Suite(.bounded)
 struct InspectionTests {
+  private let bus: PrivateBus
+
+  init() throws { bus = try PrivateBus() }
+
   private let name: NotificationName = "com.example.changed"
 
   @Test func listsNamesInTheOrderOfTheirBytes() async throws {
-    let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     #expect(try DarwinNotificationCenter.names(on: .address(bus.address)).isEmpty)
     let observations = try ["com.example.b", "com.example.a", "com.example.\u{E9}"].map {
@@ -23,7 +26,6 @@ struct InspectionTests {
   }
 
   @Test func watchesWhatProgramsWithTheLibraryPost() async throws {
-    let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     let observation = try center.observe(name, on: .thread) { _ in }
     let posts = try await watch(bus)
@@ -40,19 +42,7 @@ struct InspectionTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test func watchesWhatOtherProgramsPost() async throws {
-    let bus = try PrivateBus(.usual)
-    let peer = try bus.makePeer()
-    let posts = try await watch(bus)
-    peer.post("org.example.changed")
-    peer.post("com.example.changed")
-    let post = try #require(try await first(of: posts))
-    #expect(post.name == name)
-    #expect(post.generation == nil && post.region == nil)
-  }
-
   @Test func aWatchLeavesTheBusWithItsTask() async throws {
-    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     let posts = try await watch(bus)
     #expect(peer.countConnections() == 1)
@@ -63,14 +53,12 @@ struct InspectionTests {
   }
 
   @Test func aWatchLeavesTheBusWithItsSequence() async throws {
-    let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
     _ = try await watch(bus)
     await eventually { peer.countConnections() == 0 }
   }
 
   @Test func aLostBusEndsTheWatchAndWithoutOneThereIsNone() async throws {
-    let bus = try PrivateBus(.usual)
     let posts = try await watch(bus)
     bus.kill()
     await #expect(throws: DarwinNotifyError.notConnected) { for try await _ in posts {} }
@@ -89,7 +77,6 @@ struct InspectionTests {
   }
 
   @Test func countsWhatACenterDoes() async throws {
-    let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     let observers = try (1...2).map { _ in try Recorder(center, name) }
     let before = try center.statistics()
@@ -106,7 +93,6 @@ struct InspectionTests {
     let log = Log<String>()
     Diagnostics.handler = { log.append($0) }
     defer { Diagnostics.handler = nil }
-    let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     let observation = try center.observe(name, on: .thread) { _ in }
     await eventually {

@@ -38,16 +38,6 @@ struct ListenerTests {
     #expect(seen.posts == posts)
   }
 
-  @Test func coexistsWithThoseOfOtherNames() async throws {
-    let log = Log<String>()
-    for label in ["a", "b", "caf\u{E9}", "cafe\u{301}"] {
-      try stage.center.bind(Listener(label, on: .thread) { _ in log.append(label) }, to: name)
-    }
-    try stage.poster.post(name)
-    await eventually { log.entries.count == 4 }
-    #expect(log.entries.map { Array($0.utf8).count } == [1, 1, 5, 6])
-  }
-
   @Test func hearsNothingOnceItIsUnbound() async throws {
     let (center, log) = (stage.center, Log<String>())
     for label in ["a", "b", "c"] {
@@ -84,27 +74,5 @@ struct ListenerTests {
     await eventually { log.entries.count == 1 }
     try await stage.drain()
     #expect(log.entries.count == 1)
-  }
-
-  @Test func endsWithItsCenter() async throws {
-    let census = Census()
-    do {
-      let (center, canary) = (try stage.bus.makeCenter(), census.makeCanary())
-      try center.bind(Listener("label", on: .thread) { _ in canary.sing() }, to: name)
-    }
-    await eventually("the closure was not released") { census.deaths == 1 }
-  }
-
-  @Test func mayUnbindItself() async throws {
-    let seen = Recorder()
-    let listener = Listener<NotificationEvent>("once", on: .thread) { [center = stage.center] in
-      seen.record($0)
-      center.unbind("once", from: $0.name)
-    }
-    try stage.center.bind(listener, to: name)
-    for _ in 1...3 { try stage.poster.post(name) }
-    await eventually { seen.posts > 0 }
-    try await stage.drain()
-    #expect(seen.events.count == 1)
   }
 }

@@ -177,16 +177,6 @@ struct NotifyUtilFailureTests {
     #expect(outcome == Outcome())
   }
 
-  @Test func continuesAfterAFailureAndRemembersIt() async throws {
-    let bus = try PrivateBus(.usual)
-    let name = String(repeating: "x", count: 512)
-    let listener = try await startNotifyUtil(["-1", name, "-1", "com.example.a"], on: bus)
-    #expect(try await runNotifyUtil(["-p", "com.example.a"], on: bus) == Outcome())
-    let reason = "the name must be 1 to 511 bytes without a NUL"
-    let errors = "notifyutil: -1 \(name): \(reason)\n"
-    #expect(await listener.end() == Outcome(status: 2, output: "com.example.a\n", errors: errors))
-  }
-
   /// Runs the command as a user who owns nothing.
   private func runAsNobody(_ line: [String]) async throws -> Outcome {
     let tool = Program.path(of: "notifyutil")

@@ -3,10 +3,13 @@ import TestSupport
 
 @Suite(.bounded)
 struct NotifyUtilInspectionTests {
+  private let bus: PrivateBus
+
+  init() throws { bus = try PrivateBus() }
+
   private static let oddName: NotificationName = "com.example.\"\\\n\t\u{1}\u{E9}\u{1F600}"
 
   @Test func listsTheNamesInUse() async throws {
-    let bus = try PrivateBus(.usual)
     let nobody = "notifyutil: --list: no process of this user has registered a name on this bus\n"
     #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome(errors: nobody))
     let listener = try await startNotifyUtil(
@@ -35,7 +38,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func saysWhenAStateIsNotKept() async throws {
-    let bus = try PrivateBus(.usual)
     let set = ["-s", "com.example.a", "5"]
     let alone = try await runNotifyUtil(set + ["-g", "com.example.a"], on: bus)
     #expect(alone.output == "com.example.a 0\n")
@@ -48,7 +50,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func listsAsOneArray() async throws {
-    let bus = try PrivateBus(.usual)
     #expect(try await runNotifyUtil(["--list", "--json"], on: bus) == Outcome(output: "[]\n"))
     let name = Self.oddName.rawValue
     let listener = try await startNotifyUtil(["-w", name, "-s", name, "-1"], on: bus)
@@ -65,7 +66,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func monitorsWhatIsPosted() async throws {
-    let bus = try PrivateBus(.usual)
     let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
     let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
     // It stays: a monitor cannot ask for the name of a process that has ended.
@@ -84,7 +84,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func monitorsAsOneObjectALine() async throws {
-    let bus = try PrivateBus(.usual)
     let monitor = try await startNotifyUtil(["--json", "--monitor"], on: bus)
     try bus.makePeer().post(Self.oddName)
     await eventually { monitor.lines.count == 2 }
@@ -109,7 +108,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func distinguishesNamesThatLookTheSameAndForgesNoLines() async throws {
-    let bus = try PrivateBus(.usual)
     let texts: KeyValuePairs = [
       #"a\u{1}"#: #"a\\u{1}"#, "a\u{1}": #"a\u{1}"#, "a\u{2028}b": #"a\u{2028}b"#,
       "a\u{2029}b": #"a\u{2029}b"#, "a\u{202E}b": #"a\u{202e}b"#, "a\u{2066}b": #"a\u{2066}b"#,
@@ -129,7 +127,6 @@ struct NotifyUtilInspectionTests {
   }
 
   @Test func continuesWithTheTableWhenTheBusIsLost() async throws {
-    let bus = try PrivateBus(.usual)
     let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
     let monitor = try await startNotifyUtil(["--monitor", "com.example.a"], on: bus)
     bus.kill()

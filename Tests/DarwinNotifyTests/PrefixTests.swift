@@ -20,25 +20,6 @@ struct PrefixTests {
     observation.cancel()
   }
 
-  @Test func postsAreNotMerged() async throws {
-    let bus = try PrivateBus(.usual)
-    let (center, peer) = (try bus.makeCenter(), try bus.makePeer())
-    var iterator = try center.notifications(withPrefix: "com.").makeAsyncIterator()
-    for _ in 0..<100 { peer.post("com.example.changed") }
-    for _ in 0..<100 {
-      #expect(await iterator.next() == NotificationEvent(name: "com.example.changed"))
-    }
-  }
-
-  @Test func registeredNamesAreHeardWithoutABus() async throws {
-    let stage = try Stage(.none)
-    var iterator = try stage.center.notifications(withPrefix: "com.").makeAsyncIterator()
-    let observation = try stage.poster.observe("com.example.changed", on: .thread) { _ in }
-    try stage.poster.post("com.example.changed")
-    #expect(await iterator.next() == NotificationEvent(name: "com.example.changed"))
-    withExtendedLifetime(observation) {}
-  }
-
   @Test func aPrefixThatCannotBeginANameIsRefused() throws {
     let center = try DarwinNotificationCenter(bus: .noBus)
     #expect(throws: DarwinNotifyError.invalidArgument) {

@@ -10,12 +10,6 @@ struct WorkPipeTests {
     for number in numbers { pipe.add { log.append(number) } }
   }
 
-  @Test func handsOutItsWorksInTheirOrder() async {
-    add(1...3)
-    for _ in 1...3 { await pipe.next(isolation: nil)?() }
-    #expect(log.entries == [1, 2, 3])
-  }
-
   @Test func runsWhatIsLeftWhenItEnds() async {
     add(1...5)
     await pipe.next(isolation: nil)?()

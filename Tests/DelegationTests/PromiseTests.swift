@@ -9,14 +9,6 @@ struct PromiseTests {
     #expect(await promise.value() == nil)
   }
 
-  @Test func aTaskWaitsForTheValue() async {
-    let promise = Promise<Int>()
-    async let value = promise.value()
-    await Task.yield()
-    #expect(promise.provide(1))
-    #expect(await value == 1)
-  }
-
   @Test func theValueDoesNotStayInThePromise() async {
     final class Canary: Sendable {}
     let promise = Promise<Canary>()

@@ -3,6 +3,10 @@ import DistributedNotifications
 
 @Suite(.bounded)
 struct AppleFormTests {
+  private let stage: DistributedStage
+
+  init() async throws { stage = try await DistributedStage(.usual) }
+
   private let queue = OperationQueue()
 
   /// Adds an observer that writes down the object and the number of what it gets.
@@ -27,7 +31,6 @@ struct AppleFormTests {
   }
 
   @Test func anObjectSelects() async throws {
-    let stage = try await DistributedStage(.usual)
     let (x, any, everyName) = (Log<String>(), Log<String>(), Log<String>())
     let built = ["send", "er"].joined()
     let observers = [
@@ -46,7 +49,6 @@ struct AppleFormTests {
   }
 
   @Test func anObserverIsRemovedByItsTokenNameAndObject() async throws {
-    let stage = try await DistributedStage(.usual)
     let (named, all, dropped) = (Log<String>(), Log<String>(), Log<String>())
     let token = add(to: stage, object: "x", named)
     let everyName = add(to: stage, name: nil, all)
@@ -67,7 +69,6 @@ struct AppleFormTests {
 
   // A post of the center itself has arrived when it returns.
   @Test func resumingDeliversWhatWasKeptInOrder() async throws {
-    let stage = try await DistributedStage(.usual)
     let (hold, coalesce, drop, removed) =
       (Log<String>(), Log<String>(), Log<String>(), Log<String>())
     _ = add(to: stage, hold)
@@ -95,7 +96,6 @@ struct AppleFormTests {
   }
 
   @Test func anImmediatePostComesAfterWhatWasKept() async throws {
-    let stage = try await DistributedStage(.usual)
     let (hold, drop) = (Log<String>(), Log<String>())
     _ = add(to: stage, hold)
     _ = add(to: stage, behavior: .drop, drop)
@@ -113,7 +113,6 @@ struct AppleFormTests {
   }
 
   @Test func aBlockWithoutAQueueRunsOnTheMainActor() async throws {
-    let stage = try await DistributedStage(.usual)
     let seen = Log<Bool>()
     let tokens = [nil, OperationQueue.main].map { queue in
       stage.center.addObserver(forName: .changed, object: nil, queue: queue) { _ in
@@ -126,7 +125,6 @@ struct AppleFormTests {
   }
 
   @Test func errorsGoWhereTheProgramSays() async throws {
-    let stage = try await DistributedStage(.usual)
     let errors = Log<DistributedNotificationError>()
     for center in [stage.center, stage.poster] { center.onError = { errors.append($0) } }
     let seen = Log<String>()

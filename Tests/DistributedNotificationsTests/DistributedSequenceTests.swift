@@ -3,6 +3,10 @@ import DistributedNotifications
 
 @Suite(.bounded)
 struct DistributedSequenceTests {
+  private let stage: DistributedStage
+
+  init() async throws { stage = try await DistributedStage(.usual) }
+
   @Test func theFirstAfterTheBusWasLostSaysThatOthersMayBeMissing() async throws {
     let bus = try PrivateBus(.usual)
     let center = try DistributedNotificationCenter(bus: .address(bus.address))
@@ -22,7 +26,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func aSlowConsumerGetsEveryPostInOrder() async throws {
-    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(named: .changed)
     for number in 0..<1000 { try stage.poster.post(.changed, userInfo: ["number": number]) }
     var expected = 0
@@ -35,7 +38,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func theOldestAreDroppedAndTheNextReportsHowMany() async throws {
-    let stage = try await DistributedStage(.usual)
     let (limit, count) = (65_536, 70_000)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     var own = try stage.center.notifications(named: .own).makeAsyncIterator()
@@ -51,7 +53,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func everyIterationGetsEveryPost() async throws {
-    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(named: .changed, object: "x")
     var (first, second) = (notifications.makeAsyncIterator(), notifications.makeAsyncIterator())
     for number in 0..<10 {
@@ -65,7 +66,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func aPrefixSelectsNames() async throws {
-    let stage = try await DistributedStage(.usual)
     let notifications = try stage.center.notifications(withPrefix: "com.x")
     for name in ["com.x", "com.y", "com.x.y", "com.xy"] {
       try stage.poster.post(Notification.Name(name), object: name, userInfo: nil)
@@ -80,7 +80,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func theRegistrationEndsWithTheIteration() async throws {
-    let stage = try await DistributedStage(.usual)
     let census = Census()
     let waiting = Log<Bool>()
     let task = Task {
@@ -104,7 +103,6 @@ struct DistributedSequenceTests {
   }
 
   @Test func whatWasNotTakenIsFreed() async throws {
-    let stage = try await DistributedStage(.usual)
     let census = Census()
     var sequence: QueuedNotifications<DistributedNotification>? = try watched(
       by: census, on: stage)

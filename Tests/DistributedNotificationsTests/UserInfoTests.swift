@@ -3,6 +3,10 @@ import DistributedNotifications
 
 @Suite(.bounded)
 struct UserInfoTests {
+  private let stage: DistributedStage
+
+  init() async throws { stage = try await DistributedStage(.usual) }
+
   /// Posts a user info, and returns what has come.
   private func send(
     _ userInfo: [AnyHashable: Any]?, on stage: DistributedStage
@@ -13,7 +17,6 @@ struct UserInfoTests {
   }
 
   @Test func valuesKeepTheirTypes() async throws {
-    let stage = try await DistributedStage(.usual)
     let sent: [String: Any] = [
       "string": "Grüße", "empty": "", "zero": 0, "least": Int.min, "greatest": Int64.max,
       "larger": UInt64.max, "real": 1.5, "infinite": -Double.infinity,
@@ -31,7 +34,6 @@ struct UserInfoTests {
   }
 
   @Test func classesOfFoundationAreValues() async throws {
-    let stage = try await DistributedStage(.usual)
     let seen = try #require(
       await send(
         [
@@ -54,7 +56,6 @@ struct UserInfoTests {
   }
 
   @Test func datesKeepTheirMicroseconds() async throws {
-    let stage = try await DistributedStage(.usual)
     let dates = (1...200).map {
       // Foundation counts from 2001, so that seconds since 1970 are not exact near 1970.
       Date(timeIntervalSince1970: Double(1_000_003 * $0) / 1_000_000)
@@ -63,14 +64,12 @@ struct UserInfoTests {
   }
 
   @Test func noUserInfoAndAnEmptyOneDiffer() async throws {
-    let stage = try await DistributedStage(.usual)
     #expect(try await send(nil, on: stage) == nil)
     #expect(try await send([:], on: stage)?.isEmpty == true)
     #expect((try await send(["nan": Double.nan], on: stage)?["nan"] as? Double)?.isNaN == true)
   }
 
   @Test func manyKeysAndDeepValuesArrive() async throws {
-    let stage = try await DistributedStage(.usual)
     let many = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) })
     #expect(try await send(many, on: stage) as? [String: Int] == many)
     let seen = try #require(try await send(nested(20), on: stage))
@@ -78,7 +77,6 @@ struct UserInfoTests {
   }
 
   @Test func valuesOutsideAPropertyListAreRefusedWithTheirPath() async throws {
-    let stage = try await DistributedStage(.usual)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let url = URL(fileURLWithPath: "/tmp")
     let refusals: [([AnyHashable: Any], String, String)] = [
@@ -101,7 +99,6 @@ struct UserInfoTests {
   }
 
   @Test func whatIsTooLargeIsRefusedAndTheConnectionLivesOn() async throws {
-    let stage = try await DistributedStage(.usual)
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let tooLarge: [[AnyHashable: Any]] = [
       ["data": Data(count: 65 << 20)], nested(21), nested(1000),
