@@ -33,17 +33,19 @@ struct CodableRowsTests {
       small INTEGER, large INTEGER, sold INTEGER, maker TEXT DEFAULT 'nobody', more TEXT)
     """
   ]
+  private let group: TemporaryGroup
+  private let database: SharedDatabase
 
-  private func open(_ group: TemporaryGroup) throws -> SharedDatabase {
-    try group.group.database("items", migrations: schema)
+  init() throws {
+    group = try TemporaryGroup()
+    database = try group.group.database("items", migrations: schema)
   }
 
   /// Decodes the row of a statement, and returns the reason why that fails.
   private func failure<Value: Decodable & Sendable>(
     of type: Value.Type, _ sql: String
   ) async throws -> String? {
-    let group = try TemporaryGroup()
-    return try await open(group).read { connection in
+    return try await database.read { connection in
       do {
         return "\(try connection.rows(sql, as: Value.self))"
       } catch let error as WormholeError {
@@ -54,9 +56,8 @@ struct CodableRowsTests {
 
   @Test func aValueIsStoredAsItsTypesSayAndComesBackAsItWas() async throws {
     struct Nothing: Codable { var id: Int? }
-    let group = try TemporaryGroup()
     let item = Item()
-    let (rows, found) = try await open(group).write { connection in
+    let (rows, found) = try await database.write { connection in
       #expect(try connection.insert(item, into: "item") == 1)
       try connection.insert(Nothing(), into: "item")
       return (
@@ -76,8 +77,6 @@ struct CodableRowsTests {
   }
 
   @Test func aFieldOnItsOwnIsWhatItsTypeSays() async throws {
-    let group = try TemporaryGroup()
-    let database = try open(group)
     let item = Item(id: 7)
     try await database.write { try $0.insert(item, into: "item") }
     func check<Value: Decodable & Equatable & Sendable>(
@@ -98,8 +97,6 @@ struct CodableRowsTests {
   }
 
   @Test func anUpdateSetsWhatIsAbsentToNull() async throws {
-    let group = try TemporaryGroup()
-    let database = try open(group)
     let item = Item(id: 7)
     try await database.write { try $0.insert(item, into: "item") }
     var changes = try database.changes(in: ["item"]).makeAsyncIterator()
@@ -115,8 +112,6 @@ struct CodableRowsTests {
   }
 
   @Test func anUpdateOfNoRowIsAnError() async throws {
-    let group = try TemporaryGroup()
-    let database = try open(group)
     let error = WormholeError.noSuchRow(
       table: "item", key: "id = 9", path: "\(group.path)/items")
     await #expect(throws: error) {
@@ -157,8 +152,6 @@ struct CodableRowsTests {
     let (sql, reason) = ("SELECT 1 AS id, 'x' AS name", "there is no column nmae, but id, name")
     #expect(try await failure(of: Named.self, sql) == reason)
     #expect(try await failure(of: Perhaps.self, sql) == reason)
-    let group = try TemporaryGroup()
-    let database = try open(group)
     for isNew in [true, false] {
       let error = await #expect(throws: WormholeError.self) {
         try await database.write { connection in
@@ -194,8 +187,6 @@ struct CodableRowsTests {
   @Test func whatIsNotOneFieldIsRefused() async throws {
     struct Several: Encodable { var tags: [String] = [] }
     struct Nested: Encodable { var colour = ["red": 1] }
-    let group = try TemporaryGroup()
-    let database = try open(group)
     await #expect(
       throws: WormholeError.encoding(
         "Several: the column tags is for one field, not for Array<String>")

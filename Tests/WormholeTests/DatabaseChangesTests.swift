@@ -21,17 +21,6 @@ struct DatabaseChangesTests {
     #expect(watcher.lines.count == 20)
   }
 
-  @Test func theFirstChangeOfAnEmptyDatabaseIsComplete() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: [])
-    var changes = try database.changes().makeAsyncIterator()
-    try await database.write { connection in
-      try connection.run("CREATE TABLE item(id INTEGER PRIMARY KEY)")
-      try connection.run("INSERT INTO item VALUES(7)")
-    }
-    let change = try #require(try await changes.next())
-    #expect(change.tables == ["item"] && change.isComplete)
-  }
-
   enum Failure: CaseIterable {
     case ofTheBody, ofTheCommit
 

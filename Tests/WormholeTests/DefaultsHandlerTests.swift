@@ -8,10 +8,16 @@ extension DefaultsKey where Value == Int {
 
 @Suite(.bounded)
 struct DefaultsHandlerTests {
+  private let group: TemporaryGroup
+  private let defaults: SharedDefaults
+
+  init() throws {
+    group = try TemporaryGroup()
+    defaults = try group.group.defaults
+  }
+
   @Test(arguments: [Delivery.thread, .direct, .main, .queue(.global())])
   func aHandlerBeginsWithTheCurrentValue(on delivery: Delivery) async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     let values = Log<Int?>()
     let observation = try defaults.observe(.count, on: delivery) { change in
       values.append(try? change.value)
@@ -25,8 +31,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test @MainActor func noCallFollowsTheEndOnTheMainActor() async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     var calls = 0
     let observation = try defaults.observe(.count) { _ in calls += 1 }
     try defaults.blocking.set(1, for: .count)
@@ -46,8 +50,6 @@ struct DefaultsHandlerTests {
       var values: [Int] = []
       func add(_ value: Int) { values.append(value) }
     }
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     let counter = Counter()
     let observation = try defaults.observe(.count, on: counter) { counter, change in
       counter.add((try? change.value) ?? -1)
@@ -58,8 +60,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test func callsDoNotOverlapAndTheLastValueIsSeen() async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     let (running, values) = (Log<Bool>(), Log<Int>())
     let observation = try defaults.observe(.count, on: .queue(.global())) { change in
       running.append(true)
@@ -74,8 +74,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test func whatCannotBeReadIsReported() async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     let results = Log<String>()
     let observation = try defaults.observe(.count, on: .thread) { change in
       do throws(WormholeError) {
@@ -94,8 +92,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test @MainActor func whatCanBeReadAgainIsReported() async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     try defaults.blocking.set(1, for: .count)
     let values = Log<Int?>()
     let observation = try defaults.observe(.count, initial: false) { change in
@@ -113,7 +109,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test func theClosureGoesWithTheObservation() async throws {
-    let group = try TemporaryGroup()
     let census = Census()
     var observation: DefaultsObservation? = {
       let canary = census.makeCanary()
@@ -127,8 +122,7 @@ struct DefaultsHandlerTests {
   // MARK: - Observable values
 
   @Test @MainActor func anObservedDefaultFollowsOtherProcesses() async throws {
-    let group = try TemporaryGroup()
-    let (defaults, other) = (try group.group.defaults, try group.group.defaults)
+    let other = try group.group.defaults
     let count = try ObservedDefault(.count, in: defaults)
     #expect(count.value == 0)
     let changes = Log<Bool>()
@@ -151,7 +145,6 @@ struct DefaultsHandlerTests {
   }
 
   @Test @MainActor func anObservedDefaultEndsWithItsLastReference() async throws {
-    let group = try TemporaryGroup()
     var count: ObservedDefault<Int>? = try ObservedDefault(.count, in: group.group.defaults)
     weak let reference = count
     await turn(.main)

@@ -40,6 +40,7 @@ struct LostFilesTests {
     await eventually { log.values.last == count }
     try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
     #expect(try await first.pass(10, to: .number) == 1)
+    #expect(try [site.temporary.path, site.path].map(mode) == [0o700, 0o700])
     await eventually("a message in the new directory is not heard") { log.values.last == 10 }
 
     let second = try site.makeOther()
@@ -60,6 +61,7 @@ struct LostFilesTests {
     #expect(try await site.hole.message(.number) == 1)
     try rename(moved.path(in: site), to: "\(site.temporary.parent)/moved")
     #expect(try await site.hole.message(.number) == nil)
+    try await site.hole.clearAll()
     try await site.makeOther().pass(2, to: .number)
     #expect(try await site.hole.message(.number) == 2)
     #expect(try await site.hole.history(.number).map(\.sequence) == [1])

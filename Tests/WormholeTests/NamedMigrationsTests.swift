@@ -5,6 +5,7 @@ private typealias Migration = SharedDatabase.Migration
 
 @Suite(.bounded)
 struct NamedMigrationsTests {
+  private let group: TemporaryGroup
   private let first = Migration("items") {
     try $0.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")
   }
@@ -16,6 +17,8 @@ struct NamedMigrationsTests {
     }
   }
 
+  init() throws { group = try TemporaryGroup() }
+
   private func names(_ database: SharedDatabase) async throws -> [String] {
     try await database.read { connection in
       try connection.rows("SELECT name FROM item ORDER BY id", as: String.self)
@@ -23,7 +26,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func oneThatIsInsertedLaterRunsToo() async throws {
-    let group = try TemporaryGroup()
     _ = try group.make().database("items", migrations: [first, second])
     let between = Migration("two") { try $0.run("INSERT INTO item(name) VALUES('two')") }
     let database = try group.make().database("items", migrations: [first, between, second])
@@ -31,7 +33,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func thoseOfALaterProgramAreRefused() throws {
-    let group = try TemporaryGroup()
     _ = try group.make().database("items", migrations: [first, second])
     let error = WormholeError.unknownMigrations(
       names: ["upper case"], path: "\(group.path)/items")
@@ -44,7 +45,6 @@ struct NamedMigrationsTests {
 
   @Test func oneThatFailsNamesItselfAndChangesNothing() async throws {
     struct Reason: Error, CustomStringConvertible { var description: String { "no reason" } }
-    let group = try TemporaryGroup()
     let path = "\(group.path)/items"
     let thrown = Migration("thrown") { connection in
       try connection.run("INSERT INTO item(name) VALUES('lost')")
@@ -67,7 +67,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func rowsWithoutAParentFail() throws {
-    let group = try TemporaryGroup()
     let parts = Migration("parts") { connection in
       try connection.run("CREATE TABLE part(item REFERENCES item); INSERT INTO part VALUES(9)")
     }
@@ -77,7 +76,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func twoOfOneNameAreRefused() throws {
-    let group = try TemporaryGroup()
     #expect(
       throws: WormholeError.migrationFailed(
         name: "items", reason: "another one has this name", path: "\(group.path)/items")
@@ -90,7 +88,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func thoseWithoutNamesCanBeGivenNames() async throws {
-    let group = try TemporaryGroup()
     _ = try group.make().database(
       "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)"])
     let adopted = try group.make().database("items", migrations: [first])
@@ -105,7 +102,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func whatReactsToTheirTableIsForeign() async throws {
-    let group = try TemporaryGroup()
     _ = try group.make().database("items", migrations: [first])
     try ForeignProgram.run(
       "CREATE TRIGGER mine AFTER INSERT ON wormhole_migrations BEGIN DELETE FROM item; END",
@@ -119,7 +115,6 @@ struct NamedMigrationsTests {
   }
 
   @Test func processesThatOpenAtTheSameTimeRunThemOnce() async throws {
-    let group = try TemporaryGroup()
     let programs = try (0..<4).map { _ in try group.peer("database-migrate") }
     for program in programs { await program.waitForSuccess() }
     let inserts = (0..<9).map { (number: Int) in

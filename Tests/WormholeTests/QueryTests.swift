@@ -5,15 +5,14 @@ import Wormhole
 struct QueryTests {
   private let schema = [
     "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
+    "CREATE TABLE other(id INTEGER PRIMARY KEY)",
   ]
+  private let group: TemporaryGroup
+  private let database: SharedDatabase
 
-  private func open(_ group: TemporaryGroup) throws -> SharedDatabase {
-    try group.group.database("items", migrations: schema)
-  }
-
-  private func openWithOther(_ group: TemporaryGroup) throws -> SharedDatabase {
-    try group.group.database(
-      "items", migrations: schema + ["CREATE TABLE other(id INTEGER PRIMARY KEY)"])
+  init() throws {
+    group = try TemporaryGroup()
+    database = try group.group.database("items", migrations: schema)
   }
 
   private func count(_ connection: borrowing SharedDatabase.Connection) throws -> Int {
@@ -21,8 +20,6 @@ struct QueryTests {
   }
 
   @Test func thePresentResultComesFirst() async throws {
-    let group = try TemporaryGroup()
-    let database = try open(group)
     let values = try database.values(in: ["Item"]) { try count($0) }
     var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
     #expect(try await first.next() == 1)
@@ -32,8 +29,6 @@ struct QueryTests {
   }
 
   @Test func changesAreMergedAndOtherTablesLeftOut() async throws {
-    let group = try TemporaryGroup()
-    let database = try openWithOther(group)
     let runs = Log<Int>()
     let query = try database.values(in: ["item"]) { connection in
       runs.append(try count(connection))
@@ -50,8 +45,6 @@ struct QueryTests {
   }
 
   @Test func aChangeThatIsNoLongerKnownLeadsToAnotherResult() async throws {
-    let group = try TemporaryGroup()
-    let database = try openWithOther(group)
     var values = try database.values(in: ["item"]) { try count($0) }.makeAsyncIterator()
     #expect(try await values.next() == 1)
     try await database.write { connection in
@@ -66,8 +59,6 @@ struct QueryTests {
   }
 
   @Test func everyTableCountsIfNoneIsNamed() async throws {
-    let group = try TemporaryGroup()
-    let database = try openWithOther(group)
     var values = try database.values { connection in
       try connection.rows("SELECT * FROM other").count
     }.makeAsyncIterator()
@@ -77,8 +68,6 @@ struct QueryTests {
   }
 
   @Test func anErrorNamesItsStatementAndEndsTheSequence() async throws {
-    let group = try TemporaryGroup()
-    let database = try open(group)
     var values = try database.values(in: ["item"]) { connection in
       try connection.rows("SELECT name FROM item").count
     }.makeAsyncIterator()
@@ -95,9 +84,8 @@ struct QueryTests {
   @Test func aQueryThatRunsIsInterrupted() async throws {
     let endless =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    let group = try TemporaryGroup()
     let begun = Log<Bool>()
-    let values = try open(group).values { connection in
+    let values = try database.values { connection in
       begun.append(true)
       return try connection.rows(endless).count
     }
@@ -108,7 +96,7 @@ struct QueryTests {
     await eventually { !begun.entries.isEmpty }
     task.cancel()
     #expect(try await task.value)
-    var iterator = try open(group).values(timeout: .milliseconds(1)) { connection in
+    var iterator = try database.values(timeout: .milliseconds(1)) { connection in
       try connection.rows(endless).count
     }.makeAsyncIterator()
     await #expect(throws: WormholeError.timedOut("\(group.path)/items")) {

@@ -4,6 +4,13 @@
 @Suite(.bounded)
 struct SQLiteTests {
   private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
+  private let group: TemporaryGroup
+  private let database: SharedDatabase
+
+  init() throws {
+    group = try TemporaryGroup()
+    database = try group.group.database("items", migrations: schema)
+  }
 
   @Test(
     arguments: [
@@ -11,8 +18,6 @@ struct SQLiteTests {
       .blob(Data()), .blob(Data(repeating: 0xa5, count: 3 << 20)),
     ] as [SQLiteField])
   func valuesComeBackAsTheyWere(field: SQLiteField) async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let found = try await database.write { connection in
       try connection.run("INSERT INTO item(value) VALUES(?)", Raw(field))
       return try connection.rows("SELECT value FROM item").map(\.fields)
@@ -21,8 +26,6 @@ struct SQLiteTests {
   }
 
   @Test func valuesOfAnotherTypeReadAsNothing() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let row = try await database.read { connection in
       try #require(
         try connection.rows("SELECT 'x' AS text, 7 AS number, NULL AS none, 0.5 AS half").first)
@@ -40,8 +43,6 @@ struct SQLiteTests {
   }
 
   @Test func statementsTakeTheirValuesInTurn() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let values = try await database.write { connection in
       try connection.run(
         "INSERT INTO item VALUES(?, ?); INSERT INTO item VALUES(?, ?); -- done", 1, "a", 2, nil)
@@ -56,8 +57,6 @@ struct SQLiteTests {
   }
 
   @Test func textsThatLookAlikeAreDifferentStatements() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let texts = try await database.write { connection in
       try connection.run("INSERT INTO item(value) VALUES('caf\u{e9}')")
       try connection.run("INSERT INTO item(value) VALUES('cafe\u{301}')")
@@ -71,7 +70,6 @@ struct SQLiteTests {
     ("SELECT 1; SELECT 1 WHERE 0", []), ("SELECT 1; SELECT 2 UNION SELECT 3;", [2, 3]), ("", []),
   ])
   func theRowsAreThoseOfTheLastStatement(sql: String, expected: [Int64]) async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     for _ in 1...2 {
       let rows = try await database.write { try $0.rows(sql) }
       #expect(rows.map(\.fields) == expected.map { [.integer($0)] })
@@ -79,10 +77,8 @@ struct SQLiteTests {
   }
 
   @Test func aStatementHasNoNUL() async throws {
-    let group = try TemporaryGroup()
     let error = WormholeError.database(
       code: 21, message: "a NUL in a statement, in SELECT 1;\\0DELETE FROM item")
-    let database = try group.group.database("items", migrations: schema)
     await #expect(throws: error) {
       try await database.write { try $0.run("SELECT 1;\u{0}DELETE FROM item") }
     }
@@ -104,8 +100,6 @@ struct SQLiteTests {
   }
 
   @Test func filesAreForTheUserAlone() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
     try group.group.defaults.blocking.set(1, for: DefaultsKey("key", default: 0))
     let files = try FileManager.default.contentsOfDirectory(atPath: group.path)
@@ -131,14 +125,11 @@ struct SQLiteTests {
     "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
   ])
   func reservedNamesAreRefused(name: String) throws {
-    let group = try TemporaryGroup()
     #expect(throws: WormholeError.reservedName(name)) { try group.group.database(name) }
     #expect(throws: WormholeError.invalidIdentifier) { try group.group.database("") }
   }
 
   @Test func aRemovedDirectoryIsCreatedAgain() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let key = DefaultsKey("key", default: 0)
     try group.group.defaults.blocking.set(1, for: key)
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }

@@ -11,9 +11,16 @@ extension DefaultsKey where Value == Int {
 
 @Suite(.bounded)
 struct SharedDefaultsTests {
+  private let group: TemporaryGroup
+  private let defaults: SharedDefaults
+
+  init() throws {
+    group = try TemporaryGroup()
+    defaults = try group.group.defaults
+  }
+
   @Test func whatIsSetIsThereForEveryProcessUntilItIsRemoved() throws {
-    let group = try TemporaryGroup()
-    let (defaults, other) = (try group.group.defaults, try group.make().defaults)
+    let other = try group.make().defaults
     #expect(try defaults.blocking[.theme] == "light")
     try defaults.blocking.set("dark", for: .theme)
     #expect(try [defaults.blocking[.theme], other.blocking[.theme]] == ["dark", "dark"])
@@ -22,12 +29,10 @@ struct SharedDefaultsTests {
   }
 
   @Test func aGroupHasOneObject() throws {
-    let group = try TemporaryGroup()
     #expect(try group.group.defaults === group.group.defaults)
   }
 
   @Test func anyCodableValueCanBeKept() throws {
-    let defaults = try TemporaryGroup().group.defaults
     let maybe = DefaultsKey<Int?>("maybe", default: 1)
     try defaults.blocking.set(nil, for: maybe)
     #expect(try defaults.blocking[maybe] == nil)
@@ -38,14 +43,12 @@ struct SharedDefaultsTests {
   }
 
   @Test func aValueOfAnotherTypeIsAnError() throws {
-    let defaults = try TemporaryGroup().group.defaults
     try defaults.blocking.set("dark", for: .theme)
     let key = DefaultsKey("theme", default: 1)
     expect(.decoding) { try defaults.blocking[key] }
   }
 
   @Test func whatCannotBeEncodedIsAnError() throws {
-    let defaults = try TemporaryGroup().group.defaults
     #expect(throws: WormholeError.self) {
       try defaults.blocking.set(.nan, for: DefaultsKey<Double>("number", default: 0))
     }
@@ -55,7 +58,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func aTransactionThatThrowsChangesNothing() throws {
-    let defaults = try TemporaryGroup().group.defaults
     #expect(throws: CancellationError.self) {
       try defaults.blocking.transaction { values in
         try values.set("dark", for: .theme)
@@ -66,29 +68,7 @@ struct SharedDefaultsTests {
     #expect(try defaults.blocking[.theme] == "light")
   }
 
-  @Test func nothingIsSetAfterARollback() throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
-    try defaults.blocking.set(1, for: .count)
-    // The connections are already open: a file with such a trigger would be refused.
-    #expect(try defaults.blocking[.count] == 1)
-    try ForeignProgram.run(
-      """
-      CREATE TRIGGER full BEFORE INSERT ON entries WHEN NEW.name = 'theme'
-      BEGIN SELECT RAISE(ROLLBACK, 'full'); END
-      """, on: "\(group.path)/defaults.sqlite")
-    #expect(throws: WormholeError.self) {
-      try defaults.blocking.transaction { values in
-        try values.set(2, for: .count)
-        try? values.set("dark", for: .theme)
-        try? values.set(3, for: .count)
-      }
-    }
-    #expect(try defaults.blocking[.count] == 1)
-  }
-
   @Test func keysThatLookAlikeDiffer() throws {
-    let defaults = try TemporaryGroup().group.defaults
     let keys = ["\u{e9}", "e\u{301}"].map { DefaultsKey($0, default: 0) }
     #expect(Set(keys).count == 2)
     for (value, key) in keys.enumerated() { try defaults.blocking.set(value, for: key) }
@@ -96,8 +76,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     try defaults.blocking.set(1, for: .count)
     var changes = try defaults.changes().makeAsyncIterator()
     var counts = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
@@ -110,8 +88,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func aChangeInsideATransactionByOtherMeansIsRefused() throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
     try defaults.blocking.transaction { values in
       try values.set("dark", for: .theme)
       #expect(try defaults.blocking[.theme] == "light")
@@ -123,10 +99,8 @@ struct SharedDefaultsTests {
   }
 
   @Test func processesThatAddAtTheSameTimeLoseNothing() async throws {
-    let group = try TemporaryGroup()
     let programs = try (0..<4).map { try group.peer("defaults-add", "key-\($0)", "1000") }
     for program in programs { await program.waitForSuccess() }
-    let defaults = try group.group.defaults
     #expect(try defaults.blocking[DefaultsKey("sum", default: 0)] == 4000)
     for index in 0..<4 {
       #expect(try defaults.blocking[DefaultsKey("key-\(index)", default: 0)] == 1000)
@@ -156,7 +130,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func changesBeforeTheIterationAreNotMissed() async throws {
-    let defaults = try TemporaryGroup().group.defaults
     try defaults.blocking.set(1, for: .count)
     let changes = try defaults.changes(of: .count, initial: false)
     for number in 2...9 { try defaults.blocking.set(number, for: .count) }
@@ -167,7 +140,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func anUnreadableChangeDoesNotEndTheSequence() async throws {
-    let defaults = try TemporaryGroup().group.defaults
     var changes = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
     try defaults.blocking.set("x", for: DefaultsKey("count", default: ""))
     let change = try #require(try await changes.next())
@@ -198,7 +170,6 @@ struct SharedDefaultsTests {
   }
 
   @Test func theSequenceEndsWithItsTask() async throws {
-    let defaults = try TemporaryGroup().group.defaults
     let changes = try defaults.changes(of: .count, initial: false)
     let task = Task {
       for try await _ in changes {}

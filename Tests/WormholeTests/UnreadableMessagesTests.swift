@@ -89,20 +89,6 @@ struct UnreadableMessagesTests {
     }
   }
 
-  @Test func clearingTriesTheOtherNamesBeforeItReportsOne() throws {
-    let site = try Site(.file)
-    let names = (1...5).map { MessageName<Int>("org.example.\($0)") }
-    for name in names { try site.hole.blocking.pass(1, to: name) }
-    let other = try site.makeOther()
-    let path = "\(site.path)/org.example.3.mailbox"
-    try #require(unlink(path) == 0 && mkdir(path, 0o700) == 0)
-    let failure = WormholeError.system(code: EISDIR, path: path)
-    #expect(throws: WormholeError.notCleared(["org.example.3": failure])) {
-      try other.blocking.clearAll()
-    }
-    #expect(try names.compactMap { try other.blocking.message($0) }.count == 1)
-  }
-
   // MARK: - Property lists
 
   static let foreignLists: [String] = [

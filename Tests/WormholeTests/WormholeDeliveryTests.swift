@@ -3,38 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct WormholeDeliveryTests {
-  @Test func onMainIsTheMainQueueAndTheMainActor() async throws {
-    let log = Log<Wormhole.Message<Int>>()
-    try await check(.main, log) { message in
-      dispatchPrecondition(condition: .onQueue(.main))
-      MainActor.assumeIsolated { log.append(message) }
-    }
-  }
-
-  @Test func onAQueueIsOnThatQueue() async throws {
-    let (log, queue) = (Log<Wormhole.Message<Int>>(), DispatchQueue(label: "com.example.queue"))
-    try await check(.queue(queue), log) { message in
-      dispatchPrecondition(condition: .onQueue(queue))
-      log.append(message)
-    }
-  }
-
-  /// A handler that checks where it runs hears what is stored, then everything passed, in order.
-  private func check(
-    _ delivery: Delivery, _ log: Log<Wormhole.Message<Int>>,
-    _ handler: @escaping @Sendable (Wormhole.Message<Int>) -> Void
-  ) async throws {
-    let site = try Site(.log, on: .usual)
-    let other = try site.makeOther()
-    try await other.pass(1, to: .number)
-    try site.hole.bind(
-      Listener("label", on: delivery, handler), to: .number, starting: .lastOrAbsent)
-    for number in 2...100 { try await other.pass(number, to: .number) }
-    await eventually { log.values.count == 100 }
-    #expect(log.values == Array(1...100))
-    #expect(log.entries.map(\.isInitial) == [true] + repeatElement(false, count: 99))
-  }
-
   @Test func onAConcurrentQueueCallsDoNotOverlap() async throws {
     let site = try Site(.log, on: .usual)
     let (other, log) = (try site.makeOther(), Log<String>())

@@ -31,27 +31,6 @@ struct WormholeListenerTests {
   }
 
   @Test(arguments: TransitKind.kinds)
-  func knowsTheLastValueHoweverItIsReplaced(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let logs = Locked<[Mail]>([])
-    let rounds = 100
-    let binder = Task.detached {
-      for _ in 1...rounds {
-        let log = Mail()
-        logs.withLock { $0.append(log) }
-        try site.hole.record(in: log, on: .direct, starting: .last)
-      }
-    }
-    for number in 1...rounds { try await site.hole.pass(number, to: .number) }
-    try await binder.value
-    let last = logs.withLock { $0.last }
-    // The notifying thread may be handing it over at the moment.
-    await eventually("the last listener did not get the last message") {
-      last?.values.last == rounds
-    }
-  }
-
-  @Test(arguments: TransitKind.kinds)
   func coexistsWithThoseOfOtherNames(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let log = Log<String>()
@@ -117,15 +96,6 @@ struct WormholeListenerTests {
     #expect(after.values.last == 2)
     #expect(after.entries.first?.isInitial == (initial != .new))
     #expect(Set(after.entries.map(\.sequence)).count == after.entries.count)
-  }
-
-  @Test(arguments: TransitKind.kinds)
-  func getsTheStoredMessageAtOnceIfItRunsDirectly(_ kind: TransitKind) throws {
-    let site = try Site(kind)
-    let log = Mail()
-    try site.hole.blocking.pass(7, to: .number)
-    try site.hole.record(in: log, on: .direct, starting: .lastOrAbsent)
-    #expect(log.values == [7])
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -195,25 +165,6 @@ struct WormholeListenerTests {
       #expect(late.entries.isEmpty)
     }
     await writer.stop()
-  }
-
-  @Test func waitsForARunningCallOnRequest() async throws {
-    let site = try Site()
-    let (log, goOn) = (Log<String>(), DispatchSemaphore(value: 0))
-    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
-      log.append("begin")
-      goOn.wait()
-      log.append("end")
-    }
-    try await site.hole.pass(1, to: .number)
-    await eventually { log.entries == ["begin"] }
-    let waiting = Task.detached {
-      observation.cancelAndWait()
-      log.append("waited")
-    }
-    goOn.signal()
-    await waiting.value
-    #expect(log.entries == ["begin", "end", "waited"])
   }
 
   @Test func endsWithItsValue() async throws {
