@@ -81,12 +81,22 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 1;
 }
 
+/* The wide rule stands for all names. */
+static bool counts_all(const dn__rule *rule)
+{
+        if (rule == &rule->rules->wide)
+                DN__MAP_EACH(dn__rule, other, &rule->rules->by_interface, entry)
+                        if (!other->is_counted)
+                                return false;
+        return rule->is_counted;
+}
+
 static void ask(dn__rule *rule)
 {
         char text[DN__WIRE_RULE_BYTES];
         dn__question question = { "AddMatch", "s", text, answered, rule };
 
-        rule->is_exact = rule->is_counted && rule->rules->is_native;
+        rule->is_exact = rule->rules->is_native && counts_all(rule);
         dn__wire_write_rule(rule->rules->connection->wire, rule->interface, rule->is_exact, text);
         if (dn__connection_ask(rule->rules->connection, &question, &rule->call) < 0)
                 return; /* the connection is broken and will reconnect */
@@ -109,13 +119,16 @@ static bool is_on_bus(const dn__rule *rule)
         return rule->state == DN__RULE_ASKED || rule->state == DN__RULE_ACTIVE;
 }
 
-/* The bus reads in order: it has the new rule before it removes the old one. */
+/* The bus reads in order: it has the new rule before it removes the old one. At the limit, the rule
+ * of every name takes the room of one that it stands for. */
 static void widen(dn__rule *rule)
 {
         dn__rule narrow = *rule;
 
         if (!rule->is_exact || !is_on_bus(rule))
                 return;
+        if (rule == &rule->rules->wide)
+                release_one_rule(rule->rules);
         forget(rule);
         ask(rule);
         tell_removal(&narrow);
@@ -157,6 +170,7 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
         size_t n_bytes;
 
         if (name->is_prefix) {
+                dn__rule_set_counted(&rules->wide, is_counted);
                 add_wide(rules);
                 *ret_rule = &rules->wide;
                 return 0;
@@ -175,6 +189,8 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
                 free(rule);
                 return -ENOMEM;
         }
+        if (!is_counted)
+                widen(&rules->wide);
         if (dn__connection_is_ready(rules->connection) &&
             (rules->wide.state == DN__RULE_ABSENT || rules->wide.state == DN__RULE_REFUSED))
                 ask(rule);
@@ -198,8 +214,10 @@ void dn__rules_remove(dn__rules *rules, dn__rule *rule)
 void dn__rule_set_counted(dn__rule *rule, bool is_counted)
 {
         rule->is_counted = is_counted;
-        if (!is_counted)
-                widen(rule);
+        if (is_counted)
+                return;
+        widen(&rule->rules->wide);
+        widen(rule);
 }
 
 void dn__rules_await_decision(dn__rules *rules)
@@ -216,6 +234,7 @@ void dn__rules_decide(dn__rules *rules, bool is_native)
         rules->is_native = is_native;
         if (is_native)
                 return;
+        widen(&rules->wide);
         DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 widen(rule);
 }

@@ -51,7 +51,8 @@ void dn__rules_deinit(dn__rules *rules);
  * which is added once for each prefix. */
 int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__rule **ret_rule);
 
-/* Notes that the table counts the name of a rule now, or no longer. */
+/* Notes that the table counts the name of a rule now, or no longer; for the rule of every name,
+ * whether posts that the table counts are marked for this process. */
 void dn__rule_set_counted(dn__rule *rule, bool is_counted);
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);

@@ -13,9 +13,8 @@
 #include "direct/direct.h"
 #include "util/debug.h"
 
-/* If the hub moves meanwhile, it takes the slots of all topics that are held. Returns whether the
- * topic has one. */
-static bool take_slot(dn__topic *topic)
+/* If the hub moves meanwhile, it takes the slots of all topics that are held. */
+static void take_slot(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
         dn__hub *hub = topic->hub;
@@ -24,7 +23,7 @@ static bool take_slot(dn__topic *topic)
         bool has_slot;
 
         if (!dn__region_has_entry(region))
-                return false;
+                return;
         slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
                                    dn__clock_after_us(DN__SLOT_TIMEOUT_US));
         dn__hub_lock(hub);
@@ -34,7 +33,19 @@ static bool take_slot(dn__topic *topic)
         dn__hub_unlock_and_run(hub);
         if (!has_slot)
                 dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
-        return has_slot;
+}
+
+/* Returns whether the processes that share the table are heard. */
+static bool is_in_table(const dn__topic *topic) DN__HUB_LOCKED
+{
+        return topic->slot || (topic->name.is_prefix && topic->hub->prefix_counts);
+}
+
+static bool has_table(const dn__topic *topic)
+{
+        DN__HUB_HOLD(topic->hub);
+
+        return is_in_table(topic);
 }
 
 static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
@@ -45,30 +56,32 @@ static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
                 topic->is_watched = true;
         }
         /* The hub may have moved meanwhile. */
-        dn__dbus_set_counted(topic->hub->bus, topic->rule, topic->slot != NULL);
+        dn__dbus_set_counted(topic->hub->bus, topic->rule, is_in_table(topic));
         topic->is_preparing = false;
         dn__condition_broadcast(&topic->hub->changed);
 }
 
 /* The table comes before the rule: once the bus delivers, posts must be counted. Retries what
  * failed the last time. Returns 0 or a negative errno. */
-static int prepare_topic(dn__topic *topic, bool is_counted, bool is_watched)
+static int prepare_topic(dn__topic *topic, bool has_slot, bool is_watched)
 {
         const dn__name *name = &topic->name;
         dn__rule *rule = topic->rule;
         dn__hub *hub = topic->hub;
+        bool is_counted;
         int r = 0;
 
         if (name->is_prefix)
                 r = dn__prefix_begin(hub);
-        else
-                is_counted = is_counted || take_slot(topic);
+        else if (!has_slot)
+                take_slot(topic);
+        is_counted = has_table(topic);
         if (r == 0 && !is_watched && hub->direct)
                 r = dn__direct_start(hub->direct, dn__delivery_thread_get());
         if (r == 0 && !is_watched)
                 r = dn__dbus_add_rule(hub->bus, name, is_counted, &rule);
         end_preparing(topic, r == 0, rule);
-        dn__table_attend(hub, name->is_prefix ? dn__region_has_entry(hub->region) : is_counted);
+        dn__table_attend(hub, is_counted);
         return r;
 }
 
@@ -87,7 +100,7 @@ static bool begin_preparing(dn__topic *topic) DN__HUB_LOCKED
 /* Returns 0 or -ENOMEM. */
 static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
-        bool is_to_prepare = false, is_watched = false, is_counted = false;
+        bool is_to_prepare = false, is_watched = false, has_slot = false;
         dn__topic *topic;
         int r = 0;
 
@@ -96,13 +109,13 @@ static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (topic && name->reach != DN__REACH_PROCESS) {
                 is_to_prepare = begin_preparing(topic);
                 is_watched = topic->is_watched;
-                is_counted = topic->slot != NULL;
+                has_slot = topic->slot != NULL;
         }
         dn__hub_unlock(hub);
         if (!topic)
                 return -ENOMEM;
         if (is_to_prepare)
-                r = prepare_topic(topic, is_counted, is_watched);
+                r = prepare_topic(topic, has_slot, is_watched);
         if (r < 0)
                 dn__topic_give_back(topic);
         else
@@ -117,14 +130,6 @@ static void release_refused(dn__topic *topic)
         topic->is_refused = true;
         dn__hub_unlock(topic->hub);
         dn__topic_give_back(topic);
-}
-
-/* Returns whether the processes that share the table are heard. */
-static bool is_in_table(const dn__topic *topic)
-{
-        DN__HUB_HOLD(topic->hub);
-
-        return topic->slot || (topic->name.is_prefix && topic->hub->prefix_counts);
 }
 
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
@@ -148,7 +153,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (dn__region_has_entry(hub->region))
                 dn__region_await_age(hub->region);
         r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
-        if (r == DN_NOT_CONNECTED && is_in_table(topic))
+        if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;
         if (r >= 0)
                 *ret_topic = topic;

@@ -131,6 +131,18 @@ static bool move_names(move *move) DN__HUB_LOCKED
         return have_all;
 }
 
+/* Returns whether their posts are counted. */
+static bool move_prefixes(move *move) DN__HUB_LOCKED
+{
+        dn__hub *hub = move->hub;
+        bool are_counted = dn__prefix_move(hub, move->to, &move->left);
+
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
+                if (topic->name.is_prefix)
+                        dn__dbus_set_counted(hub->bus, topic->rule, hub->prefix_counts);
+        return are_counted;
+}
+
 /* Returns whether each name has a slot. */
 static bool switch_tables(move *move)
 {
@@ -146,7 +158,7 @@ static bool switch_tables(move *move)
         if (to != from)
                 dn__dbus_set_region(hub->bus, to->id);
         have_all = move_names(move);
-        have_all = dn__prefix_move(hub, to, &move->left) && have_all;
+        have_all = move_prefixes(move) && have_all;
         move->has_moved = true;
         if (to != from) {
                 to->previous = from;

@@ -102,8 +102,18 @@ static bool is_settled(void)
         return !is_late(began_us) && has_all_rules();
 }
 
-/* Arguments: whether to observe, or only to post. "post" posts, "posts" says how many were heard,
- * "signals" how many signals arrived, "settle" returns once the bus has done what it was asked. */
+static void observe_prefix_soon(const char *prefix, tally *seen)
+{
+        dn_observer *observer = NULL;
+        int r = dn_center_observe_prefix(dn_center_darwin(), prefix, tally_handler(seen), NULL,
+                                         &observer);
+
+        CHECK_EQ(r < 0 ? r : 0, 0);
+}
+
+/* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" says how
+ * many were heard, "signals" how many signals arrived, "settle" returns once the bus has done what
+ * it was asked. */
 ROLE(member)
 {
         static tally seen;
@@ -111,6 +121,9 @@ ROLE(member)
 
         if (strcmp(args[0], "observe") == 0) {
                 tally_observe_soon(dn_center_darwin(), "N", &seen);
+                WAIT_UNTIL(is_settled());
+        } else if (strcmp(args[0], "observe prefix") == 0) {
+                observe_prefix_soon("N", &seen);
                 WAIT_UNTIL(is_settled());
         } else {
                 post_soon(dn_center_darwin(), "begin");
@@ -192,15 +205,19 @@ TEST(onlyWhatItsTableHasCountedIsPostedOnThePathOfTheTable)
         CHECK_STREQ(dn__native_get_path(&native, &counted), TEST_WIRE_PATH);
 }
 
-TEST_ON_BUS(aNativeReadsNoSignalOfAnother)
+static void check_that_natives_read_no_signals(const char *what)
 {
         char path[256];
 
         begin();
         test_peer *peer = open_peer();
-        test_child *observer = spawn_member(FIRST, "observe");
+        test_child *holder = spawn_member(FIRST, "observe");
+        test_child *observer = spawn_member(FIRST, what);
         test_child *poster = spawn_member(FIRST, "post");
+        uint64_t n_signals;
+
         ask(poster, "settle");
+        n_signals = ask(observer, "signals");
         for (int i = 0; i < 1000; i++)
                 ask(poster, "post");
         WAIT_UNTIL_EQ(ask(observer, "posts"), 1000);
@@ -210,7 +227,18 @@ TEST_ON_BUS(aNativeReadsNoSignalOfAnother)
         }
         test_peer_post(peer, "N");
         WAIT_UNTIL_EQ(ask(observer, "posts"), 1001);
-        CHECK_EQ(ask(observer, "signals"), 1);
+        CHECK_EQ(ask(observer, "signals"), n_signals + 1);
+        WAIT_UNTIL_EQ(ask(holder, "posts"), 1001);
+}
+
+TEST_ON_BUS(aNativeReadsNoSignalOfAnother)
+{
+        check_that_natives_read_no_signals("observe");
+}
+
+TEST_ON_BUS(aNativeThatObservesAPrefixReadsNoSignalOfAnother)
+{
+        check_that_natives_read_no_signals("observe prefix");
 }
 
 TEST_ON_BUS(aProcessThatOnlyPostsBecomesNativeWhenATableAppears)
@@ -291,8 +319,11 @@ static void replace_member(int i, unsigned number)
                 test_child_kill(members[i]);
         else if (members[i])
                 CHECK_EQ(test_child_wait(members[i]), 0);
-        observes[i] = number / 2 % 4 != 0;
-        members[i] = spawn_member((int)(number / 8 % N_WORLDS), observes[i] ? "observe" : "post");
+        static const char *const kinds[] = { "post", "observe", "observe", "observe prefix" };
+        const char *kind = kinds[number / 2 % 4];
+
+        observes[i] = kind != kinds[0];
+        members[i] = spawn_member((int)(number / 8 % N_WORLDS), kind);
 }
 
 /* The socket is a new one. */
