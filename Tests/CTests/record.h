@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "centers.h"
 #include "late.h"
 #include "test-child.h"
 #include "test.h"

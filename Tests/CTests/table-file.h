@@ -53,19 +53,11 @@ static inline bool is_there(void)
 /* Returns whether a process has the table that is there now. */
 static inline bool has_table(test_child *child)
 {
-        char path[512], line[512], number[32];
-        bool is_mapped = false;
+        char path[512], number[32];
         ino_t inode = table_path(path);
-        FILE *maps;
 
-        snprintf(path, sizeof path, "/proc/%d/maps", test_child_pid(child));
         snprintf(number, sizeof number, " %lu ", (unsigned long)inode);
-        maps = fopen(path, "r");
-        CHECK(maps != NULL);
-        while (inode && fgets(line, sizeof line, maps))
-                is_mapped = is_mapped || strstr(line, number);
-        fclose(maps);
-        return is_mapped;
+        return inode && test_n_mappings_of(test_child_pid(child), number) > 0;
 }
 
 static inline void remove_table(void)

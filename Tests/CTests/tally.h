@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "centers.h"
 #include "late.h"
 #include "test-peer.h"
 #include "test.h"
@@ -47,16 +48,22 @@ static inline void tally_callback(dn_center *center, void *observer, const char 
         ((tally *)observer)->n_calls++;
 }
 
-static inline dn_observer *tally_observe_on(dn_center *center, const char *name, tally *self,
-                                            const dn_executor *executor)
+static inline dn_observer *observe_ok(dn_center *center, const char *name, dn_handler handler,
+                                      const dn_executor *executor)
 {
         dn_observer *observer = NULL;
         uint64_t began_us = test_now_us();
-        int r = dn_center_observe(center, name, tally_handler(self), executor, &observer);
+        int r = dn_center_observe(center, name, handler, executor, &observer);
 
         CHECK_EQ(settle_name(center, name, r, began_us), 0);
         CHECK(observer);
         return observer;
+}
+
+static inline dn_observer *tally_observe_on(dn_center *center, const char *name, tally *self,
+                                            const dn_executor *executor)
+{
+        return observe_ok(center, name, tally_handler(self), executor);
 }
 
 static inline dn_observer *tally_observe(dn_center *center, const char *name, tally *self)
@@ -147,10 +154,7 @@ static inline void fence_executor(void)
 
 static inline uint64_t statistic(int number)
 {
-        uint64_t value = UINT64_MAX;
-
-        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), number, &value), 0);
-        return value;
+        return statistic_of(dn_center_darwin(), number);
 }
 
 /* Posts each name that it reads: the peer where there is no bus. */

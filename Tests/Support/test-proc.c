@@ -25,6 +25,30 @@ unsigned test_n_fds(void)
         return count_entries("/proc/self/fd") - 1; /* the one that reads it */
 }
 
+unsigned test_n_fds_of(pid_t pid)
+{
+        char path[64];
+
+        snprintf(path, sizeof path, "/proc/%d/fd", pid);
+        return count_entries(path);
+}
+
+unsigned test_n_mappings_of(pid_t pid, const char *text)
+{
+        char path[64], line[4096];
+        unsigned n = 0;
+        FILE *f;
+
+        snprintf(path, sizeof path, "/proc/%d/maps", pid);
+        f = fopen(path, "re");
+        if (!f)
+                test_broken("cannot read %s", path);
+        while (fgets(line, sizeof line, f))
+                n += strstr(line, text) != NULL;
+        fclose(f);
+        return n;
+}
+
 unsigned test_n_threads(void)
 {
         return count_entries("/proc/self/task");

@@ -1,0 +1,34 @@
+/* Opens centers and reads their statistics. */
+#ifndef DN_CENTERS_H
+#define DN_CENTERS_H
+
+#include <darwinnotify/darwinnotify.h>
+#include <darwinnotify/statistics.h>
+
+#include "test.h"
+
+static inline dn_center *open_center(const char *address)
+{
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open(address, &center), 0);
+        return center;
+}
+
+static inline dn_center *open_distributed(const char *address)
+{
+        dn_center *center = NULL;
+
+        CHECK_EQ(dn_center_open_distributed(address, &center), 0);
+        return center;
+}
+
+static inline uint64_t statistic_of(dn_center *center, int number)
+{
+        uint64_t value = UINT64_MAX;
+
+        CHECK_EQ(dn_center_get_statistic(center, number, &value), 0);
+        return value;
+}
+
+#endif
