@@ -4,73 +4,88 @@
 #include "tally.h"
 #include "test-bus.h"
 
-static int marker_x, marker_y;
+static int marker_y;
 
 static void add(dn_center *center, tally *observer, const char *name, const void *object)
 {
         CHECK_EQ(dn_center_add_observer(center, observer, tally_callback, name, object, 0), 0);
 }
 
-/* Local center: what a post now calls of the three registrations below. */
-static void check_left(tally *o, unsigned n1_x, unsigned n1_y, unsigned n2_x)
-{
-        dn_center *local = dn_center_local();
+/* Objects: the local center compares their addresses, the distributed one their text. */
+static const char x[] = "x", y[] = "y", copy_of_x[] = "x";
 
-        o->n_calls = 0;
-        CHECK_EQ(dn_center_post(local, "N1", &marker_x, NULL, 0), 0);
-        CHECK_EQ(o->n_calls, n1_x);
-        o->n_calls = 0;
-        CHECK_EQ(dn_center_post(local, "N1", &marker_y, NULL, 0), 0);
-        CHECK_EQ(o->n_calls, n1_y);
-        o->n_calls = 0;
-        CHECK_EQ(dn_center_post(local, "N2", &marker_x, NULL, 0), 0);
-        CHECK_EQ(o->n_calls, n2_x);
+/* What is left of three registrations, for 1 and x, 1 and y, 2 and x. */
+static const struct {
+        const char *name, *object;
+        unsigned n_left[3];
+} removals[] = {
+        {"self.1", NULL, {0, 0, 1}},
+        {NULL, x, {0, 1, 0}},
+        {"self.1", x, {0, 1, 1}},
+        {"self.other", NULL, {1, 1, 1}},
+        {NULL, NULL, {0, 0, 0}},
+};
+
+static _Atomic unsigned n_calls[3];
+
+static void count_registration(dn_center *center, void *observer, const char *name,
+                               const void *object, const dn_dict *user_info)
+{
+        (void)center, (void)observer, (void)user_info;
+        n_calls[strcmp(name, "self.2") == 0 ? 2 : *(const char *)object == 'y']++;
 }
 
-static void add_three(tally *o)
+static void check_removals(dn_center *center, const char *object_x)
 {
-        CHECK_EQ(dn_center_remove_every_observer(dn_center_local(), o), 0);
-        add(dn_center_local(), o, "N1", &marker_x);
-        add(dn_center_local(), o, "N1", &marker_y);
-        add(dn_center_local(), o, "N2", &marker_x);
-        check_left(o, 1, 1, 1);
+        static const char *const names[] = {"self.1", "self.1", "self.2"};
+        static const char *const objects[] = {x, y, x};
+        static char o;
+
+        for (size_t i = 0; i < sizeof removals / sizeof *removals; i++) {
+                for (int j = 0; j < 3; j++) {
+                        n_calls[j] = 0;
+                        CHECK_EQ(dn_center_add_observer(center, &o, count_registration, names[j],
+                                                        objects[j], 0),
+                                 0);
+                }
+                CHECK_EQ(dn_center_remove_observer(center, &o, removals[i].name,
+                                                   removals[i].object ? object_x : NULL),
+                         0);
+                for (int j = 0; j < 3; j++)
+                        CHECK_EQ(dn_center_post(center, names[j], objects[j], NULL, 0), 0);
+                fence_executor();
+                for (int j = 0; j < 3; j++)
+                        CHECK_EQ(n_calls[j], removals[i].n_left[j]);
+                CHECK_EQ(dn_center_remove_every_observer(center, &o), 0);
+        }
 }
 
 TEST_NO_BUS(nullInARemovalMatchesEverything)
 {
-        dn_center *local = dn_center_local();
-        static tally o = {0};
+        check_removals(dn_center_local(), x);
+        check_removals(dn_center_distributed(), copy_of_x);
+}
 
-        add_three(&o);
-        CHECK_EQ(dn_center_remove_observer(local, &o, "N1", NULL), 0);
-        check_left(&o, 0, 0, 1);
-        add_three(&o);
-        CHECK_EQ(dn_center_remove_observer(local, &o, NULL, &marker_x), 0);
-        check_left(&o, 0, 1, 0);
-        add_three(&o);
-        CHECK_EQ(dn_center_remove_observer(local, &o, "N1", &marker_x), 0);
-        check_left(&o, 0, 1, 1);
-        add_three(&o);
-        CHECK_EQ(dn_center_remove_observer(local, &o, NULL, NULL), 0);
-        check_left(&o, 0, 0, 0);
-        add_three(&o);
-        CHECK_EQ(dn_center_remove_every_observer(local, &o), 0);
-        check_left(&o, 0, 0, 0);
+static void check_observer_of_every_name(dn_center *center)
+{
+        static tally o;
+
+        o.n_calls = 0;
+        CHECK(dn_center_add_observer(center, &o, tally_callback, NULL, NULL, 0) >= 0);
+        CHECK_EQ(dn_center_remove_observer(center, &o, "self.1", NULL), 0);
+        (void)dn_center_remove_observer(center, &o, "", NULL);
+        CHECK_EQ(dn_center_post(center, "self.1", NULL, NULL, 0), 0);
+        WAIT_UNTIL_EQ(o.n_calls, 1);
+        CHECK_EQ(dn_center_remove_observer(center, &o, NULL, NULL), 0);
+        CHECK_EQ(dn_center_post(center, "self.1", NULL, NULL, 0), 0);
+        fence_executor();
+        CHECK_EQ(o.n_calls, 1);
 }
 
 TEST_NO_BUS(removalOfOneNameLeavesTheObserverOfEveryName)
 {
-        dn_center *local = dn_center_local();
-        static tally o = {0};
-
-        add(local, &o, NULL, NULL);
-        CHECK_EQ(dn_center_remove_observer(local, &o, "N", NULL), 0);
-        (void)dn_center_remove_observer(local, &o, "", NULL);
-        post_ok(local, "N");
-        CHECK_EQ(o.n_calls, 1);
-        CHECK_EQ(dn_center_remove_observer(local, &o, NULL, NULL), 0);
-        post_ok(local, "N");
-        CHECK_EQ(o.n_calls, 1);
+        check_observer_of_every_name(dn_center_local());
+        check_observer_of_every_name(dn_center_distributed());
 }
 
 TEST(removeEveryObserverIsPerObserver)
@@ -115,8 +130,8 @@ TEST(removalIncludesDuplicatesWithAnyCallback)
         CHECK_EQ(o.n_calls, 3);
 }
 
-static const void *seen_object = &marker_x;
-static const dn_dict *seen_user_info = (const dn_dict *)&marker_x;
+static const void *seen_object = x;
+static const dn_dict *seen_user_info = (const dn_dict *)x;
 static _Atomic unsigned n_seen;
 
 static void note_extras(dn_center *center, void *observer, const char *name, const void *object,
@@ -136,14 +151,14 @@ TEST(darwinCenterIgnoresObjectAndUserInfo)
         dn_center *center = dn_center_darwin();
         static tally o = {0};
 
-        CHECK_EQ(dn_center_add_observer(center, &marker_y, note_extras, "N", &marker_x, 0), 0);
+        CHECK_EQ(dn_center_add_observer(center, &marker_y, note_extras, "N", x, 0), 0);
         CHECK_EQ(dn_center_post(center, "N", &marker_y, (const dn_dict *)&marker_y, 0), 0);
         WAIT_UNTIL_EQ(n_seen, 1);
         CHECK(!seen_object);
         CHECK(!seen_user_info);
 
         add(center, &o, "N", NULL);
-        CHECK_EQ(dn_center_remove_observer(center, &o, "N", &marker_x), 0);
+        CHECK_EQ(dn_center_remove_observer(center, &o, "N", x), 0);
         post_ok(center, "N");
         WAIT_UNTIL_EQ(n_seen, 2);
         fence_executor();
