@@ -37,28 +37,22 @@ static void note_thread(const dn_event *event, void *context)
         named = true;
 }
 
-static void check_thread_name(const dn_executor *executor, const char *expected)
+static void check_thread_name(const char *name, const dn_executor *executor, const char *expected)
 {
-        test_bus *bus = test_bus_begin();
-        dn_handler handler = {.invoke = note_thread};
-
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", handler, executor, NULL), 0);
-        post_ok(dn_center_darwin(), "N");
+        named = false;
+        observe_ok(dn_center_darwin(), name, (dn_handler){.invoke = note_thread}, executor);
+        post_ok(dn_center_darwin(), name);
         WAIT_UNTIL(named);
         CHECK_STREQ(thread_name, expected);
-        test_bus_stop(bus);
 }
 
 TEST(defaultIsTheDeliveryThreadWithAllSignalsButFaultsBlocked)
 {
-        check_thread_name(NULL, "dn-delivery");
-}
-
-TEST(inlineIsTheDirectThreadWithAllSignalsButFaultsBlocked)
-{
         dn_executor executor = dn_executor_inline();
 
-        check_thread_name(&executor, "dn-direct");
+        test_bus_begin();
+        check_thread_name("N", NULL, "dn-delivery");
+        check_thread_name("M", &executor, "dn-direct");
 }
 
 static void post_another(const dn_event *event, void *context)
@@ -74,12 +68,9 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
         dn_center *center = dn_center_distributed();
         dn_executor executor = dn_executor_inline();
         static tally seen = { 0 };
-        dn_observer *observers[2] = { NULL };
 
-        CHECK_EQ(dn_center_observe(center, "b", tally_handler(&seen), &executor, &observers[0]), 0);
-        CHECK_EQ(dn_center_observe(center, "a", (dn_handler){ .invoke = post_another }, &executor,
-                                   &observers[1]),
-                 0);
+        tally_observe_on(center, "b", &seen, &executor);
+        observe_ok(center, "a", (dn_handler){ .invoke = post_another }, &executor);
         CHECK_EQ(dn_center_post(center, "a", NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK_STREQ(thread_name, "dn-service");
@@ -147,9 +138,7 @@ TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
         test_child *poster = test_spawn_role("testPeer", NULL);
         for (int i = 0; i < (TEST_HAS_SANITIZER ? 20 : 100); i++) {
                 tally of_flood = {0}, of_default = {0}, of_inline = {0};
-                dn_center *center;
-
-                CHECK_EQ(dn_center_open("none", &center), 0);
+                dn_center *center = open_center("none");
                 dn_observer *observers[] = {
                         tally_observe(center, "F", &of_flood),
                         tally_observe(center, "D", &of_default),
@@ -251,25 +240,6 @@ TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
         }
 }
 
-TEST(observersOfOneHostExecutorRunInRegistrationOrder)
-{
-        test_bus_begin();
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
-        static tally seen[8] = {0};
-
-        for (int i = 0; i < 8; i++) {
-                dn_executor executor = host_executor(&queue);
-                tally_observe_on(dn_center_darwin(), "N", &seen[i], &executor);
-        }
-        post_ok(dn_center_darwin(), "N");
-        WAIT_UNTIL(queue.n_waiting > 0);
-        CHECK_EQ(seen[0].n_calls, 0);
-        while (host_run(&queue) > 0)
-                for (int i = 1; i < 8; i++)
-                        CHECK(seen[i - 1].n_calls >= seen[i].n_calls);
-        CHECK_EQ(seen[7].n_calls, 1);
-}
-
 TEST(executorThatRefusesWorkIsSurvived)
 {
         test_bus_begin();
@@ -367,9 +337,7 @@ ROLE(crashInCallback)
         struct sigaction action = {.sa_handler = leave};
 
         CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.x", (dn_handler){.invoke = crash},
-                                   &executor, NULL),
-                 0);
+        observe_ok(dn_center_darwin(), "self.x", (dn_handler){.invoke = crash}, &executor);
         post_ok(dn_center_darwin(), "self.x");
         WAIT_UNTIL(false);
         return 1;
@@ -393,11 +361,9 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         static _Atomic uint64_t n_dropped;
         dn_executor executor = host_executor(&queue);
         dn_center *center = dn_center_distributed();
-        dn_observer *observer = NULL;
+        dn_handler handler = { note_dropped, &n_dropped, NULL };
+        dn_observer *observer = observe_ok(center, "self.x", handler, &executor);
 
-        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ note_dropped, &n_dropped, NULL },
-                                   &executor, &observer),
-                 0);
         queue.refuses = true;
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
@@ -405,8 +371,7 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
         CHECK_EQ(host_run(&queue), 1);
         CHECK_EQ(n_dropped, 3);
-        dn_observer_cancel(observer);
-        dn_observer_unref(observer);
+        tally_drop(observer);
 }
 
 TEST_MAIN()

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "tally.h"
@@ -33,13 +32,8 @@ static bool becomes_readable(dn_loop *loop)
 static dn_observer *observe_on(dn_loop *loop, const char *name, dn_handler handler)
 {
         dn_executor executor = dn_loop_executor(loop);
-        dn_center *center = dn_center_darwin();
-        dn_observer *observer = NULL;
-        uint64_t began_us = test_now_us();
-        int r = dn_center_observe(center, name, handler, &executor, &observer);
 
-        CHECK_EQ(settle_name(center, name, r, began_us), 0);
-        return observer;
+        return observe_ok(dn_center_darwin(), name, handler, &executor);
 }
 
 TEST(descriptorIsReadableWhileCallbacksWait)
@@ -71,31 +65,6 @@ TEST_NO_BUS(descriptorIsCloseOnExec)
         CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
         dn_loop_close(loop);
         CHECK_EQ(test_n_fds(), n_fds);
-}
-
-static pthread_t processing_thread;
-static _Atomic unsigned n_on_thread;
-
-static void check_thread(const dn_event *event, void *context)
-{
-        (void)event;
-        (void)context;
-        CHECK(pthread_equal(pthread_self(), processing_thread));
-        n_on_thread++;
-}
-
-TEST(callbacksRunOnTheThreadThatProcesses)
-{
-        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
-        dn_loop *loop = new_loop();
-
-        processing_thread = pthread_self();
-        observe_on(loop, "N", (dn_handler){.invoke = check_thread});
-        test_peer_post(peer, "N");
-        CHECK(becomes_readable(loop));
-        CHECK(dn_loop_process(loop) > 0);
-        CHECK_EQ(n_on_thread, 1);
-        dn_loop_close(loop);
 }
 
 static void post_self(const dn_event *event, void *context)
@@ -164,32 +133,23 @@ TEST(closingRunsWhatWaitsThenRefuses)
 {
         test_peer *peer = test_peer_begin();
         dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
         static tally seen = {0};
         dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
 
+        executor.retain(executor.context);
         post_ok(dn_center_darwin(), "N");
         CHECK(becomes_readable(loop));
         dn_loop_close(loop);
         CHECK_EQ(seen.n_calls, 1);
+        CHECK_EQ(executor.enqueue(executor.context, tally_destroy, &seen), -ECANCELED);
+        executor.release(executor.context);
         post_ok(dn_center_darwin(), "N");
         test_peer_post(peer, "N");
         fence_bus(peer);
         CHECK_EQ(seen.n_calls, 1);
         tally_drop(observer);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-}
-
-TEST_NO_BUS(closedLoopRefusesWork)
-{
-        dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
-        static tally seen = { 0 };
-
-        executor.retain(executor.context);
-        dn_loop_close(loop);
-        CHECK_EQ(executor.enqueue(executor.context, tally_destroy, &seen), -ECANCELED);
-        executor.release(executor.context);
-        CHECK_EQ(seen.n_destroyed, 0);
 }
 
 TEST(cancelOnTheLoopThreadDropsWhatWaits)
@@ -212,11 +172,10 @@ TEST(cancelOnTheLoopThreadDropsWhatWaits)
 static dn_center *prepare_to_fork(dn_loop *loop, tally *seen)
 {
         dn_executor executor = dn_loop_executor(loop);
-        dn_center *center = NULL;
+        dn_center *center = open_center("none");
 
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("the thread sanitizer allows no threads in a forked child");
-        CHECK_EQ(dn_center_open("none", &center), 0);
         CHECK_EQ(dn_center_observe(center, "N", tally_handler(seen), &executor, NULL), 0);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK(becomes_readable(loop));

@@ -50,17 +50,6 @@ static void post_and_expect(tally *seen, uint64_t n_posts)
         CHECK_EQ(seen->n_posts, n_posts);
 }
 
-TEST_ON_BUS(aSignalTellsOfThoseThatWereDroppedBeforeIt)
-{
-        static tally seen = { 0 };
-
-        prepare();
-        tally_observe_prefix("com.", &seen);
-        post_and_expect(&seen, 1);
-        change_count(5);
-        post_and_expect(&seen, 1 + 5 + 1);
-}
-
 TEST_ON_BUS(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
 {
         static tally first = { 0 }, second = { 0 };

@@ -13,19 +13,10 @@ static tally own;
 
 ROLE(observeForEver)
 {
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "", tally_handler(&own), NULL, NULL),
-                 0);
+        tally_observe_prefix("", &own);
         printf("ready\n");
         (void)getchar();
         return 0;
-}
-
-static dn_observer *observe_prefix(const char *prefix, dn_handler handler)
-{
-        dn_observer *observer = NULL;
-
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, handler, NULL, &observer), 0);
-        return observer;
 }
 
 TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
@@ -33,8 +24,8 @@ TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
         record seen;
 
         test_bus_use_none();
-        record_init(&seen);
-        dn_observer *observer = observe_prefix("com.", record_handler(&seen));
+        dn_observer *observer =
+                record_observe(dn_center_darwin(), &(dn_filter){.prefix = "com."}, &seen);
         test_child *holder = spawn_observer("com.held", "org.held");
         post_elsewhere("com.held", 1, "return");
         post_elsewhere("com.unheld", 1, "return");
@@ -75,15 +66,20 @@ TEST(everyPostOfAFloodIsCountedOnce)
         test_peer *peer = test_peer_begin();
 
         dn_observer *observer = tally_observe_prefix("fl", &seen);
+        tally_observe(dn_center_darwin(), "flood", &own);
         test_child *holder = spawn_observer("flood", NULL);
         for (size_t i = 0; i < N_POSTERS; i++)
                 posters[i] = test_spawn_role("post", "flood", "20000", "return", NULL);
         for (size_t i = 0; i < N_POSTERS; i++)
                 CHECK_EQ(test_child_wait(posters[i]), 0);
         WAIT_UNTIL_EQ(seen.n_posts, N_POSTS * N_POSTERS);
+        WAIT_UNTIL_EQ(own.n_posts, N_POSTS * N_POSTERS);
         WAIT_UNTIL_EQ(child_posts(holder, 0), N_POSTS * N_POSTERS);
+        for (int i = 0; i < 300; i++)
+                post_ok(dn_center_darwin(), "flood");
         fence_bus(peer);
-        CHECK_EQ(seen.n_posts, N_POSTS * N_POSTERS);
+        WAIT_UNTIL_EQ(seen.n_posts, N_POSTS * N_POSTERS + 300);
+        WAIT_UNTIL_EQ(own.n_posts, N_POSTS * N_POSTERS + 300);
         tally_drop(observer);
         test_child_wait(holder);
 }
@@ -175,7 +171,7 @@ TEST_NO_BUS(theLastObserverEndsIt)
         test_bus_use_none();
         dn__region *own = open_region("none");
         for (int i = 0; i < 2; i++)
-                observers[i] = observe_prefix(i ? "a" : "b", tally_handler(&seen[i]));
+                observers[i] = tally_observe_prefix(i ? "a" : "b", &seen[i]);
         CHECK(own->table->watchers[0] != 0);
         tally_drop(observers[0]);
         test_child *holder = spawn_observer("a", NULL);

@@ -8,25 +8,13 @@
 #include "tally.h"
 #include "test-bus.h"
 
-static dn_observer *observe_prefix(const char *prefix, record *self)
-{
-        dn_observer *observer = NULL;
-
-        record_init(self);
-        await_bus(dn_center_darwin());
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, record_handler(self), NULL,
-                                          &observer),
-                 0);
-        return observer;
-}
-
 TEST_ON_BUS(theEventSaysWhichNameWasPosted)
 {
         test_bus_begin();
         static record com, all;
 
-        observe_prefix("com.x", &com);
-        observe_prefix("", &all);
+        record_observe(dn_center_darwin(), &(dn_filter){ .prefix = "com.x" }, &com);
+        record_observe(dn_center_darwin(), &(dn_filter){ .prefix = "" }, &all);
         post_elsewhere("com.x", 1, "_exit");
         WAIT_UNTIL_EQ(all.n_calls, 1);
         post_elsewhere("com.xy", 1, "_exit");
@@ -37,25 +25,6 @@ TEST_ON_BUS(theEventSaysWhichNameWasPosted)
         post_ok(dn_center_darwin(), "self.own");
         record_expect(&all, 5, "com.x\ncom.xy\norg.x\ncom.x.own\nself.own\n");
         record_expect(&com, 3, "com.x\ncom.xy\ncom.x.own\n");
-}
-
-TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEach)
-{
-        enum { N = 300 };
-        test_peer *peer = test_peer_begin();
-        static tally exact, prefix;
-
-        tally_observe(dn_center_darwin(), "com.x.y", &exact);
-        tally_observe_prefix("com.x", &prefix);
-        post_elsewhere("com.x.y", N, "_exit");
-        WAIT_UNTIL_EQ(exact.n_posts, N);
-        WAIT_UNTIL_EQ(prefix.n_posts, N);
-        for (int i = 0; i < N; i++)
-                post_ok(dn_center_darwin(), "com.x.y");
-        test_peer_post(peer, "com.x.y");
-        fence_bus(peer);
-        WAIT_UNTIL_EQ(exact.n_posts, 2 * N + 1);
-        WAIT_UNTIL_EQ(prefix.n_posts, 2 * N + 1);
 }
 
 /* There is no bus while they are posted; another process holds the name, so that it is counted. */
@@ -115,44 +84,6 @@ TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
                  DN_NOT_CONNECTED);
         post_soon(dn_center_darwin(), "com.own");
         record_expect(&seen, 1, "com.own\n");
-}
-
-TEST(namesOfAnotherUserAreLeftOut)
-{
-        test_bus_begin();
-        static tally seen = { 0 };
-
-        if (geteuid() == 0)
-                CHECK_EQ(seteuid(65534), 0);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "user.uid.1.", tally_handler(&seen),
-                                          NULL, NULL),
-                 -EACCES);
-        CHECK_EQ(seen.n_destroyed, 1);
-        /* The leak sanitizer has to attach to this process. */
-        CHECK_EQ(seteuid(getuid()), 0);
-}
-
-TEST(aPrefixIsWellFormed)
-{
-        test_bus_begin();
-        char too_long[DN_NAME_MAX_BYTES + 2];
-        static tally seen = { 0 };
-
-        memset(too_long, 'n', sizeof(too_long) - 1);
-        too_long[sizeof(too_long) - 1] = '\0';
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), NULL, tally_handler(&seen), NULL,
-                                          NULL),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "\xff", tally_handler(&seen), NULL,
-                                          NULL),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), too_long, tally_handler(&seen), NULL,
-                                          NULL),
-                 -ENAMETOOLONG);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_local(), "x", tally_handler(&seen), NULL, NULL),
-                 -EINVAL);
-        CHECK_EQ(dn_center_observe_prefix(NULL, "x", tally_handler(&seen), NULL, NULL), -EINVAL);
-        CHECK_EQ(seen.n_destroyed, 5);
 }
 
 TEST_MAIN()
