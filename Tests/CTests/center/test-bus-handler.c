@@ -131,11 +131,8 @@ TEST_ON_BUS(busThatComesLaterIsTold)
 TEST_NO_BUS(absenceOfABusIsToldOnce)
 {
         static told self = {0};
-        dn_center *center = NULL;
-        dn_observer *observer;
+        dn_observer *observer = observe_bus(open_center("none"), &self, NULL);
 
-        CHECK_EQ(dn_center_open("none", &center), 0);
-        observer = observe_bus(center, &self, NULL);
         WAIT_UNTIL_EQ(self.n_states, 1);
         CHECK_EQ(self.states[0], 0);
         tally_drop(observer);
@@ -193,14 +190,10 @@ TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
 {
         test_bus *bus = test_bus_begin();
         static told self = {0};
-        dn_center *center = NULL;
-        dn_observer *observer;
-        uint64_t n_names = 1;
+        dn_center *center = open_center(test_bus_address(bus));
+        dn_observer *observer = observe_found(center, &self, NULL);
 
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
-        observer = observe_found(center, &self, NULL);
-        CHECK_EQ(dn_center_get_statistic(center, DN_STATISTIC_NAMES, &n_names), 0);
-        CHECK_EQ(n_names, 0);
+        CHECK_EQ(statistic_of(center, DN_STATISTIC_NAMES), 0);
         dn_center_unref(center);
         WAIT_UNTIL_EQ(self.n_states, 1);
         test_bus_kill(bus);
@@ -231,9 +224,8 @@ TEST_NO_BUS(observingTheBusRefusesWrongArguments)
         dn_observer *untouched = (dn_observer *)&self, *observer;
         const dn_executor empty = {0};
         dn_bus_handler none = {.context = &self, .destroy = note_end};
-        dn_center *center = NULL;
+        dn_center *center = open_center("none");
 
-        CHECK_EQ(dn_center_open("none", &center), 0);
         CHECK_EQ(dn_center_observe_bus(NULL, handler_of(&self), NULL, &untouched), -EINVAL);
         CHECK_EQ(dn_center_observe_bus(dn_center_local(), handler_of(&self), NULL, &untouched),
                  -EINVAL);

@@ -10,28 +10,22 @@
 
 static pthread_barrier_t barrier;
 
-static void *get_darwin(void *argument)
+static void *get_together(void *argument)
 {
-        (void)argument;
+        dn_center *(**get)(void) = argument;
+
         pthread_barrier_wait(&barrier);
-        return dn_center_darwin();
+        return (*get)();
 }
 
-static void *get_local(void *argument)
-{
-        (void)argument;
-        pthread_barrier_wait(&barrier);
-        return dn_center_local();
-}
-
-static void check_one_pointer(void *(*getter)(void *))
+static void check_one_pointer(dn_center *(*get)(void))
 {
         pthread_t threads[N_THREADS];
         void *first = NULL, *seen;
 
         pthread_barrier_init(&barrier, NULL, N_THREADS);
         for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, getter, NULL), 0);
+                CHECK_EQ(pthread_create(&threads[i], NULL, get_together, &get), 0);
         for (int i = 0; i < N_THREADS; i++) {
                 pthread_join(threads[i], &seen);
                 first = first ? first : seen;
@@ -41,8 +35,8 @@ static void check_one_pointer(void *(*getter)(void *))
 
 TEST_NO_BUS(sharedCentersAreTheSamePointerOnEveryThread)
 {
-        check_one_pointer(get_darwin);
-        check_one_pointer(get_local);
+        check_one_pointer(dn_center_darwin);
+        check_one_pointer(dn_center_local);
         CHECK(dn_center_darwin() != dn_center_local());
 }
 
@@ -73,10 +67,10 @@ TEST_ON_BUS(centersDoNotHearEachOther)
         enum { N_CENTERS = 4 };
         test_bus_begin();
         dn_center *centers[N_CENTERS] = {dn_center_local(), dn_center_darwin(),
-                                         dn_center_distributed(), NULL};
+                                         dn_center_distributed(),
+                                         open_center(test_bus_address(test_bus_start(NULL, NULL)))};
         static tally seen[N_CENTERS];
 
-        CHECK_EQ(dn_center_open(test_bus_address(test_bus_start(NULL, NULL)), &centers[3]), 0);
         for (int i = 0; i < N_CENTERS; i++)
                 tally_observe(centers[i], "same", &seen[i]);
         for (int i = 0; i < N_CENTERS; i++) {
@@ -94,11 +88,10 @@ TEST_ON_BUS(openedCenterLivesAsLongAsItsObservers)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        dn_center *center = NULL;
+        dn_center *center = open_center(test_bus_address(bus));
         static tally seen = {0};
-
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
         dn_observer *observer = tally_observe(center, "hello", &seen);
+
         dn_center_unref(center);
         test_peer_post(peer, "hello");
         WAIT_UNTIL_EQ(seen.n_calls, 1);
@@ -131,12 +124,9 @@ TEST_ON_BUS(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
         parting_bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(parting_bus));
         test_child *child = spawn_observer("parting", NULL);
-        dn_center *center = NULL;
-        dn_handler handler = {.invoke = post_and_part};
+        dn_center *center = open_center("session");
 
-        CHECK_EQ(dn_center_open("session", &center), 0);
-        await_bus(center);
-        CHECK_EQ(dn_center_observe(center, "go", handler, NULL, &last_observer), 0);
+        last_observer = observe_ok(center, "go", (dn_handler){.invoke = post_and_part}, NULL);
         dn_center_unref(center);
         test_peer_post(peer, "go");
         WAIT_UNTIL(has_parted);

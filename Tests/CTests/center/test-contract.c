@@ -13,11 +13,15 @@
 TEST(contextIsDestroyedOnceWhenTheObserverIsCancelled)
 {
         test_bus_begin();
-        static tally seen = {0};
+        static tally seen = {0}, unreferenced = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
+        dn_observer *other = tally_observe(dn_center_darwin(), N, &unreferenced);
 
+        CHECK(dn_observer_ref(other) == other);
+        CHECK(!dn_observer_unref(other));
+        CHECK(!dn_observer_unref(other));
         post_ok(dn_center_darwin(), N);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        WAIT_UNTIL(seen.n_calls == 1 && unreferenced.n_calls == 1);
         dn_observer_cancel(observer);
         dn_observer_cancel(observer);
         dn_observer_cancel_wait(observer);
@@ -25,29 +29,16 @@ TEST(contextIsDestroyedOnceWhenTheObserverIsCancelled)
         dn_observer_unref(observer);
         fence_executor();
         CHECK_EQ(seen.n_destroyed, 1);
-}
-
-TEST(unreferencedObserverKeepsRunning)
-{
-        test_bus_begin();
-        static tally seen = {0};
-        dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
-
-        CHECK(dn_observer_ref(observer) == observer);
-        CHECK(!dn_observer_unref(observer));
-        CHECK(!dn_observer_unref(observer));
-        post_ok(dn_center_darwin(), N);
-        WAIT_UNTIL_EQ(seen.n_calls, 1);
-        CHECK_EQ(seen.n_destroyed, 0);
+        CHECK_EQ(unreferenced.n_destroyed, 0);
 }
 
 /* 3: both hooks may call any function, including cancelling their own observer. */
 
+static _Atomic unsigned n_calls, n_destroyed;
+
 typedef struct self_canceller {
         dn_observer *observer;
         void (*cancel)(dn_observer *observer);
-        _Atomic unsigned *n_calls;
-        _Atomic unsigned *n_destroyed;
 } self_canceller;
 
 static void cancel_self(const dn_event *event, void *context)
@@ -55,29 +46,28 @@ static void cancel_self(const dn_event *event, void *context)
         self_canceller *self = context;
 
         (void)event;
-        ++*self->n_calls;
+        n_calls++;
         self->cancel(self->observer);
-        CHECK_EQ(*self->n_destroyed, 0); /* this very call has not returned */
+        CHECK_EQ(n_destroyed, 0); /* this very call has not returned */
 }
 
 static void free_self(void *context)
 {
         self_canceller *self = context;
 
-        ++*self->n_destroyed;
+        n_destroyed++;
         dn_observer_unref(self->observer);
         free(self);
 }
 
 static void check_cancel_inside(void (*cancel)(dn_observer *observer), const dn_executor *executor)
 {
-        static _Atomic unsigned n_calls, n_destroyed;
         self_canceller *self = calloc(1, sizeof *self);
+        dn_handler handler = {.invoke = cancel_self, .context = self, .destroy = free_self};
 
         n_calls = n_destroyed = 0;
-        *self = (self_canceller){NULL, cancel, &n_calls, &n_destroyed};
-        dn_handler handler = {.invoke = cancel_self, .context = self, .destroy = free_self};
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, executor, &self->observer), 0);
+        self->cancel = cancel;
+        self->observer = observe_ok(dn_center_darwin(), N, handler, executor);
         post_ok(dn_center_darwin(), N);
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(n_destroyed, 1);
@@ -101,10 +91,9 @@ static void call_everything(void *context)
 {
         tally *self = context;
         tally inner = {0};
-        dn_observer *observer = NULL;
         dn_center *center = dn_center_darwin();
+        dn_observer *observer = tally_observe(center, "inner", &inner);
 
-        CHECK_EQ(dn_center_observe(center, "inner", tally_handler(&inner), NULL, &observer), 0);
         CHECK_EQ(dn_center_post(center, "other", NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_post(dn_center_local(), "other", NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_add_observer(center, self, tally_callback, "other2", NULL, 0), 0);
@@ -129,11 +118,8 @@ TEST(bothHooksMayCallAnyFunction)
         static tally seen = {0};
 
         for (unsigned i = 0; i < 2; i++) {
-                dn_observer *observer = NULL;
                 dn_handler handler = {call_everything_on_event, &seen, call_everything};
-                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, &executors[i],
-                                           &observer),
-                         0);
+                dn_observer *observer = observe_ok(dn_center_darwin(), N, handler, &executors[i]);
                 post_ok(dn_center_darwin(), N);
                 WAIT_UNTIL_EQ(seen.n_calls, 2 * i + 1);
                 tally_drop(observer);
@@ -163,11 +149,8 @@ TEST(postInsideACallbackDoesNotReenterIt)
         dn_handler handler = {.invoke = check_alone};
 
         for (unsigned i = 0; i < 2; i++) {
-                dn_observer *observer = NULL;
+                dn_observer *observer = observe_ok(dn_center_darwin(), N, handler, &executors[i]);
                 n_entered = 0;
-                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, &executors[i],
-                                           &observer),
-                         0);
                 post_ok(dn_center_darwin(), N);
                 WAIT_UNTIL_EQ(n_entered, 100);
                 dn_observer_cancel_wait(observer);
@@ -176,25 +159,20 @@ TEST(postInsideACallbackDoesNotReenterIt)
 }
 
 /* Runs each work on a thread of its own. */
-typedef struct many_threads {
-        _Atomic unsigned n_begun;
-        _Atomic unsigned n_ended;
-} many_threads;
-
 typedef struct lone_work {
-        many_threads *threads;
         dn_work_fn run;
         void *argument;
 } lone_work;
+
+static _Atomic unsigned n_works_ended;
 
 static void *run_alone(void *argument)
 {
         lone_work work = *(lone_work *)argument;
 
         free(argument);
-        work.threads->n_begun++;
         work.run(work.argument);
-        work.threads->n_ended++;
+        n_works_ended++;
         return NULL;
 }
 
@@ -203,47 +181,38 @@ static int enqueue_alone(void *context, dn_work_fn run, void *argument)
         lone_work *work = malloc(sizeof(*work));
         pthread_t thread;
 
-        *work = (lone_work){ context, run, argument };
+        (void)context;
+        *work = (lone_work){run, argument};
         CHECK_EQ(pthread_create(&thread, NULL, run_alone, work), 0);
         return -pthread_detach(thread);
 }
 
-typedef struct exclusive {
-        many_threads threads;
-        _Atomic unsigned n_inside;
-        _Atomic unsigned n_calls;
-        _Atomic bool overlapped;
-} exclusive;
+static _Atomic bool overlapped;
 
 /* The first call returns once the executor has run another work, or that has called it, too. */
 static void call_exclusively(const dn_event *event, void *context)
 {
-        exclusive *self = context;
-
-        (void)event;
-        if (self->n_inside++ > 0)
-                self->overlapped = true;
-        if (self->n_calls++ == 0)
-                WAIT_UNTIL(self->threads.n_ended > 0 || self->overlapped);
-        self->n_inside--;
+        (void)event, (void)context;
+        if (n_inside++ > 0)
+                overlapped = true;
+        if (n_calls++ == 0)
+                WAIT_UNTIL(n_works_ended > 0 || overlapped);
+        n_inside--;
 }
 
 static void check_exclusive(dn_center *center)
 {
-        static exclusive seen;
-        dn_executor executor = { .enqueue = enqueue_alone, .context = &seen.threads };
-        dn_observer *observer = NULL;
+        dn_executor executor = {.enqueue = enqueue_alone};
+        dn_handler handler = {.invoke = call_exclusively};
+        dn_observer *observer = observe_ok(center, "self.x", handler, &executor);
 
-        seen = (exclusive){ .n_inside = 0 };
-        CHECK_EQ(dn_center_observe(center, "self.x", (dn_handler){ call_exclusively, &seen, NULL },
-                                   &executor, &observer),
-                 0);
+        n_calls = n_works_ended = 0;
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
-        WAIT_UNTIL_EQ(seen.n_calls, 3);
-        CHECK(!seen.overlapped);
+        WAIT_UNTIL_EQ(n_calls, 3);
+        CHECK(!overlapped);
         dn_observer_cancel_wait(observer);
-        WAIT_UNTIL(seen.threads.n_ended >= 3);
+        WAIT_UNTIL(n_works_ended >= 3);
         dn_observer_unref(observer);
 }
 
@@ -269,7 +238,7 @@ TEST(observersOfOneNameRunInRegistrationOrder)
 
         for (intptr_t i = 0; i < 20; i++) {
                 dn_handler handler = {.invoke = note_order, .context = (void *)i};
-                CHECK_EQ(dn_center_observe(dn_center_darwin(), N, handler, NULL, NULL), 0);
+                observe_ok(dn_center_darwin(), N, handler, NULL);
         }
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(n_order, 20);
@@ -346,10 +315,9 @@ static void remove_victim(const dn_event *event, void *context)
 static void check_removal_before_its_turn(dn_center *center)
 {
         dn_handler handler = {.invoke = remove_victim};
-        dn_observer *observer = NULL;
+        dn_observer *observer = observe_ok(center, "self." N, handler, NULL);
 
         n_removals = 0;
-        CHECK_EQ(dn_center_observe(center, "self." N, handler, NULL, &observer), 0);
         for (unsigned i = 1; i <= 20; i++) {
                 victim_tally = calloc(1, sizeof *victim_tally);
                 victim = tally_observe(center, "self." N, victim_tally);

@@ -39,10 +39,8 @@ ROLE(exitWhilePostsWait)
 {
         dn_executor executor = { .enqueue = enqueue };
 
-        (void)args, (void)n_args;
         CHECK_EQ(atexit(run_what_waits), 0); /* runs after the library's */
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, tally_handler(&seen), &executor, NULL),
-                 0);
+        tally_observe_on(dn_center_darwin(), NAME, &seen, &executor);
         post_ok(dn_center_darwin(), NAME);
         return waiting ? 0 : 3;
 }
@@ -97,26 +95,21 @@ ROLE(exitWhileAHandlerRuns)
 
         if (is_late)
                 CHECK_EQ(atexit(check_return), 0);
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, handler, NULL, NULL), 0);
+        observe_ok(dn_center_darwin(), NAME, handler, NULL);
         CHECK_EQ(atexit(note_exit), 0); /* runs before the library's */
         post_ok(dn_center_darwin(), NAME);
         WAIT_UNTIL(seen.n_calls > 0);
         return 0;
 }
 
-TEST_NO_BUS(exitWaitsForAHandlerThatRuns)
+TEST_NO_BUS(exitWaitsForAHandlerThatRunsButNotForEver)
 {
-        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "late", NULL)), 0);
-}
+        static const char *const handlers[] = {"late", "inside", "never"};
 
-TEST_NO_BUS(aHandlerMayExit)
-{
-        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "inside", NULL)), 0);
-}
-
-TEST_NO_BUS(exitDoesNotWaitForEverForAHandler)
-{
-        CHECK_EQ(test_child_wait(test_spawn_role("exitWhileAHandlerRuns", "never", NULL)), 0);
+        for (int i = 0; i < 3; i++) {
+                test_child *child = test_spawn_role("exitWhileAHandlerRuns", handlers[i], NULL);
+                CHECK_EQ(test_child_wait(child), 0);
+        }
 }
 
 /* --- posts that the bus has not read ---------------------------------------------------------- */
@@ -138,10 +131,9 @@ static void stay(const dn_event *event, void *context)
 ROLE(leaveWithSomethingUnread)
 {
         dn_executor executor = dn_executor_inline();
-        dn_handler blocking = { .invoke = stay };
         char line[8];
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "block", blocking, &executor, NULL), 0);
+        observe_ok(dn_center_darwin(), "block", (dn_handler){.invoke = stay}, &executor);
         tally_observe(dn_center_darwin(), "last", &seen);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         printf("ready\n");

@@ -74,7 +74,6 @@ ROLE(useWithoutSharedFutexes)
 {
         static tally seen;
 
-        (void)args, (void)n_args;
         refuse_shared_futexes();
         CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), NULL, NULL),
                  DN_NOT_CONNECTED);

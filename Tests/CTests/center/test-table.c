@@ -55,50 +55,22 @@ static void post_until_both_have_moved(test_child *a, test_child *b)
         }
 }
 
-static unsigned n_descriptors(test_child *child)
-{
-        char path[64];
-        unsigned n = 0;
-        DIR *stream;
-
-        snprintf(path, sizeof path, "/proc/%d/fd", test_child_pid(child));
-        stream = opendir(path);
-        CHECK(stream != NULL);
-        while (readdir(stream))
-                n++;
-        closedir(stream);
-        return n;
-}
-
-static unsigned n_mappings_of_tables(test_child *child)
-{
-        char path[64], line[512];
-        unsigned n = 0;
-        FILE *maps;
-
-        snprintf(path, sizeof path, "/proc/%d/maps", test_child_pid(child));
-        maps = fopen(path, "r");
-        CHECK(maps != NULL);
-        while (fgets(line, sizeof line, maps))
-                n += strstr(line, "/darwin-notify/") != NULL;
-        fclose(maps);
-        return n;
-}
-
 /* Of the tables that were left, some stay mapped for threads that are late. */
 TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
 {
         begin_without_bus();
         test_child *a = spawn_member("A"), *b = spawn_member("B");
-        unsigned n_of_a = n_descriptors(a), n_of_b = n_descriptors(b);
+        pid_t pids[] = {test_child_pid(a), test_child_pid(b)};
+        unsigned n_of_a = test_n_fds_of(pids[0]), n_of_b = test_n_fds_of(pids[1]), n_mappings;
 
         for (int i = 0; i < 10; i++) {
                 remove_table();
                 post_until_both_have_moved(a, b);
         }
-        CHECK_EQ(n_descriptors(a), n_of_a);
-        CHECK_EQ(n_descriptors(b), n_of_b);
-        CHECK(n_mappings_of_tables(a) > 0 && n_mappings_of_tables(a) <= 10);
+        CHECK_EQ(test_n_fds_of(pids[0]), n_of_a);
+        CHECK_EQ(test_n_fds_of(pids[1]), n_of_b);
+        n_mappings = test_n_mappings_of(pids[0], "/darwin-notify/");
+        CHECK(n_mappings > 0 && n_mappings <= 10);
         end_member(a);
         end_member(b);
 }
@@ -317,34 +289,6 @@ TEST_NO_BUS(statesGoOnInTheNextTable)
 }
 
 /* --- What fails is tried again ------------------------------------------------------------- */
-
-/* Nobody does anything after the cause is gone. */
-TEST_NO_BUS(aTableThatCouldNotBeMadeComesLater)
-{
-        static tally seen;
-        struct rlimit before, lower;
-        dn_observer *observer = NULL;
-
-        begin_without_bus();
-        CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-        lower = (struct rlimit){1 << 20, before.rlim_max};
-        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &lower), 0);
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer),
-                 DN_NOT_CONNECTED);
-        CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
-        CHECK_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 1);
-        CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_TABLES), 1);
-        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 0);
-        test_child *member = spawn_member("M");
-        /* What was posted before the table came is not known. */
-        WAIT_UNTIL(seen.n_posts > 0);
-        fence_executor();
-        uint64_t n_before = seen.n_posts;
-        post_by(member, "N");
-        WAIT_UNTIL_EQ(seen.n_posts, n_before + 1);
-        end_member(member);
-}
 
 /* Arguments: name, number of descriptors that may be opened. Uses the table when that fails, then
  * has no limit, and is a member as soon as it has the table. */
