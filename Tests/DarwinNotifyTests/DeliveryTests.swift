@@ -7,17 +7,6 @@ struct DeliveryTests {
 
   init() throws { stage = try Stage() }
 
-  @Test func onMainIsTheMainQueueAndTheMainActor() async throws {
-    let seen = Recorder()
-    let observation = try stage.center.observe(name) { event in
-      dispatchPrecondition(condition: .onQueue(.main))
-      MainActor.assumeIsolated { seen.record(event) }
-    }
-    try stage.poster.post(name)
-    await eventually { seen.posts == 1 }
-    withExtendedLifetime(observation) {}
-  }
-
   @Test func onAQueueHandlersRunThereInTheOrderOfTheirRegistration() async throws {
     let (queue, log) = (DispatchQueue(label: "com.example.queue"), Log<Int>())
     let observations = try (0..<20).map { number in

@@ -87,17 +87,6 @@ struct LogTransitTests {
     #expect(try mailbox.lastMessage()?.text == "3")
   }
 
-  @Test func anUpdateInsideAnUpdateIsRefused() throws {
-    let mailbox = try open()
-    #expect(throws: WormholeError.self) {
-      try mailbox.update { _ in
-        _ = try mailbox.append(message("x"))
-        return nil
-      }.get()
-    }
-    #expect(try mailbox.lastNumber() == 0)
-  }
-
   @Test func aForkedChildCannotUseALog() async throws {
     await (try group.peer("log-fork", "name")).waitForSuccess()
     #expect(try open().records(after: 0, limit: 10).records.map(\.text) == ["parent"])

@@ -57,17 +57,6 @@ struct SharedDefaultsTests {
     }
   }
 
-  @Test func aTransactionThatThrowsChangesNothing() throws {
-    #expect(throws: CancellationError.self) {
-      try defaults.blocking.transaction { values in
-        try values.set("dark", for: .theme)
-        #expect(try values[.theme] == "dark")
-        throw CancellationError()
-      }
-    }
-    #expect(try defaults.blocking[.theme] == "light")
-  }
-
   @Test func keysThatLookAlikeDiffer() throws {
     let keys = ["\u{e9}", "e\u{301}"].map { DefaultsKey($0, default: 0) }
     #expect(Set(keys).count == 2)
