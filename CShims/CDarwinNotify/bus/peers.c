@@ -3,12 +3,14 @@
  * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request. */
 #include "bus/peers.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/hash.h"
-#include "util/program.h"
 
 #define OWNER_MEMBER "NameOwnerChanged"
 #define OWNER_RULE                                                                                 \
@@ -18,6 +20,9 @@
 /* A working bus answers in less than a millisecond; a hanging one must not hold back the posts that
  * wait for the answer or those behind them. */
 #define ANSWER_TIMEOUT_US (1 * DN__US_PER_SECOND)
+
+/* The kernel's suffix for the path of an executable that was replaced. */
+#define DELETED " (deleted)"
 
 static const char *const methods[] = {
         [DN__PEER_USER] = "GetConnectionUnixUser",
@@ -51,6 +56,23 @@ bool dn__peer_is_decided(const dn__peer *peer, uint64_t now_us)
         return !peer->call || peer->until_us <= now_us;
 }
 
+/* Returns the file name of the executable that a process runs, or NULL if that is not visible. */
+static char *find_program(uint32_t pid)
+{
+        char link[32], path[PATH_MAX + 1], *deleted;
+        ssize_t n;
+
+        (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+        n = readlink(link, path, sizeof(path) - 1);
+        if (n <= 0)
+                return NULL;
+        path[n] = '\0';
+        deleted = strstr(path, DELETED);
+        if (deleted && !deleted[strlen(DELETED)])
+                *deleted = '\0';
+        return strdup(basename(path));
+}
+
 static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
 {
         dn__peer *peer = context;
@@ -61,7 +83,7 @@ static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *er
         peer->is_known = !sd_bus_message_is_method_error(answer, NULL) &&
                          sd_bus_message_read_basic(answer, 'u', &peer->number) > 0;
         if (peer->is_known && peer->asked == DN__PEER_PROCESS)
-                peer->program = dn__program_find(peer->number);
+                peer->program = find_program(peer->number);
         return 1;
 }
 

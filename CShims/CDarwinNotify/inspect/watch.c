@@ -7,15 +7,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 
 #include "bus/connection.h"
 #include "bus/dbus.h"
 #include "bus/peers.h"
 #include "bus/waiting.h"
 #include "darwinnotify/inspect.h"
-#include "util/bundle.h"
 #include "util/call.h"
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/text.h"
 
 /* The result of a watch that was stopped. */
@@ -38,7 +40,11 @@ static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed
 struct dn_watch {
         uint64_t fork_id; /* of the process that opened it */
         dn_watcher watcher;
-        dn__bundle bundle;
+        int fd;       /* of an epoll that combines the two below, for the host */
+        int timer_fd; /* for deadlines */
+        int bus_fd;   /* or -1 */
+        dn__fork_guard *guard;
+        dn__fork_guard *timer_guard;
         _Atomic bool is_stopped;
         int result; /* 0 while it goes on */
         dn__connection connection;
@@ -213,19 +219,68 @@ static int advance(dn_watch *watch)
         return r;
 }
 
-static void set_bundle(dn_watch *watch)
+/* --- The descriptor of the host --------------------------------------------------------------- */
+
+static int open_descriptors(dn_watch *watch)
+{
+        struct epoll_event event = { .events = EPOLLIN };
+
+        watch->fd = epoll_create1(EPOLL_CLOEXEC);
+        watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (watch->fd >= 0)
+                watch->guard = dn__fork_guard_new(watch->fd);
+        if (watch->timer_fd >= 0)
+                watch->timer_guard = dn__fork_guard_new(watch->timer_fd);
+        return watch->fd < 0 || watch->timer_fd < 0 ||
+                               epoll_ctl(watch->fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0
+                       ? -ENOMEM
+                       : 0;
+}
+
+/* The connection may have another descriptor than before, or another one with the same number,
+ * which epoll does not know. */
+static int wait_for_bus(dn_watch *watch, int fd, short events)
+{
+        struct epoll_event event = { .events = (uint32_t)events };
+
+        if (watch->bus_fd >= 0 && watch->bus_fd != fd)
+                (void)epoll_ctl(watch->fd, EPOLL_CTL_DEL, watch->bus_fd, NULL);
+        watch->bus_fd = fd;
+        return fd < 0 || epoll_ctl(watch->fd, EPOLL_CTL_MOD, fd, &event) == 0 ||
+                               epoll_ctl(watch->fd, EPOLL_CTL_ADD, fd, &event) == 0
+                       ? 0
+                       : -ENOMEM;
+}
+
+/* Any thread. */
+static void set_timer(const dn_watch *watch, uint64_t until_us)
+{
+        struct itimerspec until = { 0 }; /* disarms the timer */
+
+        if (until_us != DN__NEVER)
+                until.it_value = dn__clock_timespec(until_us ? until_us : 1);
+        (void)timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &until, NULL);
+}
+
+/* Makes the descriptor readable when there is something to do. Returns 0 or -ENOMEM. */
+static int set_descriptors(dn_watch *watch)
 {
         uint64_t waiting_us = dn__waiting_get_until(&watch->waiting), until_us;
-        struct pollfd wait = { .fd = -1 };
+        short events = 0;
+        int fd = -1;
 
         /* A broken connection shows in the next step. */
-        if (dn__connection_get_wait(&watch->connection, &wait.fd, &wait.events, &until_us) < 0)
+        if (dn__connection_get_wait(&watch->connection, &fd, &events, &until_us) < 0)
                 until_us = 0;
         if (waiting_us < until_us)
                 until_us = waiting_us;
         if (!watch->is_ready && watch->answer_us < until_us)
                 until_us = watch->answer_us;
-        dn__bundle_set(&watch->bundle, &wait, until_us);
+        set_timer(watch, until_us);
+        /* Another thread may have stopped the watch just before. */
+        if (atomic_load(&watch->is_stopped))
+                set_timer(watch, 0);
+        return wait_for_bus(watch, fd, events);
 }
 
 /* --- Opening and closing ---------------------------------------------------------------------- */
@@ -242,14 +297,16 @@ static int connect_watch(const char *bus, dn_watch *watch)
         dn__address_deinit(&address);
         if (r < 0)
                 return lost_error(r);
-        if (dn__bundle_init(&watch->bundle) < 0)
-                return -ENOMEM;
-        dn__bundle_set(&watch->bundle, &(struct pollfd){ .fd = -1 }, 0);
-        return 0;
+        r = open_descriptors(watch);
+        if (r == 0)
+                set_timer(watch, 0);
+        return r;
 }
 
 static void watch_free(dn_watch *watch)
 {
+        (void)dn__fork_guard_close(watch->timer_guard, watch->timer_fd);
+        (void)dn__fork_guard_close(watch->guard, watch->fd);
         dn__waiting_deinit(&watch->waiting);
         dn__peers_deinit(&watch->peers);
         for (size_t i = 0; i < N_RULES; i++)
@@ -272,6 +329,7 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
         if (!watch)
                 return -ENOMEM;
         watch->fork_id = dn__fork_id();
+        watch->fd = watch->timer_fd = watch->bus_fd = -1;
         watch->watcher = *watcher;
         watch->answer_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
         dn__peers_init(&watch->peers, &watch->connection, DN__PEER_PROCESS);
@@ -299,7 +357,6 @@ dn_watch *dn_watch_close(dn_watch *watch)
 
         if (!is_own(watch))
                 return NULL;
-        dn__bundle_deinit(&watch->bundle);
         watch_free(watch);
         dn__call_keep_no_more();
         return NULL;
@@ -309,7 +366,7 @@ dn_watch *dn_watch_close(dn_watch *watch)
 
 int dn_watch_get_fd(dn_watch *watch)
 {
-        return watch ? watch->bundle.fd : -EINVAL;
+        return watch ? watch->fd : -EINVAL;
 }
 
 int dn_watch_process(dn_watch *watch)
@@ -321,10 +378,10 @@ int dn_watch_process(dn_watch *watch)
         if (watch->result)
                 return watch->result;
         watch->result = atomic_load(&watch->is_stopped) ? STOPPED : advance(watch);
+        if (!watch->result)
+                watch->result = set_descriptors(watch);
         if (watch->result)
-                dn__bundle_ring(&watch->bundle);
-        else
-                set_bundle(watch);
+                set_timer(watch, 0);
         return watch->result;
 }
 
@@ -335,7 +392,7 @@ void dn_watch_stop(dn_watch *watch)
         if (!is_own(watch))
                 return;
         atomic_store(&watch->is_stopped, true);
-        dn__bundle_ring(&watch->bundle);
+        set_timer(watch, 0);
 }
 
 /* --- On a thread of the caller ---------------------------------------------------------------- */
