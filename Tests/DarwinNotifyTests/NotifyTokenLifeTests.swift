@@ -145,20 +145,4 @@ struct NotifyTokenLifeTests {
       await eventually { calls.entries.count == 2 }
     }
   }
-
-  @Test func dumpsWhatIsRegistered() async {
-    await #expect(processExitsWith: .success) {
-      try PrivateBus.forThisProcess()
-      let token = try NotifyToken(name)
-      let directory = try #require(getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
-      try NotifyToken.dumpStatus(to: directory + "/status")
-      let text = try String(contentsOfFile: directory + "/status", encoding: .utf8)
-      #expect(text.split(separator: "\n").filter { $0.contains(name.rawValue) }.count == 1)
-      #expect(throws: NotifyError.invalidFile) {
-        try NotifyToken.dumpStatus(to: directory + "/missing/status")
-      }
-      #expect(throws: NotifyError.invalidFile) { try NotifyToken.dumpStatus(to: "\0") }
-      withExtendedLifetime(token) {}
-    }
-  }
 }

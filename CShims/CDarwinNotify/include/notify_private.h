@@ -84,24 +84,15 @@ DN_EXPORT uint32_t notify_get_event(int token, int *ev, char *buf, int *len);
  */
 DN_EXPORT void notify_set_options(uint32_t opts);
 
-/**
- * Writes the registrations of this process to a text file, one line for each token.
- *
- * @param filepath  created with mode 0600, or emptied; not through a symbolic link.
- *
- * Returns:  NOTIFY_STATUS_OK, _NULL_INPUT if `filepath` is NULL, _INVALID_FILE if it cannot be
- *           written; _FAILED without memory.
- * Threads:  any.
- * Apple:    notifyd writes the registrations of all processes, for root only; `notifyutil
- *           --list` shows those.
- */
-DN_EXPORT uint32_t notify_dump_status(const char *filepath);
-
 /** Returns NOTIFY_STATUS_INVALID_REQUEST: there is no daemon that could suspend a process. */
 DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 
 /** Returns NOTIFY_STATUS_INVALID_REQUEST, as notify_suspend_pid() does. */
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
+
+/** Returns NOTIFY_STATUS_INVALID_REQUEST. `notifyutil --list` shows the registrations that notifyd
+ *  writes, for root only. */
+DN_EXPORT uint32_t notify_dump_status(const char *filepath);
 
 /**
  * Closes the parent's descriptors in a child process. For children of _Fork() and clone(), which

@@ -7,7 +7,6 @@
 #include "center/center.h"
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
-#include "notify/delivery.h"
 #include "notify/file-watch.h"
 #include "notify/registry.h"
 #include "notify/token.h"

@@ -2,7 +2,6 @@
 #include <notify_private.h>
 
 #include "center/table.h"
-#include "notify/registry.h"
 #include "notify/token.h"
 #include "util/call.h"
 
@@ -55,15 +54,12 @@ uint32_t notify_check(int number, int *check)
 
 uint32_t notify_peek(int number, uint32_t *val)
 {
-        dn__token *token;
+        const dn__token *token = val ? dn__registry_find(number) : NULL;
         uint32_t n_posts;
         bool may_peek;
 
-        if (!val)
-                return NOTIFY_STATUS_NULL_INPUT;
-        token = dn__registry_find(number);
         if (!token)
-                return NOTIFY_STATUS_INVALID_TOKEN;
+                return val ? NOTIFY_STATUS_INVALID_TOKEN : NOTIFY_STATUS_NULL_INPUT;
         may_peek = atomic_load(&token->reach) == DN__REACH_PROCESS ||
                    !atomic_load(&token->is_delivered);
         n_posts = dn__token_count_posts(token);
@@ -79,15 +75,12 @@ uint32_t notify_peek(int number, uint32_t *val)
 
 uint32_t notify_get_state(int number, uint64_t *state64)
 {
-        dn__token *token;
+        const dn__token *token = state64 ? dn__registry_find(number) : NULL;
         uint32_t status;
         uint64_t state;
 
-        if (!state64)
-                return NOTIFY_STATUS_NULL_INPUT;
-        token = dn__registry_find(number);
         if (!token)
-                return NOTIFY_STATUS_INVALID_TOKEN;
+                return state64 ? NOTIFY_STATUS_INVALID_TOKEN : NOTIFY_STATUS_NULL_INPUT;
         status = dn__token_check_options(atomic_load(&token->reach));
         state = dn__counter_get_state(atomic_load(&token->counter));
         if (!dn__token_is(token, number))

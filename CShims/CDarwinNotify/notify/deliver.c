@@ -39,7 +39,6 @@ uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
                                      const dn_executor *executor, int *out_token)
 {
         static const dn__delivery_ops ops = {
-                .kind = "callback",
                 .deliver = callback_deliver,
                 .destroy = callback_destroy,
         };
@@ -87,7 +86,6 @@ static bool is_signal(int number)
 uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 {
         static const dn__delivery_ops ops = {
-                .kind = "signal",
                 .deliver = signal_deliver,
                 .destroy = signal_destroy,
         };

@@ -1,12 +1,11 @@
 /* Delivery into a pipe: the token as 4 bytes in network byte order for each post.
  *
- * The read end of a pipe closes with its last token, in the call that cancels it. The write end
- * stays open until running deliveries have ended, so its number cannot become another file's. */
+ * A pipe closes with its last token, in the call that cancels it. Deliveries write with the lock
+ * held, which never waits, so the number of the write end cannot become another file's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <notify.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,10 +19,8 @@
 static _Atomic(dn__per_process *) pipes;
 
 typedef struct shared_pipe {
-        dn__process_list *list;
-        dn__link link;     /* while there are tokens */
-        unsigned n_tokens; /* guarded by the lock of the list */
-        unsigned n_refs;   /* likewise: one for each delivery */
+        dn__link link;
+        unsigned n_tokens; /* guarded by the lock of the list; it ends with the last one */
         int read_fd;
         int write_fd;
         struct stat status; /* identifies both ends */
@@ -31,8 +28,8 @@ typedef struct shared_pipe {
 
 typedef struct descriptor {
         dn__delivery delivery;
-        shared_pipe *pipe;
-        _Atomic bool is_cancelled;
+        dn__process_list *list;
+        shared_pipe *pipe; /* guarded likewise; NULL once the token is cancelled */
 } descriptor;
 
 /* --- Pipes ----------------------------------------------------------------------------------- */
@@ -54,17 +51,14 @@ static int open_ends(shared_pipe *pipe)
         return 0;
 }
 
-static int pipe_new(shared_pipe **ret_pipe)
+static int pipe_new(dn__process_list *list, shared_pipe **ret_pipe)
 {
-        dn__process_list *list = dn__process_list_get(&pipes);
-        shared_pipe *pipe DN__FREES = list ? calloc(1, sizeof(*pipe)) : NULL;
+        shared_pipe *pipe DN__FREES = calloc(1, sizeof(*pipe));
         int r = pipe ? open_ends(pipe) : -ENOMEM;
 
         if (r < 0)
                 return r;
-        pipe->list = list;
         pipe->n_tokens = 1;
-        pipe->n_refs = 1;
         DN__HOLD(&list->lock);
         dn__list_append(&list->head, &pipe->link);
         *ret_pipe = DN__TAKE(pipe);
@@ -81,18 +75,13 @@ static bool is_end(const shared_pipe *pipe, int fd)
 }
 
 /* Finds the pipe with a read end and adds a token to it; NULL if it is not ours. */
-static shared_pipe *pipe_find(int read_fd)
+static shared_pipe *pipe_find(dn__process_list *list, int read_fd)
 {
-        dn__process_list *list = dn__process_list_get(&pipes);
-
-        if (!list)
-                return NULL;
         DN__HOLD(&list->lock);
         DN__LIST_EACH(shared_pipe, pipe, &list->head, link) {
                 if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
                         continue;
                 pipe->n_tokens++;
-                pipe->n_refs++;
                 return pipe;
         }
         return NULL;
@@ -101,24 +90,11 @@ static shared_pipe *pipe_find(int read_fd)
 /* Removes a token. */
 static void pipe_leave(shared_pipe *pipe)
 {
-        DN__HOLD(&pipe->list->lock);
         if (--pipe->n_tokens > 0)
                 return;
         dn__list_remove(&pipe->link);
         if (is_end(pipe, pipe->read_fd))
                 (void)close(pipe->read_fd);
-}
-
-static void pipe_unref(shared_pipe *pipe)
-{
-        dn__process_list *list = pipe->list;
-        bool is_last;
-
-        dn__lock_acquire(&list->lock);
-        is_last = --pipe->n_refs == 0;
-        dn__lock_release(&list->lock);
-        if (!is_last)
-                return;
         if (is_end(pipe, pipe->write_fd))
                 (void)close(pipe->write_fd);
         free(pipe);
@@ -135,11 +111,13 @@ void dn__pipes_free(void)
  * it. */
 static bool descriptor_deliver(dn__delivery *delivery)
 {
-        descriptor *descriptor = (struct descriptor *)delivery;
-        const shared_pipe *pipe = descriptor->pipe;
+        const descriptor *descriptor = (struct descriptor *)delivery;
         uint32_t bytes = htonl((uint32_t)delivery->token);
+        const shared_pipe *pipe;
 
-        return !atomic_load(&descriptor->is_cancelled) && is_end(pipe, pipe->write_fd) &&
+        DN__HOLD(&descriptor->list->lock);
+        pipe = descriptor->pipe;
+        return pipe && is_end(pipe, pipe->write_fd) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
@@ -147,22 +125,23 @@ static void descriptor_cancelled(dn__delivery *delivery)
 {
         descriptor *descriptor = (struct descriptor *)delivery;
 
-        if (!atomic_exchange(&descriptor->is_cancelled, true))
-                pipe_leave(descriptor->pipe);
+        DN__HOLD(&descriptor->list->lock);
+        if (descriptor->pipe)
+                pipe_leave(DN__TAKE(descriptor->pipe));
 }
 
 static void descriptor_destroy(dn__delivery *delivery)
 {
         descriptor_cancelled(delivery);
-        pipe_unref(((descriptor *)delivery)->pipe);
         free(delivery);
 }
 
-static uint32_t get_pipe(const int *notify_fd, int flags, shared_pipe **ret_pipe)
+static uint32_t get_pipe(dn__process_list *list, const int *notify_fd, int flags,
+                         shared_pipe **ret_pipe)
 {
         if (!(flags & NOTIFY_REUSE))
-                return dn__status_of(pipe_new(ret_pipe));
-        *ret_pipe = pipe_find(*notify_fd);
+                return dn__status_of(pipe_new(list, ret_pipe));
+        *ret_pipe = pipe_find(list, *notify_fd);
         return *ret_pipe ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_FILE;
 }
 
@@ -170,13 +149,13 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                                          int *out_token)
 {
         static const dn__delivery_ops ops = {
-                .kind = "file",
                 .deliver = descriptor_deliver,
                 .is_counted = true,
                 .cancelled = descriptor_cancelled,
                 .destroy = descriptor_destroy,
         };
         DN__CALL();
+        dn__process_list *list = dn__process_list_get(&pipes);
         dn_executor executor = dn_executor_inline();
         descriptor *descriptor;
         uint32_t status;
@@ -188,11 +167,11 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                 return NOTIFY_STATUS_INVALID_FILE;
         if (!out_token)
                 return NOTIFY_STATUS_NULL_INPUT;
-        descriptor = calloc(1, sizeof(*descriptor));
+        descriptor = list ? malloc(sizeof(*descriptor)) : NULL;
         if (!descriptor)
                 return NOTIFY_STATUS_FAILED;
-        descriptor->delivery.ops = &ops;
-        status = get_pipe(notify_fd, flags, &descriptor->pipe);
+        *descriptor = (struct descriptor){ { &ops, 0 }, list, NULL };
+        status = get_pipe(list, notify_fd, flags, &descriptor->pipe);
         if (status != NOTIFY_STATUS_OK) {
                 free(descriptor);
                 return status;

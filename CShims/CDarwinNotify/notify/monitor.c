@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "center/observe.h"
-#include "notify/registry.h"
 #include "notify/token.h"
 #include "util/call.h"
 

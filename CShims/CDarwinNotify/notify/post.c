@@ -70,3 +70,9 @@ uint32_t notify_resume_pid(pid_t pid)
         (void)pid;
         return NOTIFY_STATUS_INVALID_REQUEST;
 }
+
+uint32_t notify_dump_status(const char *filepath)
+{
+        (void)filepath;
+        return NOTIFY_STATUS_INVALID_REQUEST;
+}

@@ -7,15 +7,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <notify_private.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "util/call.h"
 #include "util/cleanup.h"
 #include "util/fork.h"
 
@@ -233,50 +227,4 @@ void dn__registry_free(void)
         if (registry)
                 free_tokens(registry);
         dn__process_state_free(&shared);
-}
-
-/* --- Listing ------------------------------------------------------------------------------ */
-
-static void print_tokens(FILE *file, registry *registry)
-{
-        DN__HOLD(&registry->lock);
-        for (uint32_t i = 0; i < DN__TOKENS_MAX; i++) {
-                const dn__token *token = atomic_load(&registry->tokens[i]);
-                const dn__registration *registration = token ? &token->registration : NULL;
-
-                if (registration)
-                        (void)fprintf(file, "%d %s %" PRIu64 " %s%s\n",
-                                      dn__token_get_number(token),
-                                      registration->delivery ? registration->delivery->ops->kind
-                                                             : "check",
-                                      dn__counter_get_state(atomic_load(&token->counter)),
-                                      registration->topic->name.text,
-                                      registration->watch ? " (monitors a file)" : "");
-        }
-}
-
-/* Prints to memory first, because the tokens are locked meanwhile. */
-uint32_t notify_dump_status(const char *filepath)
-{
-        DN__CALL();
-        registry *registry = dn__process_state_find(&shared);
-        char *text DN__FREES = NULL;
-        int fd DN__CLOSES = -1;
-        size_t n_bytes;
-        FILE *file;
-
-        if (!filepath)
-                return NOTIFY_STATUS_NULL_INPUT;
-        file = open_memstream(&text, &n_bytes);
-        if (!file)
-                return NOTIFY_STATUS_FAILED;
-        (void)fprintf(file, "# process %ld: token, kind, state, name\n", (long)getpid());
-        if (registry)
-                print_tokens(file, registry);
-        if (fclose(file) != 0)
-                return NOTIFY_STATUS_FAILED;
-        fd = open(filepath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                  0600);
-        return fd >= 0 && write(fd, text, n_bytes) == (ssize_t)n_bytes ? NOTIFY_STATUS_OK
-                                                                       : NOTIFY_STATUS_INVALID_FILE;
 }

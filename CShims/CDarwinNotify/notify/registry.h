@@ -7,8 +7,28 @@
 
 #include "darwinnotify/observer.h"
 #include "delivery/topic.h"
-#include "notify/delivery.h"
 #include "notify/file-watch.h"
+
+typedef struct dn__delivery dn__delivery;
+
+/* How a token is notified of posts. */
+typedef struct dn__delivery_ops {
+        /* Delivers one post. Returns whether delivering another immediately makes sense. No lock is
+         * held. */
+        bool (*deliver)(dn__delivery *delivery);
+        /* A delivery that stands for several posts is repeated for each of them. */
+        bool is_counted;
+        /* Called when the token is cancelled; a delivery may still be running. May be NULL. */
+        void (*cancelled)(dn__delivery *delivery);
+        /* Frees the delivery after its last use, or unused. */
+        void (*destroy)(dn__delivery *delivery);
+} dn__delivery_ops;
+
+/* The first member of each kind of delivery. */
+struct dn__delivery {
+        const dn__delivery_ops *ops;
+        int token; /* set before the first delivery */
+};
 
 /* What a token owns. */
 typedef struct dn__registration {

@@ -7,7 +7,6 @@
 
 #include "center/center.h"
 #include "center/observe.h"
-#include "notify/registry.h"
 #include "util/call.h"
 
 uint32_t dn__status_of(int error)

@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 #include "darwinnotify/executor.h"
-#include "notify/delivery.h"
-#include "post/name.h"
+#include "notify/registry.h"
 
 /* Maps an error number to a status. */
 uint32_t dn__status_of(int error);
@@ -30,3 +29,6 @@ bool dn__tokens_are_none(void);
 /* Monitors the file of a name `com.apple.system.notify.service.path:[FLAGS:]PATH` for its token;
  * does nothing for other names. FLAGS are as in notify_monitor_file(). Returns a status. */
 uint32_t dn__monitor_named_file(int number, const char *name);
+
+/* Frees the list of pipes of descriptor.c, which is empty. */
+void dn__pipes_free(void);

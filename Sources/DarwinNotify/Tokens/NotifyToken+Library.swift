@@ -52,18 +52,4 @@ extension NotifyToken {
   public static func setOptions(_ options: Options) {
     notify_set_options(options.rawValue)
   }
-
-  /// Writes the registrations of this process to a file, one line for each token.
-  ///
-  /// - Parameter path: the file, which is created with mode 0600 or emptied; it must not be a
-  ///   symbolic link.
-  /// - Throws: ``NotifyError/invalidFile`` if it cannot be written, ``NotifyError/failed`` if out
-  ///   of memory.
-  ///
-  /// The corresponding C function is `notify_dump_status`.
-  public static func dumpStatus(to path: String) throws(NotifyError) {
-    try withCString(path, orThrow: NotifyError.invalidFile) { (path) throws(NotifyError) in
-      try checkStatus(notify_dump_status(path))
-    }
-  }
 }

@@ -1,5 +1,4 @@
 /* Library-wide options and queries. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "notify-tally.h"
@@ -100,63 +99,10 @@ TEST_NO_BUS(processesCannotBeSuspended)
         CHECK_EQ(notify_suspend_pid(-1), NOTIFY_STATUS_INVALID_REQUEST);
 }
 
-/* ---- notify_dump_status() -------------------------------------------------------------------- */
-
-static char text[65536];
-
-static void dump(const char *path)
+TEST_NO_BUS(noDaemonWritesItsStatus)
 {
-        CHECK_EQ(notify_dump_status(path), NOTIFY_STATUS_OK);
-        FILE *file = fopen(path, "re");
-        CHECK(file);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-}
-
-/* Counts the lines that contain the text. */
-static int n_lines_with(const char *part)
-{
-        int n = 0;
-
-        for (const char *at = text; (at = strstr(at, part)); at = strchr(at, '\n'))
-                n++;
-        return n;
-}
-
-TEST(dumpHasALineForEachToken)
-{
-        test_bus_begin();
-        char path[300];
-        struct stat status;
-        int token;
-
-        snprintf(path, sizeof path, "%s/dump", test_directory());
-        for (int kind = 0; kind < N_KINDS; kind++)
-                add_kind(kind, "dumped.first");
-        token = add_check("dumped.second");
-        CHECK_EQ(notify_set_state(token, 424242), NOTIFY_STATUS_OK);
-        dump(path);
-        CHECK_EQ(n_lines_with("dumped.first"), N_KINDS);
-        CHECK_EQ(n_lines_with("dumped.second"), 1);
-        CHECK_EQ(n_lines_with("424242"), 1);
-        CHECK_EQ(stat(path, &status), 0);
-        CHECK_EQ(status.st_mode & 0777, 0600);
-        cancel(token);
-        dump(path); /* it is emptied first */
-        CHECK_EQ(n_lines_with("dumped.first"), N_KINDS);
-        CHECK_EQ(n_lines_with("dumped.second"), 0);
-}
-
-TEST_NO_BUS(failedDumpIsReported)
-{
-        char path[300];
-
-        CHECK_EQ(notify_dump_status(NULL), NOTIFY_STATUS_NULL_INPUT);
-        CHECK_EQ(notify_dump_status(""), NOTIFY_STATUS_INVALID_FILE);
-        CHECK_EQ(notify_dump_status(test_directory()), NOTIFY_STATUS_INVALID_FILE);
-        snprintf(path, sizeof path, "%s/missing/dump", test_directory());
-        CHECK_EQ(notify_dump_status(path), NOTIFY_STATUS_INVALID_FILE);
-        CHECK_EQ(notify_dump_status("/dev/full"), NOTIFY_STATUS_INVALID_FILE);
+        CHECK_EQ(notify_dump_status("/dev/null"), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(notify_dump_status(NULL), NOTIFY_STATUS_INVALID_REQUEST);
 }
 
 TEST_MAIN()
