@@ -65,7 +65,7 @@ static table *get_table(void)
 
 void dn__cf_free(void)
 {
-        dn__process_state_free(&shared);
+        free(dn__per_process_take(&shared));
 }
 
 static dn__link *list_of(table *table, const key *key) DN__REQUIRES(&table->lock)

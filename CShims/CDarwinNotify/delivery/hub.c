@@ -25,7 +25,7 @@ static bool try_retain(dn_center *center)
 /* Returns the first hub made after `id`, with a hold on its center, or NULL. */
 static dn__hub *next_hub(uint64_t id)
 {
-        dn__process_list *list = dn__process_list_find(&hubs);
+        dn__process_list *list = dn__per_process_find(&hubs);
 
         if (!list)
                 return NULL;
@@ -59,7 +59,7 @@ static void enlist(dn__hub *hub)
 
 static void delist(dn__hub *hub)
 {
-        dn__process_list *list = dn__process_list_find(&hubs);
+        dn__process_list *list = dn__per_process_find(&hubs);
 
         if (!list)
                 return;
@@ -69,7 +69,7 @@ static void delist(dn__hub *hub)
 
 void dn__hub_free_list(void)
 {
-        dn__process_state_free(&hubs);
+        free(dn__per_process_take(&hubs));
 }
 
 /* --- Creation and destruction --------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* The library as a whole: its version and its end. */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -68,35 +67,18 @@ static void close_everything(void)
         dn__debug_forget();
 }
 
-static int shut_down(void)
-{
-        DN__CALL();
-        bool is_closed = close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US));
-
-        if (!is_closed)
-                return -EBUSY;
-        close_everything();
-        dn__call_open_gate();
-        return 0;
-}
-
 int dn_shutdown(void)
 {
-        static _Atomic uint64_t running_in; /* the process */
-        uint64_t found;
-        int r = -EBUSY;
-
         if (dn__call_is_inside())
                 return -EDEADLK;
         if (dn__fork_init() < 0)
                 return 0; /* nothing was ever started */
-        found = atomic_load(&running_in);
-        if (found != dn__fork_id() &&
-            atomic_compare_exchange_strong(&running_in, &found, dn__fork_id())) {
-                r = shut_down();
-                atomic_store(&running_in, 0);
-        }
-        return r;
+        DN__CALL();
+        if (!close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US)))
+                return -EBUSY;
+        close_everything();
+        dn__call_open_gate();
+        return 0;
 }
 
 const char *dn_version(void)

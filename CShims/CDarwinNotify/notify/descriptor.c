@@ -102,7 +102,7 @@ static void pipe_leave(shared_pipe *pipe)
 
 void dn__pipes_free(void)
 {
-        dn__process_state_free(&pipes);
+        free(dn__per_process_take(&pipes));
 }
 
 /* --- Deliveries ------------------------------------------------------------------------------ */

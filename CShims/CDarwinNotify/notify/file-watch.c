@@ -330,7 +330,7 @@ static int open_files(files *files) DN__REQUIRES(&files->lock)
 
 void dn__files_close(void)
 {
-        files *files = (struct files *)dn__per_process_take(&shared);
+        files *files = dn__per_process_take(&shared);
 
         if (files && files->loop)
                 (void)dn__loop_close(files->loop);
@@ -393,7 +393,7 @@ dn__file_watch *dn__file_watch_free(dn__file_watch *watch)
 {
         files *files = watch ? watch->files : NULL;
 
-        if (!files || files != dn__process_state_find(&shared))
+        if (!files || files != dn__per_process_find(&shared))
                 return NULL;
         dn__lock_acquire(&files->lock);
         dn__list_remove(&watch->link);

@@ -42,7 +42,7 @@ static _Atomic(dn__token *) *place_of(registry *registry, int number)
 
 dn__token *dn__registry_find(int number)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = registry ? atomic_load(place_of(registry, number)) : NULL;
 
         return token && dn__token_is(token, number) ? token : NULL;
@@ -125,7 +125,7 @@ static dn__token *acquire_token(registry *registry, int number)
 
 bool dn__registry_remove(int number, dn__registration *ret_registration)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = acquire_token(registry, number);
 
         if (!token)
@@ -145,7 +145,7 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 
 bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer))
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = acquire_token(registry, number);
         dn_observer *observer;
 
@@ -162,7 +162,7 @@ bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_ob
 
 bool dn__registry_set_watch(int number, dn__file_watch *watch)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = acquire_token(registry, number);
         bool is_set;
 
@@ -179,7 +179,7 @@ bool dn__registry_set_watch(int number, dn__file_watch *watch)
 /* Under the lock the memory cannot become that of another name. */
 bool dn__registry_set_state(int number, uint64_t state)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = acquire_token(registry, number);
         const dn__name *name;
 
@@ -196,7 +196,7 @@ bool dn__registry_set_state(int number, uint64_t state)
 
 int dn__registry_get_any(uint32_t *place)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__token *token = NULL;
 
         if (!registry)
@@ -222,9 +222,9 @@ static void free_tokens(registry *registry)
 
 void dn__registry_free(void)
 {
-        registry *registry = dn__process_state_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
 
         if (registry)
                 free_tokens(registry);
-        dn__process_state_free(&shared);
+        free(dn__per_process_take(&shared));
 }

@@ -92,8 +92,8 @@ bool dn__call_close_gate(void)
 {
         uint64_t until_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
 
-        (void)atomic_fetch_or(&gate, CLOSED);
-        while ((atomic_load(&gate) & ~CLOSED) > 1) {
+        /* Another thread that fails to close it may open it meanwhile. */
+        while ((atomic_fetch_or(&gate, CLOSED) & ~CLOSED) > 1) {
                 if (dn__clock_now_us() >= until_us) {
                         dn__call_open_gate();
                         return false;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ void dn_set_diagnostics(const dn_diagnostics *diagnostics)
         atomic_store(&taker, diagnostics);
 }
 
+/* The variable is read once, and ignored in a set-user-id program. */
 static bool is_asked_for(void)
 {
         answer found = atomic_load_explicit(&known, memory_order_relaxed);
@@ -37,27 +39,10 @@ static bool is_asked_for(void)
         return found == ON;
 }
 
-bool dn__debug_is_on(void)
-{
-        return atomic_load(&taker) || is_asked_for();
-}
-
 void dn__debug_forget(void)
 {
         atomic_store(&taker, NULL);
         atomic_store_explicit(&known, UNKNOWN, memory_order_relaxed);
-}
-
-static void write_line(const char *message)
-{
-        char *line DN__FREES = NULL;
-        int n_bytes = asprintf(&line, "libdarwinnotify: %s[%d]: %s\n",
-                               program_invocation_short_name, (int)getpid(), message);
-
-        if (n_bytes < 0)
-                line = NULL;
-        else
-                (void)!write(STDERR_FILENO, line, (size_t)n_bytes);
 }
 
 void dn__debug_say(int reason, const char *format, ...)
@@ -68,7 +53,7 @@ void dn__debug_say(int reason, const char *format, ...)
         int error = errno;
         va_list arguments;
 
-        if (!dn__debug_is_on())
+        if (!diagnostics && !is_asked_for())
                 return;
         va_start(arguments, format);
         if (vasprintf(&text, format, arguments) < 0)
@@ -79,6 +64,7 @@ void dn__debug_say(int reason, const char *format, ...)
         else if (diagnostics)
                 diagnostics->invoke(message, diagnostics->context);
         else
-                write_line(message);
+                (void)dprintf(STDERR_FILENO, "libdarwinnotify: %s[%d]: %s\n",
+                              program_invocation_short_name, (int)getpid(), message);
         errno = error;
 }

@@ -1,15 +1,9 @@
 /* Reports what happens in the library, if the host or DARWIN_NOTIFY_DEBUG=1 asks for it. */
 #pragma once
 
-#include <stdbool.h>
-
-/* Returns whether to report anything. The variable is read once, and ignored in a set-user-id
- * program. */
-bool dn__debug_is_on(void);
-
-/* Informs the host, or writes a line in one system call, prefixed with the names of the library and
- * the program, and the pid. `reason` is a negative errno, whose description ends the message, or 0.
- * Call it without a lock. */
+/* Informs the host, or writes a line, prefixed with the names of the library and the program, and
+ * the pid. `reason` is a negative errno, whose description ends the message, or 0. Call it without
+ * a lock. */
 __attribute__((format(printf, 2, 3))) void dn__debug_say(int reason, const char *format, ...);
 
 /* Makes the next use read the variable again, without the host. */

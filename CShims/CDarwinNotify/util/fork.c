@@ -188,7 +188,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
         return found;
 }
 
-dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place)
+void *dn__per_process_take(_Atomic(dn__per_process *) *place)
 {
         dn__per_process *found = dn__per_process_find(place);
 
@@ -222,11 +222,6 @@ void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
                             void (*init)(void *state))
 {
         return dn__per_process_get(place, make, discard, &(wanted){ n_bytes, init });
-}
-
-void dn__process_state_free(_Atomic(dn__per_process *) *place)
-{
-        free(dn__per_process_take(place));
 }
 
 static void init_list(void *state)

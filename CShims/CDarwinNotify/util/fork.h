@@ -64,7 +64,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                                      void (*discard)(dn__per_process *made), void *context);
 
 /* Returns this process's state, or NULL. Async-signal-safe. */
-static inline dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *place)
+static inline void *dn__per_process_find(_Atomic(dn__per_process *) *place)
 {
         dn__per_process *found = atomic_load_explicit(place, memory_order_acquire);
 
@@ -73,20 +73,12 @@ static inline dn__per_process *dn__per_process_find(_Atomic(dn__per_process *) *
 
 /* Removes this process's state so that the next call creates another, and returns it or NULL. Only
  * while nobody else uses it. */
-dn__per_process *dn__per_process_take(_Atomic(dn__per_process *) *place);
+void *dn__per_process_take(_Atomic(dn__per_process *) *place);
 
 /* Returns this process's state, whose first member is a dn__per_process. If it is made now, it has
  * `n_bytes` of zeros, and `init` was called. NULL if out of memory. */
 void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
                             void (*init)(void *state));
-
-static inline void *dn__process_state_find(_Atomic(dn__per_process *) *place)
-{
-        return dn__per_process_find(place);
-}
-
-/* Frees this process's state. */
-void dn__process_state_free(_Atomic(dn__per_process *) *place);
 
 /* State that is a locked list. */
 typedef struct dn__process_list {
@@ -96,8 +88,3 @@ typedef struct dn__process_list {
 } dn__process_list;
 
 dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place);
-
-static inline dn__process_list *dn__process_list_find(_Atomic(dn__per_process *) *place)
-{
-        return dn__process_state_find(place);
-}

@@ -134,7 +134,7 @@ static void await_end(threads *threads)
 
 static void at_exit(void)
 {
-        threads *threads = dn__process_state_find(&shared);
+        threads *threads = dn__per_process_find(&shared);
 
         if (!threads)
                 return;
@@ -146,7 +146,7 @@ static void at_exit(void)
 
 void dn__thread_join_all(void)
 {
-        threads *threads = dn__process_state_find(&shared);
+        threads *threads = dn__per_process_find(&shared);
 
         if (!threads)
                 return;
@@ -154,7 +154,7 @@ void dn__thread_join_all(void)
         join_ended(threads, pthread_join);
         dn__condition_deinit(&threads->changed);
         dn__lock_deinit(&threads->lock);
-        dn__process_state_free(&shared);
+        free(dn__per_process_take(&shared));
 }
 
 /* --- Starting ------------------------------------------------------------------------------- */

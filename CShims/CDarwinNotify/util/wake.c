@@ -30,13 +30,6 @@ static int wait_while(dn__wake_word *word, uint32_t value, dn__wake_scope scope,
         return r < 0 ? -errno : 0;
 }
 
-bool dn__wake_sleep(dn__wake_word *word, dn__wake_scope scope, uint64_t until_us)
-{
-        uint32_t asleep = dn__wake_fall_asleep(word);
-
-        return !asleep || dn__wake_stay_asleep(word, asleep, scope, until_us);
-}
-
 bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
                           uint64_t until_us)
 {

@@ -5,7 +5,8 @@
  *     for (;;) {
  *             dn__wake_begin(word);
  *             ... do all the work there is ...
- *             (void)dn__wake_sleep(word, DN__WAKE_SHARED, DN__NEVER);
+ *             if ((asleep = dn__wake_fall_asleep(word)))
+ *                     (void)dn__wake_stay_asleep(word, asleep, DN__WAKE_SHARED, DN__NEVER);
  *     }
  *
  * Others add work, then ring. No ring is lost, and while the sleeper is awake ringing needs no
@@ -56,8 +57,8 @@ static inline void dn__wake_begin(dn__wake_word *word)
                 (void)atomic_exchange(word, DN__WAKE_OURS | DN__WAKE_AWAKE);
 }
 
-/* The first half of sleeping, for a sleeper that does not wait on the word itself. Returns the
- * word's value while nobody rings, or 0 if somebody already has. */
+/* The first half of sleeping. Returns the word's value while nobody rings, or 0 if somebody already
+ * has. */
 static inline uint32_t dn__wake_fall_asleep(dn__wake_word *word)
 {
         uint32_t value = atomic_load(word), asleep;
@@ -100,9 +101,7 @@ static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
         dn__wake_settle(word, mark);
 }
 
-/* Sleeps until somebody rings or has rung, or until a deadline. Returns false at the deadline. */
-bool dn__wake_sleep(dn__wake_word *word, dn__wake_scope scope, uint64_t until_us);
-
-/* The second half of sleeping, after dn__wake_fall_asleep(), whose result is passed. */
+/* The second half of sleeping, after dn__wake_fall_asleep(), whose result is passed: until somebody
+ * rings, or until a deadline. Returns false at the deadline. */
 bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
                           uint64_t until_us);

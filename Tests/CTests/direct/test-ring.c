@@ -65,7 +65,6 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define syscall(number, word, operation, value, until, ...)                                        \
         ((void)(until), pretend(number, word, operation, value))
 #define dn__wake_rouse model_wake_rouse
-#define dn__wake_sleep model_wake_sleep
 #define dn__wake_stay_asleep model_wake_stay_asleep
 #define dn__ring_holders model_ring_holders
 #define dn__ring_all model_ring_all
@@ -270,13 +269,14 @@ static void hold(size_t i)
 static void receive(void)
 {
         dn__wake_word *wake = &table->processes[RECEIVING].wake;
+        uint32_t asleep;
 
         for (;;) {
                 forget_all_but(0);
                 dn__wake_begin(wake);
                 take_marks(&of_receiver, look, NULL);
-                if (!dn__ring_is_marked(&of_receiver))
-                        (void)dn__wake_sleep(wake, DN__WAKE_SHARED, DN__NEVER);
+                if (!dn__ring_is_marked(&of_receiver) && (asleep = dn__wake_fall_asleep(wake)))
+                        (void)dn__wake_stay_asleep(wake, asleep, DN__WAKE_SHARED, DN__NEVER);
         }
 }
 

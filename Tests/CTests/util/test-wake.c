@@ -6,18 +6,25 @@
 #include "test.h"
 #include "util/clock.h"
 
+static bool sleep_until(dn__wake_word *word, uint64_t until_us)
+{
+        uint32_t asleep = dn__wake_fall_asleep(word);
+
+        return !asleep || dn__wake_stay_asleep(word, asleep, DN__WAKE_SHARED, until_us);
+}
+
 TEST_NO_BUS(ringSinceBeginKeepsItAwake)
 {
         dn__wake_word word = 0;
 
         dn__wake_begin(&word);
         dn__wake_ring(&word, DN__WAKE_SHARED);
-        CHECK(dn__wake_sleep(&word, DN__WAKE_SHARED, DN__NEVER));
+        CHECK(sleep_until(&word, DN__NEVER));
         CHECK_EQ(dn__wake_state_of(word), DN__WAKE_RUNG);
 
         /* Only dn__wake_begin() forgets it. */
         dn__wake_begin(&word);
-        CHECK(!dn__wake_sleep(&word, DN__WAKE_SHARED, dn__clock_now_us()));
+        CHECK(!sleep_until(&word, dn__clock_now_us()));
 }
 
 TEST_NO_BUS(onlyASleeperMustBeWoken)
@@ -45,7 +52,7 @@ TEST_NO_BUS(damageCountsAsARing)
 
                 dn__wake_begin(&word);
                 atomic_store(&word, damages[i]);
-                CHECK(dn__wake_sleep(&word, DN__WAKE_SHARED, DN__NEVER));
+                CHECK(sleep_until(&word, DN__NEVER));
                 CHECK(dn__wake_mark(&word));
                 dn__wake_begin(&word);
                 CHECK_EQ(dn__wake_state_of(word), DN__WAKE_AWAKE);
@@ -55,7 +62,7 @@ TEST_NO_BUS(damageCountsAsARing)
 static void *sleep_for_ever(void *word)
 {
         dn__wake_begin(word);
-        return dn__wake_sleep(word, DN__WAKE_SHARED, DN__NEVER) ? word : NULL;
+        return sleep_until(word, DN__NEVER) ? word : NULL;
 }
 
 TEST_NO_BUS(nextRingWakesASleeperWithADamagedWord)
