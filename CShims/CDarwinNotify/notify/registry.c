@@ -1,8 +1,8 @@
 /* The tokens of this process, found by number without a lock.
  *
- * A table is indexed by the low bits of the number. Numbers only increase; a number whose place is
- * taken by an older token is skipped. A forked child leaves its parent's registry alone and creates
- * its own. */
+ * A token's place is given by the low bits of its number. Numbers only increase; a number whose
+ * place is taken by an older token is skipped. A forked child leaves its parent's registry alone and
+ * creates its own. */
 #include "notify/registry.h"
 
 #include <assert.h>
@@ -21,8 +21,7 @@ typedef struct registry {
         dn__per_process process;
         dn__lock lock;
         size_t n_tokens DN__GUARDED_BY(&lock);
-        dn__token *free_tokens DN__GUARDED_BY(&lock);
-        _Atomic(dn__token *) tokens[DN__TOKENS_MAX];
+        dn__token tokens[DN__TOKENS_MAX];
 } registry;
 
 static _Atomic(dn__per_process *) shared;
@@ -35,7 +34,7 @@ static void init_registry(void *state)
         dn__lock_init(&((registry *)state)->lock);
 }
 
-static _Atomic(dn__token *) *place_of(registry *registry, int number)
+static dn__token *place_of(registry *registry, int number)
 {
         return &registry->tokens[(uint32_t)number % DN__TOKENS_MAX];
 }
@@ -43,22 +42,12 @@ static _Atomic(dn__token *) *place_of(registry *registry, int number)
 dn__token *dn__registry_find(int number)
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = registry ? atomic_load(place_of(registry, number)) : NULL;
+        dn__token *token = registry ? place_of(registry, number) : NULL;
 
-        return token && dn__token_is(token, number) ? token : NULL;
+        return token && number && dn__token_is(token, number) ? token : NULL;
 }
 
 /* --- Adding and removing ------------------------------------------------------------------ */
-
-static dn__token *allocate_token(registry *registry) DN__REQUIRES(&registry->lock)
-{
-        dn__token *token = registry->free_tokens;
-
-        if (!token)
-                return calloc(1, sizeof(*token));
-        registry->free_tokens = token->next_free;
-        return token;
-}
 
 /* Wraps around, long after the first numbers were in use. */
 static int next_number(registry *registry)
@@ -67,14 +56,14 @@ static int next_number(registry *registry)
 
         do {
                 number = number == INT_MAX ? 1 : number + 1;
-        } while (atomic_load(place_of(registry, (int)number)));
+        } while (atomic_load(&place_of(registry, (int)number)->word));
         atomic_store(&last_number, number);
         return (int)number;
 }
 
 /* Initializes the token, then makes it visible. */
-static void publish(registry *registry, dn__token *token, int number,
-                    const dn__registration *registration, dn__counter *counter)
+static void publish(dn__token *token, int number, const dn__registration *registration,
+                    dn__counter *counter)
 {
         const dn__name *name = &registration->topic->name;
 
@@ -87,23 +76,20 @@ static void publish(registry *registry, dn__token *token, int number,
         atomic_store(&token->is_delivered, registration->observer != NULL);
         /* Makes the first check succeed: the token has seen one post fewer than there were. */
         atomic_store(&token->word, dn__word_make(number, dn__token_count_posts(token) - 1));
-        atomic_store(place_of(registry, number), token);
 }
 
 int dn__registry_add(dn__registration registration, dn__counter *counter, int *ret_number)
 {
         registry *registry = dn__process_state_get(&shared, sizeof(*registry), init_registry);
-        dn__token *token;
 
         assert(registration.topic && counter && !registration.watch);
         if (!registry)
                 return -ENOMEM;
         DN__HOLD(&registry->lock);
-        token = registry->n_tokens < DN__TOKENS_MAX ? allocate_token(registry) : NULL;
-        if (!token)
+        if (registry->n_tokens == DN__TOKENS_MAX)
                 return -ENOMEM;
         *ret_number = next_number(registry);
-        publish(registry, token, *ret_number, &registration, counter);
+        publish(place_of(registry, *ret_number), *ret_number, &registration, counter);
         registry->n_tokens++;
         return 0;
 }
@@ -130,12 +116,9 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 
         if (!token)
                 return false;
-        atomic_store(place_of(registry, number), NULL);
         atomic_store(&token->word, 0);
         *ret_registration = token->registration;
         token->registration = (dn__registration){ 0 };
-        token->next_free = registry->free_tokens;
-        registry->free_tokens = token;
         registry->n_tokens--;
         dn__lock_release(&registry->lock);
         return true;
@@ -197,34 +180,17 @@ bool dn__registry_set_state(int number, uint64_t state)
 int dn__registry_get_any(uint32_t *place)
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = NULL;
+        int number = 0;
 
         if (!registry)
                 return 0;
         DN__HOLD(&registry->lock);
-        for (; registry->n_tokens > 0 && !token && *place < DN__TOKENS_MAX; (*place)++)
-                token = atomic_load(&registry->tokens[*place]);
-        return token ? dn__token_get_number(token) : 0;
-}
-
-static void free_tokens(registry *registry)
-{
-        DN__HOLD(&registry->lock);
-
-        assert(registry->n_tokens == 0);
-        while (registry->free_tokens) {
-                dn__token *token = registry->free_tokens;
-
-                registry->free_tokens = token->next_free;
-                free(token);
-        }
+        for (; registry->n_tokens > 0 && !number && *place < DN__TOKENS_MAX; (*place)++)
+                number = dn__token_get_number(&registry->tokens[*place]);
+        return number;
 }
 
 void dn__registry_free(void)
 {
-        registry *registry = dn__per_process_find(&shared);
-
-        if (registry)
-                free_tokens(registry);
         free(dn__per_process_take(&shared));
 }

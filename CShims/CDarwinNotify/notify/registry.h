@@ -38,7 +38,7 @@ typedef struct dn__registration {
         dn__file_watch *watch;  /* owned; NULL: no file is monitored */
 } dn__registration;
 
-/* The part read without a lock; its memory is not freed but reused for another token. Readers
+/* Read without a lock, except the last field; its memory is reused for another token. Readers
  * therefore check before and after that the word has the token's number. */
 typedef struct dn__token {
         _Atomic uint64_t word; /* the number above the 32-bit count of posts seen; 0: unused */
@@ -47,7 +47,6 @@ typedef struct dn__token {
         _Atomic dn__reach reach;    /* of the name */
         _Atomic bool is_delivered; /* posts are delivered, not only checked */
         dn__registration registration; /* guarded by the registry's lock */
-        struct dn__token *next_free;   /* likewise */
 } dn__token;
 
 static inline int dn__word_get_number(uint64_t word)
