@@ -85,12 +85,15 @@ static void invoke(const dn_event *event, void *context)
                                event->object, event->user_info);
 }
 
-static void registration_unref(registration *registration)
+/* Releases a reference. */
+static void give_back(registration *registration, bool is_of_observer)
 {
         table *table = registration->table;
         bool is_last;
 
         dn__lock_acquire(&table->lock);
+        if (is_of_observer)
+                dn__list_remove(&registration->link);
         is_last = --registration->n_refs == 0;
         dn__lock_release(&table->lock);
         if (is_last)
@@ -99,13 +102,7 @@ static void registration_unref(registration *registration)
 
 static void destroy(void *context)
 {
-        registration *registration = context;
-        table *table = registration->table;
-
-        dn__lock_acquire(&table->lock);
-        dn__list_remove(&registration->link);
-        dn__lock_release(&table->lock);
-        registration_unref(registration);
+        give_back(context, true);
 }
 
 /* --- Adding --------------------------------------------------------------------------------- */
@@ -196,7 +193,7 @@ int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_
         if (handle)
                 set_handle(registration, handle);
         (void)dn_observer_unref(handle);
-        registration_unref(registration);
+        give_back(registration, false);
         return r;
 }
 

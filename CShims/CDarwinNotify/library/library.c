@@ -22,12 +22,6 @@
 /* How often to look whether the callbacks have returned. */
 #define POLL_US (1 * DN__US_PER_MS)
 
-static void cancel_everything(void)
-{
-        dn__tokens_cancel();
-        dn__centers_cancel_observers();
-}
-
 static bool is_idle(void)
 {
         return dn__tokens_are_none() && dn__centers_are_idle();
@@ -39,7 +33,8 @@ static bool close_gate_when_idle(uint64_t deadline_us)
         const struct timespec look = dn__clock_timespec(POLL_US);
 
         for (;;) {
-                cancel_everything();
+                dn__tokens_cancel();
+                dn__centers_cancel_observers();
                 if (is_idle() && dn__call_close_gate()) {
                         if (is_idle())
                                 return true;

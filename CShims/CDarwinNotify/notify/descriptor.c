@@ -37,17 +37,14 @@ typedef struct descriptor {
 /* A reader may wait for the next token, as on Darwin; the library never blocks writing one. */
 static int open_ends(shared_pipe *pipe)
 {
-        int read_fd DN__CLOSES = -1, write_fd DN__CLOSES = -1;
         int fds[2];
 
-        if (pipe2(fds, O_CLOEXEC) < 0)
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return -errno;
-        read_fd = fds[0];
-        write_fd = fds[1];
-        if (fcntl(write_fd, F_SETFL, O_NONBLOCK) < 0 || fstat(read_fd, &pipe->status) < 0)
-                return -errno;
-        pipe->read_fd = DN__TAKE_FD(read_fd);
-        pipe->write_fd = DN__TAKE_FD(write_fd);
+        pipe->read_fd = fds[0];
+        pipe->write_fd = fds[1];
+        (void)fcntl(pipe->read_fd, F_SETFL, 0);
+        (void)fstat(pipe->read_fd, &pipe->status);
         return 0;
 }
 

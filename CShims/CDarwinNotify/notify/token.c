@@ -66,20 +66,6 @@ static void consume(void *context)
 
 /* --- Registering -------------------------------------------------------------------------- */
 
-/* Holds the name. Fails if no bus was ever found. */
-static int hold(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
-{
-        int r;
-
-        r = dn__hold_name(hub, name, ret_topic);
-        if (r != DN_NOT_CONNECTED)
-                return r;
-        if (dn__bus_was_found(hub))
-                return 0;
-        dn__topic_give_back(*ret_topic);
-        return r;
-}
-
 /* Consumes the delivery. Starts suspended, so nothing is delivered for a token that cannot be found
  * yet. */
 static int observe(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
@@ -115,7 +101,8 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
         return r;
 }
 
-static int hold_by_name(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
+/* Holds the name. Fails if no bus was ever found. */
+static int hold(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
 {
         dn__hub *hub;
         int r;
@@ -125,7 +112,11 @@ static int hold_by_name(const dn__name *name, const dn_executor *executor, dn__t
                 return r == -EINVAL ? -ENODEV : r; /* not the name, the bus is mistyped */
         r = dn__hub_use_executor(hub, executor);
         if (r == 0)
-                r = hold(hub, name, ret_topic);
+                r = dn__hold_name(hub, name, ret_topic);
+        if (r == DN_NOT_CONNECTED && dn__bus_was_found(hub))
+                r = 0;
+        else if (r == DN_NOT_CONNECTED)
+                dn__topic_give_back(*ret_topic);
         dn__hub_unref(hub);
         return r;
 }
@@ -140,7 +131,7 @@ static uint32_t make_token(const char *name, dn__delivery *delivery, const dn_ex
         dn__topic *topic;
 
         if (status == NOTIFY_STATUS_OK)
-                status = dn__status_of(r < 0 ? r : hold_by_name(&checked, executor, &topic));
+                status = dn__status_of(r < 0 ? r : hold(&checked, executor, &topic));
         if (status != NOTIFY_STATUS_OK) {
                 consume(delivery);
                 return status;

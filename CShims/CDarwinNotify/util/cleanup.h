@@ -4,27 +4,16 @@
  * cancelled. */
 #pragma once
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "util/lock.h"
 
 #define DN__CLEANUP(function) __attribute__((cleanup(function)))
 
-/* int fd DN__CLOSES = open(...); a negative number is ignored. Preserves errno. */
-#define DN__CLOSES DN__CLEANUP(dn__cleanup_fd)
-
 /* char *text DN__FREES = malloc(...); NULL is allowed. */
 #define DN__FREES DN__CLEANUP(dn__cleanup_memory)
 
 /* Takes ownership out of a variable with a cleanup. */
-#define DN__TAKE_FD(fd)                                                                            \
-        ({                                                                                         \
-                int taken_ = (fd);                                                                 \
-                (fd) = -1;                                                                         \
-                taken_;                                                                            \
-        })
 #define DN__TAKE(pointer)                                                                          \
         ({                                                                                         \
                 __typeof__(pointer) taken_ = (pointer);                                            \
@@ -40,15 +29,6 @@
         dn__cleanup_assert_held(lock)
 #define DN__JOIN_(a, b) DN__JOIN_NOW_(a, b)
 #define DN__JOIN_NOW_(a, b) a##b
-
-static inline void dn__cleanup_fd(const int *fd)
-{
-        int error = errno;
-
-        if (*fd >= 0)
-                (void)close(*fd);
-        errno = error;
-}
 
 static inline void dn__cleanup_memory(void *pointer)
 {

@@ -125,11 +125,15 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 
 static void loop_free(dn__loop *loop)
 {
-        if (loop->options.polls)
+        dn__loop_options options = loop->options;
+
+        if (options.polls)
                 bell_deinit(&loop->bell);
         dn__queue_deinit(&loop->queue);
         dn__lock_deinit(&loop->lock);
         free(loop);
+        if (options.closed)
+                options.closed(options.context);
 }
 
 void dn__loop_add(dn__loop *loop, dn__source *source)
@@ -321,15 +325,10 @@ static void run_turns(dn__loop *loop)
 
 static void loop_main(void *context)
 {
-        dn__loop *loop = context;
-        dn__loop_options options = loop->options;
-
-        current = loop;
-        run_turns(loop);
+        current = context;
+        run_turns(context);
         current = NULL;
-        loop_free(loop);
-        if (options.closed)
-                options.closed(options.context);
+        loop_free(context);
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
@@ -347,12 +346,8 @@ static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 
 int dn__loop_start(dn__loop *loop)
 {
-        int r;
-
-        dn__lock_acquire(&loop->lock);
-        r = start(loop);
-        dn__lock_release(&loop->lock);
-        return r;
+        DN__HOLD(&loop->lock);
+        return start(loop);
 }
 
 int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
@@ -377,28 +372,16 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
 /* Returns whether a thread is running, which now ends. */
 static bool begin_closing(dn__loop *loop)
 {
-        bool is_started;
-
-        dn__lock_acquire(&loop->lock);
-        is_started = loop->is_started;
+        DN__HOLD(&loop->lock);
         loop->is_closing = true;
         /* Under the lock, since the loop may be freed once it is released. */
         dn__loop_wake(loop);
-        dn__lock_release(&loop->lock);
-        return is_started;
+        return loop->is_started;
 }
 
 dn__loop *dn__loop_close(dn__loop *loop)
 {
-        dn__loop_options options;
-
-        if (!loop)
-                return NULL;
-        options = loop->options;
-        if (begin_closing(loop))
-                return NULL;
-        loop_free(loop);
-        if (options.closed)
-                options.closed(options.context);
+        if (loop && !begin_closing(loop))
+                loop_free(loop);
         return NULL;
 }
