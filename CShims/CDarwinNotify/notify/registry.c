@@ -1,8 +1,8 @@
 /* The tokens of this process, found by number without a lock.
  *
  * A token's place is given by the low bits of its number. Numbers only increase; a number whose
- * place is taken by an older token is skipped. A forked child leaves its parent's registry alone and
- * creates its own. */
+ * place is taken by an older token is skipped. A forked child leaves its parent's registry alone
+ * and creates its own. */
 #include "notify/registry.h"
 
 #include <assert.h>
