@@ -49,9 +49,8 @@ static void replace_by_text(void)
 
 static void replace_by_another_table(void)
 {
-        dn__region *other;
+        dn__region *other = enter_table("another bus");
 
-        CHECK_EQ(dn__region_open("another bus", &other), 0);
         CHECK_EQ(rename(other->file.path, table), 0);
         dn__region_close(other);
 }
@@ -85,9 +84,8 @@ static void make_the_file_unreadable(void)
 
 static void damage_the_header(void)
 {
-        dn__region *region;
+        dn__region *region = enter_table(test_bus_address(bus));
 
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
         region->table->n_processes_used = UINT64_MAX;
         dn__region_close(region);
 }
@@ -153,7 +151,6 @@ static void begin_with(const char *kind)
                 become_user();
         else
                 snprintf(runtime, sizeof runtime, "%s", test_bus_directory(bus));
-        CHECK_EQ(dn__fork_init(), 0);
         snprintf(directory, sizeof directory, "%s", table_directory());
         snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", runtime);
 }
@@ -408,7 +405,7 @@ static void *register_name(void *name)
  * whether the posts have returned before the registration. */
 static bool post_during_a_registration(dn__region *other, char *name)
 {
-        size_t set = dn__shm_set_of(dn__hash64(name, strlen(name)));
+        size_t set = set_of(name);
         uint64_t n_before = test_n_switches_of_others();
         bool was_first;
         pthread_t thread;
@@ -435,9 +432,8 @@ TEST_NO_BUS(aPostDoesNotWaitForARegistrationThatWaits)
         begin_without_bus();
         tally_observe(dn_center_darwin(), "B", &seen);
         for (; !was_first && name[0] < 'h'; name[0]++) {
-                dn__region *other;
+                dn__region *other = enter_table("none");
 
-                CHECK_EQ(dn__region_open("none", &other), 0);
                 was_first = post_during_a_registration(other, name);
                 dn__region_close(other);
         }

@@ -11,11 +11,10 @@
 #include "center/table.h"
 #include "direct/ring.h"
 #include "member.h"
-#include "table/slot.h"
+#include "shm.h"
 #include "table-file.h"
 #include "test-bus.h"
 #include "test-child.h"
-#include "util/hash.h"
 
 /* --- Without a bus --------------------------------------------------------------------------- */
 
@@ -92,11 +91,10 @@ TEST(aWrongMarkIsTakenBack)
 {
         static tally seen;
         test_bus *bus = test_bus_begin();
-        dn__region *region;
 
         tally_observe(dn_center_darwin(), "N", &seen);
         test_child *child = spawn_member("M");
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
+        dn__region *region = enter_table(test_bus_address(bus));
         dn__region_mark(region);
         dn__ring_all(region);
         WAIT_UNTIL(!dn__region_was_left(region));
@@ -175,15 +173,6 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
 
 /* --- Steps of a move ------------------------------------------------------------------------- */
 
-/* Another entry of the table, as of another process. */
-static dn__region *enter_table(void)
-{
-        dn__region *region;
-
-        CHECK_EQ(dn__region_open("none", &region), 0);
-        return region;
-}
-
 TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
 {
         static tally seen, next;
@@ -193,7 +182,7 @@ TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
         begin_without_bus();
         tally_observe(dn_center_darwin(), "N", &seen);
         own = dn__hub_find(dn_center_darwin())->region;
-        other = enter_table();
+        other = enter_table("none");
         word = &other->table->processes[other->process].wake;
         dn__wake_begin(word);
         CHECK(dn__wake_fall_asleep(word));
@@ -216,8 +205,8 @@ TEST_NO_BUS(whatTheTableHasCountedUntilItWasLeftIsHeard)
 
         begin_without_bus();
         tally_observe(dn_center_darwin(), "N", &seen);
-        other = enter_table();
-        slot = dn__slot_find(other, dn__hash64("N", 1), "N", 1);
+        other = enter_table("none");
+        slot = find(other, "N");
         for (int i = 0; i < 3; i++)
                 dn__slot_count_post(slot);
         remove_table();
@@ -238,11 +227,11 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
 
         *(void **)&sleep = dlsym(RTLD_NEXT, "clock_nanosleep");
         CHECK(sleep);
-        if (left && left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] == left->owner) {
+        if (left && left->table->owners[set_of("N")] == left->owner) {
                 to_leave = NULL;
                 remove_table();
                 dn__table_look(dn__hub_find(dn_center_darwin()), false);
-                left->table->owners[dn__shm_set_of(dn__hash64("N", 1))] = 0;
+                left->table->owners[set_of("N")] = 0;
                 return 0;
         }
         return sleep(clock, flags, until, remaining);
@@ -255,8 +244,8 @@ TEST_NO_BUS(aRegistrationThatFindsTheTableLeftTakesItsNameInTheNextOne)
 
         begin_without_bus();
         tally_observe(dn_center_darwin(), "M", &seen);
-        other = enter_table();
-        other->table->owners[dn__shm_set_of(dn__hash64("N", 1))] = other->owner;
+        other = enter_table("none");
+        other->table->owners[set_of("N")] = other->owner;
         to_leave = other;
         tally_observe(dn_center_darwin(), "N", &next);
         CHECK(!to_leave);

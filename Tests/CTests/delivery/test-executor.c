@@ -155,71 +155,47 @@ TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
         }
 }
 
-/* A host executor that runs nothing until told to. */
-typedef struct host_queue {
-        pthread_mutex_t lock;
-        dn_work_fn works[64];
-        void *arguments[64];
-        _Atomic unsigned n_waiting;
-        _Atomic unsigned n_held;
-        _Atomic unsigned n_released;
-        _Atomic bool refuses;
-} host_queue;
+/* An executor of the host, which runs nothing until it is asked to. */
+static dn_loop *host;
+static _Atomic unsigned n_enqueued, n_held, n_released;
+static _Atomic bool refuses;
 
 static int host_enqueue(void *context, dn_work_fn work, void *argument)
 {
-        host_queue *self = context;
+        dn_executor executor = dn_loop_executor(host);
 
-        if (self->refuses)
+        (void)context;
+        if (refuses)
                 return -ENOMEM;
-        pthread_mutex_lock(&self->lock);
-        CHECK(self->n_waiting < 64);
-        self->works[self->n_waiting] = work;
-        self->arguments[self->n_waiting] = argument;
-        self->n_waiting++;
-        pthread_mutex_unlock(&self->lock);
+        CHECK_EQ(executor.enqueue(executor.context, work, argument), 0);
+        n_enqueued++;
         return 0;
 }
 
 static void host_retain(void *context)
 {
-        ((host_queue *)context)->n_held++;
+        (void)context;
+        n_held++;
 }
 
 static void host_release(void *context)
 {
-        CHECK(((host_queue *)context)->n_held-- > 0);
-        ((host_queue *)context)->n_released++;
+        (void)context;
+        CHECK(n_held-- > 0);
+        n_released++;
 }
 
-static unsigned host_run(host_queue *self)
+static dn_executor begin_host(void)
 {
-        dn_work_fn works[64];
-        void *arguments[64];
-        unsigned n;
-
-        pthread_mutex_lock(&self->lock);
-        n = self->n_waiting;
-        memcpy(works, self->works, sizeof works);
-        memcpy(arguments, self->arguments, sizeof arguments);
-        self->n_waiting = 0;
-        pthread_mutex_unlock(&self->lock);
-        for (unsigned i = 0; i < n; i++)
-                works[i](arguments[i]);
-        return n;
-}
-
-static dn_executor host_executor(host_queue *self)
-{
-        return (dn_executor){host_enqueue, self, host_retain, host_release};
+        test_bus_begin();
+        CHECK_EQ(dn_loop_new(&host), 0);
+        return (dn_executor){host_enqueue, NULL, host_retain, host_release};
 }
 
 TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
 {
-        test_bus_begin();
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
         static tally seen[5] = {0};
-        dn_executor executor = host_executor(&queue);
+        dn_executor executor = begin_host();
         const char *const names[] = {"N", "N", "N", "M", "M"};
         dn_observer *observers[5];
 
@@ -227,13 +203,13 @@ TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
                 observers[i] = tally_observe_on(dn_center_darwin(), names[i], &seen[i], &executor);
         memset(&executor, 0xff, sizeof executor); /* it was only borrowed by the calls */
         post_ok(dn_center_darwin(), "N");
-        WAIT_UNTIL(queue.n_waiting > 0);
+        WAIT_UNTIL(n_enqueued > 0);
         for (int i = 0; i < 5; i++)
                 tally_drop(observers[i]);
-        CHECK(queue.n_held > 0); /* for the work still waiting */
-        while (host_run(&queue) > 0)
+        CHECK(n_held > 0); /* for the work still waiting */
+        while (dn_loop_process(host) > 0)
                 ;
-        WAIT_UNTIL_EQ(queue.n_held, 0);
+        WAIT_UNTIL_EQ(n_held, 0);
         for (int i = 0; i < 5; i++) {
                 CHECK_EQ(seen[i].n_calls, 0);
                 CHECK_EQ(seen[i].n_destroyed, 1);
@@ -242,35 +218,31 @@ TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
 
 TEST(executorThatRefusesWorkIsSurvived)
 {
-        test_bus_begin();
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .refuses = true};
-        dn_executor executor = host_executor(&queue);
+        dn_executor executor = begin_host();
         static tally refused = {0}, other = {0};
-        dn_observer *observer =
-                tally_observe_on(dn_center_darwin(), "N", &refused, &executor);
+        dn_observer *observer = tally_observe_on(dn_center_darwin(), "N", &refused, &executor);
 
+        refuses = true;
         tally_observe(dn_center_darwin(), "N", &other);
         post_ok(dn_center_darwin(), "N");
         WAIT_UNTIL_EQ(other.n_calls, 1);
         CHECK_EQ(refused.n_calls, 0);
 
-        queue.refuses = false;
+        refuses = false;
         post_ok(dn_center_darwin(), "N");
-        WAIT_UNTIL(queue.n_waiting > 0);
-        host_run(&queue);
+        WAIT_UNTIL(n_enqueued > 0);
+        dn_loop_process(host);
         CHECK(refused.n_calls >= 1);
         tally_drop(observer);
-        host_run(&queue);
-        WAIT_UNTIL_EQ(queue.n_released, 1);
-        CHECK_EQ(queue.n_held, 0);
+        dn_loop_process(host);
+        WAIT_UNTIL_EQ(n_released, 1);
+        CHECK_EQ(n_held, 0);
 }
 
 TEST(setExecutorMovesLaterObserversOnly)
 {
-        test_bus_begin();
-        static host_queue queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
         dn_center *center = dn_center_darwin();
-        dn_executor executor = host_executor(&queue);
+        dn_executor executor = begin_host();
         static tally before = {0}, moved = {0}, named = {0}, back = {0};
         dn_observer *observer;
 
@@ -283,15 +255,15 @@ TEST(setExecutorMovesLaterObserversOnly)
         post_ok(center, "N");
         WAIT_UNTIL_EQ(before.n_calls, 1);
         WAIT_UNTIL_EQ(back.n_calls, 1);
-        WAIT_UNTIL(queue.n_waiting > 0);
+        WAIT_UNTIL(n_enqueued > 0);
         CHECK_EQ(moved.n_calls + named.n_calls, 0);
-        host_run(&queue);
+        dn_loop_process(host);
         CHECK_EQ(moved.n_calls, 1);
         CHECK_EQ(named.n_calls, 1);
         tally_drop(observer);
         CHECK_EQ(dn_center_remove_every_observer(center, &moved), 0);
-        host_run(&queue);
-        WAIT_UNTIL_EQ(queue.n_held, 0);
+        dn_loop_process(host);
+        WAIT_UNTIL_EQ(n_held, 0);
 }
 
 TEST(hostsInlineValueIsReleasedOnce)
@@ -356,20 +328,18 @@ static void note_dropped(const dn_event *event, void *context)
 
 TEST(queuedPostsThatTheExecutorRefusedAreReported)
 {
-        test_bus_begin();
-        static host_queue queue = { .lock = PTHREAD_MUTEX_INITIALIZER };
         static _Atomic uint64_t n_dropped;
-        dn_executor executor = host_executor(&queue);
+        dn_executor executor = begin_host();
         dn_center *center = dn_center_distributed();
         dn_handler handler = { note_dropped, &n_dropped, NULL };
         dn_observer *observer = observe_ok(center, "self.x", handler, &executor);
 
-        queue.refuses = true;
+        refuses = true;
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
-        queue.refuses = false;
+        refuses = false;
         CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
-        CHECK_EQ(host_run(&queue), 1);
+        CHECK_EQ(dn_loop_process(host), 1);
         CHECK_EQ(n_dropped, 3);
         tally_drop(observer);
 }

@@ -8,7 +8,6 @@
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
-#include "util/hash.h"
 
 /* Arguments: name. Posts once and exits without any cleanup. */
 ROLE(postAndDie)
@@ -90,8 +89,7 @@ TEST_NO_BUS(everyMarkIsTaken)
                 char name[16];
 
                 snprintf(name, sizeof name, "%d", i);
-                dn__shm_slot *slot = dn__slot_hold(region, dn__hash64(name, strlen(name)), name,
-                                                   strlen(name));
+                dn__shm_slot *slot = hold(region, name);
                 CHECK(slot != NULL);
                 dn__ring_holders(poster, &poster->table->slots[slot - region->table->slots]);
         }

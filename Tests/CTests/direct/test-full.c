@@ -9,15 +9,6 @@
 
 #define N_ROUNDS 10
 
-static dn__region *open_region_of(const test_bus *bus)
-{
-        dn__region *region;
-
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
-        return region;
-}
-
 /* Each post of A and B, by the other one, is heard once. */
 static void check_both_ways(test_child *a, test_child *b)
 {
@@ -61,7 +52,7 @@ TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
         test_bus *bus = test_bus_begin();
         bool is_none = test_bus_is_none(bus);
         test_child *inside = spawn_member("A");
-        dn__region *region = open_region_of(bus);
+        dn__region *region = enter_table(test_bus_address(bus));
 
         take_entries(region);
         test_child *outside = spawn_member_with("B", is_none ? DN_NOT_CONNECTED : 0);
@@ -104,7 +95,7 @@ static void check_hardly_wakes_up(int result)
 TEST(aProcessBeyondTheTableHardlyEverWakesUp)
 {
         test_bus *bus = test_bus_begin();
-        dn__region *region = open_region_of(bus);
+        dn__region *region = enter_table(test_bus_address(bus));
 
         take_entries(region);
         check_hardly_wakes_up(test_bus_is_none(bus) ? DN_NOT_CONNECTED : 0);
@@ -126,7 +117,7 @@ TEST_NO_BUS(aProcessThatCanHaveNoTableHardlyEverWakesUp)
 TEST_ON_BUS(namesBeyondTheTableUseTheBusBothWaysUntilASlotIsFree)
 {
         test_bus *bus = test_bus_begin();
-        dn__region *region = open_region_of(bus);
+        dn__region *region = enter_table(test_bus_address(bus));
         dn__shm_slot *fillers[] = {fill_set_of(region, "A"), fill_set_of(region, "B")};
         test_child *a = spawn_member("A"), *b = spawn_member("B");
 
