@@ -46,6 +46,17 @@ struct DamagedFilesTests {
     #expect(await messages.next()?.error == .damaged(path: log))
   }
 
+  @Test func recordsAreReadUpToTheFirstOutOfOrder() throws {
+    for value in 1...5 { try open().blocking.pass(value, to: name) }
+    try ForeignProgram.overwrite(log) { bytes in
+      let page = try #require(bytes.range(of: Data("json".utf8))).lowerBound / 1024 * 1024
+      for byte in 0..<2 { bytes.swapAt(page + 10 + byte, page + 14 + byte) }
+    }
+    let mailbox = try LogTransit().openMailbox(for: "name", in: open().directory)
+    let batch = try mailbox.records(after: 0, limit: 10)
+    #expect(batch.records.map(\.number) == [1, 4] && batch.hasMore)
+  }
+
   @Test func namesOfTheWrongLengthAreDamaged() throws {
     let hole = try open()
     try hole.blocking.pass(1, to: name)

@@ -106,6 +106,16 @@ struct RebindingTests {
     #expect(await rest.next()?.value == 3)
   }
 
+  /// Another listener may replace one while that one is still being bound.
+  @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
+    let (pump, isHandedOn) = (MessagePump<Int>(from: .all, on: .direct) { _ in }, Flag())
+    let mailbox = try LogTransit().openMailbox(for: "name", in: TemporaryGroup().group.directory)
+    pump.end { _ in isHandedOn.set() }
+    #expect(!isHandedOn.isSet)
+    pump.begin(try MessageReader(.number, mailbox, from: .all))
+    #expect(isHandedOn.isSet)
+  }
+
   @Test func aMailboxThatPromisesMoreThanItHasIsNotAskedForEver() throws {
     let mailbox = SlowTransit()
     mailbox.gate.signal()
