@@ -109,6 +109,17 @@ TEST(aWrongMarkIsTakenBack)
         dn__region_close(region);
 }
 
+/* A process with a table looks every 10 ms at most before it posts. */
+TEST_NO_BUS(aRegistrationReturnsOnceEveryPosterMustHaveFoundItsTable)
+{
+        static tally seen;
+        uint64_t began_us = test_now_us();
+
+        begin_without_bus();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        CHECK(test_now_us() - began_us >= 20000);
+}
+
 static struct timespec still;
 static _Atomic bool stands_still;
 static dn__region *rung; /* has this word, mapped by the hub */
