@@ -60,7 +60,8 @@ static _Atomic int n_order;
 static void note_order(const dn_event *event, void *context)
 {
         (void)event;
-        order[n_order++] = (int)(intptr_t)context;
+        order[n_order] = (int)(intptr_t)context;
+        n_order++;
 }
 
 /* In registration order among those of one name or prefix, and of one of them after the other. */
