@@ -72,6 +72,23 @@ import Testing
     #expect(open.errors.contains("would not be encrypted"))
   }
 
+  @Test func aKeyThatOthersCanReadIsRefused() async throws {
+    let session = try Session()
+    let key = try session.write("a key", to: "client.key")
+    let realm = [
+      "--realm", "home", "--broker", "mqtts://localhost", "--share", "a.", "--certificate",
+      "/dev/null", "--key", key,
+    ]
+    for mode in [0o640, 0o604] as [mode_t] {
+      try #require(chmod(key, mode) == 0)
+      let outcome = try await session.run(["--check"] + realm)
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("\(key) can be read by others: run chmod 600 on it"))
+    }
+    try #require(chmod(key, 0o600) == 0)
+    #expect(try await session.run(["--check"] + realm).status == 0)
+  }
+
   @Test func anOriginIsDrawnOnce() async throws {
     let session = try Session()
     let first = try await session.run(["--origin"])
