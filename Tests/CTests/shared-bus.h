@@ -22,7 +22,7 @@
 
 static char shared_path[200], shared_address[256];
 static test_child *shared_daemon;
-static test_bus *shared_broker;
+static test_bus *shared_bus;
 
 /* Starts a dbus-daemon with a configuration, which names its socket. */
 static inline void shared_daemon_start(const char *configuration)
@@ -38,28 +38,6 @@ static inline void shared_daemon_start(const char *configuration)
                               "--print-address", NULL};
         shared_daemon = test_spawn_program(argv);
         CHECK(test_child_read_line(shared_daemon) != NULL);
-}
-
-/* A daemon's session bus accepts only its own user. */
-static inline void shared_daemon_start_for_all(void)
-{
-        char configuration[1024];
-
-        snprintf(configuration, sizeof configuration,
-                 SHARED_DOCTYPE
-                 "<busconfig><type>session</type><keep_umask/><listen>unix:path=%s</listen>\n"
-                 "<auth>EXTERNAL</auth><policy context=\"default\"><allow user=\"*\"/>\n"
-                 "<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\n"
-                 "<allow own=\"*\"/></policy></busconfig>\n",
-                 shared_path);
-        shared_daemon_start(configuration);
-}
-
-static inline void shared_broker_start(void)
-{
-        shared_broker = test_bus_start("broker", NULL);
-        snprintf(shared_path, sizeof shared_path, "%s", test_bus_path(shared_broker));
-        CHECK_EQ(chmod(test_bus_directory(shared_broker), 0711), 0);
 }
 
 static inline bool shared_bus_is_broker(void)
@@ -95,17 +73,16 @@ static inline void shared_bus_use(void)
 static inline void shared_bus_start(void)
 {
         shared_bus_prepare();
-        if (shared_bus_is_broker())
-                shared_broker_start();
-        else
-                shared_daemon_start_for_all();
+        shared_bus = test_bus_start(NULL, NULL);
+        snprintf(shared_path, sizeof shared_path, "%s", test_bus_path(shared_bus));
+        CHECK_EQ(chmod(test_bus_directory(shared_bus), 0711), 0);
         shared_bus_use();
 }
 
 static inline void shared_bus_stop(void)
 {
         shared_daemon = test_child_kill(shared_daemon);
-        shared_broker = test_bus_stop(shared_broker);
+        shared_bus = test_bus_stop(shared_bus);
 }
 
 #endif

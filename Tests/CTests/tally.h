@@ -180,6 +180,17 @@ static inline void post_each_second(test_peer *peer, const char *name, uint64_t 
         *next_us = test_now_us() + 1000000;
 }
 
+/* Returns the name of this process's connection to a peer that watches every post. */
+static inline const char *own_name(test_peer *peer)
+{
+        static test_signal own;
+
+        post_ok(dn_center_darwin(), "who");
+        test_peer_next(peer, &own);
+        CHECK_STREQ(own.name, "who");
+        return own.sender;
+}
+
 /* Waits for the echo of a post of this process. */
 static inline void wait_for_echo(test_peer *peer, const char *mark)
 {

@@ -14,7 +14,7 @@ static const char configuration[] =
         "<!DOCTYPE busconfig PUBLIC \"-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN\"\n"
         " \"http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd\">\n"
         "<busconfig><type>session</type><keep_umask/><listen>%s</listen><auth>EXTERNAL</auth>\n"
-        "<policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/>\n"
+        "<policy context=\"default\"><allow user=\"*\"/><allow send_destination=\"*\" eavesdrop=\"true\"/>\n"
         "<allow eavesdrop=\"true\"/><allow own=\"*\"/></policy>\n"
         "<limit name=\"max_match_rules_per_connection\">%lu</limit>\n"
         "<limit name=\"max_outgoing_bytes\">%lu</limit>\n"

@@ -207,30 +207,6 @@ TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
         free(text);
 }
 
-TEST_ON_BUS(observersAndTheirSuspensionOutliveTheBus)
-{
-        test_bus *bus = test_bus_begin();
-        dn_center *center = dn_center_distributed();
-        static record named, all;
-
-        record_observe(
-                center, &(dn_filter){ .name = NAME, .behavior = DN_SUSPENSION_HOLD }, &named);
-        record_observe(center, &(dn_filter){ .behavior = DN_SUSPENSION_HOLD }, &all);
-        CHECK_EQ(dn_center_set_suspended(center, true), 0);
-        post_numbers_elsewhere(NAME, "-", "1");
-        WAIT_UNTIL_EQ(count(DN_STATISTIC_SIGNALS_RECEIVED), 1);
-        test_bus_kill(bus);
-        test_bus_start_again(bus);
-        WAIT_UNTIL_EQ(count(DN_STATISTIC_CONNECTS), 2);
-        /* Until the rules are there again. */
-        WAIT_UNTIL((post_numbers_elsewhere(NAME, "-", "1"),
-                    count(DN_STATISTIC_SIGNALS_RECEIVED) >= 2));
-        CHECK(dn_center_is_suspended(center));
-        CHECK_EQ(named.n_calls + all.n_calls, 0);
-        CHECK_EQ(dn_center_set_suspended(center, false), 0);
-        WAIT_UNTIL(named.n_calls >= 2 && all.n_calls >= 2);
-}
-
 /* Until the rule is there again, nobody knows what was posted. */
 TEST_ON_BUS(firstCallAfterARestartSaysThatPostsMayBeMissing)
 {

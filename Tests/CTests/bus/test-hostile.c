@@ -16,13 +16,11 @@ static test_bus *bus;
 static test_peer *peer;
 static test_raw *raw;
 static tally seen;
-static char own_name[64];
+static const char *own;
 static int fds[N_FDS];
 
 static void prepare(void)
 {
-        test_signal own;
-
         bus = test_bus_begin();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
@@ -30,9 +28,7 @@ static void prepare(void)
         for (int i = 0; i < N_FDS; i++)
                 fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
         tally_observe(dn_center_darwin(), NAME, &seen);
-        post_ok(dn_center_darwin(), "who");
-        test_peer_next(peer, &own);
-        snprintf(own_name, sizeof own_name, "%s", own.sender);
+        own = own_name(peer);
         fence_bus(peer);
 }
 
@@ -69,7 +65,7 @@ static void check_unharmed(uint64_t n_posts)
         CHECK_EQ(seen.n_posts, n_posts);
         test_peer_post(peer, NAME);
         WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
-        CHECK(test_peer_sees(peer, own_name));
+        CHECK(test_peer_sees(peer, own));
         CHECK_EQ(test_peer_n_connections(peer, getpid()), 2); /* the raw one is ours too */
 }
 
@@ -128,7 +124,7 @@ TEST_ON_BUS(hugeObjectPathWithDescriptorsLeaksNothing)
         fence_bus(peer);
         CHECK_EQ(test_n_fds(), n_fds);
         signal.n_fds = 0; /* libsystemd leaks those of a message that it does not accept */
-        signal.destination = own_name;
+        signal.destination = own;
         attack(&signal);
         check_unharmed(0);
         free(path);
@@ -144,7 +140,7 @@ TEST_ON_BUS(stringsAcceptedOnlyByTheBusAreIgnored)
                 test_raw_signal signal = good_signal();
                 signal.body = body;
                 signal.body_bytes = test_raw_string(names[i], body);
-                signal.destination = own_name; /* otherwise the peer would have to read them */
+                signal.destination = own; /* otherwise the peer would have to read them */
                 attack(&signal);
         }
         check_unharmed(0);
@@ -172,9 +168,9 @@ TEST_ON_BUS(forgedSenderHasNoEffect)
         signal.path = "/org/freedesktop/DBus";
         signal.interface = "org.freedesktop.DBus";
         signal.member = "NameLost";
-        signal.destination = own_name;
+        signal.destination = own;
         signal.body = body;
-        signal.body_bytes = test_raw_string(own_name, body);
+        signal.body_bytes = test_raw_string(own, body);
         attack(&signal);
         signal.path = "/org/freedesktop/DBus/Local";
         signal.interface = "org.freedesktop.DBus.Local";

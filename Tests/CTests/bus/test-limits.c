@@ -42,7 +42,6 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
 {
         test_bus *bus = start_small_bus();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_signal own;
         static tally slow = {.holds = true}, quick = {0}, fence = {0};
         dn_executor inline_executor = dn_executor_inline();
 
@@ -50,8 +49,7 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
         tally_observe(dn_center_darwin(), "N", &slow);
         tally_observe_on(dn_center_darwin(), "N", &quick, &inline_executor);
         tally_observe_on(dn_center_darwin(), "fence", &fence, &inline_executor);
-        post_ok(dn_center_darwin(), "who");
-        test_peer_next(peer, &own);
+        const char *own = own_name(peer);
         for (unsigned i = 1; i <= 20; i++) { /* more than the limit in total */
                 post_elsewhere("N", N_SLOW_POSTS / 20, "return");
                 WAIT_UNTIL_EQ(quick.n_posts, N_SLOW_POSTS / 20 * i);
@@ -59,10 +57,10 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
                 test_peer_post(peer, "fence");
                 WAIT_UNTIL_EQ(fence.n_posts, i);
         }
-        CHECK(test_peer_sees(peer, own.sender));
+        CHECK(test_peer_sees(peer, own));
         slow.holds = false;
         WAIT_UNTIL_EQ(slow.n_posts, N_SLOW_POSTS);
-        CHECK(test_peer_sees(peer, own.sender));
+        CHECK(test_peer_sees(peer, own));
 }
 
 TEST_ON_BUS(millionPostsToAStalledBusNeedNoMemory)
@@ -108,13 +106,11 @@ TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 {
         test_bus *bus = test_bus_begin_with(&(test_bus_limits){.max_match_rules = 20});
         static tally seen[N_NAMES];
-        test_signal own;
         char name[32];
 
         test_peer *peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
-        post_ok(dn_center_darwin(), "who");
-        test_peer_next(peer, &own);
+        const char *own = own_name(peer);
         for (int i = 0; i < N_NAMES; i++) {
                 snprintf(name, sizeof name, "many.%d", i);
                 tally_observe(dn_center_darwin(), name, &seen[i]);
@@ -128,7 +124,7 @@ TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
         fence_bus(peer);
         for (int i = 0; i < N_NAMES; i++)
                 CHECK_EQ(seen[i].n_calls, 1);
-        CHECK(test_peer_sees(peer, own.sender));
+        CHECK(test_peer_sees(peer, own));
 }
 
 TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)

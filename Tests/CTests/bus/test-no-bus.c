@@ -101,25 +101,6 @@ TEST_ON_BUS(noneDoesNotConnectToTheBus)
         CHECK_STREQ(first.name, "end");
 }
 
-TEST_NO_BUS(openingNoneOrNowhereIsNotAnError)
-{
-        static const char *const buses[] = {"none", "unix:path=/nonexistent/bus", "other:"};
-
-        for (int i = 0; i < 3; i++) {
-                dn_center *center = NULL;
-                tally seen = {0};
-                dn_observer *observer = NULL;
-                CHECK_EQ(dn_center_open(buses[i], &center), 0);
-                CHECK_EQ(dn_center_observe(center, "N", tally_handler(&seen), NULL, &observer), 0);
-                CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
-                CHECK_EQ(dn_center_is_on_bus(center), 0);
-                WAIT_UNTIL_EQ(seen.n_posts, 1);
-                tally_drop(observer);
-                dn_center_unref(center);
-                WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-        }
-}
-
 /* A bus that accepts connections but never answers. */
 TEST_NO_BUS(silentBusDelaysNobody)
 {

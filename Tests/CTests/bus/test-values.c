@@ -157,20 +157,6 @@ TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
         sd_bus_flush_close_unref(connection);
 }
 
-TEST_ON_BUS(valuesWithoutANearestKindAreRefused)
-{
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
-        dn_dict *dict;
-
-        CHECK_EQ(read_values(connection, &dict, "a{sv}", 1, "descriptor", "h", 0), -EBADMSG);
-        CHECK_EQ(read_values(connection, &dict, "a{sv}", 1, "keys", "a{is}", 1, 1, "x"), -EBADMSG);
-        CHECK_EQ(read_values(connection, &dict, "s", "no dictionary"), -EBADMSG);
-        CHECK_EQ(read_values(connection, &dict, "a{ss}", 1, "key", "value"), -EBADMSG);
-        CHECK_EQ(read_values(connection, &dict, ""), -EBADMSG);
-        sd_bus_flush_close_unref(connection);
-}
-
 TEST_ON_BUS(tooManyValuesAreRefused)
 {
         test_bus *bus = test_bus_begin();

@@ -137,15 +137,6 @@ TEST_ON_BUS(systemNamesAreReadOnly)
         run_as_user(use_system_names);
 }
 
-TEST(rootMayDoEverything)
-{
-        if (geteuid() != 0)
-                SKIP("this is about root");
-        test_bus_begin();
-        check_all_is_allowed("user.uid.65534");
-        check_all_is_allowed(SYSTEM);
-}
-
 TEST(effectiveUserCountsAtEachCall)
 {
         static tally seen = {0};

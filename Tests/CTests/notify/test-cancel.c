@@ -55,25 +55,6 @@ TEST(postInTransitDoesNotReachTheNextToken)
         WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
 }
 
-TEST_ON_BUS(lastTokenOfANameRemovesItsRule)
-{
-        test_peer *peer = test_peer_begin();
-        int tokens[3 * N_KINDS];
-        test_signal own;
-
-        post("who");
-        test_peer_next(peer, &own);
-        long n_rules = test_peer_n_rules(peer, own.sender);
-        if (n_rules < 0)
-                SKIP("this bus does not tell how many rules it has");
-        for (int i = 0; i < 3 * N_KINDS; i++)
-                tokens[i] = add_kind(i % N_KINDS, i % 3 ? N : "other");
-        WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules + 2);
-        for (int i = 0; i < 3 * N_KINDS; i++)
-                cancel(tokens[i]);
-        WAIT_UNTIL_EQ(test_peer_n_rules(peer, own.sender), n_rules);
-}
-
 /* A check that has found it reads it without a lock. */
 TEST_NO_BUS(cancelledTokenHasNoNumberBeforeItIsUsedAgain)
 {

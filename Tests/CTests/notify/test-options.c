@@ -80,7 +80,7 @@ TEST_NO_BUS(disabledLibraryServesSelfNames)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
 }
 
-TEST_NO_BUS(thereAreNoEvents)
+TEST_NO_BUS(thereAreNoEventsAndProcessesCannotBeSuspended)
 {
         char text[] = "text";
         int event = UNTOUCHED, length = UNTOUCHED;
@@ -90,10 +90,6 @@ TEST_NO_BUS(thereAreNoEvents)
         CHECK_EQ(length, 0);
         CHECK_STREQ(text, "text");
         CHECK_EQ(notify_get_event(0, NULL, NULL, NULL), NOTIFY_STATUS_OK);
-}
-
-TEST_NO_BUS(processesCannotBeSuspended)
-{
         CHECK_EQ(notify_suspend_pid(getpid()), NOTIFY_STATUS_INVALID_REQUEST);
         CHECK_EQ(notify_resume_pid(getpid()), NOTIFY_STATUS_INVALID_REQUEST);
         CHECK_EQ(notify_suspend_pid(-1), NOTIFY_STATUS_INVALID_REQUEST);

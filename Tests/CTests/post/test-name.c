@@ -13,25 +13,6 @@ static dn__name name_of(const char *text)
         return name;
 }
 
-TEST_NO_BUS(namesAreCheckedEquallyForAllUses)
-{
-        char text[600];
-        dn__name name;
-
-        memset(text, 'x', sizeof(text));
-        text[511] = '\0';
-        CHECK_EQ(name_of(text).n_bytes, 511);
-        text[511] = 'x';
-        text[512] = '\0';
-        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), -ENAMETOOLONG);
-        CHECK_EQ(dn__name_init(&name, text, DN__REACH_PROCESS), 0);
-        memcpy(text, "self.", 5);
-        CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
-        CHECK_EQ(dn__name_init(&name, NULL, DN__REACH_BEYOND), -EINVAL);
-        CHECK_EQ(dn__name_init(&name, "", DN__REACH_BEYOND), -EINVAL);
-        CHECK_EQ(dn__name_init(&name, "\xff", DN__REACH_BEYOND), -EINVAL);
-}
-
 TEST_NO_BUS(onlyTheSelfPrefixKeepsNamesInTheProcess)
 {
         static const char *const crossing[] = {"self", "selfish.x", "Self.x", "self_x", "x.self."};

@@ -40,39 +40,6 @@ static bool is_in_place(const dn__region *region)
         return r == -EALREADY;
 }
 
-TEST_NO_BUS(theTableIsMadeOnceAndStays)
-{
-        dn__region *a = open_region("key"), *b = open_region("key");
-
-        CHECK_EQ(a->id, b->id);
-        CHECK(a->process != b->process);
-        dn__region_close(a);
-        dn__region_close(b);
-        CHECK_EQ(access(path_of_table("key"), F_OK), 0);
-}
-
-TEST_NO_BUS(lookingMakesNothing)
-{
-        dn__region *found;
-        char path[600];
-
-        setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        CHECK_EQ(dn__region_find("key", NULL, false, &found), -ENOENT);
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
-        CHECK(access(path, F_OK) < 0);
-}
-
-TEST_NO_BUS(anEntryOutlastsTheDescriptorAndEndsWithTheRegion)
-{
-        dn__region *ours = open_region("key"), *theirs = open_region("key");
-        unsigned process = theirs->process;
-
-        CHECK(dn__region_process_is_alive(ours, process));
-        dn__region_close(theirs);
-        CHECK(!dn__region_process_is_alive(ours, process));
-        dn__region_close(ours);
-}
-
 TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
 {
         dn__region *region = open_region("key");

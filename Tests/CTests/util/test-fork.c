@@ -8,7 +8,6 @@
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
-#include "util/fork.h"
 
 static test_bus *bus;
 static tally in_parent;
@@ -69,32 +68,6 @@ TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
         CHECK_EQ(n_bus_sockets(), 1);
         post_elsewhere("N", 1, "return");
         WAIT_UNTIL_EQ(in_parent.n_posts, 1);
-}
-
-TEST_NO_BUS(aForkedChildHasAListOfItsOwn)
-{
-        static _Atomic(dn__per_process *) place;
-        dn__link link = { 0 };
-        dn__process_list *list;
-        pid_t pid;
-
-        CHECK_EQ(dn__fork_init(), 0);
-        list = dn__process_list_get(&place);
-        CHECK(list);
-        CHECK(dn__process_list_get(&place) == list);
-        dn__lock_acquire(&list->lock);
-        dn__list_append(&list->head, &link);
-        dn__lock_release(&list->lock);
-
-        pid = test_fork();
-        if (pid == 0) {
-                dn__process_list *own = dn__process_list_get(&place);
-
-                _exit(own && own != list && dn__list_is_empty(&own->head) ? 0 : 1);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
-        CHECK(!dn__list_is_empty(&list->head));
-        dn__list_remove(&link);
 }
 
 TEST_MAIN()

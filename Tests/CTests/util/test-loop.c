@@ -181,44 +181,6 @@ TEST_NO_BUS(deadlineIsKept)
         check_deadline(true);
 }
 
-TEST_NO_BUS(onlyTheSourceWhoseDescriptorIsReadyIsDispatched)
-{
-        dn__loop *loop = new_loop(true);
-        counter ready = quiet_counter(), quiet = quiet_counter();
-
-        ready.wait = (dn__wait){ eventfd(0, EFD_NONBLOCK), POLLIN, DN__NEVER };
-        quiet.wait = (dn__wait){ eventfd(0, EFD_NONBLOCK), POLLIN, DN__NEVER };
-        dn__loop_add(loop, &quiet.source);
-        dn__loop_add(loop, &ready.source);
-        CHECK_EQ(dn__loop_start(loop), 0);
-        CHECK_EQ(eventfd_write(ready.wait.fd, 1), 0);
-        WAIT_UNTIL_EQ(ready.n_dispatched, 1);
-        close_and_wait(loop);
-        CHECK_EQ(quiet.n_dispatched, 0);
-        close(ready.wait.fd);
-        close(quiet.wait.fd);
-}
-
-static void check_wake(dn__loop *loop)
-{
-        counter counter = quiet_counter();
-
-        dn__loop_add(loop, &counter.source);
-        CHECK_EQ(dn__loop_start(loop), 0);
-        for (unsigned i = 1; i <= 1000; i++) {
-                counter.is_ready = true;
-                dn__loop_wake(loop);
-                WAIT_UNTIL_EQ(counter.n_dispatched, i);
-        }
-        close_and_wait(loop);
-}
-
-TEST_NO_BUS(wakeUpPreparesTheSources)
-{
-        check_wake(new_loop(false));
-        check_wake(new_loop(true));
-}
-
 /* --- an external word ------------------------------------------------------------------------- */
 
 static dn__wake_word word;
