@@ -86,6 +86,16 @@ static inline void cancel(int token)
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
+/* Returns what a new token reads. */
+static inline uint64_t get_anew(const char *name)
+{
+        int token = add_check(name);
+        uint64_t state = get_state(token);
+
+        cancel(token);
+        return state;
+}
+
 /* Every function reports an invalid token and writes nothing. */
 static inline void check_invalid(int token)
 {

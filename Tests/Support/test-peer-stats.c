@@ -6,8 +6,6 @@
 #include "test.h"
 #include "test-peer-private.h"
 
-#define STATS "org.freedesktop.DBus.Debug.Stats"
-
 static bool name_has_owner(test_peer *peer, const char *name)
 {
         sd_bus_message *reply = NULL;
@@ -55,8 +53,8 @@ unsigned test_peer_n_connections(test_peer *peer, int pid)
         return n;
 }
 
-/* dbus-daemon answers with a{sv} for one connection. */
-static long rules_from_daemon(sd_bus_message *reply)
+/* dbus-daemon answers with a{sv}; dbus-broker does not know the question. */
+static long rules_of_reply(sd_bus_message *reply)
 {
         const char *key;
         uint32_t n_rules;
@@ -74,63 +72,15 @@ static long rules_from_daemon(sd_bus_message *reply)
         return -1;
 }
 
-/* One entry of the broker's PeerAccounting: (sa{sv}a{su}). */
-static long rules_of_entry(sd_bus_message *reply, const char *unique_name)
-{
-        const char *name, *key;
-        uint32_t value;
-        long n_rules = -1;
-
-        test_peer_must(sd_bus_message_read(reply, "s", &name), "stats");
-        test_peer_must(sd_bus_message_skip(reply, "a{sv}"), "stats");
-        test_peer_must(sd_bus_message_enter_container(reply, 'a', "{su}"), "stats");
-        while (sd_bus_message_read(reply, "{su}", &key, &value) > 0)
-                if (strcmp(name, unique_name) == 0 && strcmp(key, "Matches") == 0)
-                        n_rules = value;
-        test_peer_must(sd_bus_message_exit_container(reply), "stats");
-        return n_rules;
-}
-
-/* dbus-broker answers with a{sv} for the whole bus, the connections first. */
-static long rules_from_broker(sd_bus_message *reply, const char *unique_name)
-{
-        const char *key;
-        long n_rules = -1;
-
-        test_peer_must(sd_bus_message_enter_container(reply, 'a', "{sv}"), "stats");
-        test_peer_must(sd_bus_message_enter_container(reply, 'e', "sv"), "stats");
-        test_peer_must(sd_bus_message_read(reply, "s", &key), "stats");
-        if (strcmp(key, "org.bus1.DBus.Debug.Stats.PeerAccounting") != 0)
-                return -1;
-        test_peer_must(sd_bus_message_enter_container(reply, 'v', "a(sa{sv}a{su})"), "stats");
-        test_peer_must(sd_bus_message_enter_container(reply, 'a', "(sa{sv}a{su})"), "stats");
-        while (n_rules < 0 && sd_bus_message_enter_container(reply, 'r', "sa{sv}a{su}") > 0) {
-                n_rules = rules_of_entry(reply, unique_name);
-                test_peer_must(sd_bus_message_exit_container(reply), "stats");
-        }
-        return n_rules;
-}
-
-static sd_bus_message *ask_stats(test_peer *peer, const char *member, const char *signature,
-                                 const char *argument)
-{
-        sd_bus_message *reply = NULL;
-
-        sd_bus_call_method(peer->bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", STATS,
-                           member, NULL, &reply, signature, argument);
-        return reply;
-}
-
 long test_peer_n_rules(test_peer *peer, const char *unique_name)
 {
-        sd_bus_message *reply = ask_stats(peer, "GetConnectionStats", "s", unique_name);
-        long n_rules = -1;
+        sd_bus_message *reply = NULL;
+        long n_rules;
 
-        if (reply) {
-                n_rules = rules_from_daemon(reply);
-        } else if ((reply = ask_stats(peer, "GetStats", "", NULL))) {
-                n_rules = rules_from_broker(reply, unique_name);
-        }
+        sd_bus_call_method(peer->bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                           "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", NULL, &reply,
+                           "s", unique_name);
+        n_rules = reply ? rules_of_reply(reply) : -1;
         sd_bus_message_unref(reply);
         return n_rules;
 }

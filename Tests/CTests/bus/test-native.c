@@ -1,11 +1,9 @@
 /* Processes that share a table are silent to each other on the bus, and to nobody else. */
-#include <dlfcn.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <systemd/sd-bus.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "bus/state.h"
 #include "delivery/hub.h"
 #include "roles.h"
@@ -20,33 +18,14 @@
 static test_bus *bus;
 static _Atomic(test_bus *) bus_to_pause;
 
-static const char *arrange(const char *member, const char *argument)
+/* Makes the bus refuse the name, or stop before it has answered. */
+static void on_call(const char *member, const char **destination, const char **argument)
 {
+        (void)destination;
         if (strcmp(member, "RequestName") == 0 && getenv("REFUSED"))
-                return "org.freedesktop.DBus"; /* may belong to nobody else */
-        return argument;
-}
-
-/* Overrides libsystemd's: makes the bus refuse the name, or stop before it has answered. */
-int sd_bus_call_method_async(sd_bus *connection, sd_bus_slot **slot, const char *destination,
-                             const char *path, const char *interface, const char *member,
-                             sd_bus_message_handler_t handler, void *context, const char *types,
-                             ...)
-{
-        int (*call)(sd_bus *, sd_bus_slot **, const char *, const char *, const char *,
-                    const char *, sd_bus_message_handler_t, void *, const char *, ...);
-        va_list arguments;
-        const char *argument;
-
-        va_start(arguments, types);
-        argument = *types ? arrange(member, va_arg(arguments, const char *)) : NULL;
-        va_end(arguments);
+                *argument = "org.freedesktop.DBus"; /* may belong to nobody else */
         if (bus_to_pause && strcmp(member, "ListNames") == 0)
                 test_bus_pause(atomic_exchange(&bus_to_pause, NULL));
-        *(void **)&call = dlsym(RTLD_NEXT, "sd_bus_call_method_async");
-        CHECK(call);
-        return call(connection, slot, destination, path, interface, member, handler, context, types,
-                    argument, UINT32_C(0));
 }
 
 /* --- Processes of several worlds ------------------------------------------------------------- */

@@ -10,25 +10,26 @@
 
 #define PATH "/test"
 
-static sd_bus *connect_to(const test_bus *bus)
-{
-        sd_bus *connection = NULL;
+static test_bus *bus;
+static sd_bus *connection;
 
+static void connect_to_bus(void)
+{
+        bus = test_bus_begin();
         CHECK_EQ(sd_bus_new(&connection), 0);
         CHECK(sd_bus_set_address(connection, test_bus_address(bus)) >= 0);
         CHECK(sd_bus_set_bus_client(connection, true) >= 0);
         CHECK(sd_bus_start(connection) >= 0);
-        return connection;
 }
 
 /* Returns when the bus has read everything sent, and has sent everything meant for us. */
-static void sync_with_bus(sd_bus *connection)
+static void sync_with_bus(void)
 {
         CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
                                  "org.freedesktop.DBus", "GetId", NULL, NULL, "") >= 0);
 }
 
-static sd_bus_message *signal_new(sd_bus *connection)
+static sd_bus_message *signal_new(void)
 {
         sd_bus_message *message = NULL;
 
@@ -50,9 +51,9 @@ static int read_back(sd_bus_message *message, dn_dict **ret_dict)
         return r;
 }
 
-static void check_survives(sd_bus *connection, dn_dict *dict)
+static void check_survives(dn_dict *dict)
 {
-        sd_bus_message *message = signal_new(connection);
+        sd_bus_message *message = signal_new();
         dn_dict *read;
 
         CHECK_EQ(dn__values_append(message, dict), 0);
@@ -113,18 +114,15 @@ static dn_dict *deepest_dict(void)
 
 TEST_ON_BUS(eachTypeComesBackAsItWas)
 {
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
-
-        check_survives(connection, finish(dn_dict_builder_new()));
-        check_survives(connection, dict_with_limits());
-        check_survives(connection, deepest_dict());
-        sd_bus_flush_close_unref(connection);
+        connect_to_bus();
+        check_survives(finish(dn_dict_builder_new()));
+        check_survives(dict_with_limits());
+        check_survives(deepest_dict());
 }
 
-static int read_values(sd_bus *connection, dn_dict **ret_dict, const char *signature, ...)
+static int read_values(dn_dict **ret_dict, const char *signature, ...)
 {
-        sd_bus_message *message = signal_new(connection);
+        sd_bus_message *message = signal_new();
         va_list values;
 
         va_start(values, signature);
@@ -135,12 +133,11 @@ static int read_values(sd_bus *connection, dn_dict **ret_dict, const char *signa
 
 TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
 {
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
         dn_dict *dict;
         char *text;
 
-        CHECK_EQ(read_values(connection, &dict, "a{sv}", 14, "y", "y", 200, "n", "n", -3, "q", "q",
+        connect_to_bus();
+        CHECK_EQ(read_values(&dict, "a{sv}", 14, "y", "y", 200, "n", "n", -3, "q", "q",
                              65535, "i", "i", -5, "u", "u", 4000000000u, "t", "t", (uint64_t)7, "o",
                              "o", "/a/b", "g", "g", "a{sv}", "v", "v", "v", "s", "inner", "as",
                              "as", 2, "one", "two", "struct", "(si)", "x", 1, "a{si}", "a{si}", 1,
@@ -154,18 +151,17 @@ TEST_ON_BUS(foreignTypesAreReadAsTheirNearestKind)
                           "\"u\": 4000000000, \"v\": \"inner\", \"y\": 200}");
         free(text);
         dn_dict_unref(dict);
-        sd_bus_flush_close_unref(connection);
 }
 
 TEST_ON_BUS(tooManyValuesAreRefused)
 {
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
         size_t n_bytes = (DN_DICT_MAX_VALUES + 1) * sizeof(int32_t);
-        sd_bus_message *message = signal_new(connection);
         int32_t *numbers = calloc(1, n_bytes);
+        sd_bus_message *message;
         dn_dict *dict;
 
+        connect_to_bus();
+        message = signal_new();
         CHECK(sd_bus_message_open_container(message, 'a', "{sv}") >= 0);
         CHECK(sd_bus_message_open_container(message, 'e', "sv") >= 0);
         CHECK(sd_bus_message_append(message, "s", "many") >= 0);
@@ -176,18 +172,17 @@ TEST_ON_BUS(tooManyValuesAreRefused)
         CHECK(sd_bus_message_close_container(message) >= 0);
         CHECK_EQ(read_back(message, &dict), -E2BIG);
         free(numbers);
-        sd_bus_flush_close_unref(connection);
 }
 
 /* --- Malformed ----------------------------------------------------------------------------- */
 
 /* Reads every signal that has arrived. Returns how many of them contained dictionaries. */
-static unsigned read_all(sd_bus *connection)
+static unsigned read_all(void)
 {
         sd_bus_message *message = NULL;
         unsigned n_read = 0;
 
-        sync_with_bus(connection);
+        sync_with_bus();
         while (sd_bus_process(connection, &message) > 0) {
                 dn_dict *dict = NULL;
 
@@ -200,7 +195,7 @@ static unsigned read_all(sd_bus *connection)
         return n_read;
 }
 
-static test_raw *send_body(const test_bus *bus, test_raw *raw, const uint8_t *body, size_t n_bytes)
+static test_raw *send_body(test_raw *raw, const uint8_t *body, size_t n_bytes)
 {
         test_raw_signal signal = { .path = PATH, .interface = "test.Values", .member = "Test",
                                    .signature = "a{sv}", .body = body, .body_bytes = n_bytes };
@@ -220,52 +215,48 @@ static const uint8_t good_body[] = { 21, 0, 0, 0, 0, 0, 0, 0, 1,   0,   0,   0, 
 TEST_ON_BUS(noBodyCrashesTheReader)
 {
         static const uint8_t changes[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255, 'a' ^ 's', 'v' ^ 's' };
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
         uint8_t body[sizeof(good_body)];
         test_raw *raw = NULL;
         unsigned n_read = 0;
 
+        connect_to_bus();
         CHECK(sd_bus_match_signal(connection, NULL, NULL, PATH, NULL, NULL, NULL, NULL) >= 0);
-        raw = send_body(bus, raw, good_body, sizeof(good_body));
+        raw = send_body(raw, good_body, sizeof(good_body));
         CHECK(raw);
-        CHECK_EQ(read_all(connection), 1);
+        CHECK_EQ(read_all(), 1);
         for (size_t i = 0; i < sizeof(body); i++) {
                 for (size_t j = 0; j < sizeof(changes); j++) {
                         memcpy(body, good_body, sizeof(body));
                         body[i] ^= changes[j];
-                        raw = send_body(bus, raw, body, sizeof(body));
+                        raw = send_body(raw, body, sizeof(body));
                 }
-                n_read += read_all(connection);
+                n_read += read_all();
         }
         for (size_t n = 0; n < sizeof(body); n++)
-                raw = send_body(bus, raw, good_body, n);
+                raw = send_body(raw, good_body, n);
         CHECK(n_read > 0);
-        (void)read_all(connection);
+        (void)read_all();
         test_raw_close(raw);
-        raw = send_body(bus, NULL, good_body, sizeof(good_body));
-        CHECK_EQ(read_all(connection), 1);
+        raw = send_body(NULL, good_body, sizeof(good_body));
+        CHECK_EQ(read_all(), 1);
         test_raw_close(raw);
-        sd_bus_flush_close_unref(connection);
 }
 
 /* {"k": a variant in a variant in a variant ...} */
 TEST_ON_BUS(variantsInVariantsAreRefusedAtSomeDepth)
 {
         enum { N = 2000 };
-        test_bus *bus = test_bus_begin();
-        sd_bus *connection = connect_to(bus);
         uint8_t body[14 + 3 * N + 4] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'k', 0 };
         uint32_t n_bytes = sizeof(body) - 8;
 
+        connect_to_bus();
         memcpy(body, &n_bytes, sizeof(n_bytes));
         for (size_t i = 0; i < N; i++)
                 memcpy(body + 14 + 3 * i, "\1v", 3);
         memcpy(body + 14 + 3 * N, "\1y\0\7", 4);
         CHECK(sd_bus_match_signal(connection, NULL, NULL, PATH, NULL, NULL, NULL, NULL) >= 0);
-        test_raw_close(send_body(bus, NULL, body, sizeof(body)));
-        CHECK_EQ(read_all(connection), 0);
-        sd_bus_flush_close_unref(connection);
+        test_raw_close(send_body(NULL, body, sizeof(body)));
+        CHECK_EQ(read_all(), 0);
 }
 
 TEST_MAIN()

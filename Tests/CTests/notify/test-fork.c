@@ -117,25 +117,14 @@ ROLE(leaveChildBehind)
         return 0;
 }
 
-static uint64_t get_state_of_left(void)
-{
-        uint64_t state = 1;
-        int token;
-
-        CHECK_EQ(notify_register_check("left", &token), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
-        return state;
-}
-
 TEST(childKeepsNothingAliveForADeadParent)
 {
         prepare();
         test_child *child = test_spawn_role("leaveChildBehind", NULL);
         CHECK_STREQ(test_child_read_line(child), "left");
-        CHECK_EQ(get_state_of_left(), 5);
+        CHECK_EQ(get_anew("left"), 5);
         CHECK_EQ(kill(test_child_pid(child), SIGKILL), 0); /* its child lives on */
-        WAIT_UNTIL_EQ(get_state_of_left(), 0);
+        WAIT_UNTIL_EQ(get_anew("left"), 0);
         CHECK_EQ(test_child_wait(child), 128 + SIGKILL);
         check_parent(0);
 }

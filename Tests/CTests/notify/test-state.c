@@ -13,16 +13,6 @@ static void set(int token, uint64_t state)
         CHECK_EQ(notify_set_state(token, state), NOTIFY_STATUS_OK);
 }
 
-/* Returns what a new process reads. */
-static uint64_t get_anew(const char *name)
-{
-        int token = add_check(name);
-        uint64_t state = get_state(token);
-
-        CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
-        return state;
-}
-
 /* Arguments: number of a kind, name. Prints "ready"; answers "set X", "get", "cancel", "leave". */
 ROLE(hold)
 {

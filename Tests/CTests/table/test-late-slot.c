@@ -1,12 +1,10 @@
 /* A name that gets its slot in the shared table after its observer. */
 #include <errno.h>
-#include <notify.h>
 
 #include "member.h"
+#include "notify-tally.h"
 #include "roles.h"
 #include "shm.h"
-#include "tally.h"
-#include "test-bus.h"
 
 static test_peer *peer;
 static dn__region *other; /* opened as by another process */
@@ -86,14 +84,6 @@ TEST_ON_BUS(nameThatGetsNoSlotWhenItIsObservedAgainIsHeardOverTheBus)
         end_member(child);
 }
 
-static int add_check(const char *name)
-{
-        int token = NOTIFY_TOKEN_INVALID;
-
-        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
-        return token;
-}
-
 /* As observe_without_slot(). */
 static int add_check_without_slot(const char *name)
 {
@@ -101,7 +91,7 @@ static int add_check_without_slot(const char *name)
         int token;
 
         other->table->owners[set] = other->owner;
-        token = add_check(name);
+        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
         other->table->owners[set] = 0;
         return token;
 }
@@ -113,11 +103,11 @@ TEST_ON_BUS(lateSlotKeepsTheStateOfOthers)
         CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
         test_child *child = spawn_member("late");
         CHECK_EQ(ask(child, "set 7"), 0);
-        uint64_t state = get_member_state(early); /* the slot may have come by itself */
+        uint64_t state = get_state(early); /* the slot may have come by itself */
         CHECK(state == 5 || state == 7);
         int token = add_check("late");
-        CHECK_EQ(get_member_state(token), 7);
-        CHECK_EQ(get_member_state(early), 7);
+        CHECK_EQ(get_state(token), 7);
+        CHECK_EQ(get_state(early), 7);
         CHECK_EQ(ask(child, "get"), 7);
         end_member(child);
 }
@@ -128,12 +118,12 @@ TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
         int early = add_check_without_slot("late");
         CHECK_EQ(notify_set_state(early, 5), NOTIFY_STATUS_OK);
         int token = add_check("late");
-        CHECK_EQ(get_member_state(token), 5);
-        CHECK_EQ(get_member_state(early), 5);
+        CHECK_EQ(get_state(token), 5);
+        CHECK_EQ(get_state(early), 5);
         test_child *child = spawn_member("late");
         CHECK_EQ(ask(child, "get"), 5);
         CHECK_EQ(ask(child, "set 7"), 0);
-        CHECK_EQ(get_member_state(early), 7);
+        CHECK_EQ(get_state(early), 7);
         end_member(child);
 }
 
