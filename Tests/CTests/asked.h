@@ -1,5 +1,5 @@
-/* Lets a test see and change the calls that the library makes of the bus. Include it in only one file
- * of a test program. */
+/* Lets a test see and change the calls that the library makes of the bus. Include it in only one
+ * file of a test program. */
 #pragma once
 
 #include <dlfcn.h>
@@ -8,8 +8,8 @@
 
 #include "test.h"
 
-/* May change whom the call goes to and its first argument, which is NULL if there is none. Defined by
- * the test. */
+/* May change whom the call goes to and its first argument, which is NULL if there is none. Defined
+ * by the test. */
 static void on_call(const char *member, const char **destination, const char **argument);
 
 /* Overrides libsystemd's. */

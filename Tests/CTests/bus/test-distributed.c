@@ -19,10 +19,7 @@ enum { IMMEDIATE = 1, ALL_SESSIONS = 2, OBJECT = 4, USER_INFO = 8 };
 
 static uint64_t count(int statistic)
 {
-        uint64_t n = 0;
-
-        CHECK_EQ(dn_center_get_statistic(dn_center_distributed(), statistic, &n), 0);
-        return n;
+        return statistic_of(dn_center_distributed(), statistic);
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -233,11 +230,10 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
 {
         enum { N = 3000 };
         test_bus *bus = test_bus_begin();
-        dn_center *poster = NULL;
+        dn_center *poster = open_distributed(test_bus_address(bus));
         static record seen;
 
         record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
-        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
         CHECK_EQ(post_number(poster, NAME, NULL, 0), 0);
         test_bus_pause(bus);
         for (int i = 1; i < N; i++)

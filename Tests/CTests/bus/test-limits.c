@@ -153,12 +153,11 @@ TEST_ON_BUS(whatWaitsForTheBusIsBounded)
 {
         enum { N_MAX = 65536 };
         test_bus *bus = test_bus_begin();
-        dn_center *poster = NULL;
+        dn_center *poster = open_distributed(test_bus_address(bus));
         dn_observer *observer;
         int r, n = 0;
         record seen;
 
-        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &poster), 0);
         observer = record_observe(dn_center_distributed(), &(dn_filter){.name = "b"}, &seen);
         CHECK_EQ(post_number(poster, "b", NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_calls, 1);

@@ -165,13 +165,12 @@ static bool has_heard(record *seen, unsigned number)
 
 TEST_ON_BUS(partlySentDistributedPostIsResentOnAnotherConnection)
 {
-        dn_center *listener = NULL;
         static record seen;
         dn_observer *observer;
 
         prepare_with(dn_center_distributed());
-        CHECK_EQ(dn_center_open_distributed(test_bus_address(bus), &listener), 0);
-        observer = record_observe(listener, &(dn_filter){.prefix = "post."}, &seen);
+        observer = record_observe(open_distributed(test_bus_address(bus)),
+                                  &(dn_filter){.prefix = "post."}, &seen);
         test_bus_pause(bus);
         post_until_socket_is_full();
         CHECK_EQ(shutdown(library_fd, SHUT_RDWR), 0);

@@ -77,22 +77,10 @@ typedef struct sizes {
         long n_allocations;
 } sizes;
 
-static unsigned count_mappings(void)
-{
-        FILE *maps = fopen("/proc/self/maps", "re");
-        unsigned n = 0;
-        int c;
-
-        CHECK(maps);
-        while ((c = fgetc(maps)) != EOF)
-                n += c == '\n';
-        fclose(maps);
-        return n;
-}
-
 static sizes measure(void)
 {
-        return (sizes){test_n_fds(), test_n_threads(), count_mappings(), n_allocations};
+        return (sizes){test_n_fds(), test_n_threads(), test_n_mappings_of(getpid(), ""),
+                       n_allocations};
 }
 
 /* Finds a file beside the test programs. */

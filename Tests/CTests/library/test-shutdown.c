@@ -11,19 +11,6 @@
 #include "notify-tally.h"
 #include "roles.h"
 
-static unsigned n_mapped_tables(void)
-{
-        FILE *maps = fopen("/proc/self/maps", "re");
-        char line[4096];
-        unsigned n = 0;
-
-        CHECK(maps);
-        while (fgets(line, sizeof line, maps))
-                n += strstr(line, "darwin-notify") != NULL;
-        fclose(maps);
-        return n;
-}
-
 static void shut_down(void)
 {
         CHECK_EQ(dn_shutdown(), 0);
@@ -46,12 +33,13 @@ typedef struct footing {
 
 static footing take_footing(void)
 {
-        return (footing){test_n_fds(), test_n_threads(), n_mapped_tables()};
+        return (footing){test_n_fds(), test_n_threads(),
+                         test_n_mappings_of(getpid(), "darwin-notify")};
 }
 
 static void check_nothing_is_left(footing before)
 {
-        CHECK_EQ(n_mapped_tables(), before.n_tables);
+        CHECK_EQ(test_n_mappings_of(getpid(), "darwin-notify"), before.n_tables);
         CHECK_EQ(test_n_fds(), before.n_fds);
         /* A thread that was joined disappears a moment later; one of the sanitizer stays. */
         if (!TEST_HAS_THREAD_SANITIZER)
