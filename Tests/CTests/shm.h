@@ -1,6 +1,7 @@
 /* A table in the private directory of the test. */
 #pragma once
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,13 +11,35 @@
 #include "util/fork.h"
 #include "util/hash.h"
 
+/* Finds or makes a table and takes an entry. */
+static inline int region_open(const char *key, dn__region **ret_region)
+{
+        int r = -ENOENT;
+
+        for (int i = 0; i < 4 && r == -ENOENT; i++) {
+                r = dn__region_find(key, NULL, true, ret_region);
+                if (r < 0)
+                        continue;
+                r = dn__region_enter(*ret_region);
+                if (r < 0)
+                        (void)dn__region_close(*ret_region);
+        }
+        return r;
+}
+
+static inline dn__name slot_name(const char *text)
+{
+        return (dn__name){ text, strlen(text), dn__hash64(text, strlen(text)), DN__REACH_BEYOND,
+                           false, false };
+}
+
 /* Another entry of a table, as of another process. */
 static inline dn__region *enter_table(const char *key)
 {
         dn__region *region;
 
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(key, &region), 0);
+        CHECK_EQ(region_open(key, &region), 0);
         return region;
 }
 
@@ -34,13 +57,17 @@ static inline size_t set_of(const char *name)
 /* Returns NULL if there is no room. */
 static inline dn__shm_slot *hold(dn__region *region, const char *name)
 {
-        return dn__slot_hold(region, dn__hash64(name, strlen(name)), name, strlen(name));
+        dn__name held = slot_name(name);
+
+        return dn__slot_hold(region, &held, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
 }
 
 /* Returns NULL if nobody holds it. */
 static inline dn__shm_slot *find(const dn__region *region, const char *name)
 {
-        return dn__slot_find(region, dn__hash64(name, strlen(name)), name, strlen(name));
+        dn__name held = slot_name(name);
+
+        return dn__slot_find(region, &held);
 }
 
 /* After this, neither this process nor its children can create a table; they can use an existing

@@ -5,14 +5,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "table/census.h"
+#include "darwinnotify/inspect.h"
 #include "table/slot.h"
 #include "util/fork.h"
 #include "util/hash.h"
 
 /* Few names, so that an input uses one again; all in one set, so that it fills up. */
 #define N_NAMES 24
-#define KEY "fuzz"
+#define KEY "none" /* of a process without a bus */
 
 typedef struct state {
         dn__region *regions[2]; /* two processes, as far as the table knows */
@@ -90,10 +90,12 @@ static void poke(dn__shm_table *table, fuzz_input *input)
 static void hold(state *state, size_t who, size_t name)
 {
         dn__shm_slot **slot = &state->held[who][name];
+        dn__name held;
 
+        EXPECT(dn__name_init(&held, names[name], DN__REACH_BEYOND) == 0);
         if (!*slot)
-                *slot = dn__slot_hold(state->regions[who], hash_of(name), names[name],
-                                      strlen(names[name]));
+                *slot = dn__slot_hold(state->regions[who], &held,
+                                      dn__clock_after_us(DN__SLOT_TIMEOUT_US));
 }
 
 static void release(state *state, size_t who, size_t name)
@@ -124,11 +126,6 @@ static int look_at_one(const dn_name_record *record, void *context)
         return 0;
 }
 
-static void look_at_all(const dn__region *region)
-{
-        EXPECT(dn__census_take(region, look_at_one, NULL) == 0);
-}
-
 static void leave(state *state, size_t who)
 {
         for (size_t name = 0; name < N_NAMES; name++)
@@ -138,7 +135,8 @@ static void leave(state *state, size_t who)
 
 static void enter(state *state, size_t who)
 {
-        EXPECT(dn__region_open(KEY, &state->regions[who]) == 0);
+        EXPECT(dn__region_find(KEY, NULL, true, &state->regions[who]) == 0);
+        EXPECT(dn__region_enter(state->regions[who]) == 0);
 }
 
 static void step(state *state, fuzz_input *input)
@@ -192,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
                         enter(&state, who);
         while (input.n_bytes)
                 step(&state, &input);
-        look_at_all(state.regions[0]);
+        EXPECT(dn_list_names(KEY, look_at_one, NULL) == 0);
         for (size_t who = 0; who < 2; who++)
                 for (size_t name = 0; name < N_NAMES; name++)
                         release(&state, who, name);

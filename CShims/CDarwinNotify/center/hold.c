@@ -24,8 +24,7 @@ static void take_slot(dn__topic *topic)
 
         if (!dn__region_has_entry(region))
                 return;
-        slot = dn__slot_hold_until(region, name->hash, name->text, name->n_bytes,
-                                   dn__clock_after_us(DN__SLOT_TIMEOUT_US));
+        slot = dn__slot_hold(region, name, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
         dn__hub_lock(hub);
         if (slot && hub->region == region && slot != topic->slot)
                 dn__table_adopt(topic, slot);

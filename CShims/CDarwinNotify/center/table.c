@@ -115,14 +115,12 @@ static bool move_names(move *move) DN__HUB_LOCKED
         bool has_entry = dn__region_has_entry(move->to), have_all = true;
 
         DN__MAP_EACH(dn__topic, topic, &move->hub->topics, entry) {
-                const dn__name *name = &topic->name;
                 dn__shm_slot *slot = NULL;
 
                 if (!is_to_move(move, topic))
                         continue;
                 if (has_entry)
-                        slot = dn__slot_hold_until(move->to, name->hash, name->text, name->n_bytes,
-                                                   deadline_us);
+                        slot = dn__slot_hold(move->to, &topic->name, deadline_us);
                 tell_watchers(move, slot);
                 have_all = have_all && slot;
                 if (slot || move->from != move->to)

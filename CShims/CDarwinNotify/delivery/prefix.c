@@ -95,11 +95,9 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
 /* Returns the slot of a post that the table counts, or NULL. */
 static dn__shm_slot *find_slot(const dn__prefix_counts *counts, const dn__post *post)
 {
-        const dn__name *name = &post->name;
-
         if (!post->generation || post->region != counts->region->id)
                 return NULL;
-        return dn__slot_find(counts->region, name->hash, name->text, name->n_bytes);
+        return dn__slot_find(counts->region, &post->name);
 }
 
 /* Our own posts are handed on when they are made, not when their signals arrive; and what the

@@ -18,9 +18,6 @@
 /* How many of the tables that were left stay readable. */
 #define N_LEFT 8
 
-/* How often to look again when a table is removed while we enter it. */
-#define N_ATTEMPTS 4
-
 #define MIN_AGE_NS (20 * 1000 * DN__US_PER_MS)
 
 /* --- The file ------------------------------------------------------------------------------- */
@@ -228,13 +225,12 @@ static int map(dn__region *region, int fd)
 }
 
 /* Consumes the descriptor. */
-static int region_new(const char *key, const char *path, int fd, dn__region **ret_region)
+static int region_new(const char *path, int fd, dn__region **ret_region)
 {
-        dn__region *region = calloc(1, sizeof(*region) + strlen(key) + 1);
+        dn__region *region = calloc(1, sizeof(*region));
         int r = -ENOMEM;
 
         if (region) {
-                strcpy(region->key, key);
                 atomic_init(&region->process, DN__REGION_NO_ENTRY);
                 region->file.path = strdup(path);
                 if (region->file.path)
@@ -266,25 +262,7 @@ int dn__region_find(const char *key, const dn__region *known, bool may_make,
         fd = dn__file_find(key, known && is_sound(known) ? &known->file : NULL, path);
         if (fd == -ENOENT && may_make)
                 fd = dn__file_make(key, path);
-        return fd < 0 ? fd : region_new(key, path, fd, ret_region);
-}
-
-int dn__region_open(const char *key, dn__region **ret_region)
-{
-        dn__region *region;
-        int r = -ENOENT;
-
-        for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
-                r = dn__region_find(key, NULL, true, &region);
-                if (r < 0)
-                        continue;
-                r = dn__region_enter(region);
-                if (r < 0)
-                        (void)dn__region_close(region);
-                else
-                        *ret_region = region;
-        }
-        return r;
+        return fd < 0 ? fd : region_new(path, fd, ret_region);
 }
 
 void dn__region_await_age(const dn__region *region)

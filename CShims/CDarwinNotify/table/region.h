@@ -22,7 +22,6 @@ typedef struct dn__region {
         uint64_t id;              /* the table's region, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
         struct dn__region *previous; /* the region we left for this one; still mapped */
-        char key[];
 } dn__region;
 
 /* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:
@@ -37,9 +36,6 @@ int dn__region_find(const char *key, const dn__region *known, bool may_make,
  * removed or is being removed, so that another one must be found; -EUSERS if all entries are taken;
  * or the error of a system call. One thread at a time. */
 int dn__region_enter(dn__region *region);
-
-/* Finds or makes the table and takes an entry. Returns as the two functions do. */
-int dn__region_open(const char *key, dn__region **ret_region);
 
 static inline bool dn__region_has_entry(const dn__region *region)
 {

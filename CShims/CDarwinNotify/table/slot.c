@@ -22,19 +22,23 @@
 /* How often to look for room: each time, another name took the slot found. */
 #define N_ATTEMPTS 64
 
-typedef struct words {
-        uint64_t word[DN__SHM_NAME_WORDS];
-        size_t n_words;
-        size_t n_bytes;
-} words;
-
-/* Clears only the rest of the last word: most names are short. */
-static void set_words(words *words, const char *name, size_t n_name_bytes)
+/* Returns a word of a name; what the name leaves of the last one is zero. */
+static uint64_t word_of(const dn__name *name, size_t i)
 {
-        words->n_words = (n_name_bytes + 7) / 8;
-        words->n_bytes = n_name_bytes;
-        words->word[words->n_words - 1] = 0;
-        memcpy(words->word, name, n_name_bytes);
+        const char *text = name->text + i * sizeof(uint64_t);
+        size_t n_bytes = name->n_bytes - i * sizeof(uint64_t);
+        uint64_t word = 0;
+
+        if (n_bytes >= sizeof(word))
+                memcpy(&word, text, sizeof(word)); /* by one instruction */
+        else
+                memcpy(&word, text, n_bytes);
+        return word;
+}
+
+static size_t count_words(const dn__name *name)
+{
+        return (name->n_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
 /* 0 marks a free slot. */
@@ -48,71 +52,53 @@ static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
         return (size_t)(slot - region->table->slots);
 }
 
-static bool slot_has_name(const dn__shm_slot *slot, const words *name)
+static bool slot_has_name(const dn__shm_slot *slot, const dn__name *name)
 {
         if (atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed) != name->n_bytes)
                 return false;
-        for (size_t i = 0; i < name->n_words; i++)
-                if (atomic_load_explicit(&slot->name[i], memory_order_relaxed) != name->word[i])
+        for (size_t i = 0; i < count_words(name); i++)
+                if (atomic_load_explicit(&slot->name[i], memory_order_relaxed) != word_of(name, i))
                         return false;
         return true;
 }
 
+/* Most tags are others': only an equal one is read in order, before the name. */
 static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t hash)
 {
-        return atomic_load_explicit(&region->table->tags[index_of(region, slot)],
-                                    memory_order_acquire) == tag_of(hash);
+        const _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
+
+        return atomic_load_explicit(tag, memory_order_relaxed) == tag_of(hash) &&
+               atomic_load_explicit(tag, memory_order_acquire) == tag_of(hash);
 }
 
-static dn__shm_slot *find(const dn__region *region, uint64_t hash, const words *name)
+dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name)
 {
-        size_t set = dn__shm_set_of(hash), first = set * DN__SHM_SLOTS_PER_SET;
+        size_t set = dn__shm_set_of(name->hash), first = set * DN__SHM_SLOTS_PER_SET;
         dn__shm_table *table = region->table;
 
         if (!dn__shm_set_is_named(table, set))
                 return NULL;
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
-                if (has_tag(region, &table->slots[i], hash) &&
+                if (has_tag(region, &table->slots[i], name->hash) &&
                     slot_has_name(&table->slots[i], name))
                         return &table->slots[i];
-        return NULL;
-}
-
-dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
-                            size_t n_name_bytes)
-{
-        size_t set = dn__shm_set_of(hash), first = set * DN__SHM_SLOTS_PER_SET;
-        words words;
-
-        if (!dn__shm_set_is_named(region->table, set))
-                return NULL;
-        /* Most posts are of names that nobody holds: detect that before copying the name. */
-        for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++) {
-                if (atomic_load_explicit(&region->table->tags[i], memory_order_relaxed) ==
-                    tag_of(hash)) {
-                        set_words(&words, name, n_name_bytes);
-                        return find(region, hash, &words);
-                }
-        }
         return NULL;
 }
 
 void dn__slot_count_for_others(const dn__region *region, dn__post *post)
 {
         const dn__name *name = &post->name;
-        dn__shm_slot *slot = dn__slot_find(region, name->hash, name->text, name->n_bytes);
+        dn__shm_slot *slot = dn__slot_find(region, name);
         uint64_t generation;
-        words words;
 
         if (!slot)
                 return;
-        set_words(&words, name->text, name->n_bytes);
         dn__slot_note_time(slot);
         generation = dn__slot_get_generation(slot);
         /* A slot's count increases when it passes to another name: so it had this name from the
          * reading of the generation until the increment. */
         do {
-                if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, &words))
+                if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, name))
                         return;
         } while (!atomic_compare_exchange_weak(&slot->generation, &generation, generation + 1));
         post->slot = slot;
@@ -247,8 +233,7 @@ static dn__shm_slot *reserve_room(const dn__region *region, size_t set)
 }
 
 /* The slot must be free and have memory. */
-static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
-                          const words *name)
+static void slot_set_name(dn__region *region, dn__shm_slot *slot, const dn__name *name)
 {
         _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
         size_t set = index_of(region, slot) / DN__SHM_SLOTS_PER_SET;
@@ -258,13 +243,13 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, uint64_t hash,
         for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
                 atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
-                atomic_store_explicit(&slot->name[i], i < name->n_words ? name->word[i] : 0,
+                atomic_store_explicit(&slot->name[i], i < count_words(name) ? word_of(name, i) : 0,
                                       memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
         /* The count continues from the previous name's: only 0 means "not counted". */
         atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
         atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
-        atomic_store_explicit(tag, tag_of(hash), memory_order_release);
+        atomic_store_explicit(tag, tag_of(name->hash), memory_order_release);
 }
 
 /* The state ended with the last process that held the name. */
@@ -276,41 +261,37 @@ static void settle_state(const dn__region *region, dn__shm_slot *slot)
 
 /* In a set that we own, takes the name's slot, or else names and takes `room`. Returns NULL if
  * neither is available any more. */
-static dn__shm_slot *use_in_set(dn__region *region, uint64_t hash, const words *name,
-                                dn__shm_slot *room)
+static dn__shm_slot *use_in_set(dn__region *region, const dn__name *name, dn__shm_slot *room)
 {
-        dn__shm_slot *slot = find(region, hash, name);
+        dn__shm_slot *slot = dn__slot_find(region, name);
 
         if (slot) {
                 settle_state(region, slot);
         } else if (room && slot_is_free(region, room)) {
                 slot = room;
-                slot_set_name(region, slot, hash, name);
+                slot_set_name(region, slot, name);
         }
         if (slot)
                 add_holder(region, slot);
         return slot;
 }
 
-dn__shm_slot *dn__slot_hold_until(dn__region *region, uint64_t hash, const char *name,
-                                  size_t n_name_bytes, uint64_t deadline_us)
+dn__shm_slot *dn__slot_hold(dn__region *region, const dn__name *name, uint64_t deadline_us)
 {
-        size_t set = dn__shm_set_of(hash);
-        words words;
+        size_t set = dn__shm_set_of(name->hash);
 
-        set_words(&words, name, n_name_bytes);
         for (int i = 0; i < N_ATTEMPTS; i++) {
                 dn__shm_slot *room = NULL, *slot;
 
                 /* Does the slow part before other processes have to wait for it. */
-                if (!find(region, hash, &words)) {
+                if (!dn__slot_find(region, name)) {
                         room = reserve_room(region, set);
                         if (!room)
                                 return NULL;
                 }
                 if (!set_acquire(region, set, deadline_us))
                         return NULL;
-                slot = use_in_set(region, hash, &words, room);
+                slot = use_in_set(region, name, room);
                 set_release(region, set);
                 if (slot)
                         return slot;

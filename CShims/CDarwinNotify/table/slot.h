@@ -10,10 +10,8 @@
 #include "util/clock.h"
 
 /* Returns the slot of a name that is or was held, or NULL. Takes no lock; the slot may pass to
- * another name at any time unless this process holds it. `hash` is dn__hash64() of the name, which
- * has 1 to 511 bytes. */
-dn__shm_slot *dn__slot_find(const dn__region *region, uint64_t hash, const char *name,
-                            size_t n_name_bytes);
+ * another name at any time unless this process holds it. The name has 1 to 511 bytes. */
+dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name);
 
 /* Counts a post of a name that this process does not hold: sets its generation and its slot, if
  * there is one. */
@@ -34,15 +32,7 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
  * process (a region) holds a name at most once. If no other process holds the name, its state
  * becomes 0. Returns NULL if the set is full, memory is exhausted, or another process was changing
  * the set until the deadline: the caller then works without a slot and asks again later. */
-dn__shm_slot *dn__slot_hold_until(dn__region *region, uint64_t hash, const char *name,
-                                  size_t n_name_bytes, uint64_t deadline_us);
-
-static inline dn__shm_slot *dn__slot_hold(dn__region *region, uint64_t hash, const char *name,
-                                          size_t n_name_bytes)
-{
-        return dn__slot_hold_until(region, hash, name, n_name_bytes,
-                                   dn__clock_after_us(DN__SLOT_TIMEOUT_US));
-}
+dn__shm_slot *dn__slot_hold(dn__region *region, const dn__name *name, uint64_t deadline_us);
 
 /* Releases a slot of dn__slot_hold(). NULL is allowed. */
 void dn__slot_release(dn__region *region, dn__shm_slot *slot);

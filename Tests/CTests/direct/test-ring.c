@@ -72,7 +72,6 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__ring_unwatch model_ring_unwatch
 #define dn__ring_is_marked model_ring_is_marked
 #define dn__ring_take model_ring_take
-#define dn__region_open model_region_open
 #define dn__region_close model_region_close
 #define dn__region_find model_region_find
 #define dn__region_enter model_region_enter

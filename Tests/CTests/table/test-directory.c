@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "table/region.h"
+#include "shm.h"
 #include "test-bus.h"
 #include "test.h"
 
@@ -18,7 +18,7 @@ static const char *path_for(const char *key)
         static char path[PATH_MAX];
         dn__region *region;
 
-        CHECK_EQ(dn__region_open(key, &region), 0);
+        CHECK_EQ(region_open(key, &region), 0);
         CHECK_EQ(unlink(region->file.path), 0);
         strcpy(path, region->file.path);
         dn__region_close(region);

@@ -74,7 +74,7 @@ TEST_NO_BUS(theTableOfAnEarlierPlaceIsTheOneForAll)
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
         snprintf(place, sizeof(place), "%s/socket", test_directory());
         snprintf(key, sizeof(key), "unix:path=%s/bus", place);
-        CHECK_EQ(dn__region_open(key, &later), 0); /* the place does not exist yet */
+        CHECK_EQ(region_open(key, &later), 0); /* the place does not exist yet */
         CHECK_EQ(mkdir(place, 0700), 0);
         CHECK_EQ(dn__region_find(key, NULL, true, &earlier), 0);
         CHECK_EQ(earlier->id, later->id); /* a table beats a place without one */
@@ -89,7 +89,7 @@ TEST_NO_BUS(theTableOfAnEarlierPlaceIsTheOneForAll)
 static int result_of_open(void)
 {
         dn__region *region;
-        int r = dn__region_open("key", &region);
+        int r = region_open("key", &region);
 
         if (r == 0)
                 dn__region_close(region);
@@ -142,7 +142,7 @@ static void check_another_place(const char *path)
 {
         dn__region *region;
 
-        CHECK_EQ(dn__region_open("key of the test of places", &region), 0);
+        CHECK_EQ(region_open("key of the test of places", &region), 0);
         CHECK(strncmp(region->file.path, test_directory(), strlen(test_directory())) != 0);
         CHECK_EQ(unlink(region->file.path), 0);
         dn__region_close(region);
@@ -293,8 +293,8 @@ static int open_with_limit(rlim_t n_bytes)
         int r;
 
         setrlimit(RLIMIT_FSIZE, &limit);
-        r = dn__region_open("key", &region);
-        if (r == 0 && !dn__slot_hold(region, dn__hash64("x", 1), "x", 1))
+        r = region_open("key", &region);
+        if (r == 0 && !hold(region, "x"))
                 r = -ENOMEM;
         return -r;
 }

@@ -92,7 +92,7 @@ ROLE(scribble)
         size_t slots[N_NAMES];
 
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(args[0], &region), 0);
+        CHECK_EQ(region_open(args[0], &region), 0);
         for (size_t i = 0; i < N_NAMES; i++) {
                 CHECK(find(region, names[i]) != NULL);
                 slots[i] = (size_t)(find(region, names[i]) - region->table->slots);
@@ -240,7 +240,7 @@ TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
         begin_without_bus();
         test_child *child = spawn_member("A");
         tally_observe(dn_center_darwin(), "B", &seen);
-        CHECK_EQ(dn__region_open("none", &region), 0);
+        CHECK_EQ(region_open("none", &region), 0);
         for (int i = 0; i < DN__SHM_N_SETS; i++)
                 atomic_store(&region->table->owners[i], region->owner);
         for (int i = 0; i < 2; i++)
@@ -298,7 +298,7 @@ TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
         dn__region *region;
 
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
+        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
         dn__shm_slot *filler = fill_set_of(region, "N");
         check_use_without_slot();
         int early = add_check("N");
@@ -318,7 +318,7 @@ TEST(nameThatReusesASlotStartsWithStateZero)
         dn__region *region;
 
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
+        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
         fill_set_of(region, "N");
         dn__region_close(region); /* nobody holds the others any more */
         int token = add_check("N");

@@ -15,7 +15,7 @@ static void prepare(void)
         test_bus *bus = test_bus_begin();
 
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(dn__region_open(test_bus_address(bus), &region), 0);
+        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
         token = add_piped(N, &fd);
         sharing = add_sharing("sharing", fd);
         add_callback_on("other", &other, &executor);

@@ -68,7 +68,6 @@ static void step(void)
 #define dn__claim_is_taken steps_claim_is_taken
 #define dn__region_find steps_region_find
 #define dn__region_enter steps_region_enter
-#define dn__region_open steps_region_open
 #define dn__region_close steps_region_close
 #define dn__region_reserve steps_region_reserve
 #define dn__region_await_age steps_region_await_age
@@ -81,7 +80,7 @@ static void step(void)
 #define dn__slot_find steps_slot_find
 #define dn__slot_count_for_others steps_slot_count_for_others
 #define dn__slot_read_name steps_slot_read_name
-#define dn__slot_hold_until steps_slot_hold_until
+#define dn__slot_hold steps_slot_hold
 #define dn__slot_release steps_slot_release
 
 #undef DN__SHM_MAGIC
@@ -89,8 +88,9 @@ static void step(void)
 #undef PREFIX
 #undef N_ATTEMPTS
 #include "table/region.c"
-#undef N_ATTEMPTS
 #include "table/slot.c"
+
+#include "shm.h"
 
 /* --- The process that is stopped ------------------------------------------------------------ */
 
@@ -98,9 +98,9 @@ static void enter_and_leave(void)
 {
         dn__region *region;
 
-        if (dn__region_open("none", &region) < 0)
+        if (region_open("none", &region) < 0)
                 return;
-        (void)dn__slot_hold(region, dn__hash64("N", 1), "N", 1);
+        (void)hold(region, "N");
         dn__region_mark(region);
         dn__region_leave(region);
         (void)dn__region_close(region);
