@@ -15,28 +15,6 @@
 #define UNIX_PATH "unix:path="
 #define SYSTEM_BUS UNIX_PATH "/run/dbus/system_bus_socket"
 
-/* Bytes that a D-Bus address may contain unescaped. */
-static bool is_plain(char c)
-{
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               strchr("-_/.\\*", c);
-}
-
-static int unix_address(const char *directory, char **ret_address)
-{
-        char *address = malloc(strlen(UNIX_PATH) + 3 * strlen(directory) + sizeof("/bus"));
-        char *end = address ? stpcpy(address, UNIX_PATH) : NULL;
-
-        if (!address)
-                return -ENOMEM;
-        for (; *directory; directory++)
-                end += sprintf(end, is_plain(*directory) ? "%c" : "%%%02x",
-                               (unsigned char)*directory);
-        (void)strcpy(end, "/bus");
-        *ret_address = address;
-        return 0;
-}
-
 /* Copies an address without the servers' GUIDs: they change when the bus restarts, but processes
  * using this address must still meet. */
 static int copy(const char *address, char **ret_address)
@@ -81,14 +59,20 @@ static int resolve_session(char **ret_address)
 {
         const char *address = secure_getenv("DBUS_SESSION_BUS_ADDRESS");
         const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
-        char of_user[64];
+        char of_user[64], *made;
 
         if (address && *address)
                 return starts_a_program(address) ? 0 : copy(address, ret_address);
-        if (runtime && *runtime)
-                return unix_address(runtime, ret_address);
         (void)snprintf(of_user, sizeof(of_user), "/run/user/%lu", (unsigned long)geteuid());
-        return is_own_directory(of_user) ? unix_address(of_user, ret_address) : 0;
+        if (!runtime || !*runtime)
+                runtime = is_own_directory(of_user) ? of_user : NULL;
+        /* A character with a meaning in addresses would have to be escaped. */
+        if (!runtime || strpbrk(runtime, "%,;"))
+                return 0;
+        if (asprintf(&made, UNIX_PATH "%s/bus", runtime) < 0)
+                return -ENOMEM;
+        *ret_address = made;
+        return 0;
 }
 
 /* Resolves the address to connect to, and the scope name to use if there is none. */
@@ -113,42 +97,22 @@ static int resolve(const char *bus, dn__address *address, const char **ret_nothi
 
 /* --- Scopes ---------------------------------------------------------------------------------- */
 
-/* Returns an entry with the links to its socket's directory resolved, if it has one. A path with an
- * escape is left as it is. NULL if out of memory. */
-static char *spell(const char *entry, bool *ret_is_there)
-{
-        char *directory DN__FREES = NULL, *resolved DN__FREES = NULL, *scope;
-        const char *path, *slash = strrchr(entry, '/');
-
-        *ret_is_there = true;
-        if (!dn__text_begins_with(entry, UNIX_PATH "/") || strpbrk(entry, "%,"))
-                return strdup(entry);
-        path = entry + strlen(UNIX_PATH);
-        *ret_is_there = access(path, F_OK) == 0;
-        directory = strndup(path, (size_t)(slash + 1 - path));
-        resolved = directory ? realpath(directory, NULL) : NULL;
-        if (!resolved)
-                return strdup(entry);
-        return asprintf(&scope, UNIX_PATH "%s%s", resolved, slash) < 0 ? NULL : scope;
-}
-
-/* Returns the spelling of the first entry that may have a bus behind it, or else of the first. */
+/* Returns the first entry of an address, with the links to its socket's directory resolved, if it
+ * has one. A path with an escape is left as it is. NULL if out of memory. */
 static char *scope_of(const char *address)
 {
-        char *copied DN__FREES = strdup(address), *rest = copied, *entry, *first = NULL;
-        bool is_there = false;
+        const char *first = address + strspn(address, ";"), *path;
+        char *entry DN__FREES = strndup(first, strcspn(first, ";"));
+        char *directory DN__FREES = NULL, *resolved DN__FREES = NULL, *scope;
 
-        while (!is_there && (entry = strsep(&rest, ";"))) {
-                char *scope = *entry ? spell(entry, &is_there) : NULL;
-
-                if (scope && (is_there || !first)) {
-                        free(first);
-                        first = scope;
-                } else {
-                        free(scope);
-                }
-        }
-        return first ? first : strdup(address);
+        if (!entry || !dn__text_begins_with(entry, UNIX_PATH "/") || strpbrk(entry, "%,"))
+                return DN__TAKE(entry);
+        path = entry + strlen(UNIX_PATH);
+        directory = strndup(path, (size_t)(strrchr(path, '/') + 1 - path));
+        resolved = directory ? realpath(directory, NULL) : NULL;
+        if (!resolved)
+                return DN__TAKE(entry);
+        return asprintf(&scope, UNIX_PATH "%s%s", resolved, strrchr(path, '/')) < 0 ? NULL : scope;
 }
 
 /* --- What a caller names --------------------------------------------------------------------- */
