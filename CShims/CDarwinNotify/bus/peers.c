@@ -1,12 +1,16 @@
-/* The other connections on a bus: the user or process behind each, as reported by the bus.
+/* Finds out who sent a post: the user or process behind a connection, as reported by the bus.
  *
- * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request. */
+ * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request.
+ * Posts behind one that waits for the answer wait too, to preserve their order. */
 #include "bus/peers.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -43,7 +47,8 @@ void dn__peers_deinit(dn__peers *peers)
 
 /* --- One connection -------------------------------------------------------------------------- */
 
-void dn__peer_free_unused(dn__peer *peer)
+/* Frees a forgotten peer that has no posts. */
+static void free_unused(dn__peer *peer)
 {
         if (peer->n_posts || dn__link_is_linked(&peer->link))
                 return;
@@ -94,7 +99,7 @@ void dn__peers_forget(dn__peers *peers, dn__peer *peer)
         dn__map_remove(&peers->by_name, &peer->entry);
         dn__list_remove(&peer->link);
         peer->call = sd_bus_slot_unref(peer->call);
-        dn__peer_free_unused(peer);
+        free_unused(peer);
 }
 
 void dn__peers_disconnected(dn__peers *peers)
@@ -186,4 +191,84 @@ void dn__peers_handle(dn__peers *peers, sd_bus_message *message)
         gone = find_peer(peers, name, dn__hash64(name, strlen(name)));
         if (gone)
                 dn__peers_forget(peers, gone);
+}
+
+/* --- Posts that wait for the answer --------------------------------------------------------- */
+
+static uint64_t wall_clock_us(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        return (uint64_t)now.tv_sec * DN__US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
+}
+
+void dn__waiting_init(dn__waiting *waiting)
+{
+        *waiting = (dn__waiting){ 0 };
+        dn__list_init(&waiting->posts);
+}
+
+void dn__waiting_deinit(dn__waiting *waiting)
+{
+        dn__waiting_post *first;
+
+        while ((first = dn__waiting_first(waiting))) {
+                dn__waiting_take(waiting, first);
+                dn__waiting_post_free(first);
+        }
+}
+
+int dn__waiting_add(dn__waiting *waiting, const dn__post *post, dn__peer *peer)
+{
+        dn__waiting_post *added = calloc(1, sizeof(*added) + dn__post_count_bytes(post));
+
+        if (!added)
+                return -ENOMEM;
+        added->time_us = wall_clock_us();
+        added->post = dn__post_copy(post, added->bytes);
+        added->peer = peer;
+        if (peer) {
+                dn__list_append(&peer->posts, &added->peer_link);
+                peer->n_posts++;
+        }
+        dn__list_append(&waiting->posts, &added->link);
+        waiting->n_posts++;
+        return 0;
+}
+
+dn__waiting_post *dn__waiting_first(const dn__waiting *waiting)
+{
+        return dn__list_is_empty(&waiting->posts)
+                       ? NULL
+                       : DN__CONTAINER(waiting->posts.next, dn__waiting_post, link);
+}
+
+void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken)
+{
+        assert(waiting->n_posts > 0 && dn__link_is_linked(&taken->link));
+        dn__list_remove(&taken->link);
+        waiting->n_posts--;
+}
+
+void dn__waiting_post_free(dn__waiting_post *taken)
+{
+        dn__peer *peer = taken->peer;
+
+        if (peer) {
+                dn__list_remove(&taken->peer_link);
+                peer->n_posts--;
+                free_unused(peer);
+        }
+        dn__post_release(&taken->post);
+        free(taken);
+}
+
+uint64_t dn__waiting_get_until(const dn__waiting *waiting)
+{
+        const dn__waiting_post *first = dn__waiting_first(waiting);
+
+        if (!first)
+                return DN__NEVER;
+        return first->peer && first->peer->call ? first->peer->until_us : 0;
 }

@@ -1,4 +1,4 @@
-/* The other connections on a bus: the user or process behind each, as reported by the bus. */
+/* Finds out who sent a post: the user or process behind a connection, as reported by the bus. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "bus/connection.h"
+#include "post/post.h"
 #include "util/list.h"
 #include "util/map.h"
 
@@ -68,5 +69,35 @@ void dn__peers_forget(dn__peers *peers, dn__peer *peer);
  * others. */
 void dn__peers_disconnected(dn__peers *peers);
 
-/* Frees a forgotten peer that has no posts. */
-void dn__peer_free_unused(dn__peer *peer);
+typedef struct dn__waiting_post {
+        dn__link link;
+        dn__link peer_link;
+        dn__peer *peer;   /* NULL: the sender need not be known */
+        uint64_t time_us; /* CLOCK_REALTIME time of arrival */
+        dn__post post;    /* its strings point into `bytes` */
+        char bytes[];
+} dn__waiting_post;
+
+/* In order of arrival, whether a post itself waits for an answer or is behind one that does.
+ * Protected by its owner's lock. */
+typedef struct dn__waiting {
+        dn__link posts;
+        size_t n_posts;
+} dn__waiting;
+
+void dn__waiting_init(dn__waiting *waiting);
+void dn__waiting_deinit(dn__waiting *waiting);
+
+/* Appends a copy of a post. Returns 0 or -ENOMEM. */
+int dn__waiting_add(dn__waiting *waiting, const dn__post *post, dn__peer *peer);
+
+/* Returns the first post, borrowed until it is removed, or NULL. */
+dn__waiting_post *dn__waiting_first(const dn__waiting *waiting);
+
+/* Removes a post; free it after use. */
+void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken);
+void dn__waiting_post_free(dn__waiting_post *taken);
+
+/* Returns until when the first post waits: 0 if it need not wait any longer, DN__NEVER if there is
+ * none. */
+uint64_t dn__waiting_get_until(const dn__waiting *waiting);

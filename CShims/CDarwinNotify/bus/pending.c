@@ -32,6 +32,8 @@ static dn__pending_post *pending_post_new(const dn__post *post)
                 .n_bytes = sizeof(*waiting) + n_bytes + dn__dict_get_bytes(post->body.user_info)
         };
         waiting->post = dn__post_copy(post, waiting->bytes);
+        waiting->entry = (dn__map_entry){ NULL, post->name.hash, waiting->bytes,
+                                          post->name.n_bytes };
         return waiting;
 }
 
@@ -41,71 +43,56 @@ static void pending_post_free(dn__pending_post *waiting)
         free(waiting);
 }
 
-static int add_queued(dn__pending *pending, const dn__post *post, dn__link *behind)
+static int add(dn__pending *pending, const dn__post *post, dn__link *behind)
 {
         dn__pending_post *waiting = pending_post_new(post);
 
         if (!waiting)
                 return -ENOMEM;
-        dn__list_insert(behind, &waiting->link);
-        pending->n_posts++;
-        pending->n_queued++;
-        pending->n_queued_bytes += waiting->n_bytes;
-        return 0;
-}
-
-static int add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
-{
-        dn__pending_post *waiting;
-
-        if (pending->by_name.n_entries >= DN__PENDING_MAX)
-                return -ENOBUFS;
-        waiting = pending_post_new(post);
-        if (!waiting)
-                return -ENOMEM;
-        waiting->entry = (dn__map_entry){ NULL, post->name.hash, waiting->bytes,
-                                          post->name.n_bytes };
-        if (dn__map_add(&pending->by_name, &waiting->entry) < 0) {
+        if (!post->is_queued && dn__map_add(&pending->by_name, &waiting->entry) < 0) {
                 pending_post_free(waiting);
                 return -ENOMEM;
         }
         dn__list_insert(behind, &waiting->link);
         pending->n_posts++;
+        pending->n_bytes += waiting->n_bytes;
         return 0;
 }
 
-static int merge_or_add_name(dn__pending *pending, const dn__post *post, dn__link *behind)
+/* Returns whether the post is merged with one that waits. */
+static bool merge(const dn__pending *pending, const dn__post *post)
 {
         dn__map_entry *entry = dn__map_find(&pending->by_name, post->name.hash, post->name.text,
                                             post->name.n_bytes);
         dn__post *waiting;
 
-        if (!entry)
-                return add_name(pending, post, behind);
+        if (!entry || post->is_queued)
+                return false;
         waiting = &DN__CONTAINER(entry, dn__pending_post, entry)->post;
         /* An uncounted post must reach observers that already have the counted ones. */
         if (waiting->generation &&
             (post->generation > waiting->generation || !post->generation))
                 waiting->generation = post->generation;
-        return 0;
+        return true;
+}
+
+static bool is_full(const dn__pending *pending, const dn__post *post)
+{
+        return post->is_queued ? pending->n_posts >= DN__PENDING_MAX_QUEUED ||
+                                         pending->n_bytes >= DN__PENDING_MAX_QUEUED_BYTES
+                               : pending->n_posts >= DN__PENDING_MAX;
 }
 
 int dn__pending_add(dn__pending *pending, const dn__post *post)
 {
-        dn__link *last = pending->order.previous;
-
-        if (!post->is_queued)
-                return merge_or_add_name(pending, post, last);
-        if (pending->n_queued >= DN__PENDING_MAX_QUEUED ||
-            pending->n_queued_bytes >= DN__PENDING_MAX_QUEUED_BYTES)
-                return -ENOBUFS;
-        return add_queued(pending, post, last);
+        if (merge(pending, post))
+                return 0;
+        return is_full(pending, post) ? -ENOBUFS : add(pending, post, pending->order.previous);
 }
 
 int dn__pending_add_first(dn__pending *pending, const dn__post *post)
 {
-        return post->is_queued ? add_queued(pending, post, &pending->order)
-                               : merge_or_add_name(pending, post, &pending->order);
+        return merge(pending, post) ? 0 : add(pending, post, &pending->order);
 }
 
 dn__pending_post *dn__pending_first(const dn__pending *pending)
@@ -117,13 +104,10 @@ dn__pending_post *dn__pending_first(const dn__pending *pending)
 
 void dn__pending_take(dn__pending *pending, dn__pending_post *waiting)
 {
-        if (waiting->post.is_queued) {
-                pending->n_queued--;
-                pending->n_queued_bytes -= waiting->n_bytes;
-        } else {
+        if (!waiting->post.is_queued)
                 dn__map_remove(&pending->by_name, &waiting->entry);
-        }
         dn__list_remove(&waiting->link);
         pending->n_posts--;
+        pending->n_bytes -= waiting->n_bytes;
         pending_post_free(waiting);
 }

@@ -27,13 +27,13 @@ typedef struct dn__pending_post {
         char bytes[];
 } dn__pending_post;
 
-/* First in, first out. Not locked: protected by its owner's lock. */
+/* First in, first out: queued posts or names, as the center has it. Not locked: protected by its
+ * owner's lock. */
 typedef struct dn__pending {
         dn__map by_name;
         dn__link order;
-        size_t n_posts;  /* names and queued posts */
-        size_t n_queued; /* queued posts only */
-        size_t n_queued_bytes;
+        size_t n_posts;
+        size_t n_bytes;
 } dn__pending;
 
 void dn__pending_init(dn__pending *pending);

@@ -14,7 +14,6 @@
 #include "bus/peers.h"
 #include "bus/pending.h"
 #include "bus/rules.h"
-#include "bus/waiting.h"
 #include "post/sink.h"
 #include "util/clock.h"
 #include "util/list.h"

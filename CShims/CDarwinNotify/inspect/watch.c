@@ -13,7 +13,6 @@
 #include "bus/connection.h"
 #include "bus/dbus.h"
 #include "bus/peers.h"
-#include "bus/waiting.h"
 #include "darwinnotify/inspect.h"
 #include "util/call.h"
 #include "util/clock.h"

@@ -68,12 +68,12 @@ TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
         dn__pending_init(&pending);
         CHECK_EQ(dn__name_init(&post.name, "a", DN__REACH_BEYOND), 0);
         CHECK_EQ(dn__pending_add(&pending, &post), 0);
-        n_bytes = pending.n_queued_bytes;
+        n_bytes = pending.n_bytes;
         CHECK(n_bytes > 0);
         CHECK_EQ(dn__pending_add(&pending, &post), 0);
-        CHECK_EQ(pending.n_queued_bytes, 2 * n_bytes);
+        CHECK_EQ(pending.n_bytes, 2 * n_bytes);
         dn__pending_take(&pending, dn__pending_first(&pending));
-        CHECK_EQ(pending.n_queued_bytes, n_bytes);
+        CHECK_EQ(pending.n_bytes, n_bytes);
         dn__pending_deinit(&pending);
 }
 

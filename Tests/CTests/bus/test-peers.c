@@ -1,5 +1,5 @@
 /* Posts waiting until their senders are known. */
-#include "bus/waiting.h"
+#include "bus/peers.h"
 
 #include "test.h"
 #include "util/clock.h"
