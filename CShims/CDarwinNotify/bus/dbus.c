@@ -117,7 +117,6 @@ int dn__dbus_add_rule(dn__dbus *dbus, const dn__name *name, bool is_counted, dn_
                 return 0;
         }
         DN__HOLD(&dbus->lock);
-        dn__native_begin(&dbus->native);
         r = dn__rules_add(&dbus->rules, name, is_counted, ret_rule);
         if (r < 0)
                 return r;
@@ -141,7 +140,7 @@ void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
         if (!dbus)
                 return;
         DN__HOLD(&dbus->lock);
-        dn__native_set_region(&dbus->native, region);
+        dn__rules_set_region(&dbus->rules, region);
         if (!dn__connection_can_send(&dbus->connection))
                 dn__loop_wake(dbus->loop);
 }
@@ -225,7 +224,6 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
         dn__lock_init(&dbus->lock);
         dn__condition_init(&dbus->changed);
         dn__rules_init(&dbus->rules, &dbus->connection);
-        dn__native_init(&dbus->native, &dbus->connection, &dbus->rules);
         dn__peers_init(&dbus->peers, &dbus->connection, DN__PEER_USER);
         dn__waiting_init(&dbus->waiting);
         dn__pending_init(&dbus->pending);

@@ -2,12 +2,17 @@
 #include "bus/rules.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/wire.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "util/text.h"
+
+#define TABLE_PREFIX "org.darwinnotify.Table."
+#define TABLE_BYTES (sizeof(TABLE_PREFIX) + 1 + 16)
 
 static void ask(dn__rule *rule);
 
@@ -96,7 +101,7 @@ static void ask(dn__rule *rule)
         char text[DN__WIRE_RULE_BYTES];
         dn__question question = { "AddMatch", "s", text, answered, rule };
 
-        rule->is_exact = rule->rules->is_native && counts_all(rule);
+        rule->is_exact = (rule->rules->is_native || rule->rules->list_call) && counts_all(rule);
         dn__wire_write_rule(rule->rules->connection->wire, rule->interface, rule->is_exact, text);
         if (dn__connection_ask(rule->rules->connection, &question, &rule->call) < 0)
                 return; /* the connection is broken and will reconnect */
@@ -134,6 +139,136 @@ static void widen(dn__rule *rule)
         tell_removal(&narrow);
 }
 
+/* --- Whether the connection is native -------------------------------------------------------- */
+
+static void write_table_name(uint64_t region, char ret_name[TABLE_BYTES])
+{
+        (void)snprintf(ret_name, TABLE_BYTES, TABLE_PREFIX "t%016" PRIx64, region);
+}
+
+static void release_name(dn__rules *rules)
+{
+        char name[TABLE_BYTES];
+
+        write_table_name(rules->named, name);
+        dn__connection_tell(rules->connection, "ReleaseName", name);
+        rules->named = 0;
+        rules->has_name = false;
+}
+
+static int name_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
+{
+        dn__rules *rules = context;
+
+        (void)error;
+        rules->name_call = sd_bus_slot_unref(rules->name_call);
+        rules->has_name = !sd_bus_message_is_method_error(answer, NULL);
+        return 1;
+}
+
+/* Returns whether ours is the only table on the bus; false if the names cannot be read. */
+static bool is_alone(const dn__rules *rules, sd_bus_message *answer)
+{
+        char own[TABLE_BYTES];
+        const char *name;
+        int r;
+
+        write_table_name(rules->named, own);
+        if (sd_bus_message_is_method_error(answer, NULL) ||
+            sd_bus_message_enter_container(answer, 'a', "s") <= 0)
+                return false;
+        while ((r = sd_bus_message_read_basic(answer, 's', &name)) > 0)
+                if (dn__text_begins_with(name, TABLE_PREFIX) && strcmp(name, own) != 0)
+                        return false;
+        return r == 0;
+}
+
+/* If it is not native, every rule is made to cover all paths. */
+static void decide_native(dn__rules *rules, bool is_native)
+{
+        rules->n_asked -= rules->list_call != NULL;
+        rules->list_call = sd_bus_slot_unref(rules->list_call);
+        rules->is_native = is_native;
+        if (is_native)
+                return;
+        widen(&rules->wide);
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
+                widen(rule);
+}
+
+/* The bus answers in order: the name is decided. */
+static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
+{
+        dn__rules *rules = context;
+
+        (void)error;
+        decide_native(rules, rules->has_name && is_alone(rules, answer));
+        return 1;
+}
+
+/* Until the answer, counted names get rules as if the connection were native. The bus answers in
+ * order: when it confirms one of them, that is decided. */
+static void ask_for_name(dn__rules *rules)
+{
+        char name[TABLE_BYTES];
+        dn__question for_name = { "RequestName", "su", name, name_answered, rules };
+        dn__question for_list = { "ListNames", "", NULL, list_answered, rules };
+
+        write_table_name(rules->region, name);
+        (void)snprintf(rules->path, sizeof(rules->path), "%s/t%016" PRIx64,
+                       rules->connection->wire->path, rules->region);
+        if (dn__connection_ask(rules->connection, &for_name, &rules->name_call) < 0 ||
+            dn__connection_ask(rules->connection, &for_list, &rules->list_call) < 0)
+                return; /* the connection is broken and will reconnect */
+        rules->named = rules->region;
+        rules->n_asked++;
+}
+
+/* Starts to find out, if that is useful and still possible: while the bus has no rules of ours. */
+static void find_out(dn__rules *rules)
+{
+        if (rules->region && !rules->named && dn__connection_is_ready(rules->connection) &&
+            !rules->n_requested)
+                ask_for_name(rules);
+}
+
+void dn__rules_note_post(dn__rules *rules)
+{
+        if (rules->is_native)
+                return;
+        if (rules->has_posted)
+                find_out(rules);
+        rules->has_posted = true;
+}
+
+void dn__rules_set_region(dn__rules *rules, uint64_t region)
+{
+        if (rules->region == region)
+                return;
+        rules->region = region;
+        if (!dn__connection_is_ready(rules->connection))
+                return;
+        rules->name_call = sd_bus_slot_unref(rules->name_call);
+        decide_native(rules, false);
+        if (rules->named && !rules->n_requested)
+                release_name(rules);
+}
+
+void dn__rules_settle(dn__rules *rules)
+{
+        if (rules->named && !rules->is_native && !rules->list_call)
+                release_name(rules);
+}
+
+const char *dn__rules_get_path(const dn__rules *rules, const dn__post *post)
+{
+        return rules->is_native && post->generation && post->region == rules->named
+                       ? rules->path
+                       : rules->connection->wire->path;
+}
+
+/* --- Adding and removing ---------------------------------------------------------------------- */
+
 /* The wide rule may already be there because rules were refused. */
 static void add_wide(dn__rules *rules)
 {
@@ -169,6 +304,7 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
         dn__rule *rule;
         size_t n_bytes;
 
+        find_out(rules);
         if (name->is_prefix) {
                 dn__rule_set_counted(&rules->wide, is_counted);
                 add_wide(rules);
@@ -220,25 +356,6 @@ void dn__rule_set_counted(dn__rule *rule, bool is_counted)
         widen(rule);
 }
 
-void dn__rules_await_decision(dn__rules *rules)
-{
-        rules->is_native = true;
-        rules->is_undecided = true;
-        rules->n_asked++;
-}
-
-void dn__rules_decide(dn__rules *rules, bool is_native)
-{
-        rules->n_asked -= rules->is_undecided;
-        rules->is_undecided = false;
-        rules->is_native = is_native;
-        if (is_native)
-                return;
-        widen(&rules->wide);
-        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
-                widen(rule);
-}
-
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)
 {
         if (rule->state == DN__RULE_ACTIVE || rules->wide.state == DN__RULE_ACTIVE)
@@ -250,6 +367,8 @@ int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)
 
 void dn__rules_connected(dn__rules *rules)
 {
+        if (rules->n_wide > 0 || rules->by_interface.n_entries > 0)
+                find_out(rules);
         if (rules->n_wide > 0)
                 ask(&rules->wide);
         else
@@ -261,7 +380,10 @@ void dn__rules_disconnected(dn__rules *rules)
         DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
                 forget(rule);
         forget(&rules->wide);
-        rules->n_asked -= rules->is_undecided;
+        rules->name_call = sd_bus_slot_unref(rules->name_call);
+        rules->n_asked -= rules->list_call != NULL;
+        rules->list_call = sd_bus_slot_unref(rules->list_call);
         rules->n_requested = 0;
-        rules->is_undecided = rules->is_native = false;
+        rules->named = 0;
+        rules->has_name = rules->is_native = false;
 }

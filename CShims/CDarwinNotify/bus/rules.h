@@ -1,4 +1,12 @@
-/* The match rules of a connection: one per name, however many observers it has. */
+/* The match rules of a connection: one per name, however many observers it has.
+ *
+ * They are narrow if the connection is native to its table: then only receivers that cannot hear
+ * its posts through the table need to hear them from the bus. Each process that shares a table asks
+ * the bus for the table's name, behind the others, then for the names on the bus. It is native if
+ * it got the name and there is no other table. (The bus answers one process after the other, so the
+ * later of two tables sees the earlier.) A native posts on a path of its own, which natives do not
+ * match for names that the table counts. All others are newcomers, which post on the plain path and
+ * match both. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,6 +14,8 @@
 #include <stdint.h>
 
 #include "bus/connection.h"
+#include "bus/wire.h"
+#include "post/post.h"
 #include "util/map.h"
 
 typedef enum dn__rule_state {
@@ -36,9 +46,15 @@ typedef struct dn__rules {
                         * or every name is wanted */
         size_t n_wide; /* how often it was added for prefixes */
         size_t n_requested; /* from the bus by this connection, in all */
-        size_t n_asked;     /* questions, the one awaited below included */
-        bool is_native;     /* counted names need the plain path only; set by native.c */
-        bool is_undecided;  /* whether that is so */
+        size_t n_asked;     /* questions, the list of names included */
+        uint64_t region;    /* the table's; 0: there is none */
+        uint64_t named;     /* the region whose name the bus was asked for; 0: none */
+        bool has_name;      /* it was given */
+        bool is_native;     /* counted names need the plain path only */
+        bool has_posted;
+        sd_bus_slot *name_call; /* the pending questions */
+        sd_bus_slot *list_call; /* decides whether it is native */
+        char path[DN__WIRE_PATH_BYTES]; /* of our posts while native */
         bool has_gap; /* signals may have preceded a rule; set here and by the owner, who resets
                        * it */
 } dn__rules;
@@ -61,24 +77,19 @@ void dn__rules_remove(dn__rules *rules, dn__rule *rule);
  * them. */
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule);
 
-static inline bool dn__rules_are_empty(const dn__rules *rules)
-{
-        return rules->by_interface.n_entries == 0 && rules->n_wide == 0;
-}
+/* Notes that a post is made. A process that only posts finds out whether it is native from its
+ * second post on: the first would not wait for the answer. */
+void dn__rules_note_post(dn__rules *rules);
 
-/* Returns whether the bus may have rules of this connection. */
-static inline bool dn__rules_are_requested(const dn__rules *rules)
-{
-        return rules->n_requested > 0;
-}
+/* The process has got a table, or another one. With rules, which were chosen for the table before,
+ * the connection is a newcomer's from now on. */
+void dn__rules_set_region(dn__rules *rules, uint64_t region);
 
-/* The owner has asked whether it is native, before any rule, and will learn it. Until then counted
- * names get rules as if it were. The bus answers in order: when it confirms one of them, the owner
- * has decided. */
-void dn__rules_await_decision(dn__rules *rules);
+/* Gives the name back that a newcomer no longer needs, once its rules are in place. */
+void dn__rules_settle(dn__rules *rules);
 
-/* Sets whether the owner is native; if not, every rule is made to cover all paths. */
-void dn__rules_decide(dn__rules *rules, bool is_native);
+/* Returns the path for a post that is written now, borrowed. */
+const char *dn__rules_get_path(const dn__rules *rules, const dn__post *post);
 
 /* Requests all rules after the bus has said hello. */
 void dn__rules_connected(dn__rules *rules);

@@ -30,7 +30,7 @@ static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
 
         if (DN__OUTBOX_BYTES - outbox->n_bytes < DN__WIRE_POST_BYTES)
                 return false;
-        outbox->n_bytes += dbus->wire->write(post, dn__native_get_path(&dbus->native, post),
+        outbox->n_bytes += dbus->wire->write(post, dn__rules_get_path(&dbus->rules, post),
                                              FIRST_SERIAL | outbox->n_added++,
                                              outbox->bytes + outbox->n_bytes);
         outbox->n_posts++;
@@ -103,7 +103,7 @@ static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
                 return -EAGAIN;
         dn__dbus_note_written(dbus);
         r = dn__connection_send_post(&dbus->connection, post,
-                                     dn__native_get_path(&dbus->native, post));
+                                     dn__rules_get_path(&dbus->rules, post));
         if (r < 0)
                 return r;
         dbus->counts.n_sent++;
@@ -182,7 +182,7 @@ int dn__dbus_send_post(dn__dbus *dbus, const dn__post *post)
         dn__post numbered = *post;
         int r;
 
-        dn__native_note_post(&dbus->native);
+        dn__rules_note_post(&dbus->rules);
         if (post->is_queued)
                 numbered.body.number = dn__numbers_draw(&dbus->numbers, &post->name);
         r = send_or_keep(dbus, &numbered);

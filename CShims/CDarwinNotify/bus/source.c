@@ -53,7 +53,6 @@ static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
         if (dn__connection_is_ready(&dbus->connection) &&
             dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
                 dbus->backoff_us = DN__BACKOFF_MIN_US;
-        dn__native_disconnected(&dbus->native);
         dn__rules_disconnected(&dbus->rules);
         dn__peers_disconnected(&dbus->peers);
         dn__connection_close(&dbus->connection);
@@ -95,8 +94,6 @@ static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dbus->counts.n_connects++;
         dbus->rules.has_gap = true;
         dn__numbers_forget_all(&dbus->numbers);
-        if (!dn__rules_are_empty(&dbus->rules))
-                dn__native_begin(&dbus->native);
         dn__rules_connected(&dbus->rules);
         if (dbus->guest)
                 dbus->guest->ops->connected(dbus->guest);
@@ -114,7 +111,7 @@ static void stepped(dn__dbus *dbus, bool was_ready, size_t n_asked)
         dn__dbus_note_written(dbus);
         if (dbus->rules.n_asked > 0 || !dn__connection_is_ready(&dbus->connection))
                 return;
-        dn__native_settle(&dbus->native);
+        dn__rules_settle(&dbus->rules);
         if (dbus->rules.has_gap)
                 dbus->missed_us = 0;
         dbus->rules.has_gap = false;
@@ -198,7 +195,6 @@ static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         let_guest_go(dbus);
         dn__waiting_deinit(&dbus->waiting);
         dn__peers_disconnected(&dbus->peers);
-        dn__native_disconnected(&dbus->native);
         dn__rules_disconnected(&dbus->rules);
         dn__connection_close(&dbus->connection);
 }

@@ -9,7 +9,6 @@
 #include "bus/address.h"
 #include "bus/connection.h"
 #include "bus/guest.h"
-#include "bus/native.h"
 #include "bus/numbers.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
@@ -54,7 +53,6 @@ struct dn__dbus {
         dn__condition changed; /* signals anything a caller may wait for */
         dn__connection connection DN__GUARDED_BY(&lock);
         dn__rules rules DN__GUARDED_BY(&lock);
-        dn__native native DN__GUARDED_BY(&lock);
         dn__peers peers DN__GUARDED_BY(&lock);
         dn__waiting waiting DN__GUARDED_BY(&lock); /* received posts waiting for their senders */
         dn__outbox outbox DN__GUARDED_BY(&lock);   /* sent before `pending` */

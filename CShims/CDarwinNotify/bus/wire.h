@@ -30,7 +30,7 @@
 typedef struct dn__wire {
         const char *center; /* human-readable name of the kind */
         const char *path;
-        bool has_natives; /* posts may also have a path below that one: see native.h */
+        bool has_natives; /* posts may also have a path below that one: see rules.h */
         const char *interface_prefix; /* ends with a dot */
 
         /* Writes a post as the bytes of a message on the socket and returns their number. The

@@ -172,16 +172,16 @@ static test_peer *open_peer(void)
 TEST(onlyWhatItsTableHasCountedIsPostedOnThePathOfTheTable)
 {
         dn__connection connection = { .wire = &dn__wire_darwin };
-        dn__native native = { .connection = &connection, .is_native = true, .named = 7,
-                              .path = TABLE_PATH "7" };
+        dn__rules native = { .connection = &connection, .is_native = true, .named = 7,
+                             .path = TABLE_PATH "7" };
         dn__post counted = { .region = 7, .generation = 1 }, uncounted = { .region = 7 };
         dn__post of_other = { .region = 8, .generation = 1 };
 
-        CHECK_STREQ(dn__native_get_path(&native, &counted), TABLE_PATH "7");
-        CHECK_STREQ(dn__native_get_path(&native, &uncounted), TEST_WIRE_PATH);
-        CHECK_STREQ(dn__native_get_path(&native, &of_other), TEST_WIRE_PATH);
+        CHECK_STREQ(dn__rules_get_path(&native, &counted), TABLE_PATH "7");
+        CHECK_STREQ(dn__rules_get_path(&native, &uncounted), TEST_WIRE_PATH);
+        CHECK_STREQ(dn__rules_get_path(&native, &of_other), TEST_WIRE_PATH);
         native.is_native = false;
-        CHECK_STREQ(dn__native_get_path(&native, &counted), TEST_WIRE_PATH);
+        CHECK_STREQ(dn__rules_get_path(&native, &counted), TEST_WIRE_PATH);
 }
 
 static void check_that_natives_read_no_signals(const char *what)
