@@ -75,23 +75,18 @@ static int resolve_session(char **ret_address)
         return 0;
 }
 
-/* Resolves the address to connect to, and the scope name to use if there is none. */
-static int resolve(const char *bus, dn__address *address, const char **ret_nothing)
+static int resolve(const char *bus, dn__address *address)
 {
         const char *system = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
 
-        *ret_nothing = "none";
         address->is_none = strcmp(bus, "none") == 0;
         if (address->is_none)
                 return 0;
-        if (strcmp(bus, "session") == 0) {
-                *ret_nothing = "session";
+        if (strcmp(bus, "session") == 0)
                 return resolve_session(&address->address);
-        }
         address->is_shared = strcmp(bus, "system") == 0;
         if (address->is_shared)
                 return copy(system ? system : SYSTEM_BUS, &address->address);
-        *ret_nothing = bus;
         return starts_a_program(bus) ? 0 : copy(bus, &address->address);
 }
 
@@ -129,7 +124,6 @@ bool dn__address_names_bus(const char *bus)
 int dn__address_resolve(const char *bus, dn__address *ret_address)
 {
         dn__address address = { 0 };
-        const char *nothing;
         int r;
 
         if (!bus)
@@ -140,9 +134,9 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
                               "\"%s\" is neither session, system, none nor a D-Bus address", bus);
                 return -EINVAL;
         }
-        r = resolve(bus, &address, &nothing);
+        r = resolve(bus, &address);
         if (r == 0) {
-                address.scope = address.address ? scope_of(address.address) : strdup(nothing);
+                address.scope = address.address ? scope_of(address.address) : strdup(bus);
                 r = address.scope ? 0 : -ENOMEM;
         }
         if (r == 0)

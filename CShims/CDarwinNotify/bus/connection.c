@@ -16,19 +16,15 @@ static int start(sd_bus *bus, const dn__address *address)
         int r;
 
         r = sd_bus_set_address(bus, address->address);
-        if (r < 0)
-                return r;
-        r = sd_bus_set_bus_client(bus, true);
-        if (r < 0)
-                return r;
+        if (r >= 0)
+                r = sd_bus_set_bus_client(bus, true);
         /* On a single-user bus, file descriptors are accepted and closed with their message:
          * without them dbus-broker disconnects a receiver that matches a broadcast with a
          * descriptor. With other users on the bus, libsystemd could be made to leak them, so there
          * they are refused. */
-        r = sd_bus_negotiate_fds(bus, !address->is_shared);
-        if (r < 0)
-                return r;
-        return sd_bus_start(bus);
+        if (r >= 0)
+                r = sd_bus_negotiate_fds(bus, !address->is_shared);
+        return r < 0 ? r : sd_bus_start(bus);
 }
 
 int dn__connection_open(dn__connection *connection, const dn__address *address)
@@ -114,7 +110,7 @@ static int greet(dn__connection *connection)
         connection->unique_name = strdup(name);
         if (!connection->unique_name)
                 return -ENOMEM;
-        connection->takes_whole = takes_whole(connection->bus);
+        connection->is_bypassed = connection->wire->write && takes_whole(connection->bus);
         /* A bus that hangs for a while answers later: giving up earlier would leave a rule in place
          * that the bus has but we do not know of. */
         (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);
@@ -124,11 +120,10 @@ static int greet(dn__connection *connection)
 /* The descriptor changes while a list of addresses is tried one by one. */
 static int process(dn__connection *connection, sd_bus_message **ret_message)
 {
-        int r, fd;
+        int r = sd_bus_process(connection->bus, ret_message), fd;
 
         if (connection->unique_name)
-                return sd_bus_process(connection->bus, ret_message);
-        r = sd_bus_process(connection->bus, ret_message);
+                return r;
         fd = sd_bus_get_fd(connection->bus);
         if (fd >= 0)
                 dn__fork_guard_set(connection->fork_guard, fd);
@@ -245,16 +240,6 @@ int dn__connection_send_post(dn__connection *connection, const dn__post *post,
         int r = dn__wire_make_post(connection->wire, connection->bus, post, path, &message);
 
         return r < 0 ? conclude(connection, r) : dn__connection_send(connection, message, NULL);
-}
-
-bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *message,
-                              dn__post *ret_post)
-{
-        if (!dn__wire_read_post(connection->wire, message, ret_post))
-                return false;
-        ret_post->origin.is_own = connection->unique_name &&
-                                  strcmp(ret_post->origin.sender, connection->unique_name) == 0;
-        return true;
 }
 
 void dn__connection_refuse_call(sd_bus_message *message)

@@ -27,7 +27,8 @@ typedef struct dn__connection {
         char *unique_name; /* set when the bus says hello */
         bool is_broken;    /* a message could not be sent: only reconnecting helps */
         bool was_unread;   /* the bus has closed it without reading everything */
-        bool takes_whole;  /* the socket accepts a short write whole or not at all */
+        bool is_bypassed;  /* posts are written by dn__connection_write(): the socket accepts a short
+                            * write whole or not at all */
         dn__fork_guard *fork_guard;
 } dn__connection;
 
@@ -70,12 +71,6 @@ bool dn__connection_can_send(dn__connection *connection);
  * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
 
-/* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */
-static inline bool dn__connection_is_bypassed(const dn__connection *connection)
-{
-        return connection->takes_whole && connection->wire->write;
-}
-
 /* Writes whole messages directly, bypassing sd-bus, which must have nothing to write. Returns
  * false if the socket is full or the connection broken. */
 bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes);
@@ -88,10 +83,6 @@ int dn__connection_send_post(dn__connection *connection, const dn__post *post,
  * Returns 0 or a negative errno; then the connection is broken. */
 int dn__connection_send(dn__connection *connection, sd_bus_message *message,
                         uint64_t *ret_serial);
-
-/* Reads a message as dn__wire_read_post() does and records whether this connection sent it. */
-bool dn__connection_read_post(const dn__connection *connection, sd_bus_message *message,
-                              dn__post *ret_post);
 
 /* Answers a method call, which nobody has a reason to make, so that the caller does not wait. */
 void dn__connection_refuse_call(sd_bus_message *message);

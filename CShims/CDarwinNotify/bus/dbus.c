@@ -1,7 +1,6 @@
-/* The D-Bus carrier: its functions for the centers, except flushing. */
+/* The D-Bus carrier: its functions for the centers, except sending and flushing. */
 #include "bus/dbus.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -40,7 +39,7 @@ void dn__dbus_free(dn__dbus *dbus)
         dn__pending_deinit(&dbus->pending);
         free(dbus->outbox.bytes);
         dn__numbers_deinit(&dbus->numbers);
-        dn__rules_deinit(&dbus->rules);
+        dn__map_deinit(&dbus->rules.by_interface);
         dn__lock_release(&dbus->lock);
         dn__condition_deinit(&dbus->changed);
         dn__lock_deinit(&dbus->lock);
@@ -93,17 +92,6 @@ int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us)
         }
         await_first_attempt(dbus, deadline_us);
         return 0;
-}
-
-/* --- Posts ----------------------------------------------------------------------------------- */
-
-int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
-{
-        assert(post->name.reach != DN__REACH_PROCESS);
-        if (!dbus || !dbus->address.address)
-                return DN_NOT_CONNECTED;
-        DN__HOLD(&dbus->lock);
-        return dn__dbus_send_post(dbus, post);
 }
 
 /* --- One match rule for each name ------------------------------------------------------ */

@@ -64,19 +64,9 @@ void dn__numbers_deinit(dn__numbers *numbers)
         forget_all(&numbers->received);
 }
 
-uint64_t dn__numbers_draw(dn__numbers *numbers, const dn__name *name)
+uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name)
 {
-        uint64_t *last = get(&numbers->sent, name->text, name->n_bytes);
-
-        return last ? ++*last : 0;
-}
-
-void dn__numbers_take_back(dn__numbers *numbers, const dn__name *name)
-{
-        uint64_t *last = get(&numbers->sent, name->text, name->n_bytes);
-
-        if (last && *last)
-                --*last;
+        return get(&numbers->sent, name->text, name->n_bytes);
 }
 
 /* A number that does not continue from the last one starts a new count: the sender has forgotten

@@ -16,11 +16,9 @@ typedef struct dn__numbers {
 
 void dn__numbers_deinit(dn__numbers *numbers);
 
-/* Returns the number for one of our posts, or 0 (no number) if out of memory. */
-uint64_t dn__numbers_draw(dn__numbers *numbers, const dn__name *name);
-
-/* Takes back the last number: the post was not sent. */
-void dn__numbers_take_back(dn__numbers *numbers, const dn__name *name);
+/* Returns the number of our last post of a name, which the sender of the next increases; borrowed
+ * until the next call. NULL if out of memory: posts then have no number. */
+uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name);
 
 /* Records the number of a received post. Returns how many posts before it are missing. */
 uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post);

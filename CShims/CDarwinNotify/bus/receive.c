@@ -114,14 +114,16 @@ static void ignore(dn__dbus *dbus, sd_bus_message *message) DN__REQUIRES(&dbus->
 void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
 {
         dn__post post;
-        bool fits = dn__connection_read_post(&dbus->connection, message, &post);
-        bool is_wanted = false;
+        bool fits = dn__wire_read_post(dbus->wire, message, &post), is_wanted = false;
 
         if (!fits && dbus->guest && dbus->guest->ops->handle(dbus->guest, message))
                 return;
         dn__lock_acquire(&dbus->lock);
         if (fits) {
                 note_backlog(dbus, 1);
+                post.origin.is_own = dn__connection_is_ready(&dbus->connection) &&
+                                     strcmp(post.origin.sender,
+                                            dbus->connection.unique_name) == 0;
                 post.body.n_lost = dn__numbers_note(&dbus->numbers, &post);
                 is_wanted = is_accepted(dbus, decide(dbus, &post));
         } else {

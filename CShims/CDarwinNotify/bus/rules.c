@@ -22,11 +22,6 @@ void dn__rules_init(dn__rules *rules, dn__connection *connection)
         rules->wide.rules = rules;
 }
 
-void dn__rules_deinit(dn__rules *rules)
-{
-        dn__map_deinit(&rules->by_interface);
-}
-
 static void tell_removal(const dn__rule *rule)
 {
         dn__connection *connection = rule->rules->connection;

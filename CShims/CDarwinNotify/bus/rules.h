@@ -60,7 +60,6 @@ typedef struct dn__rules {
 } dn__rules;
 
 void dn__rules_init(dn__rules *rules, dn__connection *connection);
-void dn__rules_deinit(dn__rules *rules);
 
 /* Adds the rule of a name and, if connected, requests it. Returns 0 or -ENOMEM. The rule lives
  * until dn__rules_remove(). A name may be added only once; prefixes use the rule of every name,

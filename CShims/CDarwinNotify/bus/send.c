@@ -1,8 +1,10 @@
 /* Sends posts to the bus, immediately or when it accepts them. */
 #include "bus/state.h"
 
+#include <assert.h>
 #include <errno.h>
 
+#include "bus/dbus.h"
 #include "darwinnotify/error.h"
 #include "util/cleanup.h"
 
@@ -120,7 +122,7 @@ static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lo
 {
         if (!dn__connection_can_send(&dbus->connection))
                 return -EAGAIN;
-        return dn__connection_is_bypassed(&dbus->connection) ? send_by_outbox(dbus, post)
+        return dbus->connection.is_bypassed ? send_by_outbox(dbus, post)
                                                              : send_by_sd_bus(dbus, post);
 }
 
@@ -177,20 +179,25 @@ static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus
         return 0;
 }
 
-int dn__dbus_send_post(dn__dbus *dbus, const dn__post *post)
+int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
 {
         dn__post numbered = *post;
+        uint64_t *last = NULL;
         int r;
 
+        assert(post->name.reach != DN__REACH_PROCESS);
+        if (!dbus || !dbus->address.address)
+                return DN_NOT_CONNECTED;
+        DN__HOLD(&dbus->lock);
         dn__rules_note_post(&dbus->rules);
         if (post->is_queued)
-                numbered.body.number = dn__numbers_draw(&dbus->numbers, &post->name);
+                last = dn__numbers_get_last(&dbus->numbers, &post->name);
+        numbered.body.number = last ? *last + 1 : 0;
         r = send_or_keep(dbus, &numbered);
-        if (r >= 0)
-                return r;
-        dbus->loss = r;
-        if (post->is_queued)
-                dn__numbers_take_back(&dbus->numbers, &post->name);
+        if (r < 0)
+                dbus->loss = r;
+        else if (last)
+                ++*last;
         return r;
 }
 
@@ -232,7 +239,7 @@ bool dn__dbus_send_pending(dn__dbus *dbus)
 
         if (!dn__dbus_has_to_send(dbus))
                 return false;
-        if (dbus->outbox.n_posts || dn__connection_is_bypassed(&dbus->connection)) {
+        if (dbus->outbox.n_posts || dbus->connection.is_bypassed) {
                 is_all = fill_outbox(dbus);
                 return dn__dbus_write(dbus) && !is_all;
         }

@@ -49,10 +49,9 @@ static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
         if (dn__connection_is_ready(&dbus->connection)) {
                 dbus->counts.n_losses++;
                 dn__dbus_note_unread(dbus);
+                if (dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
+                        dbus->backoff_us = DN__BACKOFF_MIN_US;
         }
-        if (dn__connection_is_ready(&dbus->connection) &&
-            dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
-                dbus->backoff_us = DN__BACKOFF_MIN_US;
         dn__rules_disconnected(&dbus->rules);
         dn__peers_disconnected(&dbus->peers);
         dn__connection_close(&dbus->connection);

@@ -79,9 +79,6 @@ struct dn__dbus {
 
 /* --- send.c: sends posts to the bus, immediately or when it accepts them --------------------- */
 
-/* As dn__dbus_send(). */
-int dn__dbus_send_post(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock);
-
 /* Writes the posts that have gathered, if the socket accepts them. Returns whether there are none
  * any more. */
 bool dn__dbus_write(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);

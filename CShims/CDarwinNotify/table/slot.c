@@ -189,12 +189,6 @@ static bool slot_is_held(const dn__region *region, const dn__shm_slot *slot)
         return false;
 }
 
-static void add_holder(dn__region *region, dn__shm_slot *slot)
-{
-        (void)atomic_fetch_or(&slot->holders[region->process / 64],
-                              UINT64_C(1) << region->process % 64);
-}
-
 /* --- Allocation ---------------------------------------------------------------------------- */
 
 static bool slot_is_free(const dn__region *region, const dn__shm_slot *slot)
@@ -272,7 +266,8 @@ static dn__shm_slot *use_in_set(dn__region *region, const dn__name *name, dn__sh
                 slot_set_name(region, slot, name);
         }
         if (slot)
-                add_holder(region, slot);
+                (void)atomic_fetch_or(&slot->holders[region->process / 64],
+                                      UINT64_C(1) << region->process % 64);
         return slot;
 }
 
