@@ -43,7 +43,7 @@ static void pending_post_free(dn__pending_post *waiting)
         free(waiting);
 }
 
-static int add(dn__pending *pending, const dn__post *post, dn__link *behind)
+static int insert(dn__pending *pending, const dn__post *post, dn__link *behind)
 {
         dn__pending_post *waiting = pending_post_new(post);
 
@@ -87,12 +87,12 @@ int dn__pending_add(dn__pending *pending, const dn__post *post)
 {
         if (merge(pending, post))
                 return 0;
-        return is_full(pending, post) ? -ENOBUFS : add(pending, post, pending->order.previous);
+        return is_full(pending, post) ? -ENOBUFS : insert(pending, post, pending->order.previous);
 }
 
 int dn__pending_add_first(dn__pending *pending, const dn__post *post)
 {
-        return merge(pending, post) ? 0 : add(pending, post, &pending->order);
+        return merge(pending, post) ? 0 : insert(pending, post, &pending->order);
 }
 
 dn__pending_post *dn__pending_first(const dn__pending *pending)
