@@ -110,7 +110,7 @@ static int greet(dn__connection *connection)
         connection->unique_name = strdup(name);
         if (!connection->unique_name)
                 return -ENOMEM;
-        connection->is_bypassed = connection->wire->write && takes_whole(connection->bus);
+        connection->takes_whole = takes_whole(connection->bus);
         /* A bus that hangs for a while answers later: giving up earlier would leave a rule in place
          * that the bus has but we do not know of. */
         (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);

@@ -27,8 +27,7 @@ typedef struct dn__connection {
         char *unique_name; /* set when the bus says hello */
         bool is_broken;    /* a message could not be sent: only reconnecting helps */
         bool was_unread;   /* the bus has closed it without reading everything */
-        bool is_bypassed;  /* posts are written by dn__connection_write(): the socket accepts a short
-                            * write whole or not at all */
+        bool takes_whole;  /* the socket accepts a short write whole or not at all */
         dn__fork_guard *fork_guard;
 } dn__connection;
 
@@ -70,6 +69,12 @@ bool dn__connection_can_send(dn__connection *connection);
  * leaves an error in the socket, which the next use of the socket clears: ask before that, and see
  * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
+
+/* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */
+static inline bool dn__connection_is_bypassed(const dn__connection *connection)
+{
+        return connection->takes_whole && connection->wire->write;
+}
 
 /* Writes whole messages directly, bypassing sd-bus, which must have nothing to write. Returns
  * false if the socket is full or the connection broken. */

@@ -122,7 +122,7 @@ static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lo
 {
         if (!dn__connection_can_send(&dbus->connection))
                 return -EAGAIN;
-        return dbus->connection.is_bypassed ? send_by_outbox(dbus, post)
+        return dn__connection_is_bypassed(&dbus->connection) ? send_by_outbox(dbus, post)
                                                              : send_by_sd_bus(dbus, post);
 }
 
@@ -239,7 +239,7 @@ bool dn__dbus_send_pending(dn__dbus *dbus)
 
         if (!dn__dbus_has_to_send(dbus))
                 return false;
-        if (dbus->outbox.n_posts || dbus->connection.is_bypassed) {
+        if (dbus->outbox.n_posts || dn__connection_is_bypassed(&dbus->connection)) {
                 is_all = fill_outbox(dbus);
                 return dn__dbus_write(dbus) && !is_all;
         }

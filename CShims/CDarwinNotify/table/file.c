@@ -261,6 +261,11 @@ static int write_table(int fd)
         return fchmod(fd, MODE) < 0 ? -errno : 0;
 }
 
+static void format_temporary(char ret_name[NAME_BYTES])
+{
+        (void)snprintf(ret_name, NAME_BYTES, "." PREFIX "-%016llx", (unsigned long long)draw());
+}
+
 /* Nobody sees a partial table. Returns -ENOENT if another maker took the file for a leftover before
  * it was claimed. */
 static int make(int directory, const char *name)
@@ -268,7 +273,7 @@ static int make(int directory, const char *name)
         char temporary[NAME_BYTES];
         int fd, r;
 
-        (void)snprintf(temporary, NAME_BYTES, "." PREFIX "-%016llx", (unsigned long long)draw());
+        format_temporary(temporary);
         fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return -errno;
@@ -313,11 +318,15 @@ static void tidy(int directory, const char *own)
                 (void)closedir(stream);
 }
 
-/* Removes what is not a table. If it has become one meanwhile, its users find the next. */
+/* Removes a file that is not a table. If it has become one meanwhile, its users find the next. */
 static void put_aside(int directory, const char *name)
 {
-        if (unlinkat(directory, name, 0) < 0)
-                (void)unlinkat(directory, name, AT_REMOVEDIR);
+        char temporary[NAME_BYTES];
+
+        format_temporary(temporary);
+        if (renameat(directory, name, directory, temporary) == 0 &&
+            unlinkat(directory, temporary, 0) < 0)
+                (void)unlinkat(directory, temporary, AT_REMOVEDIR);
 }
 
 static int open_or_make(int directory, const char *name)
