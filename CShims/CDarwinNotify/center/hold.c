@@ -47,10 +47,26 @@ static bool has_table(const dn__topic *topic)
         return is_in_table(topic);
 }
 
-static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
+/* One caller prepares a topic while the others wait. Returns whether this is that caller, and what
+ * the topic has. */
+static bool begin_preparing(dn__topic *topic, bool *ret_is_watched, bool *ret_has_slot)
+{
+        dn__hub *hub = topic->hub;
+
+        DN__HUB_HOLD(hub);
+        while (topic->is_preparing)
+                dn__hub_wait(hub);
+        *ret_is_watched = topic->is_watched;
+        *ret_has_slot = topic->slot != NULL;
+        topic->is_preparing = !topic->is_watched ||
+                              (!topic->slot && dn__region_has_entry(hub->region));
+        return topic->is_preparing;
+}
+
+static void end_preparing(dn__topic *topic, bool has_rule, dn__rule *rule)
 {
         DN__HUB_HOLD(topic->hub);
-        if (is_watched) {
+        if (has_rule) {
                 topic->rule = rule;
                 topic->is_watched = true;
         }
@@ -62,14 +78,16 @@ static void end_preparing(dn__topic *topic, bool is_watched, dn__rule *rule)
 
 /* The table comes before the rule: once the bus delivers, posts must be counted. Retries what
  * failed the last time. Returns 0 or a negative errno. */
-static int prepare_topic(dn__topic *topic, bool has_slot, bool is_watched)
+static int prepare_topic(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
-        dn__rule *rule = topic->rule;
+        bool is_watched, has_slot, is_counted;
         dn__hub *hub = topic->hub;
-        bool is_counted;
+        dn__rule *rule = NULL;
         int r = 0;
 
+        if (!begin_preparing(topic, &is_watched, &has_slot))
+                return 0;
         if (name->is_prefix)
                 r = dn__prefix_begin(hub);
         else if (!has_slot)
@@ -79,42 +97,24 @@ static int prepare_topic(dn__topic *topic, bool has_slot, bool is_watched)
                 r = dn__direct_start(hub->direct, dn__delivery_thread_get());
         if (r == 0 && !is_watched)
                 r = dn__dbus_add_rule(hub->bus, name, is_counted, &rule);
-        end_preparing(topic, r == 0, rule);
+        end_preparing(topic, r == 0 && !is_watched, rule);
         dn__table_attend(hub, is_counted);
         return r;
 }
 
-/* One caller prepares the topic while the others wait. Returns whether this is that caller. */
-static bool begin_preparing(dn__topic *topic) DN__HUB_LOCKED
-{
-        dn__hub *hub = topic->hub;
-
-        while (topic->is_preparing)
-                dn__hub_wait(hub);
-        topic->is_preparing = !topic->is_watched ||
-                              (!topic->slot && dn__region_has_entry(hub->region));
-        return topic->is_preparing;
-}
-
-/* Returns 0 or -ENOMEM. */
+/* Returns 0 or a negative errno. */
 static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
-        bool is_to_prepare = false, is_watched = false, has_slot = false;
         dn__topic *topic;
         int r = 0;
 
         dn__hub_lock(hub);
         topic = dn__topic_acquire(hub, name);
-        if (topic && name->reach != DN__REACH_PROCESS) {
-                is_to_prepare = begin_preparing(topic);
-                is_watched = topic->is_watched;
-                has_slot = topic->slot != NULL;
-        }
         dn__hub_unlock(hub);
         if (!topic)
                 return -ENOMEM;
-        if (is_to_prepare)
-                r = prepare_topic(topic, has_slot, is_watched);
+        if (name->reach != DN__REACH_PROCESS)
+                r = prepare_topic(topic);
         if (r < 0)
                 dn__topic_give_back(topic);
         else

@@ -28,10 +28,8 @@ static void walk_init(dn__hub *hub, dn__cursor *cursor, const dn__name *name) DN
         dn__topic *topic = dn__topic_find(hub, name);
         dn__post_queue *queue = topic ? dn__post_queue_find(topic, NULL) : NULL;
 
-        if (!queue)
-                return;
-        dn__post_queue_ref(queue);
-        dn__cursor_init(cursor, queue);
+        if (queue)
+                dn__cursor_init(cursor, dn__post_queue_ref(queue));
 }
 
 static dn__cursor *walk_next(walk *walk)
@@ -41,14 +39,6 @@ static dn__cursor *walk_next(walk *walk)
         if (!walk->by_all.at || walk->by_name.at->id < walk->by_all.at->id)
                 return &walk->by_name;
         return &walk->by_all;
-}
-
-static void walk_deinit(walk *walk)
-{
-        if (walk->by_name.queue)
-                dn__post_queue_unref(walk->by_name.queue);
-        if (walk->by_all.queue)
-                dn__post_queue_unref(walk->by_all.queue);
 }
 
 /* Skips an observer added after the post began, or one that replaced an observer already called. */
@@ -83,7 +73,8 @@ static int post_local(dn__hub *hub, dn__post *post)
                 dn__delivery_invoke(cursor->at, &event);
         }
         dn__hub_unlock(hub);
-        walk_deinit(&walk);
+        dn__post_queue_unref(walk.by_name.queue);
+        dn__post_queue_unref(walk.by_all.queue);
         return 0;
 }
 

@@ -9,19 +9,6 @@
 #include "delivery/prefix.h"
 #include "util/call.h"
 
-/* Finds or creates the queue for a new observer. The caller gets a reference. */
-static int get_queue(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
-        DN__HUB_LOCKED
-{
-        dn__post_queue *queue = dn__post_queue_find(topic, executor);
-
-        if (!queue)
-                return dn__post_queue_new(topic, executor, ret_queue);
-        dn__post_queue_ref(queue);
-        *ret_queue = queue;
-        return 0;
-}
-
 /* Posts that wait for `old` in another queue are delivered to its successor together. Posts with a
  * payload are lost: the successor learns that there may have been some. */
 static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOCKED
@@ -47,13 +34,14 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
 {
         dn__post_queue *queue;
         bool is_in_place;
-        int r;
 
         if (old && old->is_cancelled)
                 return -EINVAL;
-        r = get_queue(topic, executor, &queue);
-        if (r < 0)
-                return r;
+        queue = dn__post_queue_ref(dn__post_queue_find(topic, executor));
+        if (!queue)
+                queue = dn__post_queue_new(topic, executor);
+        if (!queue)
+                return -ENOMEM;
         is_in_place = old && old->queue == queue;
         observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
         observer->seen = old ? old->seen : begin_at(topic);

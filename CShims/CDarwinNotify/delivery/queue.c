@@ -57,12 +57,12 @@ void dn__payload_unref(dn__payload *payload)
 
 /* --- Creation ------------------------------------------------------------------------------- */
 
-int dn__post_queue_new(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
+dn__post_queue *dn__post_queue_new(dn__topic *topic, dn__executor *executor)
 {
         dn__post_queue *queue = calloc(1, sizeof(*queue));
 
         if (!queue)
-                return -ENOMEM;
+                return NULL;
         /* Made now, so that a post never has to be dropped for want of memory. */
         if (executor) {
                 queue->items = malloc(N_FIRST_SLOTS * sizeof(*queue->items));
@@ -70,20 +70,21 @@ int dn__post_queue_new(dn__topic *topic, dn__executor *executor, dn__post_queue 
         }
         if (executor && !queue->items) {
                 free(queue);
-                return -ENOMEM;
+                return NULL;
         }
         atomic_init(&queue->n_refs, 1);
         queue->topic = topic;
         queue->executor = dn__executor_ref(executor);
         dn__list_init(&queue->observers);
         dn__topic_ref(topic);
-        *ret_queue = queue;
-        return 0;
+        return queue;
 }
 
-void dn__post_queue_ref(dn__post_queue *queue)
+dn__post_queue *dn__post_queue_ref(dn__post_queue *queue)
 {
-        atomic_fetch_add_explicit(&queue->n_refs, 1, memory_order_relaxed);
+        if (queue)
+                atomic_fetch_add_explicit(&queue->n_refs, 1, memory_order_relaxed);
+        return queue;
 }
 
 static void free_items(dn__post_queue *queue) DN__TSA(no_thread_safety_analysis)
@@ -97,7 +98,8 @@ static void free_items(dn__post_queue *queue) DN__TSA(no_thread_safety_analysis)
 
 void dn__post_queue_unref(dn__post_queue *queue)
 {
-        if (atomic_fetch_sub_explicit(&queue->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!queue ||
+            atomic_fetch_sub_explicit(&queue->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         free_items(queue);
         (void)dn__executor_unref(queue->executor);
@@ -328,8 +330,7 @@ dn_observer *dn_observer_unref(dn_observer *observer)
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
         destroy(&observer->handler);
-        if (observer->queue)
-                dn__post_queue_unref(observer->queue);
+        dn__post_queue_unref(observer->queue);
         free(observer);
         return NULL;
 }
@@ -345,8 +346,7 @@ void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *b
         }
         topic->hub->n_observers++;
         dn__center_retain(topic->hub->center);
-        dn__post_queue_ref(queue);
-        observer->queue = queue;
+        observer->queue = dn__post_queue_ref(queue);
         dn__list_insert(behind, &dn_observer_ref(observer)->link);
 }
 

@@ -95,11 +95,13 @@ struct dn_observer {
         char bytes[];
 };
 
-/* Creates a queue with one reference, not yet in any topic. Returns 0 or -ENOMEM. */
-int dn__post_queue_new(dn__topic *topic, dn__executor *executor, dn__post_queue **ret_queue)
-        DN__HUB_LOCKED;
+/* Creates a queue with one reference, not yet in any topic. Returns NULL if out of memory. */
+dn__post_queue *dn__post_queue_new(dn__topic *topic, dn__executor *executor) DN__HUB_LOCKED;
 
-void dn__post_queue_ref(dn__post_queue *queue);
+/* NULL is allowed. Returns `queue`. */
+dn__post_queue *dn__post_queue_ref(dn__post_queue *queue);
+
+/* NULL is allowed. */
 void dn__post_queue_unref(dn__post_queue *queue);
 
 /* Returns the queue of an executor, which may be NULL, or NULL if there is none. */
