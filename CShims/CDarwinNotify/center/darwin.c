@@ -190,6 +190,8 @@ static int post_darwin(dn__hub *hub, dn__post *post)
 {
         int r;
 
+        /* Only the name is posted: what else was passed may point anywhere. */
+        post->body = (dn__body){ 0 };
         if (post->name.reach == DN__REACH_PROCESS) {
                 post_inside(hub, post);
                 tell_prefixes(hub, post);

@@ -153,6 +153,21 @@ TEST(darwinCenterIgnoresObjectAndUserInfo)
         CHECK_EQ(o.n_calls, 0);
 }
 
+TEST_ON_BUS(whatTheDarwinCenterIgnoresIsNotReadWhileAPostWaits)
+{
+        dn_center *center = dn_center_darwin();
+        dn_observer *observer = NULL;
+        test_bus *bus = test_bus_begin();
+        static tally seen = {0};
+
+        CHECK_EQ(dn_center_observe_prefix(center, "N", tally_handler(&seen), NULL, &observer), 0);
+        test_bus_kill(bus);
+        CHECK_EQ(dn_center_post(center, "N", (const void *)8, (const dn_dict *)8, 0), 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+}
+
 static _Atomic unsigned n_null_observer;
 
 static void note_null(dn_center *center, void *observer, const char *name, const void *object,
