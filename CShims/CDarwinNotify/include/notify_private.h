@@ -90,8 +90,8 @@ DN_EXPORT uint32_t notify_suspend_pid(pid_t pid);
 /** Returns NOTIFY_STATUS_INVALID_REQUEST, as notify_suspend_pid() does. */
 DN_EXPORT uint32_t notify_resume_pid(pid_t pid);
 
-/** Returns NOTIFY_STATUS_INVALID_REQUEST. `notifyutil --list` shows the registrations that notifyd
- *  writes, for root only. */
+/** Returns NOTIFY_STATUS_INVALID_REQUEST. Apple's notifyd writes the registrations of all
+ *  processes, for root only; here `notifyutil --list` shows the names in use. */
 DN_EXPORT uint32_t notify_dump_status(const char *filepath);
 
 /**

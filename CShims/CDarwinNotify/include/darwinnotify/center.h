@@ -99,8 +99,8 @@ DN_EXPORT int dn_center_open(const char *bus, dn_center **ret_center);
 DN_EXPORT dn_center *dn_center_unref(dn_center *center);
 
 /**
- * Sets where the callbacks of later observers and tokens run that name no executor, and those of
- * dn_center_add_observer(). Existing ones keep their executor.
+ * Sets where the callbacks of later observers and tokens run if these name no executor. Observers
+ * of dn_center_add_observer() never name one. Existing observers and tokens keep their executor.
  *
  * @param executor  borrowed during the call, then retained; NULL stands for the delivery thread.
  *

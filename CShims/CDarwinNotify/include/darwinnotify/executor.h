@@ -33,7 +33,8 @@ typedef struct dn_executor {
 /**
  * Returns the executor that runs callbacks on one private thread of the library, `dn-delivery`.
  *
- * It is the default wherever an executor is optional. The thread starts with the first
+ * It is the default wherever an executor is optional, unless dn_center_set_executor() has set
+ * another one for the observers and tokens of a center. The thread starts with the first
  * registration, blocks all signals except those of its own faults (SIGSEGV and the like), and is
  * shared by all centers. A callback may block; it then delays only others of this executor.
  *

@@ -15,8 +15,8 @@ typedef struct dn_post_record {
         const char *name;
         const char *sender;  /**< the unique name of its connection, such as ":1.42" */
         int64_t pid;         /**< of the sender; 0: it left before the bus could identify it */
-        const char *program; /**< the sender's executable; NULL where it cannot be seen, as of
-                                  another user's process */
+        const char *program; /**< the file name of the sender's executable; NULL if it is not
+                                  visible, as for the processes of other users */
         uint64_t generation; /**< the post's number in the sender's table; 0: not counted */
         uint64_t region;     /**< the table that counted it; 0: none */
         const char *object;       /**< or NULL; Darwin center: NULL */

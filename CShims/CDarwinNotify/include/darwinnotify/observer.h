@@ -78,7 +78,7 @@ typedef struct dn_handler {
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
  * @param handler       `invoke` must be set; consumed, also on failure.
- * @param executor      borrowed during the call, then retained; NULL stands for that of the center,
+ * @param executor      borrowed during the call, then retained; NULL stands for the center's,
  *                      see dn_center_set_executor(). Must be NULL for the local center.
  * @param ret_observer  set on success, before the first invocation; the caller owns one reference.
  *                      NULL: the observer lives as long as the center.
@@ -163,9 +163,9 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
  * On the same executor the new observer takes over the posts that the old one has not been invoked
- * for, and its place in the order. On another one these may be merged; of posts that are queued and
- * never merged it learns only that it may have missed some. An invocation of the old
- * handler that is already running may overlap one of the new handler.
+ * for, and its place in the order. On another executor these posts may be merged; where posts are
+ * queued and never merged, the new observer learns only that it may have missed some. An invocation
+ * of the old handler that is already running may overlap one of the new handler.
  *
  * @param observer      borrowed; cancelled on success. The call is refused if it already was.
  *

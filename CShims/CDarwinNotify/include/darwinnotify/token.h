@@ -25,8 +25,8 @@ typedef struct dn_token_handler {
  *
  * @param name       copied.
  * @param handler    `invoke` must be set; consumed, also on failure.
- * @param executor   borrowed during the call, then retained; NULL stands for that of the Darwin
- *                   center, see dn_center_set_executor().
+ * @param executor   borrowed during the call, then retained; NULL stands for that of the
+ *                   Darwin center, see dn_center_set_executor().
  * @param out_token  set on success only, before the first call.
  *
  * Returns:  a status of <notify.h>: NOTIFY_STATUS_OK; _NULL_INPUT if `out_token`,
