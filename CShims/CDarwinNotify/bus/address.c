@@ -66,7 +66,7 @@ static int resolve_session(char **ret_address)
         (void)snprintf(of_user, sizeof(of_user), "/run/user/%lu", (unsigned long)geteuid());
         if (!runtime || !*runtime)
                 runtime = is_own_directory(of_user) ? of_user : NULL;
-        /* A character with a meaning in addresses would have to be escaped. */
+        /* An address would have to escape these characters. */
         if (!runtime || strpbrk(runtime, "%,;"))
                 return 0;
         if (asprintf(&made, UNIX_PATH "%s/bus", runtime) < 0)
@@ -92,8 +92,9 @@ static int resolve(const char *bus, dn__address *address)
 
 /* --- Scopes ---------------------------------------------------------------------------------- */
 
-/* Returns the first entry of an address, with the links to its socket's directory resolved, if it
- * has one. A path with an escape is left as it is. NULL if out of memory. */
+/* Returns the first entry of an address, with the links in the path of its socket's directory
+ * resolved. An entry without a path, with an escape or with options is left as it is. NULL if out
+ * of memory. */
 static char *scope_of(const char *address)
 {
         const char *first = address + strspn(address, ";"), *path;

@@ -18,7 +18,7 @@ typedef struct dn__wire dn__wire;
 
 /* Options of the carrier of a center. */
 typedef struct dn__dbus_options {
-        dn__address *address; /* borrowed; what it points to is consumed on success */
+        dn__address *address; /* borrowed; its contents are consumed on success */
         const dn__wire *wire; /* the center's signals */
         dn__loop *loop;       /* borrowed; polls */
         const dn__sink *sink;

@@ -16,8 +16,8 @@ typedef struct dn__numbers {
 
 void dn__numbers_deinit(dn__numbers *numbers);
 
-/* Returns the number of our last post of a name, which the sender of the next increases; borrowed
- * until the next call. NULL if out of memory: posts then have no number. */
+/* Returns the number of our last post of a name, borrowed until the next call; the caller
+ * increments it when the next post is sent. NULL if out of memory: posts then have no number. */
 uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name);
 
 /* Records the number of a received post. Returns how many posts before it are missing. */

@@ -1,7 +1,7 @@
 /* Finds out who sent a post: the user or process behind a connection, as reported by the bus.
  *
  * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request.
- * Posts behind one that waits for the answer wait too, to preserve their order. */
+ * A post behind one that waits for the answer also waits, to preserve their order. */
 #include "bus/peers.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@
  * wait for the answer or those behind them. */
 #define ANSWER_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
-/* The kernel's suffix for the path of an executable that was replaced. */
+/* What the kernel appends to the path of an executable that was removed or replaced. */
 #define DELETED " (deleted)"
 
 static const char *const methods[] = {

@@ -78,8 +78,8 @@ typedef struct dn__waiting_post {
         char bytes[];
 } dn__waiting_post;
 
-/* In order of arrival, whether a post itself waits for an answer or is behind one that does.
- * Protected by its owner's lock. */
+/* Posts in order of arrival: each waits for an answer or is behind one that does. Protected by its
+ * owner's lock. */
 typedef struct dn__waiting {
         dn__link posts;
         size_t n_posts;
@@ -98,6 +98,6 @@ dn__waiting_post *dn__waiting_first(const dn__waiting *waiting);
 void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken);
 void dn__waiting_post_free(dn__waiting_post *taken);
 
-/* Returns until when the first post waits: 0 if it need not wait any longer, DN__NEVER if there is
- * none. */
+/* Returns the time until which the first post waits: 0 if it need not wait any longer, DN__NEVER if
+ * there is none. */
 uint64_t dn__waiting_get_until(const dn__waiting *waiting);

@@ -59,7 +59,7 @@ static int insert(dn__pending *pending, const dn__post *post, dn__link *behind)
         return 0;
 }
 
-/* Returns whether the post is merged with one that waits. */
+/* Merges the post with a waiting one of its name. Returns whether there was one. */
 static bool merge(const dn__pending *pending, const dn__post *post)
 {
         dn__map_entry *entry = dn__map_find(&pending->by_name, post->name.hash, post->name.text,

@@ -27,8 +27,8 @@ typedef struct dn__pending_post {
         char bytes[];
 } dn__pending_post;
 
-/* First in, first out: queued posts or names, as the center has it. Not locked: protected by its
- * owner's lock. */
+/* First in, first out. Contains either queued posts or names, depending on the center. Protected by
+ * its owner's lock. */
 typedef struct dn__pending {
         dn__map by_name;
         dn__link order;

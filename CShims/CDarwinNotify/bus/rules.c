@@ -81,7 +81,7 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 1;
 }
 
-/* The wide rule stands for all names. */
+/* Returns whether the table counts each name that a rule covers. The wide rule covers all names. */
 static bool counts_all(const dn__rule *rule)
 {
         if (rule == &rule->rules->wide)
@@ -119,8 +119,8 @@ static bool is_on_bus(const dn__rule *rule)
         return rule->state == DN__RULE_ASKED || rule->state == DN__RULE_ACTIVE;
 }
 
-/* The bus reads in order: it has the new rule before it removes the old one. At the limit, the rule
- * of every name takes the room of one that it stands for. */
+/* The bus reads in order: it has the new rule before it removes the old one. In case the bus is at
+ * its limit, a rule that the wide one covers makes room for it. */
 static void widen(dn__rule *rule)
 {
         dn__rule narrow = *rule;
@@ -178,7 +178,7 @@ static bool is_alone(const dn__rules *rules, sd_bus_message *answer)
         return r == 0;
 }
 
-/* If it is not native, every rule is made to cover all paths. */
+/* Sets whether the connection is native; if not, widens every rule to cover all paths. */
 static void decide_native(dn__rules *rules, bool is_native)
 {
         rules->n_asked -= rules->list_call != NULL;
@@ -191,7 +191,7 @@ static void decide_native(dn__rules *rules, bool is_native)
                 widen(rule);
 }
 
-/* The bus answers in order: the name is decided. */
+/* The bus answers in order: the request for the name has been answered. */
 static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
 {
         dn__rules *rules = context;
@@ -201,8 +201,8 @@ static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *er
         return 1;
 }
 
-/* Until the answer, counted names get rules as if the connection were native. The bus answers in
- * order: when it confirms one of them, that is decided. */
+/* Until the answer arrives, counted names get rules as if the connection were native. The bus
+ * answers in order: when it confirms such a rule, it has already answered this question. */
 static void ask_for_name(dn__rules *rules)
 {
         char name[TABLE_BYTES];
@@ -219,7 +219,8 @@ static void ask_for_name(dn__rules *rules)
         rules->n_asked++;
 }
 
-/* Starts to find out, if that is useful and still possible: while the bus has no rules of ours. */
+/* Asks whether the connection is native, if that is useful and still possible: the bus must have
+ * none of our rules yet. */
 static void find_out(dn__rules *rules)
 {
         if (rules->region && !rules->named && dn__connection_is_ready(rules->connection) &&

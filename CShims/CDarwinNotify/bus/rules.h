@@ -2,11 +2,11 @@
  *
  * They are narrow if the connection is native to its table: then only receivers that cannot hear
  * its posts through the table need to hear them from the bus. Each process that shares a table asks
- * the bus for the table's name, behind the others, then for the names on the bus. It is native if
- * it got the name and there is no other table. (The bus answers one process after the other, so the
- * later of two tables sees the earlier.) A native posts on a path of its own, which natives do not
- * match for names that the table counts. All others are newcomers, which post on the plain path and
- * match both. */
+ * the bus for the table's name, for which it queues behind the others, and then for all names. It
+ * is native if the first request succeeds and there is no other table among the names. (The bus
+ * answers one process after the other, so the later of two tables sees the earlier.) A native posts
+ * on a path of its own, which natives do not match for names that the table counts. All others are
+ * newcomers, which post on the plain path and match both. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,15 +46,15 @@ typedef struct dn__rules {
                         * or every name is wanted */
         size_t n_wide; /* how often it was added for prefixes */
         size_t n_requested; /* from the bus by this connection, in all */
-        size_t n_asked;     /* questions, the list of names included */
+        size_t n_asked;     /* pending requests, including ListNames */
         uint64_t region;    /* the table's; 0: there is none */
         uint64_t named;     /* the region whose name the bus was asked for; 0: none */
-        bool has_name;      /* it was given */
+        bool has_name;      /* the bus has accepted that request */
         bool is_native;     /* counted names need the plain path only */
         bool has_posted;
-        sd_bus_slot *name_call; /* the pending questions */
-        sd_bus_slot *list_call; /* decides whether it is native */
-        char path[DN__WIRE_PATH_BYTES]; /* of our posts while native */
+        sd_bus_slot *name_call; /* pending RequestName */
+        sd_bus_slot *list_call; /* pending ListNames: its answer sets `is_native` */
+        char path[DN__WIRE_PATH_BYTES]; /* the path of our posts while native */
         bool has_gap; /* signals may have preceded a rule; set here and by the owner, who resets
                        * it */
 } dn__rules;
@@ -66,8 +66,8 @@ void dn__rules_init(dn__rules *rules, dn__connection *connection);
  * which is added once for each prefix. */
 int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__rule **ret_rule);
 
-/* Notes that the table counts the name of a rule now, or no longer; for the rule of every name,
- * whether posts that the table counts are marked for this process. */
+/* Sets whether the table counts the name of a rule; for the rule of every name, whether posts that
+ * the table counts are marked for this process. */
 void dn__rule_set_counted(dn__rule *rule, bool is_counted);
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);
@@ -76,18 +76,18 @@ void dn__rules_remove(dn__rules *rules, dn__rule *rule);
  * them. */
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule);
 
-/* Notes that a post is made. A process that only posts finds out whether it is native from its
- * second post on: the first would not wait for the answer. */
+/* Notes that a post is made. A process that only posts does not ask whether it is native before its
+ * second post: the first would not wait for the answer. */
 void dn__rules_note_post(dn__rules *rules);
 
-/* The process has got a table, or another one. With rules, which were chosen for the table before,
- * the connection is a newcomer's from now on. */
+/* Sets the table of this process. If connected, the process becomes a newcomer: its rules were
+ * chosen for the table before. */
 void dn__rules_set_region(dn__rules *rules, uint64_t region);
 
-/* Gives the name back that a newcomer no longer needs, once its rules are in place. */
+/* Releases the table's name, which a newcomer no longer needs. Call once its rules are in place. */
 void dn__rules_settle(dn__rules *rules);
 
-/* Returns the path for a post that is written now, borrowed. */
+/* Returns the path on which to send a post now, borrowed. */
 const char *dn__rules_get_path(const dn__rules *rules, const dn__post *post);
 
 /* Requests all rules after the bus has said hello. */

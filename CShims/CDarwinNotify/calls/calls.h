@@ -9,7 +9,7 @@
 
 typedef struct dn__calls dn__calls;
 
-/* Makes the guest of a hub's connection, which calls and services keep open. Returns 0 or
+/* Makes the guest of a hub's connection. Its calls and services keep the center open. Returns 0 or
  * -ENOMEM. */
 int dn__calls_new(dn__hub *hub, dn__calls **ret_calls);
 

@@ -190,7 +190,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
 {
         int r;
 
-        /* Only the name is posted: what else was passed may point anywhere. */
+        /* Only the name is posted; the other pointers that were passed may be invalid. */
         post->body = (dn__body){ 0 };
         if (post->name.reach == DN__REACH_PROCESS) {
                 post_inside(hub, post);

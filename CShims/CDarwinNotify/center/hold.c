@@ -13,7 +13,7 @@
 #include "direct/direct.h"
 #include "util/debug.h"
 
-/* If the hub moves meanwhile, it takes the slots of all topics that are held. */
+/* If the hub moves to another table meanwhile, the move takes a slot there for each held topic. */
 static void take_slot(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
@@ -34,7 +34,7 @@ static void take_slot(dn__topic *topic)
                 dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
 }
 
-/* Returns whether the processes that share the table are heard. */
+/* Returns whether posts of processes that share the table are heard. */
 static bool is_in_table(const dn__topic *topic) DN__HUB_LOCKED
 {
         return topic->slot || (topic->name.is_prefix && topic->hub->prefix_counts);
@@ -47,8 +47,8 @@ static bool has_table(const dn__topic *topic)
         return is_in_table(topic);
 }
 
-/* One caller prepares a topic while the others wait. Returns whether this is that caller, and what
- * the topic has. */
+/* Lets one caller prepare a topic while the others wait. Returns whether this caller prepares it;
+ * outputs what the topic already has. */
 static bool begin_preparing(dn__topic *topic, bool *ret_is_watched, bool *ret_has_slot)
 {
         dn__hub *hub = topic->hub;

@@ -129,7 +129,7 @@ static bool move_names(move *move) DN__HUB_LOCKED
         return have_all;
 }
 
-/* Returns whether their posts are counted. */
+/* Moves the observers of prefixes. Returns as dn__prefix_move(). */
 static bool move_prefixes(move *move) DN__HUB_LOCKED
 {
         dn__hub *hub = move->hub;

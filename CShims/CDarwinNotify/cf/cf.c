@@ -85,7 +85,7 @@ static void invoke(const dn_event *event, void *context)
                                event->object, event->user_info);
 }
 
-/* Releases a reference. */
+/* Releases a reference. That of the observer also takes the registration out of its list. */
 static void give_back(registration *registration, bool is_of_observer)
 {
         table *table = registration->table;

@@ -233,7 +233,7 @@ static void refuse_run(dn__post_queue *queue)
         dn__post_queue_unref(queue);
 }
 
-/* Asks for the runs of the first queue that has got posts. Returns whether others are left. */
+/* Enqueues the runs of the first ready queue. Returns whether more queues are ready. */
 static bool unlock_and_run_one(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
 {
         dn__post_queue *queue = NULL;
@@ -248,7 +248,7 @@ static bool unlock_and_run_one(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
         }
         has_more = !dn__list_is_empty(&hub->ready);
         dn__hub_unlock(hub);
-        while (n_runs-- > 0) /* each keeps the queue */
+        while (n_runs-- > 0) /* each keeps the queue alive */
                 if (dn__executor_enqueue(queue->executor, run_queue, queue) < 0)
                         refuse_run(queue);
         return has_more;

@@ -31,7 +31,7 @@ typedef struct dn__hub dn__hub;
 typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
         dn_objects objects; /* unless they are ignored, observers may omit the name */
-        bool has_executors; /* they call observers, also of a prefix; else the poster does */
+        bool has_executors; /* which call observers, also those of prefixes; else the poster does */
         bool is_queued;     /* posts are delivered separately and may be held back */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
@@ -162,9 +162,9 @@ static inline void dn__hub_unref_at(dn__hub *const *hub)
         dn__hub_unref(*hub);
 }
 
-/* Wraps an observer's executor value; NULL is that of the center. Returns 0 and an executor, or
- * NULL if the center has none; -EINVAL if the center has none but a value was given, or the value
- * cannot enqueue; or -ENOMEM. */
+/* Wraps an observer's executor value; NULL stands for the center's. Returns 0 and an executor, or
+ * NULL if the center uses none; -EINVAL if it uses none but a value was given, or the value cannot
+ * enqueue; or -ENOMEM. */
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor);
 
 /* Prepares for observers on an executor value: those on other threads than the delivery thread
@@ -182,14 +182,14 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 
-/* DN__HUBS_EACH(hub) ... visits each hub of this process, which may be detached meanwhile. Do not
- * leave the loop early: its walk has a hold on the hub's center. */
+/* DN__HUBS_EACH(hub) { ... } visits each hub of this process; the body may detach it. Do not leave
+ * the loop early: it keeps the center of the visited hub. */
 #define DN__HUBS_EACH(hub)                                                                         \
         for (dn__hubs_walk walk = { 0 }; ((hub) = dn__hubs_next(&walk));)
 
 typedef struct dn__hubs_walk {
         uint64_t last_id;
-        dn_center *center; /* of the hub that is visited */
+        dn_center *center; /* of the visited hub; kept */
 } dn__hubs_walk;
 
 dn__hub *dn__hubs_next(dn__hubs_walk *walk);

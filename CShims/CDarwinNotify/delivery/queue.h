@@ -12,7 +12,7 @@
 #include "util/list.h"
 #include "util/map.h"
 
-/* Posts without a payload: so many wait individually, further ones are merged into the last one.
+/* Posts without a payload: this many wait individually; later ones are merged into the last one.
  * This is the queue length of a Mach port, at which Apple's notifyd starts to merge. */
 #define DN__QUEUE_MAX_COUNTED 16
 

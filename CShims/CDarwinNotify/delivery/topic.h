@@ -72,7 +72,7 @@ typedef struct dn__topic {
         dn__name name;       /* constant; its text is `bytes`; empty: all names of a center */
         dn__map_entry entry; /* in the hub, until the topic is retired */
 
-        bool has_payloads; /* constant: each post is delivered by itself; else they are counted */
+        bool has_payloads; /* constant; posts are delivered separately, else only counted */
 
         size_t n_holds DN__HUB_GUARDED;       /* queues, calls about to add one, tokens */
         dn__link prefix_link DN__HUB_GUARDED; /* in the hub, if the name is a prefix */

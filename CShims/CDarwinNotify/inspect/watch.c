@@ -39,7 +39,7 @@ static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed
 struct dn_watch {
         uint64_t fork_id; /* of the process that opened it */
         dn_watcher watcher;
-        int fd;       /* of an epoll that combines the two below, for the host */
+        int fd;       /* for the host: an epoll that combines the two below */
         int timer_fd; /* for deadlines */
         int bus_fd;   /* or -1 */
         dn__fork_guard *guard;
@@ -218,7 +218,7 @@ static int advance(dn_watch *watch)
         return r;
 }
 
-/* --- The descriptor of the host --------------------------------------------------------------- */
+/* --- The host's descriptor -------------------------------------------------------------------- */
 
 static int open_descriptors(dn_watch *watch)
 {
@@ -236,8 +236,8 @@ static int open_descriptors(dn_watch *watch)
                        : 0;
 }
 
-/* The connection may have another descriptor than before, or another one with the same number,
- * which epoll does not know. */
+/* The connection may have a new descriptor, even one with the same number, which epoll does not
+ * know yet. */
 static int wait_for_bus(dn_watch *watch, int fd, short events)
 {
         struct epoll_event event = { .events = (uint32_t)events };
@@ -261,7 +261,7 @@ static void set_timer(const dn_watch *watch, uint64_t until_us)
         (void)timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &until, NULL);
 }
 
-/* Makes the descriptor readable when there is something to do. Returns 0 or -ENOMEM. */
+/* Sets when the host's descriptor becomes readable. Returns 0 or -ENOMEM. */
 static int set_descriptors(dn_watch *watch)
 {
         uint64_t waiting_us = dn__waiting_get_until(&watch->waiting), until_us;

@@ -1,7 +1,8 @@
 /* Delivery into a pipe: the token as 4 bytes in network byte order for each post.
  *
- * A pipe closes with its last token, in the call that cancels it. Deliveries write with the lock
- * held, which never waits, so the number of the write end cannot become another file's. */
+ * A pipe is closed with its last token, in the call that cancels that token. Deliveries write under
+ * the lock, without waiting for room, so the number of the write end cannot become that of another
+ * file. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ static _Atomic(dn__per_process *) pipes;
 
 typedef struct shared_pipe {
         dn__link link;
-        unsigned n_tokens; /* guarded by the lock of the list; it ends with the last one */
+        unsigned n_tokens; /* guarded by the list's lock; at 0 the pipe is closed */
         int read_fd;
         int write_fd;
         struct stat status; /* identifies both ends */

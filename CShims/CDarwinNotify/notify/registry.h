@@ -38,8 +38,8 @@ typedef struct dn__registration {
         dn__file_watch *watch;  /* owned; NULL: no file is monitored */
 } dn__registration;
 
-/* Read without a lock, except the last field; its memory is reused for another token. Readers
- * therefore check before and after that the word has the token's number. */
+/* All fields but the last are read without a lock, and the memory is reused for other tokens.
+ * Readers therefore check before and after that the word has the token's number. */
 typedef struct dn__token {
         _Atomic uint64_t word; /* the number above the 32-bit count of posts seen; 0: unused */
         _Atomic(dn__counter *) counter;

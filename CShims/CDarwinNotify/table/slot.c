@@ -22,7 +22,7 @@
 /* How often to look for room: each time, another name took the slot found. */
 #define N_ATTEMPTS 64
 
-/* Returns a word of a name; what the name leaves of the last one is zero. */
+/* Returns a word of a name. Unused bytes of the last word are zero. */
 static uint64_t word_of(const dn__name *name, size_t i)
 {
         const char *text = name->text + i * sizeof(uint64_t);
@@ -62,7 +62,8 @@ static bool slot_has_name(const dn__shm_slot *slot, const dn__name *name)
         return true;
 }
 
-/* Most tags are others': only an equal one is read in order, before the name. */
+/* Most tags belong to other names: only an equal one is read again, with acquire order, before the
+ * name. */
 static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t hash)
 {
         const _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];

@@ -92,7 +92,7 @@ bool dn__call_close_gate(void)
 {
         uint64_t until_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
 
-        /* Another thread that fails to close it may open it meanwhile. */
+        /* Closes it each time: another thread that gave up closing it may have opened it. */
         while ((atomic_fetch_or(&gate, CLOSED) & ~CLOSED) > 1) {
                 if (dn__clock_now_us() >= until_us) {
                         dn__call_open_gate();

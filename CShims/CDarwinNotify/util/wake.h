@@ -101,7 +101,7 @@ static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
         dn__wake_settle(word, mark);
 }
 
-/* The second half of sleeping, after dn__wake_fall_asleep(), whose result is passed: until somebody
- * rings, or until a deadline. Returns false at the deadline. */
+/* The second half of sleeping; `asleep` is the result of dn__wake_fall_asleep(). Sleeps until
+ * somebody rings or until the deadline. Returns false at the deadline. */
 bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
                           uint64_t until_us);
