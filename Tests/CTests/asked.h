@@ -1,4 +1,4 @@
-/* Lets a test see and change the calls that the library makes of the bus. Include it in only one
+/* Lets a test see and change the calls that the library makes to the bus. Include it in only one
  * file of a test program. */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 #include "test.h"
 
-/* May change whom the call goes to and its first argument, which is NULL if there is none. Defined
- * by the test. */
+/* May change the destination of a call and its first argument, which is NULL if there is none.
+ * Defined by the test. */
 static void on_call(const char *member, const char **destination, const char **argument);
 
 /* Overrides libsystemd's. */

@@ -86,7 +86,7 @@ static inline void cancel(int token)
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
 }
 
-/* Returns what a new token reads. */
+/* Returns the state that a new token reads. */
 static inline uint64_t get_anew(const char *name)
 {
         int token = add_check(name);
@@ -155,7 +155,7 @@ static inline uint32_t try_kind(int kind, const char *name, int *ret_token)
         return tries[kind](name, ret_token);
 }
 
-/* Nothing is set but the output of notify_register_check(). */
+/* Only notify_register_check() sets its output when it fails. */
 static inline void check_no_kind_registers(const char *name, uint32_t status)
 {
         for (int kind = 0; kind < N_KINDS; kind++) {

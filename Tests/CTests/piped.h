@@ -45,7 +45,7 @@ static inline int read_token(int fd)
         return (int)ntohl(bytes);
 }
 
-/* Stops after a while if the pipe is filled meanwhile. */
+/* Gives up after a while if the pipe is filled meanwhile. */
 static inline void drain(int fd)
 {
         char bytes[4096];

@@ -33,7 +33,7 @@ static inline dn__name slot_name(const char *text)
                            false, false };
 }
 
-/* Another entry of a table, as of another process. */
+/* Takes another entry of a table, as another process would. */
 static inline dn__region *enter_table(const char *key)
 {
         dn__region *region;

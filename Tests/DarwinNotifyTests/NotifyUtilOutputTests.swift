@@ -4,7 +4,7 @@
 struct NotifyUtilOutputTests {
   private static let plain = ["-plain", "-w", "self.a", "-p", "self.a"]
 
-  /// Each prints a line. The first ones would continue forever.
+  /// Each command prints a line. The first ones would continue forever.
   private static let lines =
     ["-dispatch", "-file", "-check", "-signal"].map { [$0, "-w", "self.a", "-p", "self.a"] } + [
       plain, ["-w", "com.example.a", "-p", "com.example.a"], ["--monitor", "-p", "com.example.a"],

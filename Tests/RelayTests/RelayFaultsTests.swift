@@ -76,7 +76,7 @@ struct RelayFaultsTests {
     #expect(try await hole.history(.steps).compactMap(\.value) == [1, 2])
   }
 
-  /// No other machine asks for it.
+  /// No other machine asks for the record.
   @Test func aRecordThatTheBrokerRefusedIsPublishedAgain() async throws {
     let broker = try TestBroker("allow_anonymous true\nacl_file DIRECTORY/acl")
     let here = try Session()

@@ -53,7 +53,7 @@ unsigned test_peer_n_connections(test_peer *peer, int pid)
         return n;
 }
 
-/* dbus-daemon answers with a{sv}; dbus-broker does not know the question. */
+/* dbus-daemon answers with a{sv}; dbus-broker does not know the method. */
 static long rules_of_reply(sd_bus_message *reply)
 {
         const char *key;

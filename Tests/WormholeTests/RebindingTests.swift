@@ -106,7 +106,7 @@ struct RebindingTests {
     #expect(await rest.next()?.value == 3)
   }
 
-  /// Another listener may replace one while that one is still being bound.
+  /// Another listener may replace one that is still being bound.
   @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
     let (pump, isHandedOn) = (MessagePump<Int>(from: .all, on: .direct) { _ in }, Flag())
     let mailbox = try LogTransit().openMailbox(for: "name", in: TemporaryGroup().group.directory)

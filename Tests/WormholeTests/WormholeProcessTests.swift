@@ -113,7 +113,7 @@ struct WormholeProcessTests {
   func noUpdateIsLost(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let writers = try (1...4).map { _ in try site.start("increase", name, [500]) }
-    // Threads of one process as well.
+    // Threads of this process write at the same time.
     try await withThrowingTaskGroup { tasks in
       for _ in 1...4 {
         tasks.addTask {

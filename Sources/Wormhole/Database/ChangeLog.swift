@@ -10,8 +10,8 @@ internal import FoundationEssentials
 /// `wormhole_kinds` has the kind of each change. A transaction of this library signs its rows in
 /// `wormhole_commits`. `wormhole_tables` has the names of the tables with triggers, so that a
 /// dropped table is noticed. The newest change is never removed, so that no number is given out
-/// twice. The first number is random and stands for no change: a number from another file that had
-/// this place is then not among the numbers of this one.
+/// twice. The first number is random and stands for no change: a number from an earlier file at
+/// this path is then not among the numbers of this one.
 struct ChangeLog {
   /// How many changes are kept. They take a few megabytes; readers that are further behind read
   /// everything again.

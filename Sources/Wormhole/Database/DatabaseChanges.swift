@@ -27,8 +27,8 @@ extension SharedDatabase {
 
     /// The effect of the whole commit on its rows, for each table with row ids.
     ///
-    /// A row that the commit has both inserted and deleted has no kind, nor have the rows of a
-    /// table whose triggers another program had dropped.
+    /// A row that the commit has both inserted and deleted has no kind. The same is true of the
+    /// rows of a table whose triggers another program had dropped.
     public let kinds: [String: [Int64: Kind]]
 
     /// Returns the row ids of the changes of one kind.

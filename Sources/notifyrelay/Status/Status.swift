@@ -46,7 +46,7 @@ struct Status: Codable {
     /// What waits to be published.
     var waitingNames: Int
     var waitingValues: Int
-    /// Logs with records that wait.
+    /// The number of logs with records that wait.
     var waitingLogs: Int
     var underway: Int
     var counts: Counts

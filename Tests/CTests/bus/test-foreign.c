@@ -66,7 +66,7 @@ TEST_ON_BUS(unicastSelfNamesAreIgnored)
         const char *own = own_name(peer);
         static tally seen = {0};
 
-        fence_bus(peer); /* the bus's greeting counts as ignored too */
+        fence_bus(peer); /* the bus's greeting also counts as ignored */
         tally_observe(dn_center_darwin(), "self.secret", &seen);
         uint64_t before = statistic(DN_STATISTIC_SIGNALS_IGNORED);
         test_peer_post_to(peer, own, TEST_WIRE_PREFIX "self.secret", "self.secret");

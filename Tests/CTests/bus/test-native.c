@@ -18,12 +18,12 @@
 static test_bus *bus;
 static _Atomic(test_bus *) bus_to_pause;
 
-/* Makes the bus refuse the name, or stop before it has answered. */
+/* Makes the bus refuse the name, or pauses it before it answers. */
 static void on_call(const char *member, const char **destination, const char **argument)
 {
         (void)destination;
         if (strcmp(member, "RequestName") == 0 && getenv("REFUSED"))
-                *argument = "org.freedesktop.DBus"; /* may belong to nobody else */
+                *argument = "org.freedesktop.DBus"; /* only the bus may own it */
         if (bus_to_pause && strcmp(member, "ListNames") == 0)
                 test_bus_pause(atomic_exchange(&bus_to_pause, NULL));
 }
@@ -90,9 +90,9 @@ static void observe_prefix_soon(const char *prefix, tally *seen)
         CHECK_EQ(r < 0 ? r : 0, 0);
 }
 
-/* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" says how
- * many were heard, "signals" how many signals arrived, "settle" returns once the bus has done what
- * it was asked. */
+/* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" returns
+ * how many posts were heard, "signals" how many signals arrived, "settle" returns once the bus has
+ * handled all requests. */
 ROLE(member)
 {
         static tally seen;

@@ -51,7 +51,7 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 1;
 }
 
-/* Counts a question that is asked later: a bus that is slow to install the rules. */
+/* Counts a request that is sent later, as if the bus were slow to install the rules. */
 static void delay_rules(dn__dbus *dbus)
 {
         DN__HOLD(&dbus->lock);
@@ -67,7 +67,7 @@ static void finish_rules(dn__dbus *dbus)
         dn__loop_wake(dbus->loop);
 }
 
-/* All is settled but for the rules: the bus has answered every other question. */
+/* Returns whether only that request is pending: the bus has answered all others. */
 static bool has_looked(dn__dbus *dbus)
 {
         DN__HOLD(&dbus->lock);
@@ -75,7 +75,7 @@ static bool has_looked(dn__dbus *dbus)
                dbus->missed_us == DN__NEVER;
 }
 
-/* Until the bus has all rules, a process with the next table may have posted unheard. */
+/* Before the bus had all rules, a process with the next table may have posted unheard. */
 TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
 {
         test_bus *bus = test_bus_begin();

@@ -99,7 +99,7 @@ static dn_dict *dict_with_limits(void)
         return finish(builder);
 }
 
-/* With a date at the bottom, which is one more level on the bus. */
+/* Has a date at the bottom, which adds a level on the bus. */
 static dn_dict *deepest_dict(void)
 {
         dn_dict_builder *builder = dn_dict_builder_new();

@@ -4,7 +4,7 @@
 
 #include "tally.h"
 
-/* Equal, but not the same. */
+/* Equal texts with different addresses. */
 static const char x[] = "equal", y[] = "equal";
 
 static void add(tally *observer, const char *name, const void *object)
@@ -19,8 +19,8 @@ static void post(const char *name, const void *object)
         CHECK_EQ(dn_center_post(dn_center_local(), name, object, NULL, 0), 0);
 }
 
-/* Which posts reach an observer of a name and an object: of N without an object, with x, with y,
- * and of another name with x. */
+/* Which posts reach an observer of a name and an object: posts of N without an object, with x, with
+ * y, and of another name with x. */
 TEST_NO_BUS(nullMatchesEveryNameAndObjectAndOthersOnlyThemselves)
 {
         static const struct {

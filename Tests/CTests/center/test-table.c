@@ -109,7 +109,7 @@ TEST(aWrongMarkIsTakenBack)
         dn__region_close(region);
 }
 
-/* A process with a table looks every 10 ms at most before it posts. */
+/* A process with a table looks for the right one before a post, but at most every 10 ms. */
 TEST_NO_BUS(aRegistrationReturnsOnceEveryPosterMustHaveFoundItsTable)
 {
         static tally seen;

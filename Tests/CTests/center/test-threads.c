@@ -35,7 +35,7 @@ static dn_handler fresh_handler(void)
         return (dn_handler){count_call, malloc(1), count_destroyed};
 }
 
-/* Runs a round of this on each of eight threads, many times. */
+/* One round; each of eight threads runs many. */
 static void (*storm_round)(const char *name, void *thread, unsigned round);
 
 static void *storm(void *argument)
@@ -133,7 +133,7 @@ static void use_distributed(const char *name, void *thread, unsigned round)
         CHECK_EQ(dn_center_remove_every_observer(center, thread), 0);
 }
 
-/* Returns when what this process has posted has come back and has been delivered. */
+/* Returns once all posts of this process have come back and have been delivered. */
 static void fence_distributed(void)
 {
         static tally seen;
@@ -151,7 +151,7 @@ TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
         await_bus(dn_center_distributed());
         run_storm(use_distributed);
         CHECK_EQ(dn_center_set_suspended(dn_center_distributed(), false), 0);
-        /* A call that a callback's removal found running has come to its end. */
+        /* Afterwards, calls that were running when a callback removed their observer are over. */
         fence_distributed();
         uint64_t n_before = n_calls;
         CHECK(n_before > 0);

@@ -37,8 +37,8 @@ TEST(sixteenWaitingPostsAreDeliveredOneByOne)
         release_observer(1 + N_QUEUED, 1 + N_QUEUED, 1 + N_QUEUED);
 }
 
-/* Those of another process have all been found as soon as an observer that is not slow has heard
- * them, for which nothing is merged if it hears each before the next comes. */
+/* All posts of another process have been found once an observer that is not slow has heard them.
+ * Nothing is merged for that observer if it hears each post before the next one arrives. */
 TEST(postsAboveSixteenAreMergedButCounted)
 {
         dn_executor inline_executor = dn_executor_inline();

@@ -52,8 +52,8 @@ TEST(burstOfDistinctNamesThenExitIsDelivered)
                 WAIT_UNTIL_EQ(seen[i].n_calls, 1);
 }
 
-/* By another process with the library, and by a D-Bus program. Some names have been registered
- * before, the last time just now. */
+/* The posters are another process with the library and a D-Bus program. Some names have been
+ * registered before, most recently just now. */
 TEST(postRightAfterRegistrationIsNeverMissed)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));

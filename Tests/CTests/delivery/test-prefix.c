@@ -83,7 +83,7 @@ TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
         record_expect(&seen, 1, "com.own\n");
 }
 
-/* --- How many posts, where the table counts the name --------------------------------------- */
+/* --- The number of posts where the table counts the name ----------------------------------- */
 
 #define NAME "com.x"
 
@@ -99,7 +99,7 @@ static void prepare(void)
         holder = spawn_observer(NAME, NULL);
 }
 
-/* As if so many posts had been counted, and their signals dropped. */
+/* Changes the count as if so many posts had been counted and the bus had dropped their signals. */
 static void change_count(int64_t difference)
 {
         dn__region *region = enter_table(test_bus_address(bus));

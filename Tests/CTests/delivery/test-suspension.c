@@ -9,7 +9,7 @@
 #define FENCE "com.example.fence"
 #define N(number) NAME " {\"i\": " #number "}\n"
 
-/* Observers of each behavior, of one name; posts come from another connection. */
+/* One observer of each behavior, all of one name; posts come from another connection. */
 static dn_center *center, *poster;
 static record drop, coalesce, hold, fence;
 static dn_observer *coalescing;

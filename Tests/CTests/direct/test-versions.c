@@ -21,7 +21,7 @@ static test_child *spawn_version(int version)
         return child;
 }
 
-/* Returns how many tables there are, and removes them if `removes`. */
+/* Returns the number of tables of a version, and removes them if `removes` is set. */
 static unsigned find_tables(int version, bool removes)
 {
         DIR *stream = opendir(table_directory());
@@ -50,8 +50,8 @@ static unsigned n_tables(int version)
 #define N_MEMBERS 4
 #define N_ROUNDS 20
 
-/* Each hears the posts of its own version through the table, all others over the bus, as does an
- * observer of a prefix. */
+/* Each process hears the posts of its own version through the table and all others over the bus.
+ * The same is true of an observer of a prefix. */
 TEST_ON_BUS(processesWithDifferentVersionsOfTheTableHearOneAnotherOnce)
 {
         test_peer *peer = test_peer_begin();

@@ -1,5 +1,5 @@
-/* What the library tells of itself: reports, to standard error with DARWIN_NOTIFY_DEBUG=1 or to the
- * host; its version. */
+/* What the library reports about itself: its version, and what happens in it, on standard error
+ * with DARWIN_NOTIFY_DEBUG=1 or to the host. */
 #include <darwinnotify/library.h>
 #include <errno.h>
 #include <stdio.h>

@@ -181,7 +181,7 @@ uint64_t test_n_switches_of_others(void);
 pid_t test_fork(void);
 /* CPU time so far of the whole process. */
 uint64_t test_cpu_us(void);
-/* Of any process: its descriptors, and the mappings whose line in /proc contains a text. */
+/* Count the descriptors of any process, and its mappings whose line in /proc contains a text. */
 unsigned test_n_fds_of(pid_t pid);
 unsigned test_n_mappings_of(pid_t pid, const char *text);
 
