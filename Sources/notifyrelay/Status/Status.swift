@@ -46,8 +46,6 @@ struct Status: Codable {
     /// What waits to be published.
     var waitingNames: Int
     var waitingValues: Int
-    /// The number of logs with records that wait.
-    var waitingLogs: Int
     var underway: Int
     var counts: Counts
   }
@@ -82,8 +80,8 @@ extension Status {
       }
       let counts = realm.counts
       lines.append(
-        "  waiting: \(realm.waitingNames) names, \(realm.waitingValues) values, "
-          + "\(realm.waitingLogs) logs; underway: \(realm.underway)")
+        "  waiting: \(realm.waitingNames) names, \(realm.waitingValues) values; "
+          + "underway: \(realm.underway)")
       lines.append(
         "  sent \(counts.sent), received \(counts.received); posted \(counts.posted), stored "
           + "\(counts.stored), superseded \(counts.superseded), repeated \(counts.repeated)")
@@ -107,7 +105,6 @@ extension Realm {
     return Status.RealmStatus(
       name: settings.name, broker: "\(settings.broker.host):\(settings.broker.port)", state: state,
       problem: problem, peers: peers, waitingNames: waitingNames.count,
-      waitingValues: waitingValues.count, waitingLogs: readers.values.count(where: \.hasNews),
-      underway: underwayCount, counts: counts)
+      waitingValues: waitingValues.count, underway: underwayCount, counts: counts)
   }
 }

@@ -183,7 +183,6 @@ struct SeenStatus: Decodable, Sendable {
     var state: String
     var problem: String?
     var peers: [Peer]
-    var waitingLogs: Int
     var counts: Counts
   }
 
