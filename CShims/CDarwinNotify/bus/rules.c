@@ -215,16 +215,16 @@ static void ask_for_name(dn__rules *rules)
         if (dn__connection_ask(rules->connection, &for_name, &rules->name_call) < 0 ||
             dn__connection_ask(rules->connection, &for_list, &rules->list_call) < 0)
                 return; /* the connection is broken and will reconnect */
-        rules->named = rules->region;
+        rules->asked = rules->named = rules->region;
         rules->n_asked++;
 }
 
 /* Asks whether the connection is native, if that is useful and still possible: the bus must have
- * none of our rules yet. */
+ * none of our rules yet. A newcomer of this table stays one. */
 static void find_out(dn__rules *rules)
 {
-        if (rules->region && !rules->named && dn__connection_is_ready(rules->connection) &&
-            !rules->n_requested)
+        if (rules->region != rules->asked && rules->region &&
+            dn__connection_is_ready(rules->connection) && !rules->n_requested)
                 ask_for_name(rules);
 }
 
@@ -380,6 +380,6 @@ void dn__rules_disconnected(dn__rules *rules)
         rules->n_asked -= rules->list_call != NULL;
         rules->list_call = sd_bus_slot_unref(rules->list_call);
         rules->n_requested = 0;
-        rules->named = 0;
+        rules->asked = rules->named = 0;
         rules->has_name = rules->is_native = false;
 }

@@ -17,11 +17,13 @@
 
 static test_bus *bus;
 static _Atomic(test_bus *) bus_to_pause;
+static _Atomic uint64_t n_requests;
 
 /* Makes the bus refuse the name, or pauses it before it answers. */
 static void on_call(const char *member, const char **destination, const char **argument)
 {
         (void)destination;
+        n_requests += strcmp(member, "RequestName") == 0;
         if (strcmp(member, "RequestName") == 0 && getenv("REFUSED"))
                 *argument = "org.freedesktop.DBus"; /* only the bus may own it */
         if (bus_to_pause && strcmp(member, "ListNames") == 0)
@@ -91,8 +93,8 @@ static void observe_prefix_soon(const char *prefix, tally *seen)
 }
 
 /* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" returns
- * how many posts were heard, "signals" how many signals arrived, "settle" returns once the bus has
- * handled all requests. */
+ * how many posts were heard, "signals" how many signals arrived, "requests" how often the bus was
+ * asked for a name, "settle" returns once the bus has handled all requests. */
 ROLE(member)
 {
         static tally seen;
@@ -114,9 +116,11 @@ ROLE(member)
                 } else if (strcmp(line, "settle\n") == 0) {
                         WAIT_UNTIL(is_settled());
                 }
-                uint64_t answer = strcmp(line, "signals\n") == 0
-                                          ? statistic(DN_STATISTIC_SIGNALS_RECEIVED)
-                                          : seen.n_posts;
+                uint64_t answer = seen.n_posts;
+                if (strcmp(line, "signals\n") == 0)
+                        answer = statistic(DN_STATISTIC_SIGNALS_RECEIVED);
+                else if (strcmp(line, "requests\n") == 0)
+                        answer = n_requests;
                 printf("%llu\n", (unsigned long long)answer);
         }
         return 0;
@@ -264,6 +268,23 @@ TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
         fence_bus(peer);
         CHECK_EQ(ask(a, "posts"), 10);
         CHECK_EQ(ask(b, "posts"), 10);
+}
+
+TEST_ON_BUS(aNewcomerThatOnlyPostsAsksOnce)
+{
+        char path[256];
+
+        begin();
+        test_peer *peer = open_peer();
+        (void)spawn_member(FIRST, "observe");
+        setenv("REFUSED", "1", 1);
+        test_child *poster = spawn_member(FIRST, "post");
+        for (int i = 0; i < 100; i++) {
+                ask(poster, "post");
+                read_path(peer, "N", path);
+                CHECK_STREQ(path, TEST_WIRE_PATH);
+        }
+        CHECK_EQ(ask(poster, "requests"), 1);
 }
 
 /* The registration takes effect through the table; the rest follows once the bus goes on. */
