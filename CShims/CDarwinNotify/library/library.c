@@ -1,5 +1,6 @@
 /* The library as a whole: its version and its end. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -62,18 +63,34 @@ static void close_everything(void)
         dn__debug_forget();
 }
 
-int dn_shutdown(void)
+static int shut_down(void)
 {
-        if (dn__call_is_inside())
-                return -EDEADLK;
-        if (dn__fork_init() < 0)
-                return 0; /* nothing was ever started */
         DN__CALL();
         if (!close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US)))
                 return -EBUSY;
         close_everything();
         dn__call_open_gate();
         return 0;
+}
+
+/* One at a time: each of two would wait for the other's call to end. */
+int dn_shutdown(void)
+{
+        static _Atomic uint64_t running_in; /* the process, not its parent */
+        uint64_t found;
+        int r = -EBUSY;
+
+        if (dn__call_is_inside())
+                return -EDEADLK;
+        if (dn__fork_init() < 0)
+                return 0; /* nothing was ever started */
+        found = atomic_load(&running_in);
+        if (found != dn__fork_id() &&
+            atomic_compare_exchange_strong(&running_in, &found, dn__fork_id())) {
+                r = shut_down();
+                atomic_store(&running_in, 0);
+        }
+        return r;
 }
 
 const char *dn_version(void)

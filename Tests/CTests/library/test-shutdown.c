@@ -317,6 +317,40 @@ TEST(runningCallbackIsWaitedForButNotForever)
         check_nothing_is_left(before);
 }
 
+static void *shut_down_once(void *ret_result)
+{
+        *(int *)ret_result = dn_shutdown();
+        return NULL;
+}
+
+/* Returns whether a call that waits for a callback succeeds although others are made meanwhile. */
+static bool one_of_several_succeeds(void)
+{
+        tally running = {.holds = true}, waiting = {0};
+        pthread_t first;
+        int result;
+
+        observe(dn_center_darwin(), "x", &running);
+        observe(dn_center_darwin(), "y", &waiting);
+        post_ok(dn_center_darwin(), "x");
+        WAIT_UNTIL_EQ(running.n_calls, 1);
+        CHECK_EQ(pthread_create(&first, NULL, shut_down_once, &result), 0);
+        WAIT_UNTIL_EQ(waiting.n_destroyed, 1); /* the first one has begun */
+        for (int i = 0; i < 2; i++) /* one that waits takes a second */
+                CHECK_EQ(dn_shutdown(), -EBUSY);
+        running.holds = false;
+        CHECK_EQ(pthread_join(first, NULL), 0);
+        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        return result == 0;
+}
+
+/* It waits for a second at most, which a busy machine may take away. */
+TEST(twoThreadsThatShutDownDoNotWaitForEachOther)
+{
+        test_bus_begin();
+        WAIT_UNTIL(one_of_several_succeeds());
+}
+
 TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
 {
         test_bus_begin();
