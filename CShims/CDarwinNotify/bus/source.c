@@ -198,10 +198,10 @@ static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dn__connection_close(&dbus->connection);
 }
 
-static uint64_t count_untold(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+static uint64_t count_unreported(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->told.n_connects -
-               dbus->told.n_losses;
+        return dbus->counts.n_connects + dbus->counts.n_losses - dbus->reported.n_connects -
+               dbus->reported.n_losses;
 }
 
 /* Reports what has happened to the connection. */
@@ -214,12 +214,12 @@ static void tell(dn__dbus *dbus)
         int failure;
 
         dn__lock_acquire(&dbus->lock);
-        n_changes = count_untold(dbus);
-        is_found = dbus->counts.n_connects != dbus->told.n_connects;
-        is_lost = dbus->counts.n_losses != dbus->told.n_losses;
+        n_changes = count_unreported(dbus);
+        is_found = dbus->counts.n_connects != dbus->reported.n_connects;
+        is_lost = dbus->counts.n_losses != dbus->reported.n_losses;
         failure = dbus->failure;
         dbus->failure = 0;
-        dbus->told = dbus->counts;
+        dbus->reported = dbus->counts;
         if (is_found && dbus->connection.unique_name)
                 (void)snprintf(name, sizeof(name), " as %s", dbus->connection.unique_name);
         dn__lock_release(&dbus->lock);
@@ -247,7 +247,7 @@ static void end_turn(dn__dbus *dbus)
         ends = is_over(dbus);
         if (ends)
                 let_go(dbus);
-        has_news = count_untold(dbus) || dbus->failure;
+        has_news = count_unreported(dbus) || dbus->failure;
         dn__lock_release(&dbus->lock);
         if (has_news)
                 tell(dbus);
@@ -286,7 +286,7 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
                 until_us = earlier(until_us, dbus->guest->ops->get_until(dbus->guest));
         wait->until_us = until_us;
         return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
-               count_untold(dbus) == 0;
+               count_unreported(dbus) == 0;
 }
 
 static bool dbus_prepare(dn__source *source, dn__wait *wait)

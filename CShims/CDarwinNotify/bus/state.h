@@ -38,7 +38,7 @@ typedef struct dn__outbox {
 } dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
- * never held while waiting or while code outside this folder runs. */
+ * never held while waiting or while code outside this folder runs, except that of a guest. */
 struct dn__dbus {
         const dn__sink *sink;
         void *context; /* passed to the sink */
@@ -61,7 +61,7 @@ struct dn__dbus {
         dn__numbers numbers DN__GUARDED_BY(&lock);
         dn__throttle flood DN__GUARDED_BY(&lock); /* of posts by a process with a table */
         dn__dbus_counts counts DN__GUARDED_BY(&lock);
-        dn__dbus_counts told DN__GUARDED_BY(&lock); /* connects and losses reported to the sink */
+        dn__dbus_counts reported DN__GUARDED_BY(&lock); /* connects and losses, to the sink */
         int failure DN__GUARDED_BY(&lock); /* not reported yet: why there is no connection; or 0 */
         uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: known to be read by the bus */
         int loss DN__GUARDED_BY(&lock);        /* why posts since the last flush are lost, or 0 */

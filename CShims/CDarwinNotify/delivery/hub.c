@@ -168,6 +168,8 @@ void dn__hub_detach(dn__hub *hub)
 
 void dn__hub_unref(dn__hub *hub)
 {
+        dn__executor *executor;
+
         if (!hub || atomic_fetch_sub_explicit(&hub->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         /* The parent's descriptors are closed in this process and their numbers may be in use
@@ -177,10 +179,11 @@ void dn__hub_unref(dn__hub *hub)
         dn__hub_leave_table(hub);
         free(hub->scope);
         dn__hub_lock(hub);
-        (void)dn__executor_unref(hub->executor);
+        executor = hub->executor;
         dn__map_deinit(&hub->topics);
         free(hub->prefix_counts);
         dn__hub_unlock(hub);
+        (void)dn__executor_unref(executor);
         dn__condition_deinit(&hub->changed);
         dn__lock_deinit(&hub->lock);
         free(hub->center);

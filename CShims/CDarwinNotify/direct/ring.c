@@ -84,14 +84,14 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
         unsigned n_used = count_used(table);
 
         for (unsigned i = 0; i * 64 < n_used; i++) {
-                uint64_t told = atomic_load(&slot->holders[i]);
+                uint64_t rung = atomic_load(&slot->holders[i]);
 
                 if (watched >> i & 1)
-                        told |= atomic_load(&table->watchers[i]);
+                        rung |= atomic_load(&table->watchers[i]);
                 if (i == region->process / 64)
-                        told &= ~(UINT64_C(1) << region->process % 64);
-                for (; told; told &= told - 1) {
-                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(told);
+                        rung &= ~(UINT64_C(1) << region->process % 64);
+                for (; rung; rung &= rung - 1) {
+                        unsigned process = i * 64 + (unsigned)__builtin_ctzll(rung);
 
                         /* There is no memory behind an entry that was never used. */
                         if (process >= n_used)

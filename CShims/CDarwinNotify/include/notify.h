@@ -53,7 +53,7 @@
 #define NOTIFY_STATUS_INVALID_REQUEST 6  /**< not possible with this token, or at all */
 #define NOTIFY_STATUS_NOT_AUTHORIZED 7   /**< the name belongs to another user */
 #define NOTIFY_STATUS_OPT_DISABLE 8      /**< the library is disabled */
-#define NOTIFY_STATUS_SERVER_NOT_FOUND 9 /**< no bus has been found yet */
+#define NOTIFY_STATUS_SERVER_NOT_FOUND 9 /**< neither bus nor table found yet */
 #define NOTIFY_STATUS_NULL_INPUT 10      /**< a pointer is NULL */
 #define NOTIFY_STATUS_FAILED 1000000     /**< out of memory, threads or descriptors */
 

@@ -15,7 +15,7 @@ uint32_t dn__status_of(int error);
 uint32_t dn__token_check_options(dn__reach reach);
 
 /* Registers a name. `delivery` is consumed, also on failure; NULL: the token is only checked.
- * `executor` is borrowed; NULL is the delivery thread. Returns a status of notify.h; the first
+ * `executor` is borrowed; NULL is the center's. Returns a status of notify.h; the first
  * delivery comes after the token was written. */
 uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
                             int *out_token);

@@ -35,7 +35,7 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_PORT`.
   public static let invalidPort = Self(NOTIFY_STATUS_INVALID_PORT)
 
-  /// The other token has no descriptor to share, or a file cannot be written.
+  /// The other token has no descriptor to share.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_INVALID_FILE`.
   public static let invalidFile = Self(NOTIFY_STATUS_INVALID_FILE)
