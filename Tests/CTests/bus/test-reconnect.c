@@ -44,10 +44,10 @@ TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
 
 static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
 {
-        dn__dbus *dbus = context;
+        dn__rules *rules = context;
 
         (void)reply, (void)error;
-        dbus->rules.n_asked--;
+        rules->n_asked--;
         return 1;
 }
 
@@ -60,7 +60,7 @@ static void delay_rules(dn__dbus *dbus)
 
 static void finish_rules(dn__dbus *dbus)
 {
-        dn__question question = { "GetId", "", NULL, answered, dbus };
+        dn__question question = { "GetId", "", NULL, answered, &dbus->rules };
 
         DN__HOLD(&dbus->lock);
         CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);
