@@ -73,6 +73,20 @@ TEST_NO_BUS(onlyNamesWithASlotAreCounted)
         dn__region_close(poster);
 }
 
+TEST_NO_BUS(namesWithTheSameHashAreDistinct)
+{
+        dn__region *region = open_region("key");
+        dn__shm_slot *slot = hold(region, "x");
+        dn__post post = { .name = slot_name("y") };
+
+        post.name.hash = slot_name("x").hash;
+        CHECK(find(region, "x") == slot);
+        CHECK(dn__slot_find(region, &post.name) == NULL);
+        dn__slot_count_for_others(region, &post);
+        CHECK_EQ(post.generation, 0);
+        dn__region_close(region);
+}
+
 /* Without a bus, a name that finds its set full cannot be observed. */
 TEST_NO_BUS(tenThousandNamesFindRoom)
 {
