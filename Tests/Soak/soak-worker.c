@@ -151,7 +151,7 @@ static void observe_all(const char *where)
                 must(dn_loop_new(&loop), "dn_loop_new");
                 executor = dn_loop_executor(loop);
         }
-        for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+        for (unsigned name = 0; name <= SOAK_FENCE; name++)
                 observe(name, &executor);
         soak_ready();
         if (loop)

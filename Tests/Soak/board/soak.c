@@ -33,13 +33,14 @@ typedef struct soak_worker {
         _Atomic uint64_t is_ready;
         _Atomic uint64_t rests;     /* nothing is posted until `rest` ends */
         _Atomic uint64_t floods;    /* ordered to post without a pause */
-        _Atomic uint64_t n_ordered; /* at rest: how often it is to post or pass all it can */
+        _Atomic uint64_t order;     /* at rest: what it is to act on */
+        _Atomic uint64_t n_ordered; /* how often */
         _Atomic uint64_t n_obeyed;
         _Atomic uint64_t n_violations;
         _Atomic uint64_t n_open;    /* calls, or requests that it holds */
         _Atomic uint64_t n_ended;
         _Atomic uint64_t last[SOAK_N_TRANSITS]; /* message that it has passed or handled */
-        soak_count counts[SOAK_N_NAMES];
+        soak_count counts[SOAK_N_NAMES + 1];
 } soak_worker;
 
 typedef struct soak_board {
@@ -52,8 +53,9 @@ typedef struct soak_board {
 static soak_board *board;
 static soak_worker *me;
 
-static const char *const names[SOAK_N_NAMES] = {
-        "org.example.soak.one", "org.example.soak.two", "org.example.soak.three", "soak_four"};
+static const char *const names[SOAK_N_NAMES + 1] = {"org.example.soak.one", "org.example.soak.two",
+                                                    "org.example.soak.three", "soak_four",
+                                                    "org.example.soak.fence"};
 
 void soak_begin(const char *path, unsigned worker)
 {
@@ -90,7 +92,7 @@ static void sleep_ns(long ns)
 static void obey(void (*act)(unsigned order))
 {
         while (atomic_load(&me->n_obeyed) < atomic_load(&me->n_ordered)) {
-                act(SOAK_EVERYTHING);
+                act((unsigned)atomic_load(&me->order));
                 atomic_fetch_add(&me->n_obeyed, 1);
         }
 }
@@ -126,7 +128,9 @@ static void post_one(unsigned name)
 
 static void post_some(unsigned what)
 {
-        if (what != SOAK_EVERYTHING)
+        if (what == SOAK_ONLY_FENCE)
+                post_one(SOAK_FENCE);
+        else if (what != SOAK_EVERYTHING)
                 post_one(what % SOAK_N_NAMES);
         else
                 for (unsigned name = 0; name < SOAK_N_NAMES; name++)

@@ -3,11 +3,13 @@
 import mmap
 
 N_WORKERS, N_NAMES, N_TRANSITS = 40, 4, 3
+FENCE = N_NAMES  # one more name
+EVERYTHING, ONLY_FENCE = 0xffffffff, 0xfffffffe  # orders
 BOARD = ("rest", "n_disk_changes", "n_moves")
-WORKER = ("is_ready", "rests", "floods", "n_ordered", "n_obeyed", "n_violations", "n_open", "n_ended",
+WORKER = ("is_ready", "rests", "floods", "order", "n_ordered", "n_obeyed", "n_violations", "n_open", "n_ended",
           *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
-N_WORDS = len(WORKER) + N_NAMES * len(COUNT)
+N_WORDS = len(WORKER) + (N_NAMES + 1) * len(COUNT)
 
 
 class Board:
@@ -44,13 +46,13 @@ class Board:
         self.set(worker, "is_ready", 0)
         self.set(worker, "rests", 0)
         self.set(worker, "n_open", 0)
-        for name in range(N_NAMES):
+        for name in range(N_NAMES + 1):
             for field in COUNT[2:]:
                 self.words[self._position(worker, name, field)] = 0
 
     def begin_counting(self, worker):
         """Lets a worker that hears nothing at the moment count from now on."""
-        for name in range(N_NAMES):
+        for name in range(N_NAMES + 1):
             for field, n in (("heard", 0), ("all_returned", self.total(name, "returned")),
                              ("all_begun", self.total(name, "begun"))):
                 self.words[self._position(worker, name, field)] = n

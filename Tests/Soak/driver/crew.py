@@ -2,7 +2,7 @@
 
 import time
 
-from board import N_NAMES
+from board import EVERYTHING, FENCE, N_NAMES, ONLY_FENCE
 from processes import Failure, Worker
 
 TRANSITS = ("file", "coordinated-file", "log")
@@ -64,7 +64,8 @@ class Crew:
             self.await_true(lambda: not self.board.get(worker.slot, "n_open"),
                             lambda: f"{worker}: {self.board.get(worker.slot, 'n_open')} never end")
         if self.ground.is_split:
-            self.await_reach(poster)
+            for one in self.of("post"):
+                self.await_reach(one)
         if not is_exact:
             self.await_silence()  # a post writes nothing to a pipe that is full
             self.post_last(poster)
@@ -103,10 +104,23 @@ class Crew:
                 for worker in self.of("count", "notice")}
 
     def await_silence(self):
-        """Waits until nobody is told of what was posted before: nothing depends on how long."""
+        """Waits until everybody has heard of what was posted before. A moment without a call does
+        not show it, as an observer may be starved; it is for those that do not hear the fence."""
+        for poster in self.of("post"):
+            self.pass_fence(poster)
         before = None
         while before != (before := self.calls()):
             time.sleep(0.2)
+
+    def pass_fence(self, poster):
+        heard = {worker: self.board.count(worker.slot, FENCE, "n_calls")
+                 for worker in self.of("count")}
+
+        def late():
+            return [str(worker) for worker, n_calls in heard.items()
+                    if self.board.count(worker.slot, FENCE, "n_calls") == n_calls]
+        self.order(poster, ONLY_FENCE)
+        self.await_true(lambda: not late(), lambda: f"{poster} is not heard by {late()}")
 
     def await_reach(self, poster):
         """Posts until everybody is back on the bus, which is all that two tables have in common."""
@@ -152,7 +166,8 @@ class Crew:
                 for worker in self.of("listen")
                 if worker.role[1] == writer.role[1] and self.board.get(worker.slot, last) < number]
 
-    def order(self, worker):
+    def order(self, worker, what=EVERYTHING):
+        self.board.set(worker.slot, "order", what)
         ordered = self.board.get(worker.slot, "n_ordered") + 1
         self.board.set(worker.slot, "n_ordered", ordered)
         self.await_true(lambda: self.board.get(worker.slot, "n_obeyed") == ordered,

@@ -15,7 +15,7 @@ func post(_ number: UInt32) -> Int32 {
 }
 
 func observe(_ kind: String) throws -> Never {
-  for number in names {
+  for number in names + [UInt32(SOAK_FENCE)] {
     soak_will_observe(number)
     if kind == "sequence" {
       let notifications = try DarwinNotificationCenter.shared.notifications(named: name(number))

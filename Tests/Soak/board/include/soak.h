@@ -10,6 +10,9 @@
 
 #define SOAK_N_WORKERS 40
 #define SOAK_N_NAMES 4
+/* One more name, posted at rest alone: when an observer has heard of it, it has heard of all that its
+ * poster had posted before. */
+#define SOAK_FENCE SOAK_N_NAMES
 #define SOAK_N_POSTERS 4
 #define SOAK_N_TRANSITS 3
 
@@ -19,11 +22,13 @@ void soak_begin(const char *path, unsigned worker);
 /* Says that the worker does what it is for. */
 void soak_ready(void);
 
-/* Returns a name that is posted, below SOAK_N_NAMES. */
+/* Returns a name that is posted: one below SOAK_N_NAMES, or SOAK_FENCE. */
 const char *soak_name(unsigned name);
 
-/* Acts as the driver orders, until killed: on what a random number selects, at rest on all. */
+/* Acts as the driver orders, until killed: on what a random number selects, at rest on all, or on
+ * the fence. */
 #define SOAK_EVERYTHING (~0U)
+#define SOAK_ONLY_FENCE (~1U)
 __attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
 
 /* Posts names the same way. `post` returns 0 if the post was made. */
