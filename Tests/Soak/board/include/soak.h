@@ -10,8 +10,8 @@
 
 #define SOAK_N_WORKERS 40
 #define SOAK_N_NAMES 4
-/* One more name, posted at rest alone: when an observer has heard of it, it has heard of all that its
- * poster had posted before. */
+/* One more name, posted only at rest: an observer that has heard of it has heard of all that its
+ * poster posted before. */
 #define SOAK_FENCE SOAK_N_NAMES
 #define SOAK_N_POSTERS 4
 #define SOAK_N_TRANSITS 3
