@@ -4,9 +4,10 @@
  * there is none, and has an entry in it. The file may be removed or replaced at any time, so
  * everybody looks at its path:
  *
- *   - before each post of a process without a table;
- *   - before a post of a process with a table, if the last look was 10 ms ago or longer. No
- *     registration returns before its table is 20 ms old: a post that begins afterwards finds it;
+ *   - before a post, if the last look was 10 ms ago or longer. No registration returns before its
+ *     table is 20 ms old: a post that begins afterwards finds it;
+ *   - before each post of a process that has neither a table nor a bus: it may have looked when the
+ *     table was removed, and so has none whose mark says that there is another;
  *   - when a name is registered, a bus is found, a signal tells of another table, the table is
  *     marked as left, and every 5 seconds while there is an entry and no bus.
  *
@@ -318,7 +319,8 @@ void dn__table_look_before_post(dn__hub *hub)
 {
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
 
-        if (!hub->region || coarse_now_ms() - last_ms >= LOOK_MS)
+        if (coarse_now_ms() - last_ms >= LOOK_MS ||
+            (!hub->region && !dn__dbus_is_connected(hub->bus)))
                 dn__table_look(hub, false);
 }
 
