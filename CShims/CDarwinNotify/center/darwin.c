@@ -197,7 +197,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
                 tell_prefixes(hub, post);
                 return 0;
         }
-        dn__table_look_before_post(hub);
+        dn__table_look_if_due(hub, false);
         post_inside(hub, post);
         count_beyond(hub, post);
         tell_prefixes(hub, post);

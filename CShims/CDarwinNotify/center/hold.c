@@ -143,7 +143,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
         if (name->reach == DN__REACH_PROCESS)
                 return hold_topic(hub, name, ret_topic);
         /* The table first: the connection asks for its name. */
-        dn__table_look(hub, true);
+        dn__table_look_if_due(hub, true);
         r = dn__dbus_start(hub->bus, &deadline_us);
         if (r == 0)
                 r = hold_topic(hub, name, &topic);

@@ -4,12 +4,12 @@
  * there is none, and has an entry in it. The file may be removed or replaced at any time, so
  * everybody looks at its path:
  *
- *   - before a post, if the last look was 10 ms ago or longer. No registration returns before its
- *     table is 20 ms old: a post that begins afterwards finds it;
+ *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
+ *     returns before its table is 20 ms old: a post that begins afterwards finds it;
  *   - before each post of a process that has neither a table nor a bus: it may have looked when the
  *     table was removed, and so has none whose mark says that there is another;
- *   - when a name is registered, a bus is found, a signal tells of another table, the table is
- *     marked as left, and every 5 seconds while there is an entry and no bus.
+ *   - when a bus is found, a signal tells of another table, the table is marked as left, and every
+ *     5 seconds while there is an entry and no bus.
  *
  * A process that finds another table marks the old one and rings all its processes. It takes its
  * names in the new table, reads the old counts a last time, then notifies each of its observers
@@ -315,13 +315,14 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
                 dn__prefix_missed(hub, NULL);
 }
 
-void dn__table_look_before_post(dn__hub *hub)
+void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
+        bool may_wait = wants_entry ? dn__region_has_entry(hub->region)
+                                    : hub->region || dn__dbus_is_connected(hub->bus);
 
-        if (coarse_now_ms() - last_ms >= LOOK_MS ||
-            (!hub->region && !dn__dbus_is_connected(hub->bus)))
-                dn__table_look(hub, false);
+        if (coarse_now_ms() - last_ms >= LOOK_MS || !may_wait)
+                dn__table_look(hub, wants_entry);
 }
 
 bool dn__table_is_enough(const dn__hub *hub)

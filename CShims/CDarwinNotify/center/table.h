@@ -15,8 +15,9 @@ void dn__table_end(dn__hub *hub);
  * thread, without any lock held; callbacks may run on their executors. */
 void dn__table_look(dn__hub *hub, bool wants_entry);
 
-/* Before a post: does nothing if there is a table and the last look was less than 10 ms ago. */
-void dn__table_look_before_post(dn__hub *hub);
+/* The same, unless the last look was less than 10 ms ago and the hub has what it needs: an entry
+ * if it wants one, otherwise a table or a bus. */
+void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
 /* Call when another process has another table. `id` is its region, 0 if it has none. */
 void dn__table_look_for(dn__hub *hub, uint64_t id);
