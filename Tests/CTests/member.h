@@ -3,29 +3,11 @@
 #define DN_MEMBER_H
 
 #include <darwinnotify/darwinnotify.h>
-#include <notify.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tally.h"
+#include "notify-tally.h"
 #include "test-child.h"
-#include "test.h"
-
-static inline uint64_t get_member_state(int token)
-{
-        uint64_t state = UINT64_MAX;
-
-        CHECK_EQ(notify_get_state(token, &state), NOTIFY_STATUS_OK);
-        return state;
-}
-
-static inline int check_member(int token)
-{
-        int check = -1;
-
-        CHECK_EQ(notify_check(token, &check), NOTIFY_STATUS_OK);
-        return check;
-}
 
 static inline long long obey_member(const char *line, int token, const tally *seen)
 {
@@ -34,9 +16,9 @@ static inline long long obey_member(const char *line, int token, const tally *se
         if (strncmp(line, "set ", 4) == 0)
                 return notify_set_state(token, strtoull(line + 4, NULL, 10));
         if (strcmp(line, "get") == 0)
-                return (long long)get_member_state(token);
+                return (long long)get_state(token);
         if (strcmp(line, "check") == 0)
-                return check_member(token);
+                return is_changed(token);
         if (strcmp(line, "tables") == 0)
                 return (long long)statistic(DN_STATISTIC_TABLES);
         if (strcmp(line, "uncounted") == 0)
@@ -57,7 +39,7 @@ ROLE(member)
         char line[64];
 
         if (notify_register_check(args[0], &token) == NOTIFY_STATUS_OK)
-                (void)check_member(token);
+                (void)is_changed(token);
         printf("%d\n", r);
         while (fgets(line, sizeof line, stdin)) {
                 line[strcspn(line, "\n")] = '\0';

@@ -111,15 +111,6 @@ static inline void record_deinit(record *self)
         pthread_mutex_destroy(&self->lock);
 }
 
-/* For dn_center_add_observer(), with the record as the observer. */
-static inline void record_callback(dn_center *center, void *observer, const char *name,
-                                   const void *object, const dn_dict *user_info)
-{
-        dn_event event = { center, name, object, user_info, 1, 0, 0 };
-
-        record_invoke(&event, observer);
-}
-
 static inline dn_observer *record_observe(dn_center *center, const dn_filter *filter, record *self)
 {
         dn_observer *observer = NULL;

@@ -40,13 +40,6 @@ static inline void shared_daemon_start(const char *configuration)
         CHECK(test_child_read_line(shared_daemon) != NULL);
 }
 
-static inline bool shared_bus_is_broker(void)
-{
-        const char *kind = getenv("DN_TEST_BROKER");
-
-        return kind && strcmp(kind, "broker") == 0;
-}
-
 /* Reserves a path in a directory that every user can traverse. */
 static inline void shared_bus_prepare(void)
 {

@@ -79,20 +79,26 @@ static inline void forbid_tables(void)
         CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* Formats one of the names in the set of another one; they are numbered from 0. */
+static inline void name_in_set_of(const char *like, int number, char ret_name[64])
+{
+        for (int i = 0, n_found = 0; n_found <= number; i++) {
+                snprintf(ret_name, 64, "%s.%d", like, i);
+                n_found += set_of(ret_name) == set_of(like);
+        }
+}
+
 /* Fills the name's set of the table with names that have a state. Returns the slot of one. */
 static inline dn__shm_slot *fill_set_of(dn__region *region, const char *name)
 {
         dn__shm_slot *slot = NULL;
-        char other[32];
+        char other[64];
 
-        for (int i = 0, n_found = 0; n_found < DN__SHM_SLOTS_PER_SET; i++) {
-                snprintf(other, sizeof(other), "filler.%d", i);
-                if (set_of(other) != set_of(name))
-                        continue;
+        for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++) {
+                name_in_set_of(name, i, other);
                 slot = hold(region, other);
                 CHECK(slot != NULL);
                 atomic_store(&slot->state, UINT64_MAX);
-                n_found++;
         }
         return slot;
 }

@@ -37,6 +37,24 @@ static inline dn_handler tally_handler(tally *self)
         return (dn_handler){.invoke = tally_invoke, .context = self, .destroy = tally_destroy};
 }
 
+/* The numbers of the handlers that were called, in order; at most 64. */
+static int noted[64];
+static _Atomic int n_noted;
+
+static inline void note_number(const dn_event *event, void *context)
+{
+        int at = n_noted; /* gcc does not treat an atomic index as an index */
+
+        (void)event;
+        noted[at] = (int)(intptr_t)context;
+        n_noted++;
+}
+
+static inline dn_handler noting(intptr_t number)
+{
+        return (dn_handler){.invoke = note_number, .context = (void *)number};
+}
+
 /* For dn_center_add_observer(), with the tally as the observer. */
 static inline void tally_callback(dn_center *center, void *observer, const char *name,
                                   const void *object, const dn_dict *user_info)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -109,12 +111,30 @@ pid_t test_bus_pid(const test_bus *bus)
 
 bool test_bus_is_broker(const test_bus *bus)
 {
-        return bus->ops == &test_bus_broker_ops;
+        return (bus ? bus->ops : find_ops(NULL)) == &test_bus_broker_ops;
 }
 
 bool test_bus_is_none(const test_bus *bus)
 {
         return bus->ops == &none_ops;
+}
+
+unsigned test_bus_n_connections(const test_bus *bus, int *ret_fd)
+{
+        unsigned n = 0;
+
+        for (int fd = 0; fd < 256; fd++) {
+                struct sockaddr_un address = {0};
+                socklen_t n_bytes = sizeof address - 1;
+
+                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) < 0 ||
+                    address.sun_family != AF_UNIX || strcmp(address.sun_path, bus->path) != 0)
+                        continue;
+                n++;
+                if (ret_fd)
+                        *ret_fd = fd;
+        }
+        return n;
 }
 
 static void use_none_in(const char *directory)

@@ -110,9 +110,12 @@ static void post_numbered(test_peer *peer, const char *name, uint64_t number)
         test_peer_sync(peer);
 }
 
+/* Each process counts the posts of each name. */
 TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
 {
-        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *other = test_peer_open(test_bus_address(bus));
         static record seen;
 
         record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
@@ -120,7 +123,10 @@ TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
         post_numbered(peer, "com.a", 11);
         post_numbered(peer, "com.a", 14);
         post_numbered(peer, "com.b", 1);
-        record_expect(&seen, 4, "com.a\ncom.a\ncom.a -2\ncom.b\n");
+        post_numbered(other, "com.a", 20);
+        post_numbered(other, "com.a", 22);
+        post_numbered(peer, "com.a", 15);
+        record_expect(&seen, 7, "com.a\ncom.a\ncom.a -2\ncom.b\ncom.a\ncom.a -1\ncom.a\n");
 }
 
 /* The bus gives out the names of connections anew. */

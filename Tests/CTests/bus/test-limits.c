@@ -13,9 +13,9 @@
 
 static test_bus *start_small_bus(void)
 {
-        const char *kind = getenv("DN_TEST_BROKER");
-        bool broker = kind && strcmp(kind, "broker") == 0; /* its limit applies to the whole user */
-        test_bus_limits limits = {.max_outgoing_bytes = broker ? 4000000 : 1000000};
+        /* That of a broker applies to the whole user. */
+        test_bus_limits limits = {.max_outgoing_bytes = test_bus_is_broker(NULL) ? 4000000
+                                                                                 : 1000000};
 
         return test_bus_begin_with(&limits);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <systemd/sd-bus.h>
 
 #include "record.h"
@@ -44,33 +43,13 @@ ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
         return sendto(fd, bytes, n_bytes, flags, NULL, 0);
 }
 
-/* Returns this process's only connection to the bus. */
-static int find_connection(void)
-{
-        int found = -1;
-
-        for (int fd = 0; fd < 256; fd++) {
-                struct sockaddr_un address = {0};
-                socklen_t n_bytes = sizeof address - 1;
-
-                if (getpeername(fd, (struct sockaddr *)&address, &n_bytes) < 0 ||
-                    address.sun_family != AF_UNIX ||
-                    strcmp(address.sun_path, test_bus_path(bus)) != 0)
-                        continue;
-                CHECK_EQ(found, -1);
-                found = fd;
-        }
-        CHECK(found >= 0);
-        return found;
-}
-
 static void prepare_with(dn_center *poster)
 {
         bus = test_bus_begin();
         center = poster;
         post_ok(center, "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        library_fd = find_connection();
+        CHECK_EQ(test_bus_n_connections(bus, &library_fd), 1);
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
 }

@@ -221,9 +221,7 @@ static void give_all_rules_back(void)
 TEST_ON_BUS(refusedObserverIsAcceptedWhenTheBusHasRoom)
 {
         test_bus_limits limits = {.max_match_rules = TEST_BUS_NOTHING};
-        const char *kind = getenv("DN_TEST_BROKER");
-        bool is_broker = kind && strcmp(kind, "broker") == 0; /* its limit applies to the whole
-                                                               * user */
+        bool is_broker = test_bus_is_broker(NULL); /* its limit applies to the whole user */
 
         if (is_broker)
                 limits.max_match_rules = 9;

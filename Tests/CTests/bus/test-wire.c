@@ -15,6 +15,7 @@ static const char *encoded(const char *name)
 
         dn__wire_write_interface(
                 &dn__wire_darwin, &(dn__name){ .text = name, .n_bytes = strlen(name) }, interface);
+        CHECK(sd_bus_interface_name_is_valid(interface) > 0);
         CHECK(strncmp(interface, dn__wire_darwin.interface_prefix, n_prefix) == 0);
         return interface + n_prefix;
 }
@@ -70,21 +71,6 @@ static size_t decode(const char *text, char *out)
         return n;
 }
 
-static void check_grammar(const char *text)
-{
-        bool at_start = true;
-
-        for (; *text; text++) {
-                bool is_letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-                                 *text == '_';
-                bool is_digit = *text >= '0' && *text <= '9';
-
-                CHECK(is_letter || (is_digit && !at_start) || (*text == '.' && !at_start));
-                at_start = *text == '.';
-        }
-        CHECK(!at_start);
-}
-
 TEST_NO_BUS(everyNameCanBeDecodedFromItsInterface)
 {
         static const char alphabet[] = "ab._-1Z'\xc3\xa9 \\,=*/\n";
@@ -97,7 +83,6 @@ TEST_NO_BUS(everyNameCanBeDecodedFromItsInterface)
                 for (size_t j = 0; j < n; j++)
                         name[j] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
                 name[n] = '\0';
-                check_grammar(encoded(name));
                 CHECK_EQ(decode(encoded(name), decoded), n);
                 CHECK(memcmp(decoded, name, n) == 0);
         }

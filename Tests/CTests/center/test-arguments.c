@@ -3,30 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "executors.h"
 #include "tally.h"
 #include "test-child.h"
-
-static int n_executors_held;
-
-static int refuse_work(void *context, dn_work_fn work, void *argument)
-{
-        (void)context;
-        (void)work;
-        (void)argument;
-        return -ENOMEM;
-}
-
-static void retain_executor(void *context)
-{
-        (void)context;
-        n_executors_held++;
-}
-
-static void release_executor(void *context)
-{
-        (void)context;
-        n_executors_held--;
-}
 
 static const dn_executor counted = {refuse_work, NULL, retain_executor, release_executor};
 

@@ -1,44 +1,9 @@
 /* The lifetime of centers. */
-#include <pthread.h>
 #include <unistd.h>
 
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
-
-#define N_THREADS 16
-
-static pthread_barrier_t barrier;
-
-static void *get_together(void *argument)
-{
-        dn_center *(**get)(void) = argument;
-
-        pthread_barrier_wait(&barrier);
-        return (*get)();
-}
-
-static void check_one_pointer(dn_center *(*get)(void))
-{
-        pthread_t threads[N_THREADS];
-        void *first = NULL, *seen;
-
-        pthread_barrier_init(&barrier, NULL, N_THREADS);
-        for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, get_together, &get), 0);
-        for (int i = 0; i < N_THREADS; i++) {
-                pthread_join(threads[i], &seen);
-                first = first ? first : seen;
-                CHECK(seen && seen == first);
-        }
-}
-
-TEST_NO_BUS(sharedCentersAreTheSamePointerOnEveryThread)
-{
-        check_one_pointer(dn_center_darwin);
-        check_one_pointer(dn_center_local);
-        CHECK(dn_center_darwin() != dn_center_local());
-}
 
 TEST_NO_BUS(gettingACenterStartsNothing)
 {

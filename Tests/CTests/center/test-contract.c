@@ -222,30 +222,18 @@ TEST_NO_BUS(handlersOfAnObserverDoNotOverlapOnManyThreads)
         check_exclusive(dn_center_distributed());
 }
 
-static int order[64];
-static _Atomic int n_order;
-
-static void note_order(const dn_event *event, void *context)
-{
-        (void)event;
-        order[n_order] = (int)(intptr_t)context;
-        n_order++;
-}
-
 TEST(observersOfOneNameRunInRegistrationOrder)
 {
         test_bus_begin();
 
-        for (intptr_t i = 0; i < 20; i++) {
-                dn_handler handler = {.invoke = note_order, .context = (void *)i};
-                observe_ok(dn_center_darwin(), N, handler, NULL);
-        }
+        for (int i = 0; i < 20; i++)
+                observe_ok(dn_center_darwin(), N, noting(i), NULL);
         post_ok(dn_center_darwin(), N);
-        WAIT_UNTIL_EQ(n_order, 20);
+        WAIT_UNTIL_EQ(n_noted, 20);
         post_elsewhere(N, 1, "return");
-        WAIT_UNTIL_EQ(n_order, 40);
+        WAIT_UNTIL_EQ(n_noted, 40);
         for (int i = 0; i < 40; i++)
-                CHECK_EQ(order[i], i % 20);
+                CHECK_EQ(noted[i], i % 20);
 }
 
 static void *cancel_waiting(void *argument)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "record.h"
+#include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
 
@@ -54,16 +55,6 @@ TEST_ON_BUS(anObserverMayAskForAllNamesOrAPrefix)
         WAIT_UNTIL_EQ(of_x.n_calls, 3);
 }
 
-static int order[64];
-static _Atomic int n_order;
-
-static void note_order(const dn_event *event, void *context)
-{
-        (void)event;
-        order[n_order] = (int)(intptr_t)context;
-        n_order++;
-}
-
 /* In registration order among those of one name or prefix, and of one of them after the other. */
 TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInOrder)
 {
@@ -72,15 +63,13 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInOrder)
         dn_center *center = dn_center_distributed(), *poster = begin_with_poster();
 
         await_bus(center);
-        for (intptr_t i = 0; i < N; i++)
-                CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3],
-                                                    (dn_handler){ note_order, (void *)i, NULL },
-                                                    NULL, NULL),
+        for (int i = 0; i < N; i++)
+                CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3], noting(i), NULL, NULL),
                          0);
         CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
-        WAIT_UNTIL_EQ(n_order, N);
+        WAIT_UNTIL_EQ(n_noted, N);
         for (int i = 0; i < N; i++)
-                CHECK_EQ(order[i], i % (N / 3) * 3 + i / (N / 3));
+                CHECK_EQ(noted[i], i % (N / 3) * 3 + i / (N / 3));
 }
 
 /* A handler that blocks leaves no signal waiting on the bus, which would drop it or the process. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "executors.h"
 #include "roles.h"
 #include "tally.h"
 
@@ -12,37 +13,26 @@ static _Atomic bool is_exiting, has_returned;
 
 /* --- handlers that have not started ----------------------------------------------------------- */
 
-/* An executor of the host, which still runs its work after the library has ended its deliveries. */
-static dn_work_fn waiting;
-static void *waiting_argument;
-
-static int enqueue(void *context, dn_work_fn work, void *argument)
-{
-        (void)context;
-        waiting = work;
-        waiting_argument = argument;
-        return 0;
-}
-
+/* The host still does it after the library has ended its deliveries. */
 static void run_what_waits(void)
 {
-        waiting(waiting_argument);
+        run_kept_work();
         if (seen.n_calls > 0)
                 _exit(1);
         post_ok(dn_center_darwin(), NAME);
-        waiting(waiting_argument);
+        run_kept_work();
         if (seen.n_calls > 0)
                 _exit(2);
 }
 
 ROLE(exitWhilePostsWait)
 {
-        dn_executor executor = { .enqueue = enqueue };
+        dn_executor executor = { .enqueue = keep_work };
 
         CHECK_EQ(atexit(run_what_waits), 0); /* runs after the library's */
         tally_observe_on(dn_center_darwin(), NAME, &seen, &executor);
         post_ok(dn_center_darwin(), NAME);
-        return waiting ? 0 : 3;
+        return is_kept ? 0 : 3;
 }
 
 TEST_NO_BUS(noHandlerStartsAfterExitHasBegun)

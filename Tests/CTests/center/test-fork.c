@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "executors.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -56,19 +57,6 @@ TEST(childHasConnectionsAndObserversOfItsOwn)
         tally_drop(observer);
 }
 
-static dn_work_fn kept_work;
-static void *kept_argument;
-static _Atomic bool is_kept;
-
-static int keep_work(void *context, dn_work_fn work, void *argument)
-{
-        (void)context;
-        kept_work = work;
-        kept_argument = argument;
-        is_kept = true;
-        return 0;
-}
-
 TEST_NO_BUS(parentsWorkDoesNothingInTheChild)
 {
         dn_executor executor = {.enqueue = keep_work};
@@ -80,12 +68,12 @@ TEST_NO_BUS(parentsWorkDoesNothingInTheChild)
         WAIT_UNTIL(is_kept);
         pid_t pid = test_fork();
         if (pid == 0) {
-                kept_work(kept_argument);
+                run_kept_work();
                 CHECK_EQ(seen.n_calls, 0);
                 _exit(0);
         }
         CHECK_EQ(test_wait_for(pid), 0);
-        kept_work(kept_argument);
+        run_kept_work();
         CHECK_EQ(seen.n_calls, 1);
 }
 

@@ -98,33 +98,21 @@ TEST_NO_BUS(callbackReceivesWhatWasPostedBeforeThePostReturns)
         CHECK(pthread_equal(seen_thread, thread));
 }
 
-static int order[20], n_order;
-
-static void note_order(const dn_event *event, void *context)
-{
-        (void)event;
-        order[n_order++] = *(int *)context;
-}
-
 TEST_NO_BUS(registrationOrderHoldsAcrossWildcards)
 {
-        static int numbers[20];
-
         for (int i = 0; i < 20; i++) {
-                numbers[i] = i;
-                dn_handler handler = {.invoke = note_order, .context = &numbers[i]};
                 dn_filter filter = {
                         .name = i % 2 ? NULL : "N",
                         .object = i % 4 < 2 ? NULL : x,
                 };
-                CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &filter, handler, NULL,
+                CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &filter, noting(i), NULL,
                                                     NULL),
                          0);
         }
         post("N", x);
-        CHECK_EQ(n_order, 20);
+        CHECK_EQ(n_noted, 20);
         for (int i = 0; i < 20; i++)
-                CHECK_EQ(order[i], i);
+                CHECK_EQ(noted[i], i);
 }
 
 static int depth, deepest;

@@ -43,6 +43,7 @@ TEST(descriptorIsReadableWhileCallbacksWait)
         static tally seen = {0};
         dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
 
+        CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
         CHECK(!is_readable(loop, 0));
         CHECK_EQ(dn_loop_process(loop), 0);
         post_ok(dn_center_darwin(), "N");
@@ -55,16 +56,6 @@ TEST(descriptorIsReadableWhileCallbacksWait)
         tally_drop(observer);
         CHECK(!dn_loop_close(loop));
         CHECK_EQ(seen.n_destroyed, 1);
-}
-
-TEST_NO_BUS(descriptorIsCloseOnExec)
-{
-        unsigned n_fds = test_n_fds();
-        dn_loop *loop = new_loop();
-
-        CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
-        dn_loop_close(loop);
-        CHECK_EQ(test_n_fds(), n_fds);
 }
 
 static void post_self(const dn_event *event, void *context)
@@ -150,22 +141,6 @@ TEST(closingRunsWhatWaitsThenRefuses)
         CHECK_EQ(seen.n_calls, 1);
         tally_drop(observer);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
-}
-
-TEST(cancelOnTheLoopThreadDropsWhatWaits)
-{
-        test_bus_begin();
-        dn_loop *loop = new_loop();
-        static tally seen = {0};
-        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
-
-        post_ok(dn_center_darwin(), "N");
-        CHECK(becomes_readable(loop));
-        tally_drop(observer);
-        dn_loop_process(loop);
-        CHECK_EQ(seen.n_calls, 0);
-        CHECK_EQ(seen.n_destroyed, 1);
-        dn_loop_close(loop);
 }
 
 /* Makes a loop with a waiting callback, on a center without a bus. */

@@ -1,6 +1,7 @@
 /* Which users may register, post and set the state of which names. Which name belongs to whom is
  * in post/test-name.c. */
 #include <errno.h>
+#include <notify_keys.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 
 #define USER 65534 /* "nobody": a bus rejects users that the machine does not know */
 
-#define SYSTEM "com.apple.system.x"
+#define SYSTEM kNotifyClockSet
 
 /* Checks everything a name can be used for: registering, hearing a post, setting a state. */
 static void check_all_is_allowed(const char *name)

@@ -2,32 +2,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "executors.h"
 #include "notify-tally.h"
 #include "shm.h"
 
 #define N "callback"
-
-static _Atomic int n_executors_held;
-
-static void retain_executor(void *context)
-{
-        (void)context;
-        n_executors_held++;
-}
-
-static void release_executor(void *context)
-{
-        (void)context;
-        n_executors_held--;
-}
-
-static int refuse_work(void *context, dn_work_fn work, void *argument)
-{
-        (void)context;
-        (void)work;
-        (void)argument;
-        return -1;
-}
 
 /* The context is consumed, the executor is not kept, and nothing else is touched. */
 static void check_failure(const char *name, dn_token_handler handler, dn_executor executor,
@@ -49,7 +28,7 @@ static void check_failure(const char *name, dn_token_handler handler, dn_executo
 TEST(everyFailureConsumesTheContextButNotTheExecutor)
 {
         test_bus_begin();
-        dn_executor executor = {refuse_work, NULL, retain_executor, release_executor};
+        dn_executor executor = refusing_executor();
         dn_executor without = {NULL, NULL, retain_executor, release_executor};
         dn_token_handler handler = {count_call, NULL, tally_destroy};
         dn_token_handler empty = {NULL, NULL, tally_destroy};
@@ -72,7 +51,7 @@ TEST(everyFailureConsumesTheContextButNotTheExecutor)
 
 TEST_NO_BUS(neitherBusNorTableConsumesTheContextAndKeepsNoExecutor)
 {
-        dn_executor executor = {refuse_work, NULL, retain_executor, release_executor};
+        dn_executor executor = refusing_executor();
         dn_token_handler handler = {count_call, NULL, tally_destroy};
 
         forbid_tables();

@@ -111,12 +111,7 @@ static void check_interrupted(const char *name)
 TEST(signalHandlerMayCheckWhileAPostIsInterrupted)
 {
         test_bus_begin();
-
         check_interrupted(N);
-}
-
-TEST_NO_BUS(signalHandlerMayCheckASelfName)
-{
         check_interrupted("self.check");
 }
 

@@ -55,7 +55,7 @@ static void in_child(void (*run)(void))
 
 static void use_own_tokens_then_those_of_parent(void)
 {
-        static tally own;
+        tally own = {0};
         int token = add_callback("N", &own), checked = add_check("N"), reused = fd, none = 77;
 
         for (int i = 0; i < N_TOKENS; i++) {
@@ -74,32 +74,21 @@ static void use_own_tokens_then_those_of_parent(void)
         check_one_connection(own_peer, getpid());
         test_peer_close(own_peer);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(own.n_destroyed, 1);
 }
 
-TEST(childHasItsOwnTokensAndConnection)
+static void use_in_child_and_grandchild(void)
+{
+        use_own_tokens_then_those_of_parent();
+        in_child(use_own_tokens_then_those_of_parent);
+}
+
+TEST(childAndGrandchildHaveTokensAndConnectionsOfTheirOwn)
 {
         prepare();
-        in_child(use_own_tokens_then_those_of_parent);
-        WAIT_UNTIL_EQ(heard.n_calls, 1);
-        check_parent(1);
-}
-
-static void use_in_grandchild(void)
-{
-        static tally own;
-
-        add_callback("grandchild", &own);
-        in_child(use_own_tokens_then_those_of_parent);
-        post("grandchild");
-        WAIT_UNTIL_EQ(own.n_calls, 1);
-}
-
-TEST(grandchildrenBehaveLikeChildren)
-{
-        prepare();
-        in_child(use_in_grandchild);
-        WAIT_UNTIL_EQ(heard.n_calls, 1);
-        check_parent(1);
+        in_child(use_in_child_and_grandchild);
+        WAIT_UNTIL_EQ(heard.n_calls, 2);
+        check_parent(2);
 }
 
 /* Leaves a child behind that lives as long as this one's input is open. */

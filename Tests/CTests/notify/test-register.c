@@ -1,5 +1,4 @@
 /* Results of the registration functions. */
-#include <notify_keys.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -99,17 +98,6 @@ TEST(exhaustedDescriptorsAreReported)
         CHECK_EQ(fd, UNTOUCHED);
         CHECK_EQ(token, UNTOUCHED);
         cancel(add_kind(KIND_DESCRIPTOR, N));
-}
-
-TEST(applesSystemNamesCanBeRegistered)
-{
-        test_bus_begin();
-        const char *names[] = {kNotifyDSCacheInvalidation, kNotifyVFSMount, kNotifyTimeZoneChange,
-                               kNotifySCNetworkChange, kNotifyASLDBUpdate, kNotifyClockSet};
-
-        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-                for (int kind = 0; kind < N_KINDS; kind++)
-                        cancel(add_kind(kind, names[i]));
 }
 
 TEST(olderNameOfPostWorks)

@@ -27,6 +27,14 @@ static int finish_failed(dn_dict_builder *builder)
         return r;
 }
 
+static dn_dict *dict_with(const dn_value *value)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+
+        dn_dict_builder_set(builder, "key", value);
+        return finish(builder);
+}
+
 /* The result of a dictionary that has the value under a key, and fails. */
 static int fail_with(const dn_value *value)
 {
@@ -248,16 +256,13 @@ static int finish_depth(unsigned depth)
 TEST_NO_BUS(depthIsLimited)
 {
         dn_dict *dict = finish(dn_dict_builder_new());
-        dn_dict_builder *builder;
 
         CHECK_EQ(finish_depth(DN_DICT_MAX_DEPTH), 0);
         CHECK_EQ(finish_depth(DN_DICT_MAX_DEPTH + 1), -E2BIG);
         for (int i = 1; i < DN_DICT_MAX_DEPTH; i++) {
                 dn_value value = { DN_TYPE_DICT, 0, { .dict = dict } };
 
-                builder = dn_dict_builder_new();
-                dn_dict_builder_set(builder, "key", &value);
-                dict = finish(builder);
+                dict = dict_with(&value);
                 dn_dict_unref(value.as.dict);
         }
         CHECK_EQ(fail_with_dict(dict), -E2BIG);
@@ -304,30 +309,25 @@ TEST_NO_BUS(numberOfBytesIsLimited)
 {
         enum { N_MOST = DN_DICT_MAX_BYTES - DN_DICT_VALUE_BYTES - 3 };
         char *bytes = calloc(1, DN_DICT_MAX_BYTES);
+        dn_value value = { DN_TYPE_DATA, N_MOST, { .data = bytes } };
         dn_dict_builder *builder = dn_dict_builder_new();
 
-        dn_dict_builder_set_data(builder, "key", bytes, N_MOST);
-        dn_dict_unref(finish(builder));
-        builder = dn_dict_builder_new();
+        dn_dict_unref(dict_with(&value));
         dn_dict_builder_set_data(builder, "key", bytes, N_MOST + 1);
         CHECK_EQ(finish_failed(builder), -E2BIG);
-        builder = dn_dict_builder_new();
-        dn_dict_builder_set_data(builder, "key", bytes, SIZE_MAX);
-        CHECK_EQ(finish_failed(builder), -E2BIG);
+        value.n_bytes = SIZE_MAX;
+        CHECK_EQ(fail_with(&value), -E2BIG);
         free(bytes);
 }
 
 TEST_NO_BUS(bytesOfContainersCountEachTime)
 {
         char *bytes = calloc(1, DN_DICT_MAX_BYTES);
+        dn_value value = { DN_TYPE_DATA, DN_DICT_MAX_BYTES / 2, { .data = bytes } };
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *half;
-        dn_value value = { .type = DN_TYPE_DICT };
+        dn_dict *half = dict_with(&value);
 
-        dn_dict_builder_set_data(builder, "data", bytes, DN_DICT_MAX_BYTES / 2);
-        half = finish(builder);
-        value.as.dict = half;
-        builder = dn_dict_builder_new();
+        value = (dn_value){ DN_TYPE_DICT, 0, { .dict = half } };
         dn_dict_builder_set(builder, "once", &value);
         dn_dict_builder_set(builder, "twice", &value);
         CHECK_EQ(finish_failed(builder), -E2BIG);
@@ -354,14 +354,6 @@ TEST_NO_BUS(containerSurvivesInAnotherDictionary)
         CHECK(!dn_dict_unref(inner));
         CHECK(!dn_dict_unref(NULL));
         CHECK(!dn_dict_ref(NULL));
-}
-
-static dn_dict *dict_with(const dn_value *value)
-{
-        dn_dict_builder *builder = dn_dict_builder_new();
-
-        dn_dict_builder_set(builder, "key", value);
-        return finish(builder);
 }
 
 static bool are_equal(dn_value a, dn_value b)

@@ -91,8 +91,7 @@ ROLE(scribble)
         static dn__region *region; /* stays open: to close it would clear some marks */
         size_t slots[N_NAMES];
 
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(region_open(args[0], &region), 0);
+        region = enter_table(args[0]);
         for (size_t i = 0; i < N_NAMES; i++) {
                 CHECK(find(region, names[i]) != NULL);
                 slots[i] = (size_t)(find(region, names[i]) - region->table->slots);
@@ -235,12 +234,11 @@ TEST(randomBytesNeitherCrashNorHangAnybody)
 TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
 {
         static tally seen;
-        dn__region *region;
 
         begin_without_bus();
         test_child *child = spawn_member("A");
         tally_observe(dn_center_darwin(), "B", &seen);
-        CHECK_EQ(region_open("none", &region), 0);
+        dn__region *region = enter_table("none");
         for (int i = 0; i < DN__SHM_N_SETS; i++)
                 atomic_store(&region->table->owners[i], region->owner);
         for (int i = 0; i < 2; i++)
@@ -294,11 +292,8 @@ static void check_use_without_slot(void)
 
 TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
 {
-        test_bus *bus = test_bus_begin();
-        dn__region *region;
+        dn__region *region = enter_table(test_bus_address(test_bus_begin()));
 
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
         dn__shm_slot *filler = fill_set_of(region, "N");
         check_use_without_slot();
         int early = add_check("N");
@@ -314,11 +309,8 @@ TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
 
 TEST(nameThatReusesASlotStartsWithStateZero)
 {
-        test_bus *bus = test_bus_begin();
-        dn__region *region;
+        dn__region *region = enter_table(test_bus_address(test_bus_begin()));
 
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
         fill_set_of(region, "N");
         dn__region_close(region); /* nobody holds the others any more */
         int token = add_check("N");

@@ -14,8 +14,7 @@ static void prepare(void)
         dn_executor executor = dn_executor_inline();
         test_bus *bus = test_bus_begin();
 
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(region_open(test_bus_address(bus), &region), 0);
+        region = enter_table(test_bus_address(bus));
         token = add_piped(N, &fd);
         sharing = add_sharing("sharing", fd);
         add_callback_on("other", &other, &executor);

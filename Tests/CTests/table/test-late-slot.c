@@ -40,8 +40,7 @@ static void prepare(void)
 
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, TEST_WIRE_RULE);
-        CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(region_open(test_bus_address(bus), &other), 0);
+        other = enter_table(test_bus_address(bus));
 }
 
 /* When the slot comes, it is not known who posted what: one extra post is allowed. */

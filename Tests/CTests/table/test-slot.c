@@ -19,17 +19,6 @@ static ptrdiff_t position(const dn__region *region, const dn__shm_slot *slot)
         return slot - region->table->slots;
 }
 
-/* Makes a name in the set of "x": its hash differs only in bits that do not select the set. */
-static void name_of_set(dn__region *region, const char *like, int number, char ret_name[64])
-{
-        ptrdiff_t set = position(region, hold(region, like)) / DN__SHM_SLOTS_PER_SET;
-
-        for (int i = 0, n_found = 0; n_found <= number; i++) {
-                snprintf(ret_name, 64, "%s.%d", like, i);
-                n_found += (ptrdiff_t)set_of(ret_name) == set;
-        }
-}
-
 /* A name has its page of tags and its slot, an entry its page of marks. The second region has the
  * entry that the first one had, so it clears what the first one held. */
 TEST_NO_BUS(aTableTakesMemoryOnlyForNamesAndEntriesInUse)
@@ -111,11 +100,11 @@ TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
         char name[64];
 
         for (int i = 1; i < DN__SHM_SLOTS_PER_SET; i++) {
-                name_of_set(region, "x", i - 1, name);
+                name_in_set_of("x", i - 1, name);
                 slots[i] = hold(region, name);
                 CHECK(slots[i] != NULL);
         }
-        name_of_set(region, "x", DN__SHM_SLOTS_PER_SET, name);
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET, name);
         CHECK(hold(region, name) == NULL);
         for (int i = 0; i < 5; i++)
                 generation = dn__slot_count_post(slots[5]);
@@ -126,29 +115,6 @@ TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
         dn__region_close(region);
 }
 
-TEST_NO_BUS(holdsOfADeadProcessAreReleased)
-{
-        dn__region *region = open_region("key");
-        char name[64];
-        int status;
-        pid_t pid = test_fork();
-
-        if (pid == 0) {
-                dn__region *child = open_region("key");
-
-                for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++) {
-                        name_of_set(child, "x", i, name);
-                        hold(child, name);
-                }
-                raise(SIGKILL);
-        }
-        CHECK_EQ(waitpid(pid, &status, 0), pid);
-        CHECK(hold(region, "x") != NULL);
-        name_of_set(region, "x", DN__SHM_SLOTS_PER_SET + 1, name);
-        CHECK(hold(region, name) != NULL);
-        dn__region_close(region);
-}
-
 static bool holds(const dn__region *region, const dn__shm_slot *slot, unsigned process)
 {
         const dn__shm_slot *ours = &region->table->slots[position(region, slot)];
@@ -156,8 +122,8 @@ static bool holds(const dn__region *region, const dn__shm_slot *slot, unsigned p
         return ours->holders[process / 64] >> process % 64 & 1;
 }
 
-/* Holds names in at least three blocks of 64 slots, then dies; returns the entry it had. */
-static unsigned entry_of_dead_holder(const char *const names[], size_t n_names)
+/* Returns the entry of a process that held names and was killed. */
+static unsigned entry_of_dead_holder(void (*hold_names)(dn__region *region))
 {
         int entry[2], status;
         unsigned process;
@@ -168,8 +134,7 @@ static unsigned entry_of_dead_holder(const char *const names[], size_t n_names)
         if (pid == 0) {
                 dn__region *child = open_region("key");
 
-                for (size_t i = 0; i < n_names; i++)
-                        CHECK(hold(child, names[i]) != NULL);
+                hold_names(child);
                 CHECK_EQ(write(entry[1], &child->process, sizeof(child->process)),
                          (ssize_t)sizeof(child->process));
                 raise(SIGKILL);
@@ -181,11 +146,36 @@ static unsigned entry_of_dead_holder(const char *const names[], size_t n_names)
         return process;
 }
 
+static void fill_set(dn__region *region)
+{
+        (void)fill_set_of(region, "x");
+}
+
+TEST_NO_BUS(holdsOfADeadProcessAreReleased)
+{
+        dn__region *region = open_region("key");
+        char name[64];
+
+        (void)entry_of_dead_holder(fill_set);
+        CHECK(hold(region, "x") != NULL);
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET + 1, name);
+        CHECK(hold(region, name) != NULL);
+        dn__region_close(region);
+}
+
+/* In at least three blocks of 64 slots. */
+static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+
+static void hold_names(dn__region *region)
+{
+        for (size_t i = 0; i < 6; i++)
+                CHECK(hold(region, names[i]) != NULL);
+}
+
 TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
 {
-        static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
         dn__region *region = open_region("key"), *heir;
-        unsigned process = entry_of_dead_holder(names, 6);
+        unsigned process = entry_of_dead_holder(hold_names);
         dn__shm_table *table = region->table;
 
         for (size_t i = 0; i < 6; i++)
@@ -219,19 +209,6 @@ static void close_regions(dn__region *regions[N_REGIONS])
                 dn__region_close(regions[i]);
 }
 
-TEST_NO_BUS(holdsOfProcessesBeyondTheFirstWordAreReleased)
-{
-        dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
-        dn__shm_slot *slot;
-
-        open_regions(regions);
-        slot = hold(*last, "x");
-        CHECK(holds(*last, slot, (*last)->process));
-        dn__slot_release(*last, slot);
-        CHECK(!holds(*last, slot, (*last)->process));
-        close_regions(regions);
-}
-
 TEST_NO_BUS(slotWhoseNamingWasCutShortHasNoHolderLeft)
 {
         dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
@@ -251,8 +228,8 @@ TEST_NO_BUS(slotWhoseNamingWasCutShortHasNoHolderLeft)
         close_regions(regions);
 }
 
-/* It watches all names: the 65th process, which has a word of its own. */
-TEST_NO_BUS(processBeyondTheFirstWordIsRungForEveryNameIfItWatches)
+/* It is rung for every name if it watches. */
+TEST_NO_BUS(processBeyondTheFirstWordHoldsAndWatchesAsOthersDo)
 {
         dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
         dn__shm_slot *slot;
@@ -264,6 +241,10 @@ TEST_NO_BUS(processBeyondTheFirstWordIsRungForEveryNameIfItWatches)
         dn__ring_watch(*last);
         dn__ring_holders(*regions, &(*regions)->table->slots[position(regions[1], slot)]);
         CHECK(dn__ring_is_marked(*last) && !dn__ring_is_marked(regions[2]));
+        slot = hold(*last, "x");
+        CHECK(holds(*last, slot, (*last)->process));
+        dn__slot_release(*last, slot);
+        CHECK(!holds(*last, slot, (*last)->process));
         close_regions(regions);
 }
 
@@ -294,7 +275,6 @@ static void *take_all_the_time(void *context)
 /* The second post may come when a look at the marks is about to find it, but not the first. */
 TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
 {
-        static const char *const names[] = { "a", "b" };
         taking taking = { .region = open_region("key") };
         dn__region *poster = open_region("key");
         bool is_first = position(taking.region, hold(taking.region, names[0])) <
@@ -393,7 +373,7 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
         pthread_t thread;
 
         for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++)
-                name_of_set(holder, "x", i, names[i]);
+                name_in_set_of("x", i, names[i]);
         for (int i = 0; i < DN__SHM_SLOTS_PER_SET - 1; i++)
                 CHECK(hold(holder, names[i]) != NULL);
         dn__slot_release(holder, find(holder, "x"));

@@ -1,7 +1,5 @@
 /* What a forked child keeps of its parent. */
 #include <notify_private.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "roles.h"
@@ -11,21 +9,6 @@
 
 static test_bus *bus;
 static tally in_parent;
-
-static unsigned n_bus_sockets(void)
-{
-        unsigned n = 0;
-
-        for (int fd = 0; fd < 256; fd++) {
-                struct sockaddr_un address = {0};
-                socklen_t n_bytes = sizeof address - 1;
-
-                n += getpeername(fd, (struct sockaddr *)&address, &n_bytes) == 0 &&
-                     address.sun_family == AF_UNIX &&
-                     strcmp(address.sun_path, test_bus_path(bus)) == 0;
-        }
-        return n;
-}
 
 /* Nobody listens at the first address: the second one's descriptor gets the same number. */
 TEST_ON_BUS(childDoesNotKeepAConnectionToTheSecondAddress)
@@ -40,12 +23,12 @@ TEST_ON_BUS(childDoesNotKeepAConnectionToTheSecondAddress)
         await_bus(center);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
-        WAIT_UNTIL_EQ(n_bus_sockets(), 1);
+        WAIT_UNTIL_EQ(test_bus_n_connections(bus, NULL), 1);
         pid_t pid = test_fork();
         if (pid == 0)
-                _exit((int)n_bus_sockets());
+                _exit((int)test_bus_n_connections(bus, NULL));
         CHECK_EQ(test_wait_for(pid), 0);
-        CHECK_EQ(n_bus_sockets(), 1);
+        CHECK_EQ(test_bus_n_connections(bus, NULL), 1);
         dn_center_unref(center);
 }
 
@@ -55,17 +38,17 @@ TEST_ON_BUS(childWithoutForkHandlersClosesTheParentsConnection)
         bus = test_bus_begin();
         tally_observe(dn_center_darwin(), "N", &in_parent);
         _notify_fork_child();
-        WAIT_UNTIL_EQ(n_bus_sockets(), 1);
+        WAIT_UNTIL_EQ(test_bus_n_connections(bus, NULL), 1);
         pid_t pid = _Fork();
         if (pid == 0) {
-                unsigned n_before = n_bus_sockets();
+                unsigned n_before = test_bus_n_connections(bus, NULL);
 
                 _notify_fork_child();
                 _notify_fork_child();
-                _exit((int)(10 * n_before + n_bus_sockets()));
+                _exit((int)(10 * n_before + test_bus_n_connections(bus, NULL)));
         }
         CHECK_EQ(test_wait_for(pid), 10);
-        CHECK_EQ(n_bus_sockets(), 1);
+        CHECK_EQ(test_bus_n_connections(bus, NULL), 1);
         post_elsewhere("N", 1, "return");
         WAIT_UNTIL_EQ(in_parent.n_posts, 1);
 }

@@ -31,8 +31,11 @@ const char *test_bus_address(const test_bus *bus);   /* unix:path=… below its 
 const char *test_bus_path(const test_bus *bus);      /* of the socket */
 const char *test_bus_directory(const test_bus *bus); /* private, 0700 */
 pid_t test_bus_pid(const test_bus *bus);
-bool test_bus_is_broker(const test_bus *bus);
+bool test_bus_is_broker(const test_bus *bus); /* NULL: the default kind */
 bool test_bus_is_none(const test_bus *bus);
+
+/* Counts this process's connections to it. `ret_fd`, which may be NULL, receives one. */
+unsigned test_bus_n_connections(const test_bus *bus, int *ret_fd);
 
 /* Makes it this process's session bus, with its directory as XDG_RUNTIME_DIR. */
 void test_bus_use(const test_bus *bus);

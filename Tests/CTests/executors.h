@@ -1,0 +1,54 @@
+/* Executors of a host: one refuses all work and counts its references, the other keeps one work
+ * until the test runs it. */
+#ifndef DN_EXECUTORS_H
+#define DN_EXECUTORS_H
+
+#include <darwinnotify/darwinnotify.h>
+#include <errno.h>
+
+#include "test.h"
+
+static _Atomic int n_executors_held;
+
+static inline int refuse_work(void *context, dn_work_fn work, void *argument)
+{
+        (void)context, (void)work, (void)argument;
+        return -ENOMEM;
+}
+
+static inline void retain_executor(void *context)
+{
+        (void)context;
+        n_executors_held++;
+}
+
+static inline void release_executor(void *context)
+{
+        (void)context;
+        CHECK(n_executors_held-- > 0);
+}
+
+static inline dn_executor refusing_executor(void)
+{
+        return (dn_executor){refuse_work, NULL, retain_executor, release_executor};
+}
+
+static dn_work_fn kept_work;
+static void *kept_argument;
+static _Atomic bool is_kept;
+
+static inline int keep_work(void *context, dn_work_fn work, void *argument)
+{
+        (void)context;
+        kept_work = work;
+        kept_argument = argument;
+        is_kept = true;
+        return 0;
+}
+
+static inline void run_kept_work(void)
+{
+        kept_work(kept_argument);
+}
+
+#endif
