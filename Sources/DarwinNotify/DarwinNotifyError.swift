@@ -26,7 +26,7 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-ENAMETOOLONG`.
   public static let nameTooLong = Self(rawValue: ENAMETOOLONG)
 
-  /// There is no memory or no thread left; nothing was changed.
+  /// There is no memory left; nothing was changed.
   ///
   /// The corresponding C result is `-ENOMEM`.
   public static let outOfMemory = Self(rawValue: ENOMEM)
@@ -41,9 +41,10 @@ public struct DarwinNotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C result is `-ETIMEDOUT`.
   public static let timedOut = Self(rawValue: ETIMEDOUT)
 
-  /// There is currently no bus. The call has taken effect and need not be repeated.
+  /// Nobody outside the process can be reached: a post or a registration has taken effect and need
+  /// not be repeated. From a function that needs a bus: there is no bus, or it was lost.
   ///
-  /// The corresponding C results are `DN_NOT_CONNECTED` of a post, and `-ENOTCONN`.
+  /// The corresponding C results are `DN_NOT_CONNECTED` and `-ENOTCONN`.
   public static let notConnected = Self(rawValue: ENOTCONN)
 
   /// The name belongs to another user; nothing was changed.

@@ -56,7 +56,7 @@ extension HandlerRegistry {
         default: throw error
         }
       } catch RemoteError.notConnected, RemoteError.noService {
-        throw Decline("\(destination) is not there")
+        throw Decline("\(destination) cannot be reached")
       }
     }
   }

@@ -78,7 +78,7 @@ struct NamedMigrationsTests {
   @Test func twoOfOneNameAreRefused() throws {
     #expect(
       throws: WormholeError.migrationFailed(
-        name: "items", reason: "another one has this name", path: "\(group.path)/items")
+        name: "items", reason: "another migration has this name", path: "\(group.path)/items")
     ) {
       try group.group.database("items", migrations: [first, first])
     }

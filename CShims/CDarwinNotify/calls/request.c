@@ -85,7 +85,7 @@ static void cancel_request(dn__calls *calls, dn_request *request)
 {
         /* The bus remembers the waiting caller until there is an answer. */
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
-        (void)refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller no longer waits.");
+        (void)refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
         if (request->has_begun && request->service->handler.cancel)
                 dn__calls_add_job(calls, &request->cancel);
         else
@@ -158,7 +158,7 @@ static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
         if (!is_allowed) {
                 calls->dbus->counts.n_ignored++;
                 (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
-                                     "The service does not allow this request to its caller.");
+                                     "The service does not accept this request from its caller.");
         } else if (!request->has_begun) {
                 (void)refuse_request(calls, request, DN_ERROR_UNAVAILABLE,
                                      "The service was closed.");
@@ -324,7 +324,7 @@ static const char *accept(dn__calls *calls, dn_request *request, sd_bus_message 
         if (caller->n_requests >= DN_CALLS_MAX)
                 return "too many requests in progress";
         if (caller->n_bytes + request->n_bytes > DN_CALLS_MAX_BYTES)
-                return "the requests in progress are too large together";
+                return "the requests in progress are too large in total";
         request->info.id = ++calls->last_id;
         request->message = sd_bus_message_ref(message);
         dn__caller_add(calls, caller, request);
@@ -401,7 +401,7 @@ static bool handle_for(dn__calls *calls, dn_service *service, const char *child,
         dn__lock_release(&calls->dbus->lock);
         if (!is_exported)
                 return refuse(calls, message, SD_BUS_ERROR_UNKNOWN_METHOD,
-                              "This service answers no %s.", kind);
+                              "This service does not answer %s.", kind);
         return begin_request(calls, service, message, kind);
 }
 

@@ -47,7 +47,7 @@ static void report_address(const dn__address *address)
         if (address->address)
                 dn__debug_say(0, "looking for the bus %s", address->address);
         else
-                dn__debug_say(0, "has no bus to look for (%s): hears only this user's processes",
+                dn__debug_say(0, "no bus to look for (%s); only this user's processes can be heard",
                               address->scope);
 }
 

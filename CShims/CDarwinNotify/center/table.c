@@ -213,9 +213,9 @@ static bool move_hub(move *move)
 
         if (r < 0 && move->wants_entry && was_complete)
                 dn__debug_say(r, "cannot open the shared table for %s; using D-Bus only, "
-                                 "will retry", move->hub->scope);
+                                 "will try again", move->hub->scope);
         else if (r == 0 && move->to != move->from)
-                dn__debug_say(0, "shares the table %s", move->to->file.path);
+                dn__debug_say(0, "sharing the table %s", move->to->file.path);
         if (!move->to)
                 return !move->wants_entry;
         if (move->to == move->from && dn__region_has_entry(move->to) == had_entry &&

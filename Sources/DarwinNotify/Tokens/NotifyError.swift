@@ -60,7 +60,7 @@ public struct NotifyError: Error, RawRepresentable, Hashable, Sendable {
   /// The corresponding C constant is `NOTIFY_STATUS_OPT_DISABLE`.
   public static let disabled = Self(NOTIFY_STATUS_OPT_DISABLE)
 
-  /// No bus has been found yet.
+  /// Neither a bus nor a table has been found yet.
   ///
   /// The corresponding C constant is `NOTIFY_STATUS_SERVER_NOT_FOUND`.
   public static let serverNotFound = Self(NOTIFY_STATUS_SERVER_NOT_FOUND)
@@ -96,7 +96,7 @@ extension NotifyError: CustomStringConvertible {
     case .invalidRequest: "invalid request"
     case .notAuthorized: "not authorized"
     case .disabled: "the library is disabled"
-    case .serverNotFound: "no bus was found"
+    case .serverNotFound: "neither a bus nor a shared table was found"
     case .nullInput: "a pointer is null"
     case .failed: "out of memory, threads or descriptors"
     default: "status \(rawValue)"

@@ -8,7 +8,7 @@ func encodeArguments<Request: RemoteRequest>(_ request: Request) throws -> Prope
   switch try encode(request) {
   case .dictionary(let values): return try list(of: values)
   case .none: return try list(of: [:])
-  default: throw RemoteError.invalid.about("\(Request.kind) has no properties with names")
+  default: throw RemoteError.invalid.about("\(Request.kind) has no named properties")
   }
 }
 
@@ -23,7 +23,7 @@ private func list(of values: [String: RemoteValue]) throws -> PropertyList {
   do {
     return try builder.finish()
   } catch .tooLarge {
-    throw RemoteError.limitReached.about("the values are too large together")
+    throw RemoteError.limitReached.about("the values are too large in total")
   } catch {
     throw RemoteError.invalid.about("a value that cannot be sent: \(error)")
   }

@@ -29,7 +29,7 @@ extension WormholeError: CustomStringConvertible {
     case .diskFull: "\(place): there is no room left"
     case .system: "\(place): \(number.map { String(cString: strerror($0)) } ?? "failed")\(why)"
     case .busy: "\(place) was locked by another process or thread for too long"
-    case .heldByReader: "\(place) cannot grow while a reader still uses an old state of it"
+    case .heldByReader: "\(place) cannot grow while a reader still uses an old state"
     case .cancelled: "the task was cancelled"
     case .timedOut: "\(self.name ?? "the operation"): timed out"
     case .foreign: "\(place) belongs to another user or was written by another program"
@@ -48,7 +48,7 @@ extension WormholeError: CustomStringConvertible {
       "\(name) is used with the transit \(expected), but its files belong to the transit \(found)"
     case .noCursors: "\(name) has no cursors with the transit \(found); use a log"
     case .cursorInUse: "the cursor \(name) is in use by another reader"
-    case .cursorNotStored: "cursor \(name) not stored\(why)"
+    case .cursorNotStored: "the cursor \(name) was not stored\(why)"
     case .database: "SQLite error \(number ?? 1)\(why)"
     case .unknownTable: "\(place) records no changes of a table \(name); it records: \(list)"
     case .noSuchRow: "\(place): the table \(name) has no row \(found)"
@@ -57,7 +57,7 @@ extension WormholeError: CustomStringConvertible {
       "\(place) has run migrations that this program does not know: \(list)"
     case .migrationFailed: "the migration \(name) of \(place) failed\(why)"
     case .notCleared:
-      failures.sorted { $0.key < $1.key }.map { "\($0.key) not cleared: \($0.value)" }
+      failures.sorted { $0.key < $1.key }.map { "\($0.key) was not cleared: \($0.value)" }
         .joined(separator: "; ")
     case .notification: "the change is stored, but listeners could not be notified\(why)"
     }

@@ -25,7 +25,7 @@ struct Migrations: Sendable {
       guard !migration.name.isEmpty else { throw .invalidIdentifier }
       guard names.insert(ExactString(migration.name)).inserted else {
         throw .migrationFailed(
-          name: migration.name, reason: "another one has this name", path: path)
+          name: migration.name, reason: "another migration has this name", path: path)
       }
     }
     steps = .named(migrations)

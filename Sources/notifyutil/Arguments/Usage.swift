@@ -14,7 +14,7 @@ enum Usage {
         -z msec         pause this long after each -p; the default is 100
         -M              set the option DISPATCH; no effect here
         -R              set the option REGEN; no effect here
-        --bus ADDRESS   use this bus: session, system, or a D-Bus address
+        --bus ADDRESS   use this bus: session, system, none, or a D-Bus address
         --wait-for-bus  if there is no bus yet, wait for one before the first command
         --timeout SECONDS
                         stop after this time, with status 124 if a -# is still waiting

@@ -97,7 +97,7 @@ struct Runner {
     // The command has done what it can.
     if !isKept {
       Output.complain(
-        "notifyutil: \(command): no process has registered the name: the state is not kept")
+        "notifyutil: \(command): no process has registered the name, so the state is not kept")
     }
     return true
   }

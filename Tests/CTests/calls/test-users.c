@@ -117,7 +117,7 @@ TEST_ON_BUS(serviceAdmitsTheUsersThatItWants)
         test_child *stranger = test_spawn_role("askAs", TEXT(STRANGER), SERVICE, NULL);
         test_child *owner = test_spawn_role("askAs", TEXT(OWNER), SERVICE, NULL);
         CHECK_STREQ(test_child_ask(stranger, ""),
-                    "-13 The service does not allow this request to its caller.");
+                    "-13 The service does not accept this request from its caller.");
         CHECK_EQ(gate.process, test_child_pid(stranger));
         CHECK_EQ(gate.handled.n_begun, 0);
         CHECK_STREQ(test_child_ask(owner, ""), "0 ");

@@ -103,7 +103,7 @@ TEST_ON_BUS(busThatIsFoundAndLostIsTold)
                 CHECK(line);
                 is_found = is_found || (strstr(line, "darwin center: found the bus ") &&
                                         strstr(line, " as :"));
-                is_shared = is_shared || strstr(line, "shares the table ");
+                is_shared = is_shared || strstr(line, "sharing the table ");
         }
         test_bus_kill(bus);
         await_line(child, "darwin center: lost the bus ", address);
@@ -119,7 +119,7 @@ TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
         test_bus_use_none();
         setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
         child = test_spawn_role("chatter", "without-table", NULL);
-        await_line(child, "has no bus to look for (none)", "");
+        await_line(child, "no bus to look for (none)", "");
         await_line(child, "cannot open the shared table for none; ", ": File too large");
         CHECK_STREQ(test_child_read_line(child), "done");
         for (int n = 0; n < 3; n++)
@@ -136,8 +136,8 @@ TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
 
                 setenv("DARWIN_NOTIFY_DEBUG", values[i], 1);
                 child = test_spawn_role("chatter", "as-host", NULL);
-                CHECK(strstr(test_child_read_line(child), "host: has no bus to look for (none)"));
-                CHECK(strstr(test_child_read_line(child), "host: shares the table "));
+                CHECK(strstr(test_child_read_line(child), "host: no bus to look for (none)"));
+                CHECK(strstr(test_child_read_line(child), "host: sharing the table "));
                 CHECK_STREQ(test_child_read_line(child), "done");
                 CHECK_STREQ(test_child_ask(child, "shutdown"), "done");
                 CHECK_STREQ(test_child_ask(child, "post"), "done");
