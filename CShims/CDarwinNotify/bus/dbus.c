@@ -35,7 +35,6 @@ void dn__dbus_free(dn__dbus *dbus)
         dn__waiting_deinit(&dbus->waiting);
         dn__peers_deinit(&dbus->peers);
         dn__connection_close(&dbus->connection);
-        dn__pending_deinit(&dbus->in_flight);
         dn__pending_deinit(&dbus->pending);
         free(dbus->outbox.bytes);
         dn__numbers_deinit(&dbus->numbers);
@@ -215,7 +214,6 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
         dn__peers_init(&dbus->peers, &dbus->connection, DN__PEER_USER);
         dn__waiting_init(&dbus->waiting);
         dn__pending_init(&dbus->pending);
-        dn__pending_init(&dbus->in_flight);
         dn__loop_add(dbus->loop, &dbus->source);
         *ret_dbus = dbus;
         return 0;

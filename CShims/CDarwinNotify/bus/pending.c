@@ -43,22 +43,6 @@ static void pending_post_free(dn__pending_post *waiting)
         free(waiting);
 }
 
-static int insert(dn__pending *pending, const dn__post *post, dn__link *behind)
-{
-        dn__pending_post *waiting = pending_post_new(post);
-
-        if (!waiting)
-                return -ENOMEM;
-        if (!post->is_queued && dn__map_add(&pending->by_name, &waiting->entry) < 0) {
-                pending_post_free(waiting);
-                return -ENOMEM;
-        }
-        dn__list_insert(behind, &waiting->link);
-        pending->n_posts++;
-        pending->n_bytes += waiting->n_bytes;
-        return 0;
-}
-
 /* Merges the post with a waiting one of its name. Returns whether there was one. */
 static bool merge(const dn__pending *pending, const dn__post *post)
 {
@@ -85,14 +69,23 @@ static bool is_full(const dn__pending *pending, const dn__post *post)
 
 int dn__pending_add(dn__pending *pending, const dn__post *post)
 {
+        dn__pending_post *waiting;
+
         if (merge(pending, post))
                 return 0;
-        return is_full(pending, post) ? -ENOBUFS : insert(pending, post, pending->order.previous);
-}
-
-int dn__pending_add_first(dn__pending *pending, const dn__post *post)
-{
-        return merge(pending, post) ? 0 : insert(pending, post, &pending->order);
+        if (is_full(pending, post))
+                return -ENOBUFS;
+        waiting = pending_post_new(post);
+        if (!waiting)
+                return -ENOMEM;
+        if (!post->is_queued && dn__map_add(&pending->by_name, &waiting->entry) < 0) {
+                pending_post_free(waiting);
+                return -ENOMEM;
+        }
+        dn__list_append(&pending->order, &waiting->link);
+        pending->n_posts++;
+        pending->n_bytes += waiting->n_bytes;
+        return 0;
 }
 
 dn__pending_post *dn__pending_first(const dn__pending *pending)

@@ -42,9 +42,6 @@ void dn__pending_deinit(dn__pending *pending);
 /* Returns 0, -ENOMEM, or -ENOBUFS at the limit. */
 int dn__pending_add(dn__pending *pending, const dn__post *post);
 
-/* As dn__pending_add(), but in front of all others; may exceed the limit by one. */
-int dn__pending_add_first(dn__pending *pending, const dn__post *post);
-
 static inline bool dn__pending_is_empty(const dn__pending *pending)
 {
         return dn__list_is_empty(&pending->order);

@@ -42,14 +42,6 @@ static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
 
 /* --- Immediately ----------------------------------------------------------------------------- */
 
-void dn__dbus_note_written(dn__dbus *dbus)
-{
-        dn__pending_post *written = dn__pending_first(&dbus->in_flight);
-
-        if (written && dn__connection_can_send(&dbus->connection))
-                dn__pending_take(&dbus->in_flight, written);
-}
-
 /* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
  * the bus. Processes that share the table have been woken already. */
 static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
@@ -95,15 +87,14 @@ static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
         return 0;
 }
 
-/* sd-bus queues what the socket does not accept: what it has not written would be lost with the
- * connection, so the post is remembered until then. */
+/* sd-bus queues what the socket does not accept. If the connection is lost then, it counts as sent
+ * and not read. */
 static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         int r;
 
         if (dbus->n_flushes)
                 return -EAGAIN;
-        dn__dbus_note_written(dbus);
         r = dn__connection_send_post(&dbus->connection, post,
                                      dn__rules_get_path(&dbus->rules, post));
         if (r < 0)
@@ -111,9 +102,6 @@ static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
         dbus->counts.n_sent++;
         if (post->name.is_reserved)
                 dbus->reserved_us = dn__clock_now_us();
-        /* Without memory to remember it, it is treated like data the bus had not read. */
-        if (!dn__connection_can_send(&dbus->connection))
-                (void)dn__pending_add(&dbus->in_flight, post);
         return 0;
 }
 
@@ -145,16 +133,6 @@ void dn__dbus_note_unread(dn__dbus *dbus)
 }
 
 /* --- Later ----------------------------------------------------------------------------------- */
-
-void dn__dbus_take_back(dn__dbus *dbus)
-{
-        dn__pending_post *lost = dn__pending_first(&dbus->in_flight);
-
-        if (!lost)
-                return;
-        (void)dn__pending_add_first(&dbus->pending, &lost->post);
-        dn__pending_take(&dbus->in_flight, lost);
-}
 
 static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {

@@ -55,7 +55,6 @@ static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
         dn__rules_disconnected(&dbus->rules);
         dn__peers_disconnected(&dbus->peers);
         dn__connection_close(&dbus->connection);
-        dn__dbus_take_back(dbus);
         dbus->outbox.is_blocked = false;
         connect_later(dbus);
 }
@@ -107,7 +106,6 @@ static void stepped(dn__dbus *dbus, bool was_ready, size_t n_asked)
                 connected(dbus);
         if (dbus->rules.n_asked != n_asked)
                 dn__condition_broadcast(&dbus->changed);
-        dn__dbus_note_written(dbus);
         if (dbus->rules.n_asked > 0 || !dn__connection_is_ready(&dbus->connection))
                 return;
         dn__rules_settle(&dbus->rules);

@@ -57,7 +57,6 @@ struct dn__dbus {
         dn__waiting waiting DN__GUARDED_BY(&lock); /* received posts waiting for their senders */
         dn__outbox outbox DN__GUARDED_BY(&lock);   /* sent before `pending` */
         dn__pending pending DN__GUARDED_BY(&lock);
-        dn__pending in_flight DN__GUARDED_BY(&lock); /* at most one post: see send.c */
         dn__numbers numbers DN__GUARDED_BY(&lock);
         dn__throttle flood DN__GUARDED_BY(&lock); /* of posts by a process with a table */
         dn__dbus_counts counts DN__GUARDED_BY(&lock);
@@ -93,12 +92,6 @@ bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
 /* Returns whether dn__dbus_send_pending() has work to do. */
 bool dn__dbus_has_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
-
-/* Forgets the remembered post once it has been written. */
-void dn__dbus_note_written(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
-
-/* Queues what was not written again after the connection was lost. */
-void dn__dbus_take_back(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
 /* Returns whether nothing waits for the bus. */
 bool dn__dbus_is_drained(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);

@@ -46,19 +46,6 @@ TEST_NO_BUS(uncountedPostStaysUncountedWhileItWaits)
         dn__pending_deinit(&pending);
 }
 
-TEST_NO_BUS(postThatComesBackGoesFirst)
-{
-        dn__pending pending;
-        dn__post post = { .generation = 1 };
-
-        dn__pending_init(&pending);
-        CHECK_EQ(add(&pending, "a", 1), 0);
-        CHECK_EQ(dn__name_init(&post.name, "b", DN__REACH_BEYOND), 0);
-        CHECK_EQ(dn__pending_add_first(&pending, &post), 0);
-        CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "b");
-        dn__pending_deinit(&pending);
-}
-
 TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
 {
         dn__post post = { .is_queued = true };
