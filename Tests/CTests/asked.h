@@ -12,6 +12,9 @@
  * Defined by the test. */
 static void on_call(const char *member, const char **destination, const char **argument);
 
+/* Runs when libsystemd has the call. A test may define it with a value. */
+static void (*after_call)(sd_bus *connection, const char *member);
+
 /* Overrides libsystemd's. */
 int sd_bus_call_method_async(sd_bus *connection, sd_bus_slot **slot, const char *destination,
                              const char *path, const char *interface, const char *member,
@@ -22,6 +25,7 @@ int sd_bus_call_method_async(sd_bus *connection, sd_bus_slot **slot, const char 
                     const char *, sd_bus_message_handler_t, void *, const char *, ...);
         const char *argument;
         va_list arguments;
+        int r;
 
         va_start(arguments, types);
         argument = *types ? va_arg(arguments, const char *) : NULL;
@@ -29,6 +33,9 @@ int sd_bus_call_method_async(sd_bus *connection, sd_bus_slot **slot, const char 
         on_call(member, &destination, &argument);
         *(void **)&call = dlsym(RTLD_NEXT, "sd_bus_call_method_async");
         CHECK(call);
-        return call(connection, slot, destination, path, interface, member, handler, context, types,
-                    argument, UINT32_C(0));
+        r = call(connection, slot, destination, path, interface, member, handler, context, types,
+                 argument, UINT32_C(0));
+        if (after_call)
+                after_call(connection, member);
+        return r;
 }

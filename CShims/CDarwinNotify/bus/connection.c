@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -47,39 +46,14 @@ bool dn__connection_is_intact(const dn__connection *connection)
         return dn__fork_guard_is_intact(connection->fork_guard);
 }
 
-/* Connections that can be neither used nor closed, for leak checkers. */
-typedef struct given_up {
-        sd_bus *bus;
-        struct given_up *next;
-} given_up;
-
-static void give_up(sd_bus *bus)
-{
-        static _Atomic(given_up *) all;
-        given_up *one = malloc(sizeof(*one));
-
-        if (!one)
-                return;
-        *one = (given_up){ bus, atomic_load(&all) };
-        while (!atomic_compare_exchange_weak(&all, &one->next, one))
-                continue;
-}
-
-/* sd-bus ends the process if the descriptor is closed already. If the number is in use by a file of
- * the host, that must stay open. */
-static void close_bus(dn__connection *connection)
-{
-        if (sd_bus_get_fd(connection->bus) < 0 || dn__connection_is_intact(connection))
-                (void)sd_bus_close_unref(connection->bus);
-        else
-                give_up(connection->bus);
-}
-
+/* If the host has closed the descriptor, sd-bus would end the process or close a file of the host:
+ * then its memory is given up. */
 void dn__connection_close(dn__connection *connection)
 {
         if (!connection->bus)
                 return;
-        close_bus(connection);
+        if (sd_bus_get_fd(connection->bus) < 0 || dn__connection_is_intact(connection))
+                (void)sd_bus_close_unref(connection->bus);
         (void)dn__fork_guard_free(connection->fork_guard);
         free(connection->unique_name);
         *connection = (dn__connection){ .wire = connection->wire };
@@ -151,24 +125,15 @@ int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message
         return n;
 }
 
-int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
-                            uint64_t *ret_until_us)
+int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait)
 {
-        uint64_t until_us;
-        int fd, events, r;
+        dn__wait wait = { .fd = sd_bus_get_fd(connection->bus) };
+        int events = sd_bus_get_events(connection->bus);
 
-        fd = sd_bus_get_fd(connection->bus);
-        if (fd < 0)
-                return fd;
-        events = sd_bus_get_events(connection->bus);
-        if (events < 0)
-                return events;
-        r = sd_bus_get_timeout(connection->bus, &until_us);
-        if (r < 0)
-                return r;
-        *ret_fd = fd;
-        *ret_events = (short)events;
-        *ret_until_us = until_us;
+        if (wait.fd < 0 || events < 0 || sd_bus_get_timeout(connection->bus, &wait.until_us) < 0)
+                return -ENOTCONN;
+        wait.events = (short)events;
+        *ret_wait = wait;
         return 0;
 }
 
@@ -263,16 +228,7 @@ int dn__connection_ask(dn__connection *connection, const dn__question *question,
 
 void dn__connection_tell(dn__connection *connection, const char *method, const char *argument)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r;
+        dn__question question = { method, "s", argument, NULL, NULL };
 
-        r = sd_bus_message_new_method_call(connection->bus, &message, DN__BUS_NAME, DN__BUS_PATH,
-                                           DN__BUS_NAME, method);
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", argument);
-        if (r >= 0)
-                r = sd_bus_message_set_expect_reply(message, false);
-        if (r >= 0)
-                r = dn__connection_send(connection, message, NULL);
-        (void)conclude(connection, r);
+        (void)dn__connection_ask(connection, &question, NULL);
 }

@@ -11,6 +11,7 @@
 #include "bus/wire.h"
 #include "post/post.h"
 #include "util/fork.h"
+#include "util/loop.h"
 
 /* The bus itself; its interface has the same name. */
 #define DN__BUS_NAME "org.freedesktop.DBus"
@@ -53,10 +54,8 @@ static inline bool dn__connection_is_ready(const dn__connection *connection)
  * owned. */
 int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message);
 
-/* Returns what to wait for: a descriptor, poll() events, and a time in CLOCK_MONOTONIC
- * microseconds. Any call of this module may change all three. */
-int dn__connection_get_wait(dn__connection *connection, int *ret_fd, short *ret_events,
-                            uint64_t *ret_until_us);
+/* Returns what to wait for, until another call of this module, and 0 or -ENOTCONN. */
+int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait);
 
 /* Returns whether the descriptor is still the connection's. The host may have closed it; whatever
  * has its number then must be neither written to nor read from. */

@@ -132,7 +132,6 @@ static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
         peer->entry = (dn__map_entry){ NULL, hash, peer->name, n_bytes };
         peer->asked = peers->question;
         peer->until_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
-        dn__list_init(&peer->posts);
         if (dn__map_add(&peers->by_name, &peer->entry) == 0) {
                 dn__list_append(&peers->by_age, &peer->link);
                 return peer;
@@ -228,10 +227,8 @@ int dn__waiting_add(dn__waiting *waiting, const dn__post *post, dn__peer *peer)
         added->time_us = wall_clock_us();
         added->post = dn__post_copy(post, added->bytes);
         added->peer = peer;
-        if (peer) {
-                dn__list_append(&peer->posts, &added->peer_link);
+        if (peer)
                 peer->n_posts++;
-        }
         dn__list_append(&waiting->posts, &added->link);
         waiting->n_posts++;
         return 0;
@@ -256,7 +253,6 @@ void dn__waiting_post_free(dn__waiting_post *taken)
         dn__peer *peer = taken->peer;
 
         if (peer) {
-                dn__list_remove(&taken->peer_link);
                 peer->n_posts--;
                 free_unused(peer);
         }

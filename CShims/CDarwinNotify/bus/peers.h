@@ -23,8 +23,7 @@ typedef enum dn__peer_question {
 typedef struct dn__peer {
         dn__map_entry entry;
         dn__link link;      /* by age, while remembered; the peer ends with the last of its posts */
-        dn__link posts;     /* its waiting posts: dn__waiting_post */
-        size_t n_posts;
+        size_t n_posts;     /* that wait */
         dn__peer_question asked;
         sd_bus_slot *call;  /* the pending question; NULL: answered */
         uint64_t until_us;  /* deadline of the answer */
@@ -71,7 +70,6 @@ void dn__peers_disconnected(dn__peers *peers);
 
 typedef struct dn__waiting_post {
         dn__link link;
-        dn__link peer_link;
         dn__peer *peer;   /* NULL: the sender need not be known */
         uint64_t time_us; /* CLOCK_REALTIME time of arrival */
         dn__post post;    /* its strings point into `bytes` */

@@ -9,8 +9,9 @@
 #define BACKLOG_N_MESSAGES 32
 #define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
 
-/* Maximum number of waiting posts of reserved names from one sender. Further ones are merged into
- * these or treated as a flood, without affecting other senders. */
+/* Maximum number of waiting posts of reserved names from one sender. Further ones are dropped,
+ * without affecting other senders. A waiting post of the same name, delivered later, stands for
+ * them. */
 #define SENDER_MAX_WAITING 64
 
 /* More connections than the brokers allow one user, times the limit above. */
@@ -52,14 +53,6 @@ static bool add_waiting(dn__dbus *dbus, const dn__post *post, dn__peer *peer)
                dn__waiting_add(&dbus->waiting, post, peer) == 0;
 }
 
-static bool is_waiting(const dn__peer *peer, const dn__post *post)
-{
-        DN__LIST_EACH(const dn__waiting_post, waiting, &peer->posts, peer_link)
-                if (strcmp(waiting->post.name.text, post->name.text) == 0)
-                        return true;
-        return false;
-}
-
 static verdict decide_reserved(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         dn__peer *peer = dn__peers_get(&dbus->peers, post->origin.sender);
@@ -72,10 +65,8 @@ static verdict decide_reserved(dn__dbus *dbus, const dn__post *post) DN__REQUIRE
                 verdict = VERDICT_WAITS;
         if (verdict != VERDICT_WAITS)
                 return verdict;
-        if (peer->n_posts < SENDER_MAX_WAITING && add_waiting(dbus, post, peer))
-                return VERDICT_WAITS;
-        /* A post already waiting is delivered after this one was posted, so it stands for both. */
-        return is_waiting(peer, post) ? VERDICT_WAITS : VERDICT_GONE;
+        return peer->n_posts < SENDER_MAX_WAITING && add_waiting(dbus, post, peer) ? VERDICT_WAITS
+                                                                                   : VERDICT_GONE;
 }
 
 static verdict decide(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)

@@ -266,14 +266,14 @@ static dn__dbus *dbus_at(dn__source *source)
 
 static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->lock)
 {
-        uint64_t until_us = DN__NEVER;
+        uint64_t until_us;
         int r = 0;
 
         if (dn__connection_is_open(&dbus->connection))
-                r = dn__connection_get_wait(&dbus->connection, &wait->fd, &wait->events, &until_us);
+                r = dn__connection_get_wait(&dbus->connection, wait);
         if (r < 0)
                 disconnect(dbus, r);
-        until_us = earlier(until_us, earlier(dbus->connect_us, dbus->close_us));
+        until_us = earlier(wait->until_us, earlier(dbus->connect_us, dbus->close_us));
         until_us = earlier(until_us, dbus->missed_us);
         if (dbus->outbox.until_us)
                 until_us = earlier(until_us, dbus->outbox.until_us);

@@ -82,29 +82,21 @@ int dn__values_append(sd_bus_message *message, const dn_dict *dict)
 
 /* --- Reading ------------------------------------------------------------------------------- */
 
-/* D-Bus's limit of nested containers, variants included. Brokers need not check it. */
-#define MAX_LEVELS 64
-
 typedef struct reader {
         sd_bus_message *message;
         dn_dict_builder *builder;
-        unsigned n_levels;
 } reader;
 
 /* Returns 0 or a negative errno, as do all functions here. */
 
 static int read_value(reader *reader, const char *key);
 
-/* Finding out the contents takes longer than to read a value: they are NULL only if unknown. */
+/* sd-bus enters at most 128 containers, variants included, so the recursion ends. Finding out the
+ * contents takes longer than to read a value: they are NULL only if unknown. */
 static int enter(reader *reader, char type, const char *contents)
 {
-        int r;
+        int r = sd_bus_message_enter_container(reader->message, type, contents);
 
-        if (reader->n_levels == MAX_LEVELS)
-                return -EBADMSG;
-        r = sd_bus_message_enter_container(reader->message, type, contents);
-        if (r > 0)
-                reader->n_levels++;
         return r > 0 ? 0 : r < 0 ? r : -EBADMSG;
 }
 
@@ -112,7 +104,6 @@ static int leave(reader *reader)
 {
         int r = sd_bus_message_exit_container(reader->message);
 
-        reader->n_levels--;
         return r < 0 ? r : 0;
 }
 

@@ -264,22 +264,20 @@ static void set_timer(const dn_watch *watch, uint64_t until_us)
 /* Sets when the host's descriptor becomes readable. Returns 0 or -ENOMEM. */
 static int set_descriptors(dn_watch *watch)
 {
-        uint64_t waiting_us = dn__waiting_get_until(&watch->waiting), until_us;
-        short events = 0;
-        int fd = -1;
+        uint64_t waiting_us = dn__waiting_get_until(&watch->waiting);
+        dn__wait wait = { .fd = -1 };
 
         /* A broken connection shows in the next step. */
-        if (dn__connection_get_wait(&watch->connection, &fd, &events, &until_us) < 0)
-                until_us = 0;
-        if (waiting_us < until_us)
-                until_us = waiting_us;
-        if (!watch->is_ready && watch->answer_us < until_us)
-                until_us = watch->answer_us;
-        set_timer(watch, until_us);
+        (void)dn__connection_get_wait(&watch->connection, &wait);
+        if (waiting_us < wait.until_us)
+                wait.until_us = waiting_us;
+        if (!watch->is_ready && watch->answer_us < wait.until_us)
+                wait.until_us = watch->answer_us;
+        set_timer(watch, wait.until_us);
         /* Another thread may have stopped the watch just before. */
         if (atomic_load(&watch->is_stopped))
                 set_timer(watch, 0);
-        return wait_for_bus(watch, fd, events);
+        return wait_for_bus(watch, wait.fd, wait.events);
 }
 
 /* --- Opening and closing ---------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* A connection is lost while the bus lives: Darwin posts that were not written whole are not lost with
- * it. */
+/* A connection is lost while the bus lives: Darwin posts that were not written whole survive. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>

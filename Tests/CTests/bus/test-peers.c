@@ -31,7 +31,6 @@ TEST_NO_BUS(onlyTheFirstPostDecidesHowLongToWait)
         dn__peer peer = { .call = (sd_bus_slot *)&peer, .until_us = 42 };
         dn__waiting waiting;
 
-        dn__list_init(&peer.posts);
         dn__list_init(&peer.link);
         dn__list_append(&peer.link, &(dn__link){ 0 }); /* remembered: not freed with its posts */
         dn__waiting_init(&waiting);
