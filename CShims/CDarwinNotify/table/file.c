@@ -64,7 +64,7 @@ bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
 
 /* --- Places -------------------------------------------------------------------------------- */
 
-enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_PLACES = IN_MEMORY + 8 };
+enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_PLACES };
 
 static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
 {
@@ -91,11 +91,8 @@ static bool format_place(const char *key, unsigned place, uid_t user, char ret_p
                        snprintf(ret_path, PATH_MAX, "%s/darwin-notify", runtime) < PATH_MAX;
         case OF_USER:
                 return snprintf(ret_path, PATH_MAX, "/run/user/%u/darwin-notify", user) > 0;
-        case IN_MEMORY:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u", user) > 0;
         default:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u.%u", user,
-                                place - IN_MEMORY) > 0;
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u", user) > 0;
         }
 }
 
@@ -119,7 +116,7 @@ static bool has_private_parent(unsigned place, uid_t user, const char *directory
         char copy[PATH_MAX];
         struct stat status;
 
-        if (place >= IN_MEMORY)
+        if (place == IN_MEMORY)
                 return true;
         return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
                status.st_uid == user && !(status.st_mode & forbidden);
@@ -132,15 +129,6 @@ static bool is_usable(unsigned place, uid_t user, const char *directory)
 
         return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
                status.st_uid == user && has_private_parent(place, user, directory);
-}
-
-/* In /dev/shm the next name counts only where another user has the one before. */
-static bool is_last(unsigned place, uid_t user, const char *directory)
-{
-        struct stat status;
-
-        return place >= IN_MEMORY && (lstat(directory, &status) < 0 ||
-                                      (S_ISDIR(status.st_mode) && status.st_uid == user));
 }
 
 /* Another user may have created it first, or placed a link there: checks what was actually opened.
@@ -396,38 +384,8 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
                 r = find_in(i, user, directory, ret_path, known);
                 if (r != -ENOENT)
                         return r;
-                if (is_last(i, user, directory))
-                        break;
         }
         return -ENOENT;
-}
-
-static bool may_write(const char *path)
-{
-        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
-}
-
-static bool has_room(unsigned place, uid_t user, const char *directory)
-{
-        char copy[PATH_MAX];
-        struct stat status;
-
-        if (lstat(directory, &status) == 0)
-                return is_usable(place, user, directory) && may_write(directory);
-        return errno == ENOENT && has_private_parent(place, user, directory) &&
-               may_write(dirname(strcpy(copy, directory)));
-}
-
-bool dn__file_has_place(const char *key)
-{
-        char directory[PATH_MAX];
-        uid_t user = geteuid();
-        bool has_place = false;
-
-        for (unsigned i = 0; i < N_PLACES && !has_place; i++)
-                has_place = format_directory(key, i, user, directory) &&
-                            has_room(i, user, directory);
-        return has_place;
 }
 
 /* No process of this user can have its directory there; all of them try the next place. */
@@ -436,24 +394,37 @@ static bool is_hopeless(int r)
         return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;
 }
 
+/* Opens the directory where this user has its tables, and makes it if needed. */
+static int open_place(const char *key, char ret_directory[PATH_MAX])
+{
+        uid_t user = geteuid();
+        int r = -EACCES;
+
+        for (unsigned i = 0; i < N_PLACES && is_hopeless(r); i++)
+                if (format_directory(key, i, user, ret_directory))
+                        r = open_directory(i, user, ret_directory, true);
+        return r;
+}
+
+bool dn__file_has_place(const char *key)
+{
+        char directory[PATH_MAX];
+        int fd = open_place(key, directory);
+
+        if (fd >= 0)
+                (void)close(fd);
+        return fd >= 0;
+}
+
 int dn__file_make(const char *key, char ret_path[PATH_MAX])
 {
         char directory[PATH_MAX];
-        uid_t user = geteuid();
-        int fd, r = -EACCES;
+        int fd, r = open_place(key, directory);
 
-        for (unsigned i = 0; i < N_PLACES; i++) {
-                if (!format_directory(key, i, user, directory))
-                        continue;
-                r = open_directory(i, user, directory, true);
-                if (is_hopeless(r))
-                        continue;
-                if (r < 0)
-                        return r;
-                format_path(directory, key, ret_path);
-                fd = open_or_make(r, strrchr(ret_path, '/') + 1);
-                (void)close(r);
-                return fd;
-        }
-        return r;
+        if (r < 0)
+                return r;
+        format_path(directory, key, ret_path);
+        fd = open_or_make(r, strrchr(ret_path, '/') + 1);
+        (void)close(r);
+        return fd;
 }

@@ -15,8 +15,7 @@
  *     can look into that directory;
  *   - $XDG_RUNTIME_DIR;
  *   - /run/user/UID;
- *   - /dev/shm, there as darwin-notify-UID, or darwin-notify-UID.N if another user took that
- *     name. */
+ *   - /dev/shm, there as darwin-notify-UID. */
 
 /* A file that is mapped already. */
 typedef struct dn__file_id {
@@ -37,7 +36,7 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
  * system call. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
 
-/* Returns whether this user can have a table, as far as permissions tell. Makes nothing. */
+/* Returns whether this user has a directory for tables, which is made if needed. */
 bool dn__file_has_place(const char *key);
 
 /* Returns whether this library could have written the beginning of a table. */
