@@ -137,3 +137,9 @@ func mode(_ path: String) throws -> mode_t {
   try #require(stat(path, &status) == 0)
   return status.st_mode & 0o7777
 }
+
+/// The size of a file; 0 if there is none.
+func size(_ path: String) -> Int {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int(status.st_size) : 0
+}

@@ -3,20 +3,10 @@ import Wormhole
 
 @Suite(.bounded)
 struct CancellationTests {
-  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY)", "INSERT INTO item VALUES(1)"]
-
   private let endless = """
     WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
     SELECT count(*) FROM number
     """
-
-  private func makeDatabase() throws -> SharedDatabase {
-    try TemporaryGroup().group.database("items", migrations: schema)
-  }
-
-  private func count(_ database: SharedDatabase) async throws -> Int {
-    try await database.read { try $0.rows("SELECT * FROM item").count }
-  }
 
   // MARK: - Databases
 
@@ -24,7 +14,7 @@ struct CancellationTests {
   @Test func otherTasksGoOnWhileQueriesRun() async throws {
     let sql = endless
     let readings = try (0..<4 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
-      let (database, begun) = (try makeDatabase(), Flag())
+      let (database, begun) = (try Store().database, Flag())
       let task = Task {
         try await database.read { connection in
           begun.set()
@@ -40,28 +30,32 @@ struct CancellationTests {
     }
   }
 
-  @Test func aCancelledWriteIsRolledBack() async throws {
-    let (database, begun, sql) = (try makeDatabase(), Flag(), endless)
+  @Test(arguments: [nil, .milliseconds(20)] as [Duration?])
+  func aWriteThatIsCancelledOrTakesTooLongIsRolledBack(timeout: Duration?) async throws {
+    let (store, begun, sql) = (try Store(), Flag(), endless)
     let writing = Task {
-      try await database.write { connection in
-        try connection.run("INSERT INTO item VALUES(2)")
+      try await store.database.write(timeout: timeout) { connection in
+        try connection.run("INSERT INTO item VALUES(2, 'two')")
         begun.set()
         try connection.run(sql)
       }
     }
-    await eventually { begun.isSet }
-    writing.cancel()
-    await #expect(throws: WormholeError.cancelled) { try await writing.value }
-    #expect(try await count(database) == 1)
-    try await database.write { try $0.run("INSERT INTO item VALUES(2)") }
-    #expect(try await count(database) == 2)
+    if timeout == nil {
+      await eventually { begun.isSet }
+      writing.cancel()
+    }
+    let error = timeout == nil ? WormholeError.cancelled : .timedOut(store.path)
+    await #expect(throws: error) { try await writing.value }
+    #expect(try await store.count() == 1)
+    try await store.write("INSERT INTO item VALUES(2, 'two')")
+    #expect(try await store.count() == 2)
   }
 
   @Test func nothingIsCommittedAfterACancellation() async throws {
-    let (database, begun, isCancelled) = (try makeDatabase(), Flag(), DispatchSemaphore(value: 0))
+    let (store, begun, isCancelled) = (try Store(), Flag(), DispatchSemaphore(value: 0))
     let writing = Task {
-      try await database.write { connection in
-        try connection.run("INSERT INTO item VALUES(2)")
+      try await store.database.write { connection in
+        try connection.run("INSERT INTO item VALUES(2, 'two')")
         begun.set()
         isCancelled.wait()
         #expect(throws: WormholeError.cancelled) { try connection.run("DELETE FROM item") }
@@ -71,39 +65,27 @@ struct CancellationTests {
     writing.cancel()
     isCancelled.signal()
     await #expect(throws: WormholeError.cancelled) { try await writing.value }
-    #expect(try await count(database) == 1)
-  }
-
-  @Test func aWriteHasATimeout() async throws {
-    let (database, sql) = (try makeDatabase(), endless)
-    let error = await #expect(throws: WormholeError.self) {
-      try await database.write(timeout: .milliseconds(20)) { connection in
-        try connection.run("DELETE FROM item")
-        try connection.run(sql)
-      }
-    }
-    #expect(error?.name?.hasSuffix("/items") == true)
-    #expect(try await count(database) == 1)
+    #expect(try await store.count() == 1)
   }
 
   @Test(arguments: [nil, .milliseconds(20)] as [Duration?])
   func aWriteThatWaitsForItsTurnNeedNotBeginToEnd(timeout: Duration?) async throws {
-    let (database, begun, isOver) = (try makeDatabase(), Flag(), DispatchSemaphore(value: 0))
+    let (store, begun, isOver) = (try Store(), Flag(), DispatchSemaphore(value: 0))
     let first = Task {
-      try await database.write { _ in
+      try await store.database.write { _ in
         begun.set()
         isOver.wait()
       }
     }
     await eventually { begun.isSet }
     let second = Task {
-      try await database.write(timeout: timeout) { try $0.run("DELETE FROM item") }
+      try await store.database.write(timeout: timeout) { try $0.run("DELETE FROM item") }
     }
     if timeout == nil { second.cancel() }
     await #expect(throws: WormholeError.self) { try await second.value }
     isOver.signal()
     try await first.value
-    #expect(try await count(database) == 1)
+    #expect(try await store.count() == 1)
   }
 
   // MARK: - Messages
@@ -116,17 +98,22 @@ struct CancellationTests {
   }
 
   @Test(arguments: TransitKind.coordinated)
-  func passingHasATimeout(_ kind: TransitKind) async throws {
+  func changingHasATimeout(_ kind: TransitKind) async throws {
     let (site, holder) = try await lock(kind)
-    await #expect(throws: WormholeError.timedOut("org.example.number")) {
-      try await site.hole.pass(2, to: .number, timeout: .milliseconds(20))
-    }
-    await #expect(throws: WormholeError.timedOut("org.example.number")) {
-      try await site.hole.update(.number, timeout: .milliseconds(20)) { $0 = 2 }
+    let (hole, timeout) = (site.hole, Duration.milliseconds(20))
+    for change: @Sendable () async throws -> Void in [
+      { try await hole.pass(2, to: .number, timeout: timeout) },
+      { try await hole.update(.number, timeout: timeout) { $0 = 2 } },
+      { try await hole.clearAll(timeout: timeout) },
+    ] {
+      let error = await #expect(throws: WormholeError.self) { try await change() }
+      #expect(error == .timedOut(error?.name ?? ""))
     }
     kill(holder.processIdentifier, SIGKILL)
     _ = await holder.end()
-    #expect(try await site.hole.message(.number) == 1)
+    #expect(try await hole.message(.number) == 1)
+    try await hole.clearAll()
+    #expect(try await hole.message(.number) == nil)
   }
 
   @Test func readingWaitsNoLongerThanItsTask() async throws {
@@ -162,24 +149,11 @@ struct CancellationTests {
     #expect(try await site.hole.message(.number) == 1)
   }
 
-  @Test(arguments: TransitKind.coordinated)
-  func clearingEverythingHasATimeout(_ kind: TransitKind) async throws {
-    let (site, holder) = try await lock(kind)
-    let error = await #expect(throws: WormholeError.self) {
-      try await site.hole.clearAll(timeout: .milliseconds(20))
-    }
-    #expect(error == .timedOut(error?.name ?? ""))
-    kill(holder.processIdentifier, SIGKILL)
-    _ = await holder.end()
-    try await site.hole.clearAll()
-    #expect(try await site.hole.message(.number) == nil)
-  }
-
   // MARK: - Defaults
 
-  /// Defaults of a group that another thread is changing until the semaphore is signalled.
-  private func hold(_ group: TemporaryGroup) async throws -> DispatchSemaphore {
-    let (defaults, begun, isOver) = (try group.make().defaults, Flag(), DispatchSemaphore(value: 0))
+  /// Lets another thread change defaults until the semaphore is signalled.
+  private func hold(_ defaults: SharedDefaults) async throws -> DispatchSemaphore {
+    let (begun, isOver) = (Flag(), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
       try? defaults.blocking.transaction { _ in
         begun.set()
@@ -190,10 +164,11 @@ struct CancellationTests {
     return isOver
   }
 
-  @Test func changingDefaultsHasATimeoutAndReadingDoesNotWait() async throws {
+  @Test(arguments: [false, true])
+  func changingDefaultsHasATimeoutAndReadingDoesNotWait(inAnotherProcess: Bool) async throws {
     let group = try TemporaryGroup()
     let (defaults, key) = (try group.group.defaults, DefaultsKey("number", default: 1))
-    let isOver = try await hold(group)
+    let isOver = try await hold(inAnotherProcess ? group.make().defaults : defaults)
     defer { isOver.signal() }
     let timeout = Duration.milliseconds(20)
     for change: @Sendable () async throws -> Void in [
@@ -207,11 +182,14 @@ struct CancellationTests {
       #expect(error == .timedOut("\(group.path)/defaults.sqlite"))
     }
     #expect(try await defaults[key] == 1)
+    #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
+      try defaults.blocking.set(2, for: key)
+    }
   }
 
   @Test @MainActor func aSettingThatWaitsForItsTurnDoesNotBlockTheMainActor() async throws {
     let group = try TemporaryGroup()
-    let isOver = try await hold(group)
+    let isOver = try await hold(group.make().defaults)
     let number = try ObservedDefault(DefaultsKey("number", default: 1), in: group.group.defaults)
     let setting = Task {
       do { try await number.set(2) } catch { Issue.record(error) }
@@ -224,6 +202,37 @@ struct CancellationTests {
     let cancelled = Task { try await number.set(3, timeout: .seconds(600)) }
     cancelled.cancel()
     _ = await cancelled.result
+  }
+
+  // MARK: - Sequences
+
+  @Test(arguments: [false, true])
+  func sequencesEndWithTheirTask(isCancelledBefore: Bool) async throws {
+    let (site, store) = (try Site(), try Store())
+    let (hole, database, defaults) = (site.hole, store.database, try site.hole.group.defaults)
+    let (changes, news) = (try database.changes(), try defaults.changes())
+    try await hole.pass(1, to: .number)
+    try await store.write("INSERT INTO item VALUES(2, 'two')")
+    try await defaults.set(1, for: .number)
+    for iterate: @Sendable (_ body: () -> Void) async throws -> Void in [
+      { body in for await _ in try hole.messages(.number, starting: .last) { body() } },
+      { body in for try await _ in changes { body() } },
+      { body in for try await _ in try database.values(query: { _ in 1 }) { body() } },
+      { body in for try await _ in news { body() } },
+      { body in for try await _ in try defaults.changes(of: .number) { body() } },
+    ] {
+      let isHeard = Flag()
+      let task = Task {
+        if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
+        try await iterate { isHeard.set() }
+      }
+      if !isCancelledBefore {
+        await eventually { isHeard.isSet }
+        task.cancel()
+      }
+      try await task.value
+      #expect(isHeard.isSet != isCancelledBefore)
+    }
   }
 
   // MARK: - Errors

@@ -3,25 +3,9 @@ import Wormhole
 
 @Suite(.bounded)
 struct ChangeKindsTests {
-  typealias Kinds = [String: [Int64: SharedDatabase.Change.Kind]]
+  private let store: Store
 
-  private let schema = [
-    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)",
-    "INSERT INTO item VALUES(1, 'one'), (2, 'two'), (3, 'three')",
-  ]
-  private let group: TemporaryGroup
-  private let database: SharedDatabase
-
-  init() throws {
-    group = try TemporaryGroup()
-    database = try group.group.database("items", migrations: schema)
-  }
-
-  private func change(by statements: String) async throws -> SharedDatabase.Change {
-    var changes = try database.changes().makeAsyncIterator()
-    try await database.write { try $0.run(statements) }
-    return try #require(try await changes.next())
-  }
+  init() throws { store = try Store(["INSERT INTO item VALUES(2, 'two'), (3, 'three')"]) }
 
   @Test(
     arguments: [
@@ -43,7 +27,7 @@ struct ChangeKindsTests {
   func aCommitSaysWhatHappenedToEachRow(
     statements: String, kinds: [Int64: SharedDatabase.Change.Kind]
   ) async throws {
-    let change = try await change(by: statements)
+    let change = try await store.change(by: statements)
     #expect(change.kinds == ["item": kinds])
     #expect(change.rowIDs == ["item": Set(kinds.keys)])
     for kind in SharedDatabase.Change.Kind.allCases {
@@ -52,7 +36,7 @@ struct ChangeKindsTests {
   }
 
   @Test func theTriggersDoNotDisturbTheRowIDOfTheLastInsert() async throws {
-    let id = try await database.write { connection in
+    let id = try await store.database.write { connection in
       try connection.run("INSERT INTO item(name) VALUES('x')")
       return (connection.lastInsertedRowID, connection.changedRowCount)
     }
@@ -60,16 +44,16 @@ struct ChangeKindsTests {
   }
 
   @Test func aRowThatComesAndGoesHasNoKind() async throws {
-    let change = try await change(
+    let change = try await store.change(
       by: "INSERT INTO item VALUES(7, 'x'); DELETE FROM item WHERE id = 7")
     #expect(change.kinds.isEmpty && change.rowIDs == ["item": [7]])
   }
 
   @Test func whatOtherProgramsDoHasKindsToo() async throws {
-    var changes = try database.changes().makeAsyncIterator()
+    var changes = try store.database.changes().makeAsyncIterator()
     try ForeignProgram.run(
-      "DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(5, 'x')", on: "\(group.path)/items")
-    try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 2") }
+      "DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(5, 'x')", on: store.path)
+    try await store.write("UPDATE item SET name = 'y' WHERE id = 2")
     #expect(try await changes.next()?.kinds == ["item": [1: .deleted, 5: .inserted]])
     #expect(try await changes.next()?.kinds == ["item": [2: .updated]])
   }
@@ -78,13 +62,11 @@ struct ChangeKindsTests {
 
   @Test(arguments: ["itme", "wormhole_changes", "sqlite_master", "seen"])
   func aTableThatIsNotThereIsAnError(name: String) throws {
-    let group = try TemporaryGroup()
-    let steps = schema + ["CREATE TABLE other(id)", "CREATE VIEW seen AS SELECT * FROM item"]
-    let database = try group.group.database("items", migrations: steps)
+    let store = try Store(["CREATE TABLE other(id)", "CREATE VIEW seen AS SELECT * FROM item"])
     let error = WormholeError.unknownTable(
-      name: name, known: ["item", "other"], path: "\(group.path)/items")
-    #expect(throws: error) { try database.changes(in: ["item", name]) }
-    #expect(throws: error) { try database.changes(in: [name], since: 1) }
+      name: name, known: ["item", "other"], path: store.path)
+    #expect(throws: error) { try store.database.changes(in: ["item", name]) }
+    #expect(throws: error) { try store.database.changes(in: [name], since: 1) }
     #expect("\(error)".contains("of a table \(name);") && "\(error)".hasSuffix("item, other"))
   }
 }

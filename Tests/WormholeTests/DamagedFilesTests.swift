@@ -4,7 +4,6 @@ import Wormhole
 @Suite(.bounded)
 struct DamagedFilesTests {
   private let name = MessageName<Int>("name")
-  private let schema = ["CREATE TABLE item(id INTEGER PRIMARY KEY, value)"]
   private let key = DefaultsKey("key", default: "")
 
   private let group: TemporaryGroup
@@ -15,21 +14,26 @@ struct DamagedFilesTests {
 
   private var log: String { "\(group.path)/wormhole/name.log" }
   private var defaults: String { "\(group.path)/defaults.sqlite" }
-  private var items: String { "\(group.path)/items" }
+
+  @Test(
+    arguments: [
+      (.log, "UPDATE records SET number = \(Int64.max)"),
+      (.defaults, "UPDATE entries SET number = \(Int64.max)"),
+    ] as [(Keeper, String)])
+  func nothingIsLostAfterTheGreatestNumber(_ keeper: Keeper, statement: String) async throws {
+    let site = try Site(.log)
+    let error = WormholeError.damaged(path: keeper.path(in: site))
+    try await keeper.write(1, in: site)
+    try ForeignProgram.run(statement, on: keeper.path(in: site))
+    await #expect(throws: error) { try await keeper.write(2, in: site) }
+    #expect(try await keeper.read(in: site) == 1)
+    guard keeper == .log else { return }
+    #expect(throws: error) { try site.hole.blocking.ping(.number) }
+    #expect(throws: error) { try site.hole.blocking.clear(.number) }
+    #expect(throws: error) { try site.hole.blocking.update(.number) { $0 = 2 } }
+  }
 
   // MARK: - Logs
-
-  @Test func noMessageIsLostAfterTheGreatestNumber() throws {
-    let hole = try open()
-    try hole.blocking.pass(1, to: name)
-    try ForeignProgram.run("UPDATE records SET number = \(Int64.max)", on: log)
-    let error = WormholeError.damaged(path: log)
-    #expect(throws: error) { try hole.blocking.pass(2, to: name) }
-    #expect(throws: error) { try hole.blocking.ping(name) }
-    #expect(throws: error) { try hole.blocking.clear(name) }
-    #expect(throws: error) { try hole.blocking.update(name) { $0 = 2 } }
-    #expect(try hole.blocking.message(name) == 1)
-  }
 
   @Test func recordsBeforeADamagedPageAreRead() async throws {
     let name = MessageName<Data>("name", codec: .raw)
@@ -81,17 +85,22 @@ struct DamagedFilesTests {
     #expect(try LogTransit().names(in: hole.directory) == ["name"])
   }
 
-  // MARK: - Defaults
-
-  @Test func nothingThatIsSetIsLostAfterTheGreatestNumber() throws {
-    let shared = try group.group.defaults
-    try shared.blocking.set("a", for: key)
-    try ForeignProgram.run("UPDATE entries SET number = \(Int64.max)", on: defaults)
-    #expect(throws: WormholeError.damaged(path: defaults)) {
-      try shared.blocking.set("b", for: DefaultsKey("other", default: ""))
+  @Test(arguments: [
+    "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
+    "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",
+  ])
+  func aLogWithAForeignSchemaIsRefused(statements: String) throws {
+    try open().blocking.pass(1, to: name)
+    try ForeignProgram.run(statements, on: log)
+    #expect(throws: WormholeError.foreign(path: log)) {
+      try open().blocking.pass(2, to: name)
     }
-    #expect(try shared.blocking[key] == "a")
+    #expect(throws: WormholeError.foreign(path: log)) {
+      try open().blocking.message(name)
+    }
   }
+
+  // MARK: - Defaults
 
   @Test func anOddRowOfDefaultsHoldsNothingUp() async throws {
     let shared = try group.group.defaults
@@ -121,29 +130,13 @@ struct DamagedFilesTests {
 
   @Test(arguments: [Int64.min, .max])
   func changesWithoutANextNumberAreDamaged(id: Int64) async throws {
-    let database = try group.group.database("items", migrations: schema)
+    let store = try Store()
     try ForeignProgram.run(
       "DELETE FROM wormhole_changes; INSERT INTO wormhole_changes VALUES(\(id), 'item', 1)",
-      on: items)
-    await #expect(throws: WormholeError.damaged(path: items)) {
-      try await database.write { try $0.run("INSERT INTO item VALUES(1, 1)") }
-    }
-    await #expect(throws: WormholeError.damaged(path: items)) { try await database.token }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 0)
-  }
-
-  @Test(arguments: [
-    "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
-    "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",
-  ])
-  func aLogWithAForeignSchemaIsRefused(statements: String) throws {
-    try open().blocking.pass(1, to: name)
-    try ForeignProgram.run(statements, on: log)
-    #expect(throws: WormholeError.foreign(path: log)) {
-      try open().blocking.pass(2, to: name)
-    }
-    #expect(throws: WormholeError.foreign(path: log)) {
-      try open().blocking.message(name)
-    }
+      on: store.path)
+    let error = WormholeError.damaged(path: store.path)
+    await #expect(throws: error) { try await store.write("INSERT INTO item VALUES(2, 'two')") }
+    await #expect(throws: error) { try await store.database.token }
+    #expect(try await store.count() == 1)
   }
 }

@@ -3,19 +3,14 @@ import Wormhole
 
 @Suite(.bounded)
 struct DatabaseChangesTests {
-  private let schema = [
-    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
-  ]
-
   @Test func aCommitIsSeenByAnotherProcessWithItsRows() async throws {
     let bus = try PrivateBus(.usual)
-    let group = try TemporaryGroup(bus)
-    let database = try group.group.database("items", migrations: schema)
-    let watcher = try group.peer("database-watch", on: bus)
+    let store = try Store(on: bus)
+    let watcher = try store.group.peer("database-watch", on: bus)
     await watcher.waitForLine("ready")
     let own = ProcessInfo.processInfo.processIdentifier
     for id in 2...20 {
-      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
+      try await store.write("INSERT INTO item VALUES(\(id), 'x')")
       await watcher.waitForLine("[\(id)] visible [\(id)] by \(own)")
     }
     #expect(watcher.lines.count == 20)
@@ -34,24 +29,20 @@ struct DatabaseChangesTests {
   /// the schema: later another table may have the same number.
   @Test(arguments: Failure.allCases, 1...8)
   func tablesAreWatchedAfterAFailure(_ failure: Failure, tableCount: Int) async throws {
-    let group = try TemporaryGroup()
-    let path = "\(group.path)/items"
-    let database = try group.group.database(
-      "items",
-      migrations: schema + [
-        "CREATE TABLE child(item REFERENCES item DEFERRABLE INITIALLY DEFERRED)"
-      ])
-    try ForeignProgram.run("CREATE TABLE new(id)", on: path)
+    let store = try Store([
+      "CREATE TABLE child(item REFERENCES item DEFERRABLE INITIALLY DEFERRED)"
+    ])
+    try ForeignProgram.run("CREATE TABLE new(id)", on: store.path)
     await #expect(throws: (any Error).self) {
-      try await database.write { try failure.occur(in: $0) }
+      try await store.database.write { try failure.occur(in: $0) }
     }
     for number in 1...tableCount {
-      try ForeignProgram.run("CREATE TABLE new\(number)(id)", on: path)
+      try ForeignProgram.run("CREATE TABLE new\(number)(id)", on: store.path)
     }
-    try await database.write { _ in }
-    let token = try await database.token
-    try await database.write { try $0.run("INSERT INTO new\(tableCount) VALUES(1)") }
-    #expect(try await database.token > token)
+    try await store.database.write { _ in }
+    let token = try await store.database.token
+    try await store.write("INSERT INTO new\(tableCount) VALUES(1)")
+    #expect(try await store.database.token > token)
   }
 
   /// Tables beside `item`, statements, and the rows reported. What has none is only a table.
@@ -82,29 +73,21 @@ struct DatabaseChangesTests {
   func everyKindOfTableIsReported(
     steps: [String], statements: String, rows: [String: Set<Int64>]
   ) async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema + steps)
-    var changes = try database.changes().makeAsyncIterator()
-    try await database.write { try $0.run(statements) }
-    let change = try #require(try await changes.next())
+    let change = try await Store(steps).change(by: statements)
     #expect(change.tables == Set(rows.keys) && change.isComplete)
     #expect(change.rowIDs == rows.filter { !$0.value.isEmpty })
   }
 
   @Test func tablesThatComeAndGoAreReported() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
-    var changes = try database.changes().makeAsyncIterator()
-    try await database.write { connection in
-      try connection.run("CREATE TABLE new(id INTEGER PRIMARY KEY); INSERT INTO new VALUES(3)")
-    }
-    #expect(try await changes.next()?.kinds == ["new": [3: .inserted]])
-    try await database.write { try $0.run("INSERT INTO new VALUES(4)") }
-    #expect(try await changes.next()?.rowIDs == ["new": [4]])
-    try await database.write { try $0.run("ALTER TABLE new RENAME TO newer") }
-    #expect(try await changes.next()?.tables == ["new", "newer"])
-    try await database.write { try $0.run("INSERT INTO newer VALUES(5)") }
-    #expect(try await changes.next()?.rowIDs == ["newer": [5]])
-    try await database.write { try $0.run("DROP TABLE newer") }
-    #expect(try await changes.next()?.tables == ["newer"])
+    let store = try Store()
+    let made = try await store.change(
+      by: "CREATE TABLE new(id INTEGER PRIMARY KEY); INSERT INTO new VALUES(3)")
+    #expect(made.kinds == ["new": [3: .inserted]])
+    #expect(try await store.change(by: "INSERT INTO new VALUES(4)").rowIDs == ["new": [4]])
+    let renamed = try await store.change(by: "ALTER TABLE new RENAME TO newer")
+    #expect(renamed.tables == ["new", "newer"])
+    #expect(try await store.change(by: "INSERT INTO newer VALUES(5)").rowIDs == ["newer": [5]])
+    #expect(try await store.change(by: "DROP TABLE newer").tables == ["newer"])
   }
 
   @Test(
@@ -116,15 +99,14 @@ struct DatabaseChangesTests {
       "DROP TRIGGER wormhole_insert_item",
     ], [false, true])
   func tablesCanChangeTheirNames(statements: String, isForeign: Bool) async throws {
-    let group = try TemporaryGroup()
-    let steps = schema + ["CREATE TABLE part(id INTEGER PRIMARY KEY, name TEXT)"]
-    let database = try group.group.database("items", migrations: steps)
+    let steps = ["CREATE TABLE part(id INTEGER PRIMARY KEY, name TEXT)"]
+    let store = try Store(steps)
     if isForeign {
-      try ForeignProgram.run(statements, on: "\(group.path)/items")
+      try ForeignProgram.run(statements, on: store.path)
     } else {
-      try await database.write { try $0.run(statements) }
+      try await store.write(statements)
     }
-    let other = try group.make().database("items", migrations: steps)
+    let other = try store.makeOther(steps)
     for id in 50...51 {
       let token = try await other.token
       try await other.write { try $0.run("INSERT INTO item(id, name) VALUES(?, 'x')", id) }
@@ -140,15 +122,13 @@ struct DatabaseChangesTests {
   }
 
   @Test func tablesThatLookAlikeAreBothWatched() async throws {
-    let database = try TemporaryGroup().group.database("items")
+    let store = try Store()
     let names = ["\u{e9}", "e\u{301}", "quote\"\u{301}'\u{301}"]
     for name in names {
       let quoted = String(
         name.unicodeScalars.map { $0 == "\"" ? "\"\"" : "\($0)" }.joined())
-      try await database.write { try $0.run("CREATE TABLE \"\(quoted)\"(value)") }
-      var changes = try database.changes().makeAsyncIterator()
-      try await database.write { try $0.run("INSERT INTO \"\(quoted)\" VALUES(1)") }
-      let tables = try #require(try await changes.next()).tables
+      try await store.write("CREATE TABLE \"\(quoted)\"(value)")
+      let tables = try await store.change(by: "INSERT INTO \"\(quoted)\" VALUES(1)").tables
       #expect(tables.map { Array($0.utf8) } == [Array(name.utf8)])
     }
   }
@@ -167,28 +147,24 @@ struct DatabaseChangesTests {
   }
 
   @Test func aRecreatedFileIsNoticed() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
-    try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
-    let token = try await database.token
-    ForeignProgram.remove("\(group.path)/items")
-    for id in 3...9 {
-      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
-    }
-    var changes = try database.changes(since: token).makeAsyncIterator()
+    let store = try Store()
+    try await store.write("INSERT INTO item VALUES(2, 'two')")
+    let token = try await store.database.token
+    ForeignProgram.remove(store.path)
+    for id in 3...9 { try await store.write("INSERT INTO item VALUES(\(id), 'x')") }
+    var changes = try store.database.changes(since: token).makeAsyncIterator()
     let change = try #require(try await changes.next())
     #expect(!change.isComplete && change.tables == ["item"])
   }
 
   @Test func whatHappenedMeanwhileIsCaughtUpWith() async throws {
-    let group = try TemporaryGroup()
-    let token = try await group.group.database("items", migrations: schema).token
+    let store = try Store()
+    let token = try await store.database.token
     for id in 2...4 {
       let sql = "INSERT INTO item VALUES(\(id), 'x')"
-      await (try group.peer("database-write", sql)).waitForSuccess()
+      await (try store.group.peer("database-write", sql)).waitForSuccess()
     }
-    let database = try group.make().database("items", migrations: schema)
-    let changes = try database.changes(in: ["item"], since: token)
+    let changes = try store.makeOther().changes(in: ["item"], since: token)
     for _ in 1...2 {
       var iterator = changes.makeAsyncIterator()
       for id in 2...4 {
@@ -198,33 +174,21 @@ struct DatabaseChangesTests {
   }
 
   @Test func aTokenThatIsTooOldYieldsAnIncompleteChange() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
+    let store = try Store()
+    let database = store.database
     let token = try await database.token
-    try await database.write { connection in
-      try connection.run(
-        """
-        WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
-        INSERT INTO item SELECT i, 'x' FROM n
-        """)
-    }
+    try await store.write(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+      INSERT INTO item SELECT i, 'x' FROM n
+      """)
     for start in [token, .max, -5] {
       var changes = try database.changes(since: start).makeAsyncIterator()
       let change = try #require(try await changes.next())
       #expect(!change.isComplete && change.tables == ["item"] && change.rowIDs.isEmpty)
       #expect(try await database.token == change.token)
-      try await database.write { try $0.run("UPDATE item SET name = 'y' WHERE id = 1") }
+      try await store.write("UPDATE item SET name = 'y' WHERE id = 1")
       #expect(try await changes.next()?.rowIDs == ["item": [1]])
     }
-  }
-
-  @Test func theSequenceEndsWithItsTask() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
-    let changes = try database.changes()
-    let task = Task {
-      for try await _ in changes {}
-      return true
-    }
-    task.cancel()
-    #expect(try await task.value)
   }
 }

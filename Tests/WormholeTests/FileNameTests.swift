@@ -13,12 +13,6 @@
     for (text, name) in expected { #expect(FileName(for: text).text == name) }
   }
 
-  @Test(arguments: ["a", "../x", "%", "%%41", "caf\u{E9}", "cafe\u{301}", "虫洞", "👩‍👩‍👧", "\0"])
-  func canBeReadBack(_ text: String) {
-    let original = FileName(for: text).original
-    #expect(original.map { Array($0.utf8) } == Array(text.utf8))
-  }
-
   @Test(arguments: ["%", "%4", "%zz", "%41", "a/b", ".hidden", "%c3%a9", "%FF", "%C3", "é"])
   func isNotEveryName(_ name: String) {
     #expect(FileName(text: name).original == nil)
@@ -37,14 +31,13 @@
 
   @Test func isNeverSharedNorHiddenNorAPath() {
     var generator = SystemRandomNumberGenerator()
-    let alphabet = Array("./%aA2Ff\0é虫 @")
-    let texts = Set(
-      (0..<5000).map { _ in
-        String(
-          (0..<Int.random(in: 1...12, using: &generator)).map { _ in alphabet.randomElement()! })
-      }.map { Array($0.utf8) })
-    let names = Set(texts.map { FileName(for: String(decoding: $0, as: UTF8.self)).text })
-    #expect(names.count == texts.count)
-    #expect(names.allSatisfy { !$0.hasPrefix(".") && !$0.contains("/") && !$0.contains("\0") })
+    let alphabet = Array("./%aA2Ff\0\u{E9}虫\u{1F469} @") + ["e\u{301}"]
+    for _ in 0..<5000 {
+      let text = String(
+        (0..<Int.random(in: 1...12, using: &generator)).map { _ in alphabet.randomElement()! })
+      let name = FileName(for: text)
+      #expect(name.original.map { Array($0.utf8) } == Array(text.utf8))
+      #expect(!name.text.hasPrefix(".") && !name.text.contains("/") && !name.text.contains("\0"))
+    }
   }
 }

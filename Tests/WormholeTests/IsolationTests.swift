@@ -31,6 +31,17 @@ struct IsolationTests {
     withExtendedLifetime(observation) {}
   }
 
+  @Test func changesOfDefaultsReachAnActor() async throws {
+    let (group, counter) = (try TemporaryGroup(), Counter())
+    let defaults = try group.group.defaults
+    let observation = try defaults.observe(.number, on: counter) { counter, change in
+      counter.note((try? change.value) ?? -1)
+    }
+    try await defaults.set(7, for: .number)
+    await eventually { await counter.values.last == 7 }
+    observation.cancel()
+  }
+
   @Test func messagesReachAnActorInTheirOrder() async throws {
     let site = try Site(.log)
     let (observing, bound) = (Counter(), Counter())

@@ -19,16 +19,6 @@ struct LogTransitTests {
       .value(Wormhole.Payload(codec: "raw", type: "String", version: 1, data: data)), date: date)
   }
 
-  @Test func aMailboxWithoutRecordsHasNoFile() throws {
-    let mailbox = try open()
-    #expect(try mailbox.records(after: 0, limit: 10).records.isEmpty)
-    #expect(try mailbox.lastMessage() == nil)
-    #expect(try mailbox.lastNumber() == 0)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: group.path).isEmpty)
-    #expect(try open().append(Wormhole.Record(.ping)) == 1)
-    #expect(try mailbox.lastNumber() == 1)
-  }
-
   @Test func largeRecordsAreReadInSeveralBatches() throws {
     let mailbox = try open()
     let large = message(String(repeating: "x", count: 3 << 20))
@@ -93,15 +83,6 @@ struct LogTransitTests {
   }
 
   // MARK: - What others have written
-
-  @Test func aFileThatIsNoLogIsForeign() throws {
-    let path = "\(group.path)/name.log"
-    try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: path))
-    let mailbox = try open()
-    #expect(throws: WormholeError.foreign(path: path)) { try mailbox.append(message("x")) }
-    #expect(throws: WormholeError.foreign(path: path)) { try mailbox.lastMessage() }
-    #expect(try open(name: "other").append(message("x")) == 1)
-  }
 
   @Test func aDatabaseOfAnotherKindIsForeign() throws {
     _ = try group.group.database("name.log")

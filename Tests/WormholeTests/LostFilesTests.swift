@@ -3,8 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct LostFilesTests {
-  private typealias Mail = Log<Wormhole.Message<Int>>
-
   /// Which directory is moved away.
   enum Moved: CaseIterable, Sendable {
     case wormhole, group
@@ -16,8 +14,6 @@ struct LostFilesTests {
       }
     }
   }
-
-  private let queue = DispatchQueue(label: "com.example.queue")
 
   private func rename(_ old: String, to new: String) throws {
     try #require(Foundation.rename(old, new) == 0, "\(String(cString: strerror(errno)))")
@@ -33,7 +29,7 @@ struct LostFilesTests {
   ) async throws {
     let site = try Site(kind)
     let (first, log) = (site.hole, Mail())
-    try first.record(in: log, on: .queue(queue))
+    try first.record(in: log, on: .queue(site.queue))
     // The first message of the new directory has the number of the last one, or a lower one.
     let count = moved == .group ? 1 : 3
     for number in 1...count { try await first.pass(number, to: .number) }
@@ -70,21 +66,20 @@ struct LostFilesTests {
   @Test(arguments: TransitKind.kinds)
   func aNumberFromARemovedDirectoryStartsOver(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let (hole, log) = (site.hole, Mail())
+    let hole = site.hole
     for number in 1...10 { try await hole.pass(number, to: .number) }
     #expect(try await hole.history(.number, since: 10).isEmpty)
     try FileManager.default.removeItem(atPath: site.path)
-    let early = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
+    let early = try site.hear(.number, starting: .since(10))
     try await hole.pass(100, to: .number)
-    await eventually("the earlier listener hears nothing") { log.values == [100] }
-    let late = try hole.listen(.number, starting: .since(10), on: .queue(queue)) { log.append($0) }
-    await eventually("the new listener hears nothing") { log.values == [100, 100] }
+    await eventually("the earlier listener hears nothing") { early.values == [100] }
+    let late = try site.hear(.number, starting: .since(10))
+    await eventually("the new listener hears nothing") { late.values == [100] }
     var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
     #expect(await messages.next()?.value == 100)
     try await hole.pass(101, to: .number)
     #expect(await messages.next()?.value == 101)
-    await eventually { log.values == [100, 100, 101, 101] }
-    withExtendedLifetime((early, late)) {}
+    await eventually { early.values == [100, 101] && late.values == [100, 101] }
   }
 
   // MARK: - One file
@@ -93,19 +88,19 @@ struct LostFilesTests {
   func laterMessagesAreHeardOnceWhenTheNumbersAreLost(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     let hole = site.hole
-    let log = try site.hear(.number, on: .queue(queue))
+    let log = try site.hear(.number)
     try await hole.pass(1, to: .number)
     await eventually { log.values == [1] }
     // The numbers given out again are lower than the ones that the listener knows.
     for _ in 1...5 { try await hole.ping(.number) }
     await eventually { log.entries.last?.sequence == 6 }
-    try await site.settle(queue)
+    try await site.settle()
     try #require(unlink(numbersFile(in: site)) == 0)
     for number in 10...13 {
       try await hole.pass(number, to: .number)
       await eventually("\(number) is not heard") { log.values.last == number }
     }
-    try await site.settle(queue)
+    try await site.settle()
     #expect(log.values == [1, 10, 11, 12, 13])
   }
 
@@ -121,7 +116,7 @@ struct LostFilesTests {
 
   @Test func aLogThatWasRestoredFromACopyIsHeardAgain() async throws {
     let site = try Site(.log)
-    let (hole, log) = (site.hole, try site.hear(.number, on: .queue(queue)))
+    let (hole, log) = (site.hole, try site.hear(.number))
     for number in 1...3 { try await hole.pass(number, to: .number) }
     try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: site))
     for number in 4...10 { try await hole.pass(number, to: .number) }
@@ -138,7 +133,7 @@ struct LostFilesTests {
 
   @Test func aLogInThePlaceOfAnotherIsHeardFromItsBeginning() async throws {
     let (site, other) = (try Site(.log), try Site(.log))
-    let (hole, log) = (site.hole, try site.hear(.number, on: .queue(queue)))
+    let (hole, log) = (site.hole, try site.hear(.number))
     for number in 1...3 { try await hole.pass(number, to: .number) }
     await eventually { log.values == [1, 2, 3] }
     for number in 21...24 { try await other.hole.pass(number, to: .number) }
@@ -175,7 +170,7 @@ struct LostFilesTests {
     let site = try Site(kind)
     let hole = site.hole
     try await hole.pass(1, to: .number)
-    let log = try site.hear(.number, on: .queue(queue))
+    let log = try site.hear(.number)
     // The message is removed first, then the clearing gets its number.
     try #require(unlink(try site.messageFile()) == 0)
     for hole in [hole, try site.makeOther()] {
@@ -200,7 +195,7 @@ struct LostFilesTests {
     try saved.write(to: URL(fileURLWithPath: path))
     #expect(try await hole.message(.number) == 1)
     #expect(try await hole.history(.number).map(\.sequence) == [1])
-    let log = try site.hear(.number, on: .queue(queue))
+    let log = try site.hear(.number)
     #expect(try await hole.pass(3, to: .number) == 3)
     await eventually { log.values == [3] }
     #expect(log.entries.map(\.missed) == [1])

@@ -17,7 +17,7 @@ struct MailboxRaceTests {
       // Until then the message is the newest one, and readers can find it.
       await reader.wait(for: ping)
     }
-    #expect(reader.skipped == [])
+    #expect(reader.skipped.entries == [])
   }
 
   /// The number of a message is given out before the message is in place. Meanwhile a damaged
@@ -35,7 +35,7 @@ struct MailboxRaceTests {
       try edit(path) { $0 = Data("text".utf8) }
       number = try mailbox.append(Wormhole.Record(.value(payload)))
     }
-    #expect(reader.unreadable == [])
+    #expect(reader.unreadable.entries == [])
   }
 
   @Test(arguments: TransitKind.kinds)
@@ -66,7 +66,7 @@ struct MailboxRaceTests {
   @Test func concurrentBindersOfOneNameLoseAndDuplicateNothing() async throws {
     let site = try Site(.log)
     let (hole, queue) = (site.hole, DispatchQueue(label: "com.example.queue"))
-    let (log, over, binders) = (Log<Wormhole.Message<Int>>(), Counter(), 4)
+    let (log, over, binders) = (Mail(), Counter(), 4)
     let bind: @Sendable () throws -> Void = {
       try hole.record(in: log, on: .queue(queue))
     }
@@ -100,16 +100,20 @@ private func numberMailbox(of site: Site) -> FileMailbox {
 private final class TightReader: Sendable {
   private let seen = Atomic<UInt64>(0)
   private let isToStop = Atomic<Bool>(false)
-  private let left = Log<UInt64>()
-  private let broken = Log<UInt64>()
+
+  /// The numbers that were skipped; of several in a row, the last.
+  let skipped = Log<UInt64>()
+
+  /// The numbers of the records that could not be read.
+  let unreadable = Log<UInt64>()
 
   init(_ mailbox: FileMailbox) {
     Thread.detachNewThread { [self] in
       var place: UInt64 = 0
       while !isToStop.load(ordering: .acquiring) {
         for record in (try? mailbox.records(after: place, limit: 16))?.records ?? [] {
-          if record.number != place + 1 { left.append(record.number - 1) }
-          if case .unreadable = record.record.content { broken.append(record.number) }
+          if record.number != place + 1 { skipped.append(record.number - 1) }
+          if case .unreadable = record.record.content { unreadable.append(record.number) }
           place = record.number
         }
         seen.store(place, ordering: .releasing)
@@ -122,12 +126,6 @@ private final class TightReader: Sendable {
     for _ in 1...1000 where seen.load(ordering: .acquiring) < number { sched_yield() }
     await eventually("no record \(number)") { self.seen.load(ordering: .acquiring) >= number }
   }
-
-  /// The numbers that were skipped; of several in a row, the last.
-  var skipped: [UInt64] { left.entries }
-
-  /// The numbers of the records that could not be read.
-  var unreadable: [UInt64] { broken.entries }
 
   func stop() { isToStop.store(true, ordering: .releasing) }
 }

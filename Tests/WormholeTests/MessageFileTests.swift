@@ -45,7 +45,7 @@ struct MessageFileTests {
     let error = expect(damage.kind) { try hole.blocking.message(.number) }
     #expect(error?.path == path || damage.kind ~= .tooLarge)
     #expect(try await hole.history(.number).map(\.error) == [error])
-    let log = Log<Wormhole.Message<Int>>()
+    let log = Mail()
     try hole.record(in: log, on: .queue(queue), starting: .lastOrAbsent)
     try await site.settle(queue)
     #expect(log.entries.map(\.error) == [error])
@@ -74,7 +74,7 @@ struct MessageFileTests {
     let path = try site.messageFile()
     for number in 1...20 {
       try edit(path) { $0 = Data("text".utf8) }
-      let log = Log<Wormhole.Message<Int>>()
+      let log = Mail()
       let writer = Task.detached { try site.hole.blocking.pass(number, to: .number) }
       try site.hole.record(in: log, on: .thread, starting: .last)
       _ = try await writer.value
@@ -138,8 +138,11 @@ struct MessageFileTests {
     #expect(throws: WormholeError.codecMismatch(name: text, expected: "plist", found: "json")) {
       try site.hole.blocking.message(MessageName<Int>(text, codec: .propertyList, version: 2))
     }
-    #expect(throws: WormholeError.typeMismatch(name: text, expected: "String", found: "Int")) {
-      try site.hole.blocking.message(MessageName<String>(text, version: 2))
+    let asText = MessageName<String>(text, version: 2)
+    let error = WormholeError.typeMismatch(name: text, expected: "String", found: "Int")
+    #expect(throws: error) { try site.hole.blocking.message(asText) }
+    if kind != .file {
+      #expect(throws: error) { try site.hole.blocking.update(asText) { $0 = "x" } }
     }
     #expect(throws: WormholeError.versionMismatch(name: text, expected: 1, found: 2)) {
       try site.hole.blocking.message(.number)
@@ -152,6 +155,8 @@ struct MessageFileTests {
         .versionMismatch(name: text, expected: 1, found: 2)
       ])
     #expect(try site.hole.blocking.message(MessageName<Int>(text, version: 2)) == 7)
+    try site.hole.blocking.pass("x", to: asText)
+    #expect(try site.hole.blocking.message(asText) == "x")
   }
 
   @Test func staysWhatItWasForThoseWhoHaveReadIt() throws {

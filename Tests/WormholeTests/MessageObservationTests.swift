@@ -7,12 +7,13 @@ import Wormhole
 struct MessageObservationTests {
   /// How a registration can be ended.
   enum End: CaseIterable, Sendable {
-    case cancel, cancelAndWait
+    case cancel, cancelAndWait, letGo
 
-    func callAsFunction(_ observation: MessageObservation) {
+    func callAsFunction(_ observation: inout MessageObservation?) {
       switch self {
-      case .cancel: observation.cancel()
-      case .cancelAndWait: observation.cancelAndWait()
+      case .cancel: observation?.cancel()
+      case .cancelAndWait: observation?.cancelAndWait()
+      case .letGo: observation = nil
       }
     }
   }
@@ -22,8 +23,8 @@ struct MessageObservationTests {
   @Test(arguments: TransitKind.kinds, End.allCases)
   func endingItReleasesTheHandler(_ kind: TransitKind, _ end: End) async throws {
     let site = try Site(kind)
-    let (log, census) = (Log<Wormhole.Message<Int>>(), Census())
-    let observations = try (1...3).map { _ in
+    let (log, census) = (Mail(), Census())
+    var observations = try (1...3).map { _ -> MessageObservation? in
       let canary = census.makeCanary()
       return try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
         canary.sing()
@@ -32,7 +33,7 @@ struct MessageObservationTests {
     }
     try await site.hole.pass(1, to: .number)
     await eventually { log.entries.count == 3 }
-    for observation in observations { end(observation) }
+    for index in observations.indices { end(&observations[index]) }
     await eventually("handlers were not released") { census.deaths == 3 }
     withExtendedLifetime(observations) {}
   }
@@ -42,36 +43,37 @@ struct MessageObservationTests {
     let site = try Site()
     let census = Census()
     let canary = census.makeCanary()
-    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) {
-      [canary] _ in
-      canary.sing()
-    }
+    var observation: MessageObservation? = try site.hole.listen(
+      .number, starting: .new, on: .queue(queue)
+    ) { [canary] _ in canary.sing() }
     // Calls that are on their way keep nothing alive, either.
     queue.suspend()
     try await site.hole.pass(1, to: .number)
-    observation.cancel()
+    end(&observation)
     _ = consume canary
     await eventually("the handler was not released") { census.deaths == 1 }
     queue.resume()
-    end(observation)
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: End.allCases)
+  @Test(arguments: [End.cancel, .cancelAndWait])
   func aHandlerThatEndsItselfIsReleasedWhenItReturns(_ end: End) async throws {
-    let site = try Site()
+    let site = try Site(.log)
     let (log, census) = (Log<Bool>(), Census())
     let held = Locked<MessageObservation?>(nil)
     do {
       let canary = census.makeCanary()
       let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
         canary.sing()
-        if let observation = held.withLock({ $0 }) { end(observation) }
+        var observation = held.withLock { $0 }
+        end(&observation)
         log.append(census.deaths == 0)
       }
       held.withLock { $0 = observation }
     }
-    try await site.hole.pass(1, to: .number)
+    queue.suspend()
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    queue.resume()
     await eventually("the handler lives") { census.deaths == 1 }
     #expect(log.entries == [true])
     #expect(held.withLock { $0.take() } != nil)

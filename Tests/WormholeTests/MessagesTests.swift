@@ -4,17 +4,6 @@ import Wormhole
 @Suite(.bounded)
 struct MessagesTests {
   @Test(arguments: TransitKind.kinds)
-  func isRegisteredBeforeItIsReturned(_ kind: TransitKind) async throws {
-    let site = try Site(kind, on: .usual)
-    let messages = try site.hole.messages(.number, starting: .new)
-    try await site.makeOther().pass(7, to: .number)
-    for await message in messages {
-      #expect(message.value == 7)
-      break
-    }
-  }
-
-  @Test(arguments: TransitKind.kinds)
   func beginsWhereItIsAskedTo(_ kind: TransitKind) async throws {
     let site = try Site(kind)
     for number in 1...5 { try await site.hole.pass(number, to: .number) }
@@ -76,34 +65,6 @@ struct MessagesTests {
     #expect(await iterator.next().map { "\($0.content)" } == "cleared")
     try await site.hole.pass(7, to: .number)
     #expect(await iterator.next()?.value == 7)
-  }
-
-  @Test(arguments: TransitKind.kinds)
-  func endsWithItsTask(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let (log, hole) = (Log<Wormhole.Message<Int>>(), site.hole)
-    let task = Task {
-      for await message in try hole.messages(.number, starting: .new) { log.append(message) }
-      return "ended"
-    }
-    while log.entries.isEmpty {
-      try await hole.pass(1, to: .number)
-      await Task.yield()
-    }
-    task.cancel()
-    #expect(try await task.value == "ended")
-  }
-
-  @Test func endsAtOnceInACancelledTask() async throws {
-    let site = try Site()
-    try await site.hole.pass(1, to: .number)
-    let messages = try site.hole.messages(.number)
-    let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      for await _ in messages { return false }
-      return true
-    }
-    #expect(await task.value)
   }
 
   /// Reads messages with a cursor until there are some. Leaves the loop as requested.

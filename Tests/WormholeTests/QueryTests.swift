@@ -3,17 +3,10 @@ import Wormhole
 
 @Suite(.bounded)
 struct QueryTests {
-  private let schema = [
-    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
-    "CREATE TABLE other(id INTEGER PRIMARY KEY)",
-  ]
-  private let group: TemporaryGroup
-  private let database: SharedDatabase
+  private let store: Store
+  private var database: SharedDatabase { store.database }
 
-  init() throws {
-    group = try TemporaryGroup()
-    database = try group.group.database("items", migrations: schema)
-  }
+  init() throws { store = try Store(["CREATE TABLE other(id INTEGER PRIMARY KEY)"]) }
 
   private func count(_ connection: borrowing SharedDatabase.Connection) throws -> Int {
     try connection.rows("SELECT count(*) AS n FROM item")[0].value("n")
@@ -23,7 +16,7 @@ struct QueryTests {
     let values = try database.values(in: ["Item"]) { try count($0) }
     var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
     #expect(try await first.next() == 1)
-    try await database.write { try $0.run("INSERT INTO item VALUES(2, 'two')") }
+    try await store.write("INSERT INTO item VALUES(2, 'two')")
     #expect(try await first.next() == 2)
     #expect(try await second.next() == 2)
   }
@@ -36,10 +29,8 @@ struct QueryTests {
     }
     var values = query.makeAsyncIterator()
     #expect(try await values.next() == 1)
-    for id in 1...20 { try await database.write { try $0.run("INSERT INTO other VALUES(?)", id) } }
-    for id in 2...9 {
-      try await database.write { try $0.run("INSERT INTO item VALUES(?, 'x')", id) }
-    }
+    for id in 1...20 { try await store.write("INSERT INTO other VALUES(\(id))") }
+    for id in 2...9 { try await store.write("INSERT INTO item VALUES(\(id), 'x')") }
     #expect(try await values.next() == 9)
     #expect(runs.entries == [1, 9])
   }
@@ -47,14 +38,12 @@ struct QueryTests {
   @Test func aChangeThatIsNoLongerKnownLeadsToAnotherResult() async throws {
     var values = try database.values(in: ["item"]) { try count($0) }.makeAsyncIterator()
     #expect(try await values.next() == 1)
-    try await database.write { connection in
-      try connection.run("INSERT INTO item VALUES(2, 'two')")
-      try connection.run(
-        """
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
-        INSERT INTO other SELECT i FROM n
-        """)
-    }
+    try await store.write(
+      """
+      INSERT INTO item VALUES(2, 'two');
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+      INSERT INTO other SELECT i FROM n
+      """)
     #expect(try await values.next() == 2)
   }
 
@@ -63,7 +52,7 @@ struct QueryTests {
       try connection.rows("SELECT * FROM other").count
     }.makeAsyncIterator()
     #expect(try await values.next() == 0)
-    try await database.write { try $0.run("INSERT INTO other VALUES(1)") }
+    try await store.write("INSERT INTO other VALUES(1)")
     #expect(try await values.next() == 1)
   }
 
@@ -72,9 +61,7 @@ struct QueryTests {
       try connection.rows("SELECT name FROM item").count
     }.makeAsyncIterator()
     #expect(try await values.next() == 1)
-    try await database.write { connection in
-      try connection.run("ALTER TABLE item RENAME COLUMN name TO title; DELETE FROM item")
-    }
+    try await store.write("ALTER TABLE item RENAME COLUMN name TO title; DELETE FROM item")
     let error = await #expect(throws: WormholeError.self) { try await values.next() }
     #expect(error?.number == 1)
     #expect(error?.reason?.hasPrefix("no such column: name, in SELECT name FROM item") == true)
@@ -99,7 +86,7 @@ struct QueryTests {
     var iterator = try database.values(timeout: .milliseconds(1)) { connection in
       try connection.rows(endless).count
     }.makeAsyncIterator()
-    await #expect(throws: WormholeError.timedOut("\(group.path)/items")) {
+    await #expect(throws: WormholeError.timedOut(store.path)) {
       try await iterator.next()
     }
   }

@@ -3,8 +3,6 @@
 
 @Suite(.bounded)
 struct RebindingTests {
-  private typealias Mail = Log<Wormhole.Message<Int>>
-
   private let queue = DispatchQueue(label: "com.example.queue")
 
   /// Binds a listener again when it is released.

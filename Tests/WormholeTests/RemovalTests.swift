@@ -3,8 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct RemovalTests {
-  private let queue = DispatchQueue(label: "com.example.queue")
-
   @Test(arguments: TransitKind.allCases)
   func leavesNoFile(_ kind: TransitKind) async {
     // Other tests could close the connection of a log, which then has fewer files.
@@ -32,7 +30,7 @@ struct RemovalTests {
   @Test(arguments: TransitKind.kinds)
   func listenersGetWhatIsPassedLater(_ kind: TransitKind) async throws {
     let site = try Site(kind)
-    let log = try site.hear(.number, starting: .last, on: .queue(queue))
+    let log = try site.hear(.number, starting: .last)
     for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
     try site.hole.blocking.remove(.number)

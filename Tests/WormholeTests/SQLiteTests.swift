@@ -19,7 +19,7 @@ struct SQLiteTests {
     ] as [SQLiteField])
   func valuesComeBackAsTheyWere(field: SQLiteField) async throws {
     let found = try await database.write { connection in
-      try connection.run("INSERT INTO item(value) VALUES(?)", Raw(field))
+      try connection.run("INSERT INTO item(value) VALUES(?)", Raw(field: field))
       return try connection.rows("SELECT value FROM item").map(\.fields)
     }
     #expect(found == [[field]])
@@ -104,29 +104,35 @@ struct SQLiteTests {
     try group.group.defaults.blocking.set(1, for: DefaultsKey("key", default: 0))
     let files = try FileManager.default.contentsOfDirectory(atPath: group.path)
     #expect(files.contains("items") && files.contains("defaults.sqlite"))
-    for file in files {
-      let path = "\(group.path)/\(file)"
-      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-      #expect(mode == 0o600, "\(file)")
-    }
+    for file in files { #expect(try mode("\(group.path)/\(file)") == 0o600, "\(file)") }
   }
 
-  @Test func aFileThatIsNoDatabaseIsForeign() throws {
-    let group = try TemporaryGroup()
-    let path = "\(group.path)/items"
+  @Test(arguments: Keeper.allCases)
+  func aFileThatIsNoDatabaseOrALinkIsForeign(_ keeper: Keeper) async throws {
+    let site = try Site(.log)
+    let (path, other) = (keeper.path(in: site), "\(site.temporary.path)/others")
+    try await site.hole.pass(1, to: .other)
     try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: path))
-    #expect(throws: WormholeError.foreign(path: path)) { try group.group.database("items") }
-    _ = try group.group.database("others")
-    try #require(unlink(path) == 0 && symlink("\(group.path)/others", path) == 0)
-    #expect(throws: WormholeError.foreign(path: path)) { try group.group.database("items") }
+    await #expect(throws: WormholeError.foreign(path: path)) { try await keeper.write(2, in: site) }
+    await #expect(throws: WormholeError.foreign(path: path)) { try await keeper.read(in: site) }
+    try #require(unlink(path) == 0)
+    try await keeper.write(2, in: site)
+    try ForeignProgram.run("VACUUM INTO '\(other)'", on: path)
+    ForeignProgram.remove(path)
+    try #require(symlink(other, path) == 0)
+    await #expect(throws: WormholeError.foreign(path: path)) { try await keeper.read(in: site) }
   }
 
   @Test(arguments: [
     "defaults.sqlite", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
   ])
   func reservedNamesAreRefused(name: String) throws {
-    #expect(throws: WormholeError.reservedName(name)) { try group.group.database(name) }
-    #expect(throws: WormholeError.invalidIdentifier) { try group.group.database("") }
+    let group = group.group
+    #expect(throws: WormholeError.reservedName(name)) { try group.database(name) }
+    #expect(throws: WormholeError.reservedName(name)) { try group.resetChanges(ofDatabase: name) }
+    #expect(throws: WormholeError.invalidIdentifier) { try group.database("") }
+    #expect(throws: WormholeError.invalidIdentifier) { try group.resetChanges(ofDatabase: "") }
+    try group.resetChanges(ofDatabase: "none")
   }
 
   @Test func aRemovedDirectoryIsCreatedAgain() async throws {
@@ -147,10 +153,6 @@ struct SQLiteTests {
 /// A value that is what a field holds.
 private struct Raw: SQLiteValue {
   let field: SQLiteField
-
-  init(_ field: SQLiteField) {
-    self.field = field
-  }
 
   init?(field: SQLiteField) {
     self.field = field

@@ -3,12 +3,12 @@ import Wormhole
 
 @Suite(.bounded)
 struct SharedDatabaseTests {
-  private let schema = [
-    "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
-  ]
+  private let store: Store
+  private var database: SharedDatabase { store.database }
+
+  init() throws { store = try Store() }
 
   @Test func aBodyThatThrowsChangesNothing() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     let token = try await database.token
     await #expect(throws: CancellationError.self) {
       try await database.write { connection in
@@ -17,11 +17,8 @@ struct SharedDatabaseTests {
         throw CancellationError()
       }
     }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    #expect(try await store.count() == 1)
     #expect(try await database.token == token)
-    try await database.write { try $0.run("CREATE TABLE other(id INTEGER PRIMARY KEY)") }
-    try await database.write { try $0.run("INSERT INTO other VALUES(5)") }
-    #expect(try await database.token > token)
   }
 
   @Test(arguments: [
@@ -29,20 +26,18 @@ struct SharedDatabaseTests {
     "INSERT INTO item VALUES(2, 'two'); END", "BEGIN", "COMMIT", "ROLLBACK",
   ])
   func nothingIsCommittedInside(statements: String) async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     for _ in 1...2 {
       let error = await #expect(throws: WormholeError.self) {
-        try await database.write { try $0.run(statements) }
+        try await store.write(statements)
       }
       let reason = error?.reason ?? ""
       #expect(error?.number == 23 && reason.hasPrefix("not authorized, in "))
       #expect(reason.hasSuffix("/items"))
-      #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+      #expect(try await store.count() == 1)
     }
   }
 
   @Test func nothingIsWrittenAfterARollback() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     let token = try await database.token
     await #expect(throws: WormholeError.self) {
       try await database.write { connection in
@@ -53,30 +48,24 @@ struct SharedDatabaseTests {
         }
       }
     }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    #expect(try await store.count() == 1)
     #expect(try await database.token == token)
   }
 
   @Test func savepointsAreAllowed() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
-    try await database.write { connection in
-      try connection.run("SAVEPOINT a; DELETE FROM item; ROLLBACK TO a; RELEASE a")
-    }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    try await store.write("SAVEPOINT a; DELETE FROM item; ROLLBACK TO a; RELEASE a")
+    #expect(try await store.count() == 1)
   }
 
   @Test(arguments: ["", "PRAGMA query_only = OFF; "])
   func aReaderCannotWrite(before: String) async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     await #expect(throws: WormholeError.self) {
       try await database.read { try $0.run(before + "DELETE FROM item") }
     }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 1)
+    #expect(try await store.count() == 1)
   }
 
   @Test func aReaderSeesOneMoment() async throws {
-    let group = try TemporaryGroup()
-    let database = try group.group.database("items", migrations: schema)
     let (begun, written) = (Flag(), DispatchSemaphore(value: 0))
     async let counts = database.read { connection in
       let before = try connection.rows("SELECT * FROM item").count
@@ -85,65 +74,54 @@ struct SharedDatabaseTests {
       return [before, try connection.rows("SELECT * FROM item").count]
     }
     await eventually { begun.isSet }
-    try await database.write { try $0.run("DELETE FROM item") }
+    try await store.write("DELETE FROM item")
     written.signal()
     #expect(try await counts == [1, 1])
   }
 
   @Test func manyReadersAndWritersLoseNothing() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: schema)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       for index in 0..<20 {
-        tasks.addTask {
-          try await database.write { try $0.run("INSERT INTO item(name) VALUES(?)", index) }
-        }
-        tasks.addTask { _ = try await database.read { try $0.rows("SELECT * FROM item") } }
+        tasks.addTask { try await store.write("INSERT INTO item(name) VALUES(\(index))") }
+        tasks.addTask { _ = try await store.count() }
       }
       try await tasks.waitForAll()
     }
-    #expect(try await database.read { try $0.rows("SELECT * FROM item").count } == 21)
+    #expect(try await store.count() == 21)
   }
 
   // MARK: - Migrations
 
   @Test func aDatabaseOfALaterVersionIsRefused() throws {
-    let group = try TemporaryGroup()
-    _ = try group.group.database("items", migrations: schema)
-    #expect(throws: WormholeError.newerSchema(found: 2, known: 1, path: "\(group.path)/items")) {
-      try group.group.database("items", migrations: [schema[0]])
+    #expect(throws: WormholeError.newerSchema(found: 2, known: 1, path: store.path)) {
+      try store.group.group.database("items", migrations: [Store.schema[0]])
     }
   }
 
   @Test func aMigrationCanRebuildATableThatOthersReferTo() async throws {
-    let group = try TemporaryGroup()
-    let before =
-      schema + [
-        "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
-        "INSERT INTO part VALUES(7, 1)",
-      ]
-    _ = try group.group.database("items", migrations: before)
+    let before = [
+      "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
+      "INSERT INTO part VALUES(7, 1)",
+    ]
+    let store = try Store(before)
     let rebuilding = """
       CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
       INSERT INTO new SELECT * FROM item; DROP TABLE item; ALTER TABLE new RENAME TO item;
       """
     let losing = "DELETE FROM item"
-    #expect(throws: WormholeError.self) {
-      try group.group.database("items", migrations: before + [rebuilding, losing])
-    }
-    let database = try group.group.database("items", migrations: before + [rebuilding])
-    #expect(try await database.read { try $0.rows("SELECT * FROM part").count } == 1)
-    try await database.write { try $0.run("DELETE FROM item") }
-    #expect(try await database.read { try $0.rows("SELECT * FROM part").count } == 0)
+    #expect(throws: WormholeError.self) { try store.makeOther(before + [rebuilding, losing]) }
+    _ = try store.makeOther(before + [rebuilding])
+    #expect(try await store.count("part") == 1)
+    try await store.write("DELETE FROM item")
+    #expect(try await store.count("part") == 0)
   }
 
   // MARK: - Crashes
 
   @Test(arguments: 0..<6)
   func aWriterThatIsKilledLeavesAllOrNothing(round: Int) async throws {
-    let group = try TemporaryGroup()
-    let program = try group.peer("database-fill")
+    let program = try store.group.peer("database-fill")
     await program.waitForLine("ready")
-    let database = try group.group.database("items", migrations: schema)
     let token = try await database.token
     await eventually { (try? database.changes(since: token)) != nil }
     for _ in 0..<(round * 7) { _ = try await database.read { try $0.rows("SELECT 1") } }
@@ -158,6 +136,6 @@ struct SharedDatabaseTests {
     }
     #expect(rows.0[0] == rows.0[1])
     #expect(rows.1 == [.text("ok")])
-    try await database.write { try $0.run("DELETE FROM item") }
+    try await store.write("DELETE FROM item")
   }
 }

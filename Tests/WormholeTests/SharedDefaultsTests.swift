@@ -5,10 +5,6 @@ extension DefaultsKey where Value == String {
   fileprivate static var theme: Self { DefaultsKey("theme", default: "light") }
 }
 
-extension DefaultsKey where Value == Int {
-  fileprivate static var count: Self { DefaultsKey("count", default: 0) }
-}
-
 @Suite(.bounded)
 struct SharedDefaultsTests {
   private let group: TemporaryGroup
@@ -65,13 +61,13 @@ struct SharedDefaultsTests {
   }
 
   @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
-    try defaults.blocking.set(1, for: .count)
+    try defaults.blocking.set(1, for: .number)
     var changes = try defaults.changes().makeAsyncIterator()
-    var counts = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
+    var counts = try defaults.changes(of: .number, initial: false).makeAsyncIterator()
     ForeignProgram.remove("\(group.path)/defaults.sqlite")
-    try defaults.blocking.set(2, for: .count)
+    try defaults.blocking.set(2, for: .number)
     try defaults.blocking.set("dark", for: .theme)
-    #expect(try await changes.next()?.name == "count")
+    #expect(try await changes.next()?.name == "number")
     #expect(try await changes.next()?.name == "theme")
     #expect(try await counts.next()?.value == 2)
   }
@@ -99,19 +95,19 @@ struct SharedDefaultsTests {
   @Test func changesByAnotherProcessAreSeen() async throws {
     let bus = try PrivateBus(.usual)
     let group = try TemporaryGroup(bus)
-    try group.group.defaults.blocking.set(1, for: .count)
-    var changes = try group.group.defaults.changes(of: .count).makeAsyncIterator()
+    try group.group.defaults.blocking.set(1, for: .number)
+    var changes = try group.group.defaults.changes(of: .number).makeAsyncIterator()
     var all = try group.group.defaults.changes().makeAsyncIterator()
     #expect(try await changes.next()?.value == 1)
-    let setter = try group.peer("defaults-set", "count", "2", on: bus)
+    let setter = try group.peer("defaults-set", "number", "2", on: bus)
     let change = try await changes.next()
     #expect(try change?.value == 2)
     #expect(change?.sender?.pid == setter.processIdentifier)
     #expect(change?.isRemoved == false)
     let any = try await all.next()
-    #expect(any?.name == "count" && any?.sender.pid == setter.processIdentifier)
+    #expect(any?.name == "number" && any?.sender.pid == setter.processIdentifier)
     await setter.waitForSuccess()
-    await (try group.peer("defaults-remove", "count", on: bus)).waitForSuccess()
+    await (try group.peer("defaults-remove", "number", on: bus)).waitForSuccess()
     let removal = try await changes.next()
     #expect(try removal?.value == 0)
     #expect(removal?.isRemoved == true)
@@ -119,9 +115,9 @@ struct SharedDefaultsTests {
   }
 
   @Test func changesBeforeTheIterationAreNotMissed() async throws {
-    try defaults.blocking.set(1, for: .count)
-    let changes = try defaults.changes(of: .count, initial: false)
-    for number in 2...9 { try defaults.blocking.set(number, for: .count) }
+    try defaults.blocking.set(1, for: .number)
+    let changes = try defaults.changes(of: .number, initial: false)
+    for number in 2...9 { try defaults.blocking.set(number, for: .number) }
     for _ in 1...2 {
       var iterator = changes.makeAsyncIterator()
       #expect(try await iterator.next()?.value == 9)
@@ -129,11 +125,11 @@ struct SharedDefaultsTests {
   }
 
   @Test func anUnreadableChangeDoesNotEndTheSequence() async throws {
-    var changes = try defaults.changes(of: .count, initial: false).makeAsyncIterator()
-    try defaults.blocking.set("x", for: DefaultsKey("count", default: ""))
+    var changes = try defaults.changes(of: .number, initial: false).makeAsyncIterator()
+    try defaults.blocking.set("x", for: DefaultsKey("number", default: ""))
     let change = try #require(try await changes.next())
     #expect(throws: WormholeError.self) { try change.value }
-    try defaults.blocking.set(3, for: .count)
+    try defaults.blocking.set(3, for: .number)
     #expect(try await changes.next()?.value == 3)
   }
 
@@ -141,30 +137,20 @@ struct SharedDefaultsTests {
     // The change notifications of other tests' groups have another name.
     let group = try TemporaryGroup(identifier: "org.example.quiet")
     let defaults = try group.group.defaults
-    try defaults.blocking.set(1, for: .count)
+    try defaults.blocking.set(1, for: .number)
     let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
     let recorder = Recorder()
     let center = group.group.center
     let observation = try center.observe(changeName, on: .direct) { recorder.record($0) }
-    try defaults.blocking.set(1, for: .count)
+    try defaults.blocking.set(1, for: .number)
     try defaults.blocking.remove(.theme)
-    try defaults.blocking.transaction { _ = try $0[.count] }
+    try defaults.blocking.transaction { _ = try $0[.number] }
     try defaults.blocking.transaction { values in
-      try values.set(2, for: .count)
+      try values.set(2, for: .number)
       try values.set("dark", for: .theme)
     }
     await eventually { recorder.posts > 0 }
     #expect(recorder.posts == 1)
     withExtendedLifetime(observation) {}
-  }
-
-  @Test func theSequenceEndsWithItsTask() async throws {
-    let changes = try defaults.changes(of: .count, initial: false)
-    let task = Task {
-      for try await _ in changes {}
-      return true
-    }
-    task.cancel()
-    #expect(try await task.value)
   }
 }

@@ -69,6 +69,7 @@ struct TransitTests {
     #expect(try mailbox.lastNumber() == 0)
     #expect(try mailbox.lastMessage() == nil)
     #expect(try mailbox.records(after: 0, limit: 9).records.isEmpty)
+    #expect(site.files.isEmpty)
     let payload = Wormhole.Payload(codec: "c", type: "t", version: 7, data: Data([1, 2, 3]))
     let contents: [Wormhole.Content<Wormhole.Payload>] = [
       .value(payload), .ping, .value(payload), .ping,
@@ -132,5 +133,53 @@ struct TransitTests {
     try site.hole.blocking.clearAll()
     #expect(try site.hole.blocking.message(logged) == nil)
     #expect(try site.hole.blocking.message(.number) == nil)
+  }
+
+  // MARK: - Programs that disagree about a name
+
+  private let asFile = MessageName<Int>("org.example.mixed")
+  private let asLog = MessageName<Int>("org.example.mixed", transit: .log)
+
+  private func isOtherTransit(_ error: any Error) -> Bool {
+    (error as? WormholeError).map { .otherTransit ~= $0 && $0.name == asFile.rawValue } ?? false
+  }
+
+  @Test(arguments: [false, true])
+  func aNameIsNotReadOrWrittenThroughAnotherTransit(startsAsLog: Bool) throws {
+    let site = try Site()
+    let (used, other) = startsAsLog ? (asLog, asFile) : (asFile, asLog)
+    try site.hole.blocking.pass(1, to: used)
+    #expect(performing: { try site.hole.blocking.message(other) }, throws: isOtherTransit)
+    #expect(performing: { try site.hole.blocking.pass(2, to: other) }, throws: isOtherTransit)
+    #expect(performing: { _ = try site.hole.messages(other) }, throws: isOtherTransit)
+    #expect(try site.hole.blocking.message(used) == 1)
+  }
+
+  @Test func aListenerLearnsThatAnotherTransitIsUsed() async throws {
+    let site = try Site()
+    let log = try site.hear(asFile, starting: .last)
+    try await site.hole.pass(1, to: asLog)
+    await eventually { log.entries.last?.error.map(isOtherTransit) == true }
+  }
+
+  @Test func twoSpellingsWithOtherLimitsAreOneName() async throws {
+    let site = try Site()
+    let (short, long) = (
+      MessageName<Int>("n", transit: .log(count: 10)), MessageName<Int>("n", transit: .log)
+    )
+    let log = Log<Int>()
+    for (index, name) in [short, long].enumerated() {
+      try site.hole.bind(
+        Listener("label", on: .queue(site.queue)) { _ in log.append(index) }, to: name,
+        starting: .new)
+    }
+    try await site.hole.pass(1, to: short)
+    await eventually { !log.entries.isEmpty }
+    try await site.settle()
+    #expect(log.entries == [1])
+    site.hole.unbind("label", from: short)
+    try await site.hole.pass(2, to: long)
+    try await site.settle()
+    #expect(log.entries == [1])
   }
 }

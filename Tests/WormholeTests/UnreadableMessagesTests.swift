@@ -5,8 +5,6 @@ import CLinux
 
 @Suite(.bounded)
 struct UnreadableMessagesTests {
-  private let queue = DispatchQueue(label: "com.example.queue")
-
   // MARK: - Temporary errors
 
   @Test(arguments: [TransitKind.file, .coordinatedFile], [Wormhole.Senders.all, .others])
@@ -15,13 +13,13 @@ struct UnreadableMessagesTests {
   ) async throws {
     let site = try Site(kind)
     try await site.hole.pass(1, to: .number)
-    let log = try site.hear(.number, from: senders, on: .queue(queue))
-    try await site.settle(queue)
+    let log = try site.hear(.number, from: senders)
+    try await site.settle()
     try await store(42, for: senders, in: site)
     let obstacle = try Obstacle(site.path)
     for _ in 1...5 {
       notify(site)
-      try await site.settle(queue)
+      try await site.settle()
     }
     let path = "\(site.path)/org.example.number.mailbox"
     #expect(log.entries.map(\.error) == [.system(code: ENOTDIR, path: path)])
@@ -111,7 +109,7 @@ struct UnreadableMessagesTests {
     #expect(try mailbox.append(Wormhole.Record(.value(payload))) == 1)
     let error = WormholeError.decoding("org.example.list: not a binary property list")
     #expect(throws: error) { try site.hole.blocking.message(name) }
-    let log = try site.hear(name, starting: .last, on: .queue(queue))
+    let log = try site.hear(name, starting: .last)
     await eventually { log.entries.map(\.error) == [error] }
     try await site.hole.pass([1, 2], to: name)
     #expect(try await site.hole.message(name) == [1, 2])

@@ -3,13 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct WaitingTests {
-  private typealias Call = @Sendable () async throws -> Void
-
-  /// What keeps its values in a database.
-  enum Kind: CaseIterable, Sendable {
-    case log, defaults, database
-  }
-
   /// Keeps a call that waits from taking one of the few threads that all tests share.
   private final class OwnThread: TaskExecutor {
     private let queue = DispatchQueue(label: "com.example.own")
@@ -20,59 +13,24 @@ struct WaitingTests {
     }
   }
 
-  /// Returns the file of a kind, and a call that opens it to write.
-  private func writing(_ kind: Kind, in site: Site) -> (path: String, call: Call) {
-    let (group, directory) = (site.temporary.group, site.temporary.path)
-    return switch kind {
-    case .log:
-      ("\(site.path)/org.example.number.log", { try await site.hole.pass(1, to: .number) })
-    case .defaults:
-      (
-        "\(directory)/defaults.sqlite",
-        { try group.defaults.blocking.set(1, for: DefaultsKey("key", default: 0)) }
-      )
-    case .database:
-      (
-        "\(directory)/items",
-        { _ = try group.database("items", migrations: ["CREATE TABLE item(value)"]) }
-      )
-    }
-  }
-
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Keeper.allCases)
   func aReaderThatStandsStillInAFileWithoutALogDelaysAWriterOnlyForItsTime(
-    _ kind: Kind
+    _ keeper: Keeper
   ) async throws {
     let site = try Site(.log)
-    let (path, call) = writing(kind, in: site)
+    let path = keeper.path(in: site)
     try FileManager.default.createDirectory(atPath: site.path, withIntermediateDirectories: true)
     try ForeignProgram.run("CREATE TABLE item(value); DROP TABLE item", on: path)
     let reader = try ForeignReader(of: path)
     let start = ContinuousClock.now
     await withTaskExecutorPreference(OwnThread()) {
-      _ = await #expect(throws: WormholeError.busy(path: path)) { try await call() }
+      _ = await #expect(throws: WormholeError.busy(path: path)) {
+        try await keeper.write(1, in: site)
+      }
     }
     #expect(.now - start < .seconds(60))
     _ = consume reader
-    try await call()
-  }
-
-  @Test func anotherThreadIsWaitedForOnlyForTheTimeOfACall() async throws {
-    let group = try TemporaryGroup()
-    let (defaults, key) = (try group.group.defaults, DefaultsKey("key", default: 0))
-    let (begun, isOver) = (Log<Int>(), DispatchSemaphore(value: 0))
-    DispatchQueue.global().async {
-      try? defaults.blocking.update(key) { (value) throws(WormholeError) in
-        begun.append(value)
-        isOver.wait()
-      }
-    }
-    await eventually { !begun.entries.isEmpty }
-    #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
-      try defaults.blocking.set(1, for: key)
-    }
-    isOver.signal()
-    try defaults.blocking.set(1, for: key)
+    try await keeper.write(1, in: site)
   }
 
   @Test(arguments: ["", "-wal"])
@@ -91,5 +49,48 @@ struct WaitingTests {
     ForeignProgram.remove(path)
     try await site.hole.pass(10, to: .number)
     await eventually("the new log is not heard") { heard.values.last == 10 }
+  }
+
+  // MARK: - Readers
+
+  @Test func theWriteAheadLogHasALimit() async throws {
+    let store = try Store()
+    let (database, path) = (store.database, store.path)
+    let (begun, isOver) = (Flag(), DispatchSemaphore(value: 0))
+    let reading = Task {
+      try await database.read { connection in
+        _ = try connection.rows("SELECT * FROM item")
+        begun.set()
+        isOver.wait()
+      }
+    }
+    await eventually { begun.isSet }
+    await #expect(throws: WormholeError.heldByReader(path: path)) {
+      for _ in 1...40 {
+        try await store.write("INSERT INTO item(name) VALUES(zeroblob(16 << 20))")
+      }
+    }
+    #expect((256 << 20..<300 << 20).contains(size(path + "-wal")))
+    isOver.signal()
+    try await reading.value
+    try await store.write("DELETE FROM item")
+    #expect(size(path + "-wal") < 32 << 20)
+  }
+
+  @Test func listenersLetGoBetweenTwoLooks() async {
+    // Other tests could close the connection of the log, and its file would go.
+    await #expect(processExitsWith: .success) {
+      let site = try Site(.log)
+      let large = Data(repeating: 1, count: 1 << 20)
+      var messages = try site.hole.messages(.bytes, starting: .all).makeAsyncIterator()
+      for number in 1...20 {
+        try await site.hole.pass(large, to: .bytes)
+        #expect(await messages.next()?.sequence == UInt64(number))
+      }
+      let path = "\(site.path)/org.example.bytes.log"
+      // It is emptied only if nobody is reading.
+      try ForeignProgram.run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
+      #expect(access(path + "-wal", F_OK) == 0 && size(path + "-wal") == 0)
+    }
   }
 }

@@ -3,8 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct WormholeListenerTests {
-  private typealias Mail = Log<Wormhole.Message<Int>>
-
   private let queue = DispatchQueue(label: "com.example.queue")
 
   // MARK: - Binding
@@ -118,22 +116,6 @@ struct WormholeListenerTests {
 
   // MARK: - End
 
-  @Test func mayUnbindItself() async throws {
-    let site = try Site(.log)
-    let log = Mail()
-    let hole = site.hole
-    let label = Listener<Wormhole.Message<Int>>("once", on: .queue(queue)) { [weak hole] message in
-      log.append(message)
-      hole?.unbind("once", from: .number)
-    }
-    queue.suspend()
-    try site.hole.bind(label, to: .number, starting: .new)
-    for number in 1...3 { try await site.hole.pass(number, to: .number) }
-    queue.resume()
-    try await site.settle(queue)
-    #expect(log.values == [1])
-  }
-
   @Test func makesNoCallOnceCancelledOnItsOwnQueue() async throws {
     let site = try Site(.log)
     let log = Mail()
@@ -165,19 +147,6 @@ struct WormholeListenerTests {
       #expect(late.entries.isEmpty)
     }
     await writer.stop()
-  }
-
-  @Test func endsWithItsValue() async throws {
-    let (site, census) = (try Site(), Census())
-    var observation: MessageObservation? = {
-      let canary = census.makeCanary()
-      return try? site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
-        canary.sing()
-      }
-    }()
-    #expect(observation != nil && census.deaths == 0)
-    observation = nil
-    await eventually("the closure was not released") { census.deaths == 1 }
   }
 
   @Test func endsWithItsWormhole() async throws {
@@ -226,5 +195,38 @@ struct WormholeListenerTests {
     try await site.hole.ping(.number)
     await eventually { log.texts.last == "ping" }
     #expect(log.values.count { $0 == 6 } == 1)
+  }
+
+  // MARK: - Delivery
+
+  @Test func onAConcurrentQueueCallsDoNotOverlap() async throws {
+    let site = try Site(.log, on: .usual)
+    let (other, log) = (try site.makeOther(), Log<String>())
+    let queue = DispatchQueue(label: "com.example.queue", attributes: .concurrent)
+    let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
+      log.append("begin")
+      sched_yield()
+      log.append("end")
+    }
+    for number in 1...200 { try await other.pass(number, to: .number) }
+    await eventually { log.entries.count == 400 }
+    #expect(log.entries == (1...200).flatMap { _ in ["begin", "end"] })
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func aHandlerMayPassMessagesItself() async throws {
+    for delivery in [Delivery.direct, .thread, .main] {
+      let site = try Site(.log)
+      let (log, hole) = (Mail(), site.hole)
+      let observation = try hole.listen(.number, starting: .new, on: delivery) {
+        [weak hole] message in
+        log.append(message)
+        guard let value = message.value, value < 100 else { return }
+        _ = try? hole?.blocking.pass(value + 1, to: .number)
+      }
+      try await hole.pass(1, to: .number)
+      await eventually { log.values == Array(1...100) }
+      withExtendedLifetime(observation) {}
+    }
   }
 }

@@ -10,7 +10,7 @@ struct WormholeProcessTests {
   @Test(arguments: TransitKind.kinds)
   func aListenerMayHearOtherProcessesOnly(_ kind: TransitKind) async throws {
     let site = try Site(kind, on: .usual)
-    let log = Log<Wormhole.Message<Int>>()
+    let log = Mail()
     let label = Listener<Wormhole.Message<Int>>("label", on: .thread) { log.append($0) }
     try site.hole.bind(label, to: .number, from: .others, starting: .new)
     let all = try site.hole.messages(.number, from: .others, starting: .new)
@@ -83,7 +83,7 @@ struct WormholeProcessTests {
     _ = try await site.run("pass", name, [1, 20])
     #expect(try await site.run("print", name) == ["20"])
     #expect(try await site.hole.message(.number) == 20)
-    let log = Log<Wormhole.Message<Int>>()
+    let log = Mail()
     try site.hole.bind(
       Listener("label", on: .direct) { log.append($0) }, to: .number, starting: .lastOrAbsent)
     #expect(log.values == [20])
@@ -134,17 +134,6 @@ struct WormholeProcessTests {
     #expect(peer.nextPostedName() == "wormhole.org.example.group.wormhole.org.example.number")
     try await site.hole.ping(MessageName<Int>(String(repeating: "x", count: 1000)))
     #expect(peer.nextPostedName().rawValue.hasPrefix("wormhole."))
-  }
-
-  @Test func aForeignChangeNotificationDoesNoHarm() async throws {
-    let site = try Site(on: .usual)
-    let log = try site.hear(.number, on: .direct)
-    let peer = try #require(site.bus).makePeer()
-    for _ in 1...100 { peer.post("wormhole.org.example.group.wormhole.org.example.number") }
-    try await drain(site.hole.group.center, behind: peer, on: .direct)
-    #expect(log.entries.isEmpty)
-    try await site.hole.pass(7, to: .number)
-    await eventually { log.values == [7] }
   }
 
   // MARK: - Processes that are killed
@@ -248,5 +237,22 @@ struct WormholeProcessTests {
     kill(reader.processIdentifier, SIGKILL)
     _ = await reader.end()
     _ = try site.hole.messages(.number, starting: .cursor("place"))
+  }
+
+  // MARK: - Senders
+
+  @Test(arguments: TransitKind.kinds)
+  func aProcessOfAnotherNamespaceWithTheSamePidIsAnother(_ kind: TransitKind) async throws {
+    let site = try Site(kind)
+    let log = try site.hear(.number, from: .others)
+    // Stores what such a process would, where it would.
+    let own = Wormhole.Sender.current
+    let other = Wormhole.Sender(pid: own.pid, uid: own.uid, process: own.process ^ 1)
+    let mailbox = try kind.transit.openMailbox(for: "org.example.number", in: site.hole.directory)
+    _ = try mailbox.append(Wormhole.Record(.ping, sender: own))
+    _ = try mailbox.append(Wormhole.Record(.ping, sender: other))
+    try? site.hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
+    await eventually { log.entries.contains { $0.sender == other } }
+    #expect(log.entries.map(\.sender) == [other])
   }
 }

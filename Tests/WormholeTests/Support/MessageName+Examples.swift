@@ -1,4 +1,4 @@
-// Names messages for the tests.
+// Names messages and settings for the tests.
 import Wormhole
 
 extension MessageName where Value == Int {
@@ -10,7 +10,13 @@ extension MessageName where Value == Data {
   static var bytes: Self { "org.example.bytes" }
 }
 
-extension Log where Entry == Wormhole.Message<Int> {
+extension DefaultsKey where Value == Int {
+  static var number: Self { DefaultsKey("number", default: 0) }
+}
+
+typealias Mail = Log<Wormhole.Message<Int>>
+
+extension Mail {
   /// The contents of the messages, in short.
   var texts: [String] { entries.map { "\($0.content)" } }
 

@@ -6,6 +6,7 @@ struct Site: Sendable {
   let bus: PrivateBus?
   let temporary: TemporaryGroup
   let hole: Wormhole
+  let queue = DispatchQueue(label: "com.example.site")
   private let kind: TransitKind
   private let observations = Log<MessageObservation>()
 
@@ -32,15 +33,15 @@ struct Site: Sendable {
     try Wormhole(group: try temporary.make(), transit: kind.transit)
   }
 
-  /// Listens as long as the site exists, and records what is heard.
+  /// Listens as long as the site exists, and records what is heard, on the queue of the site.
   func hear<Value>(
     _ name: MessageName<Value>, from senders: Wormhole.Senders = .all,
-    starting start: Wormhole.Start = .new, on delivery: Delivery = .thread
+    starting start: Wormhole.Start = .new, on delivery: Delivery? = nil
   ) throws -> Log<Wormhole.Message<Value>> {
     let log = Log<Wormhole.Message<Value>>()
-    let observation = try hole.listen(name, from: senders, starting: start, on: delivery) {
-      log.append($0)
-    }
+    let observation = try hole.listen(
+      name, from: senders, starting: start, on: delivery ?? .queue(queue)
+    ) { log.append($0) }
     observations.append(observation)
     return log
   }
@@ -74,16 +75,15 @@ struct Site: Sendable {
     return program.lines
   }
 
-  /// Returns when everything passed before has been delivered to the listeners of a queue.
+  /// Returns when everything passed before has been delivered to the listeners of a queue, by
+  /// default that of the site.
   func settle(_ queue: DispatchQueue? = nil, behind other: Wormhole? = nil) async throws {
     let center = hole.group.center
     let passed = try Recorder(center, "com.example.fence", on: .direct)
     // Without a bus this throws, only to report that.
     try? (other?.group.center ?? center).post("com.example.fence")
     await eventually("the fence did not arrive") { passed.posts > 0 }
-    guard let queue else { return }
-    await turn(queue)
-    await turn(queue)
+    for _ in 1...2 { await turn(queue ?? self.queue) }
   }
 }
 

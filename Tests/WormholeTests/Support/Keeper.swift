@@ -1,0 +1,38 @@
+// Lists what keeps its values in a database file, for tests that are repeated for each.
+import Wormhole
+
+/// Something of a group that keeps numbers in a database file.
+enum Keeper: CaseIterable, Sendable {
+  case log, defaults, database
+
+  func path(in site: Site) -> String {
+    switch self {
+    case .log: "\(site.path)/org.example.number.log"
+    case .defaults: "\(site.temporary.path)/defaults.sqlite"
+    case .database: "\(site.temporary.path)/items"
+    }
+  }
+
+  func write(_ number: Int, in site: Site) async throws {
+    switch self {
+    case .log: try await site.hole.pass(number, to: .number)
+    case .defaults: try site.temporary.group.defaults.blocking.set(number, for: .number)
+    case .database:
+      try database(in: site).write { try $0.run("INSERT INTO item VALUES(?)", number) }
+    }
+  }
+
+  /// The last number that was written.
+  func read(in site: Site) async throws -> Int? {
+    switch self {
+    case .log: try await site.hole.message(.number)
+    case .defaults: try site.temporary.group.defaults.blocking[.number]
+    case .database:
+      try database(in: site).read { try $0.rows("SELECT * FROM item", as: Int.self).last }
+    }
+  }
+
+  private func database(in site: Site) throws -> SharedDatabase.Blocking {
+    try site.temporary.group.database("items", migrations: ["CREATE TABLE item(value)"]).blocking
+  }
+}
