@@ -55,6 +55,16 @@ final class Object: @unchecked Sendable {
   var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(text).toOpaque() }
 }
 
+/// Registers an observer.
+func add(
+  _ observer: Observer?, to center: CFNotificationCenter, _ name: String?, _ object: Object? = nil,
+  _ behavior: CFNotificationSuspensionBehavior = .deliverImmediately,
+  _ callback: @escaping CFNotificationCallback
+) {
+  CFNotificationCenterAddObserver(
+    center, observer?.pointer, callback, name as CFString?, object?.pointer, behavior)
+}
+
 func post(
   _ center: CFNotificationCenter, _ name: String, _ object: Object? = nil,
   _ userInfo: CFDictionary? = nil
@@ -66,9 +76,7 @@ func post(
 /// Returns when the observers of a center have received everything that another one has posted.
 func drain(_ here: CFNotificationCenter, behind there: CFNotificationCenter) async {
   let (fence, log) = (Observer(), Log<String>())
-  CFNotificationCenterAddObserver(
-    here, fence.pointer, { _, _, name, _, _ in log.append(name?.rawValue ?? "none") },
-    fence.name as CFString, nil, .deliverImmediately)
+  add(fence, to: here, fence.name) { _, _, name, _, _ in log.append(name?.rawValue ?? "none") }
   post(there, fence.name)
   await eventually("the fence did not come") { !log.entries.isEmpty }
   CFNotificationCenterRemoveEveryObserver(here, fence.pointer)

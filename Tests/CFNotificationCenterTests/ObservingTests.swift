@@ -1,10 +1,6 @@
 // Specifies who is called for a post, and who is not any more.
 import CFNotificationCenter
 
-private func writing(_ text: String, to log: Log<String>) -> CFNotificationCallback {
-  { _, _, _, _, _ in log.append(text) }
-}
-
 @Suite(.bounded)
 struct CFObservingTests {
   private let log = Log<String>()
@@ -12,13 +8,12 @@ struct CFObservingTests {
 
   init() throws { bus = try PrivateBus() }
 
-  private func add(
-    _ center: CFNotificationCenter, _ observer: Observer?, _ text: String, _ name: String?,
+  /// Registers an observer that writes down a text.
+  private func note(
+    _ text: String, _ observer: Observer?, in center: CFNotificationCenter, _ name: String?,
     _ object: Object? = nil
   ) {
-    CFNotificationCenterAddObserver(
-      center, observer?.pointer, writing(text, to: log), name as CFString?, object?.pointer,
-      .deliverImmediately)
+    add(observer, to: center, name, object) { [log] _, _, _, _, _ in log.append(text) }
   }
 
   private func remove(
@@ -32,9 +27,9 @@ struct CFObservingTests {
   func observersAreCalledInTheOrderOfTheirRegistration(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let (one, two) = (Observer(), Observer())
-    add(here, one, "first", one.name)
-    add(here, two, "second", one.name)
-    add(here, one, "first again", one.name)
+    note("first", one, in: here, one.name)
+    note("second", two, in: here, one.name)
+    note("first again", one, in: here, one.name)
     post(there, one.name)
     await drain(here, behind: there)
     #expect(log.entries == ["first", "second", "first again"])
@@ -42,28 +37,13 @@ struct CFObservingTests {
     post(there, one.name)
     await drain(here, behind: there)
     #expect(log.entries.dropFirst(3) == ["second"])
-    CFNotificationCenterRemoveEveryObserver(here, two.pointer)
-  }
-
-  @Test(arguments: CenterChoice.withObjects)
-  func aPostWithoutAnObjectReachesThoseWhoAskForNone(of choice: CenterChoice) async throws {
-    let (here, there) = try choice.makeEnds(on: bus)
-    let (observer, x, y) = (Observer(), Object("x"), Object("y"))
-    add(here, observer, "x", observer.name, x)
-    add(here, observer, "any", observer.name)
-    post(there, observer.name)
-    post(there, observer.name, x)
-    post(there, observer.name, y)
-    await drain(here, behind: there)
-    #expect(log.entries == ["any", "x", "any", "any"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test(arguments: CenterChoice.withObjects)
   func onlyTheLocalCenterTellsObjectsOfOneTextApart(_ choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let (observer, one, other) = (Observer(), Object("sender"), Object(["se", "nder"].joined()))
-    add(here, observer, "hears", observer.name, one)
+    note("hears", observer, in: here, observer.name, one)
     post(there, observer.name, other)
     await drain(here, behind: there)
     #expect(log.entries.isEmpty == (choice == .local))
@@ -71,7 +51,6 @@ struct CFObservingTests {
     post(there, observer.name, one)
     await drain(here, behind: there)
     #expect(log.entries == ["hears"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test(arguments: CenterChoice.withObjects)
@@ -79,14 +58,12 @@ struct CFObservingTests {
     let (here, there) = try choice.makeEnds(on: bus)
     let (observer, sender) = (Observer(), Object("sender"))
     let address = UInt(bitPattern: sender.pointer)
-    CFNotificationCenterAddObserver(
-      here, observer.pointer,
-      { [log] _, _, _, object, _ in log.append("\(UInt(bitPattern: object) == address)") },
-      observer.name as CFString, sender.pointer, .deliverImmediately)
+    add(observer, to: here, observer.name, sender) { [log] _, _, _, object, _ in
+      log.append("\(UInt(bitPattern: object) == address)")
+    }
     post(there, observer.name, choice == .local ? sender : Object("sender"))
     await drain(here, behind: there)
     #expect(log.entries == ["true"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test(arguments: CenterChoice.withObjects)
@@ -97,11 +74,11 @@ struct CFObservingTests {
 
     func heard(afterRemoving name: String?, _ object: Object?) async -> [String] {
       let before = log.entries.count
-      add(here, observer, "1x", one, x)
-      add(here, observer, "1y", one, y)
-      add(here, observer, "2x", two, x)
+      note("1x", observer, in: here, one, x)
+      note("1y", observer, in: here, one, y)
+      note("2x", observer, in: here, two, x)
       remove(here, observer, name, object)
-      for name in [one, two] { for object in [x, y] { post(there, name, object) } }
+      for name in [one, two] { for object in [x, y, nil] { post(there, name, object) } }
       await drain(here, behind: there)
       CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
       return Array(log.entries.dropFirst(before))
@@ -115,22 +92,19 @@ struct CFObservingTests {
 
     // An observer of every name stays when one name is removed.
     let own = Object("object of \(choice)")
-    add(here, observer, "every name", nil, own)
+    note("every name", observer, in: here, nil, own)
     remove(here, observer, one)
     let before = log.entries.count
     for (name, object) in [(one, own), (two, own), (one, x)] { post(there, name, object) }
     await drain(here, behind: there)
     #expect(log.entries.dropFirst(before) == ["every name", "every name"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test(arguments: CenterChoice.allCases)
   func aRegistrationWithoutAnObserverStaysForGood(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let name = Observer().name
-    CFNotificationCenterAddObserver(
-      here, nil, { [log] _, observer, _, _, _ in log.append("\(observer == nil)") },
-      name as CFString, nil, .hold)
+    add(nil, to: here, name) { [log] _, observer, _, _, _ in log.append("\(observer == nil)") }
     CFNotificationCenterRemoveObserver(here, nil, CFNotificationName(name), nil)
     CFNotificationCenterRemoveEveryObserver(here, nil)
     post(there, name)
@@ -141,13 +115,10 @@ struct CFObservingTests {
   @Test func theDarwinCenterKnowsNeitherObjectsNorUserInfos() async throws {
     let (here, there) = try CenterChoice.darwin.makeEnds(on: bus)
     let (observer, x, y) = (Observer(), Object("x"), Object("y"))
-    CFNotificationCenterAddObserver(
-      here, observer.pointer,
-      { [log] center, found, name, object, userInfo in
-        log.append("\(name!.rawValue) \(object == nil) \(userInfo == nil) \(center == here)")
-        log.append("\(found == observer.pointer)")
-      },
-      observer.name as CFString, x.pointer, .drop)
+    add(observer, to: here, observer.name, x) { [log] center, found, name, object, userInfo in
+      log.append("\(name!.rawValue) \(object == nil) \(userInfo == nil) \(center == here)")
+      log.append("\(found == observer.pointer)")
+    }
     post(there, observer.name, y, ["key": 1])
     await drain(here, behind: there)
     #expect(log.entries == ["\(observer.name) true true true", "true"])
@@ -161,15 +132,12 @@ struct CFObservingTests {
   func aCallbackCanRemoveItselfAndOthers(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let (one, two) = (Observer(), Observer())
-    CFNotificationCenterAddObserver(
-      here, one.pointer,
-      { [log] center, observer, _, _, _ in
-        log.append("first")
-        CFNotificationCenterRemoveEveryObserver(center, observer)
-        CFNotificationCenterRemoveEveryObserver(center, two.pointer)
-      },
-      one.name as CFString, nil, .deliverImmediately)
-    add(here, two, "second", one.name)
+    add(one, to: here, one.name) { [log] center, observer, _, _, _ in
+      log.append("first")
+      CFNotificationCenterRemoveEveryObserver(center, observer)
+      CFNotificationCenterRemoveEveryObserver(center, two.pointer)
+    }
+    note("second", two, in: here, one.name)
     post(there, one.name)
     post(there, one.name)
     await drain(here, behind: there)
@@ -182,7 +150,7 @@ struct CFObservingTests {
     let observer = Observer()
     let endings = ["caf\u{E9}", "cafe\u{301}", "\u{1F600}", "\u{20BB7}'\"\\,=*", "A", "a", "a."]
     let names = endings.map { "\(observer.name).\($0)" }
-    for name in names { add(here, observer, name, name) }
+    for name in names { note(name, observer, in: here, name) }
     for name in names { post(there, name) }
     await drain(here, behind: there)
     // Those of one process keep their order only for each name.
@@ -195,7 +163,6 @@ struct CFObservingTests {
     post(there, names[1])
     await drain(here, behind: there)
     #expect(log.entries.dropFirst(names.count).map { Array($0.utf8) } == [Array(names[1].utf8)])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test(arguments: CenterChoice.allCases)
@@ -205,9 +172,7 @@ struct CFObservingTests {
     let count = 2000 / slowness
     for round in 0..<count {
       let canary = census.makeCanary()
-      CFNotificationCenterAddObserver(
-        here, observer.pointer, { _, _, _, _, _ in canary.sing() },
-        "\(observer.name).\(round % 4)" as CFString, nil, .coalesce)
+      add(observer, to: here, "\(observer.name).\(round % 4)") { _, _, _, _, _ in canary.sing() }
       CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
     }
     await eventually { census.deaths == count }
@@ -226,9 +191,7 @@ struct CFObservingTests {
     }
     for _ in 0..<count {
       let canary = census.makeCanary()
-      CFNotificationCenterAddObserver(
-        center, observer.pointer, { _, _, _, _, _ in canary.sing() }, observer.name as CFString,
-        nil, .coalesce)
+      add(observer, to: center, observer.name) { _, _, _, _, _ in canary.sing() }
     }
     isOver.set()
     CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
@@ -238,7 +201,7 @@ struct CFObservingTests {
   @Test func aCallbackIsNotCalledWithoutItsCenter() async throws {
     let (center, observer) = (try bus.makeCenter(), Observer())
     var here: CFNotificationCenter? = CFNotificationCenter(center)
-    add(try #require(here), observer, "called", observer.name)
+    note("called", observer, in: try #require(here), observer.name)
     here = nil
     let name = NotificationName(observer.name)
     // What was registered later on the same queue is called later.
@@ -252,12 +215,11 @@ struct CFObservingTests {
   func anObserverThatIsFreedWithoutRemovalIsNotTouched(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     var observer: Observer? = Observer()
-    let (name, pointer) = (try #require(observer?.name), try #require(observer?.pointer))
-    add(here, observer, "called", name)
+    let name = try #require(observer?.name)
+    note("called", observer, in: here, name)
     observer = nil
     post(there, name)
     await drain(here, behind: there)
     #expect(log.entries == ["called"])
-    CFNotificationCenterRemoveEveryObserver(here, pointer)
   }
 }

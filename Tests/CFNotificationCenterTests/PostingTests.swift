@@ -31,17 +31,13 @@ struct CFPostingTests {
     let center = try #require(CFNotificationCenterGetLocalCenter())
     let (observer, thread) = (Observer(), pthread_self())
     let depth = Atomic(0)
-    CFNotificationCenterAddObserver(
-      center, observer.pointer,
-      { [log] center, _, name, _, userInfo in
-        log.append("\(pthread_self() == thread) \(userInfo?["key"] as? Int ?? 0)")
-        guard depth.add(1, ordering: .relaxed).newValue < 3 else { return }
-        CFNotificationCenterPostNotification(center, name, nil, ["key": 7], true)
-      },
-      observer.name as CFString, nil, .coalesce)
+    add(observer, to: center, observer.name) { [log] center, _, name, _, userInfo in
+      log.append("\(pthread_self() == thread) \(userInfo?["key"] as? Int ?? 0)")
+      guard depth.add(1, ordering: .relaxed).newValue < 3 else { return }
+      CFNotificationCenterPostNotification(center, name, nil, ["key": 7], true)
+    }
     post(center, observer.name, nil, ["key": 42])
     #expect(log.entries == ["true 42", "true 7", "true 7"])
-    CFNotificationCenterRemoveEveryObserver(center, observer.pointer)
   }
 
   @MainActor
@@ -62,18 +58,14 @@ struct CFPostingTests {
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, object) = (Observer(), Object("sender"))
     let sent: NSDictionary = ["text": "caf\u{E9}", "yes": true, "list": [1, "two", [3.5]]]
-    CFNotificationCenterAddObserver(
-      here, observer.pointer,
-      { [log] _, _, _, object, userInfo in
-        let text = object.map { Unmanaged<NSString>.fromOpaque($0).takeUnretainedValue() }
-        let isSame = userInfo.map { sent.isEqual($0 as NSDictionary) } ?? false
-        log.append("\(text ?? "nil") \(isSame)")
-      },
-      observer.name as CFString, nil, .hold)
+    add(observer, to: here, observer.name) { [log] _, _, _, object, userInfo in
+      let text = object.map { Unmanaged<NSString>.fromOpaque($0).takeUnretainedValue() }
+      let isSame = userInfo.map { sent.isEqual($0 as NSDictionary) } ?? false
+      log.append("\(text ?? "nil") \(isSame)")
+    }
     post(there, observer.name, object, try #require(sent as? CFDictionary))
     await drain(here, behind: there)
     #expect(log.entries == ["sender true"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 
   @Test func optionsReachObserversThatAreSuspended() async throws {
@@ -83,10 +75,9 @@ struct CFPostingTests {
     let observer = Observer()
     let name = CFNotificationName(observer.name)
     own.suspended = true
-    CFNotificationCenterAddObserver(
-      here, observer.pointer,
-      { [log] _, _, _, _, userInfo in log.append(userInfo?["text"] as? String ?? "none") },
-      observer.name as CFString, nil, .drop)
+    add(observer, to: here, observer.name, nil, .drop) { [log] _, _, _, _, userInfo in
+      log.append(userInfo?["text"] as? String ?? "none")
+    }
     post(there, observer.name, nil, ["text": "dropped"])
     CFNotificationCenterPostNotificationWithOptions(
       there, name, nil, ["text": "now"] as CFDictionary,
@@ -97,7 +88,6 @@ struct CFPostingTests {
     post(there, observer.name, nil, ["text": "again"])
     await drain(here, behind: there)
     #expect(log.entries == ["now", "again"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 }
 
@@ -173,8 +163,7 @@ struct CFErrorTests {
     let (census, observer) = (Census(), Observer())
     let refused = errors {
       let canary = census.makeCanary()
-      CFNotificationCenterAddObserver(
-        here, observer.pointer, { _, _, _, _, _ in canary.sing() }, nil, nil, .drop)
+      add(observer, to: here, nil) { _, _, _, _, _ in canary.sing() }
     }
     #expect(refused.count == 1)
     #expect(census.deaths == 1, "what is refused is freed at once")
@@ -185,8 +174,7 @@ struct CFErrorTests {
     let here = CFNotificationCenter(try DistributedNotificationCenter(bus: .noBus))
     let observer = Observer()
     let reported = errors {
-      CFNotificationCenterAddObserver(
-        here, observer.pointer, { _, _, _, _, _ in }, observer.name as CFString, nil, .drop)
+      add(observer, to: here, observer.name) { _, _, _, _, _ in }
       post(here, observer.name)
       CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
     }
@@ -196,9 +184,9 @@ struct CFErrorTests {
   @Test func whatIsNoPropertyListIsRefused() async throws {
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, log) = (Observer(), Log<String>())
-    CFNotificationCenterAddObserver(
-      here, observer.pointer, { _, _, _, _, userInfo in log.append("\(userInfo?.count ?? 0)") },
-      observer.name as CFString, nil, .hold)
+    add(observer, to: here, observer.name) { _, _, _, _, userInfo in
+      log.append("\(userInfo?.count ?? 0)")
+    }
     let refused = errors {
       let link = URL(fileURLWithPath: "/")
       post(there, observer.name, nil, ["good": 1, "link": link])
@@ -209,6 +197,5 @@ struct CFErrorTests {
     post(there, observer.name, nil, ["good": 1])
     await drain(here, behind: there)
     #expect(log.entries == ["1"])
-    CFNotificationCenterRemoveEveryObserver(here, observer.pointer)
   }
 }
