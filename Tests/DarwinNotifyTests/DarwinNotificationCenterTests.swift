@@ -14,13 +14,6 @@ struct DarwinNotificationCenterTests {
     #expect(seen.posts == 1)
   }
 
-  @Test(arguments: ["", "unix:path=/tmp/a\0b"])
-  func anInvalidAddressIsRefused(address: String) {
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      _ = try DarwinNotificationCenter(bus: .address(address))
-    }
-  }
-
   @Test func flushingWaitsUntilThePostsAreSent() throws {
     let bus = try PrivateBus(.usual)
     let peer = try bus.makePeer()
@@ -72,12 +65,8 @@ struct DarwinNotificationCenterTests {
     }
     try center.bind(listener, to: name)
   }
-}
 
-/// What a center tells about its bus.
-@Suite(.bounded)
-struct BusStatesTests {
-  @Test func beginsWithTheStateAndTellsEachChange() async throws {
+  @Test func theStatesOfTheBusBeginWithTheCurrentOne() async throws {
     let bus = try PrivateBus(.usual)
     let center = try bus.makeCenter()
     await eventually("there is no bus") { center.isOnBus }
@@ -92,18 +81,5 @@ struct BusStatesTests {
     }
     var later = states.makeAsyncIterator()
     #expect(await later.next() == true)
-  }
-
-  @Test func endsWithItsTask() async throws {
-    let states = try DarwinNotificationCenter(bus: .noBus).busStates()
-    let task = Task {
-      var all: [Bool] = []
-      for await state in states {
-        all.append(state)
-        withUnsafeCurrentTask { $0?.cancel() }
-      }
-      return all
-    }
-    #expect(await task.value == [false])
   }
 }

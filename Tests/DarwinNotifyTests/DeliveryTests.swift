@@ -21,19 +21,6 @@ struct DeliveryTests {
     withExtendedLifetime(observations) {}
   }
 
-  @Test func onAConcurrentQueueCallsDoNotOverlap() async throws {
-    let queue = DispatchQueue(label: "com.example.queue", attributes: .concurrent)
-    let log = Log<String>()
-    let seen = try Recorder(stage.center, name, on: .queue(queue)) { _ in
-      log.append("begin")
-      sched_yield()
-      log.append("end")
-    }
-    for _ in 1...200 { try stage.poster.post(name) }
-    await eventually { seen.posts == 200 }
-    #expect(log.entries == seen.events.flatMap { _ in ["begin", "end"] })
-  }
-
   @Test func onTheThreadsOfTheLibraryHandlersRunOffMain() async throws {
     let log = Log<String>()
     let observations = try [Delivery.direct, .thread].map {

@@ -28,10 +28,11 @@ struct InspectionTests {
   @Test func watchesWhatProgramsWithTheLibraryPost() async throws {
     let center = try bus.makeCenter()
     let observation = try center.observe(name, on: .thread) { _ in }
-    let posts = try await watch(bus)
+    let posts = try await watch()
     try center.post("org.example.changed")
     try center.post(name)
-    let post = try #require(try await first(of: posts))
+    var iterator = posts.makeAsyncIterator()
+    let post = try #require(try await iterator.next())
     #expect(post.name == name)
     #expect(post.center == "darwin")
     #expect(post.sender.hasPrefix(":1."))
@@ -42,27 +43,23 @@ struct InspectionTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test func aWatchLeavesTheBusWithItsTask() async throws {
+  @Test func aWatchLeavesTheBusWithItsTaskOrItsSequence() async throws {
     let peer = try bus.makePeer()
-    let posts = try await watch(bus)
+    let posts = try await watch()
     #expect(peer.countConnections() == 1)
     let task = Task { for try await _ in posts {} }
     task.cancel()
     try await task.value
     await eventually { peer.countConnections() == 0 }
-  }
-
-  @Test func aWatchLeavesTheBusWithItsSequence() async throws {
-    let peer = try bus.makePeer()
-    _ = try await watch(bus)
+    _ = try await watch()
     await eventually { peer.countConnections() == 0 }
   }
 
   @Test func aLostBusEndsTheWatchAndWithoutOneThereIsNone() async throws {
-    let posts = try await watch(bus)
+    let posts = try await watch()
     bus.kill()
     await #expect(throws: DarwinNotifyError.notConnected) { for try await _ in posts {} }
-    await #expect(throws: DarwinNotifyError.notConnected) { _ = try await watch(bus) }
+    await #expect(throws: DarwinNotifyError.notConnected) { _ = try await watch() }
   }
 
   @Test func saysWhichAddressesItRefuses() async throws {
@@ -72,6 +69,9 @@ struct InspectionTests {
       }
       #expect(throws: DarwinNotifyError.invalidArgument) {
         try DarwinNotificationCenter.names(on: address)
+      }
+      #expect(throws: DarwinNotifyError.invalidArgument) {
+        try DarwinNotificationCenter(bus: address)
       }
     }
   }
@@ -104,16 +104,9 @@ struct InspectionTests {
   }
 
   /// Watches the posts whose names begin with `com.example.`.
-  private func watch(
-    _ bus: PrivateBus
-  ) async throws(DarwinNotifyError) -> AsyncThrowingStream<PostRecord, any Error> {
+  private func watch() async throws(DarwinNotifyError)
+    -> AsyncThrowingStream<PostRecord, any Error>
+  {
     try await DarwinNotificationCenter.posts(on: .address(bus.address), prefix: "com.example.")
-  }
-
-  private func first(
-    of posts: AsyncThrowingStream<PostRecord, any Error>
-  ) async throws -> PostRecord? {
-    for try await post in posts { return post }
-    return nil
   }
 }

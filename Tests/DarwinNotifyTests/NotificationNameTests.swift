@@ -13,22 +13,24 @@ struct NotificationNameTests {
     #expect([Self.composed: 1][Self.decomposed] == nil)
   }
 
-  @Test(arguments: ["", "com.example\0.changed", "com.example.changed\0", "\0"])
-  func isRefusedWhenEmptyOrWithANul(text: String) throws {
+  @Test(
+    arguments: [
+      ("", .invalidArgument), ("com.example\0.changed", .invalidArgument), ("\0", .invalidArgument),
+      (String(repeating: "n", count: 512), .nameTooLong),
+    ] as [(String, DarwinNotifyError)])
+  func isRefusedWhenEmptyOrTooLongOrWithANul(text: String, error: DarwinNotifyError) throws {
     let center = try DarwinNotificationCenter(bus: .noBus)
-    let name = NotificationName(text)
-    let census = Census()
-    let canary = census.makeCanary()
-    #expect(throws: DarwinNotifyError.invalidArgument) { try center.post(name) }
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      _ = try center.observe(name, on: .direct) { _ in canary.sing() }
+    let (name, census) = (NotificationName(text), Census())
+    #expect(throws: error) { try center.post(name) }
+    #expect(throws: error) { try center.notifications(named: name) }
+    if !text.isEmpty { #expect(throws: error) { try center.notifications(withPrefix: text) } }
+    for register: (Canary) throws -> Void in [
+      { canary in _ = try center.observe(name, on: .main) { _ in canary.sing() } },
+      { canary in try center.bind(Listener("a", on: .direct) { _ in canary.sing() }, to: name) },
+    ] {
+      #expect(throws: error) { try register(census.makeCanary()) }
     }
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      try center.bind(Listener("a", on: .direct) { _ in canary.sing() }, to: name)
-    }
-    #expect(throws: DarwinNotifyError.invalidArgument) {
-      _ = try center.notifications(named: name)
-    }
+    #expect(census.deaths == 2)
     center.unbind("a", from: name)
     center.unbindAll(from: name)
   }

@@ -138,9 +138,6 @@ struct NotifyUtilArgumentsTests {
       ["-1", "self.a", "-2", "self.b"]
         + ["-p", "self.a", "-p", "self.b", "-p", "self.a", "-p", "self.b"],
       output: "self.a\nself.b\nself.b\n"),
-    Golden(["-file", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
-    Golden(["-check", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
-    Golden(["-plain", "-1", "self.a", "-p", "self.a"], output: "self.a\n"),
     Golden(
       ["-file", "-1", "self.a", "-1", "self.b", "-p", "self.b", "-p", "self.a"],
       output: "self.b\nself.a\n"),
@@ -149,7 +146,6 @@ struct NotifyUtilArgumentsTests {
       ["-z", "2000", "-signal", "10", "-1", "self.a", "-1", "self.b"]
         + ["-p", "self.b", "-p", "self.a"],
       output: "SIGNAL 10\nself.b\nSIGNAL 10\nself.a\n"),
-    Golden(["-signal", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 1\nself.a\n"),
     Golden(["-sig", "31", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 31\nself.a\n"),
     Golden(["-q", "-sig", "17", "-1", "self.a", "-p", "self.a"]),
     Golden(

@@ -138,16 +138,8 @@ struct NotifyUtilFailureTests {
   }
 
   @Test(needsMounts) func saysWhyThereIsNoTable() async throws {
-    let script = #"""
-      for directory in /run/user /dev/shm; do
-        [ ! -d $directory ] || mount -t tmpfs -o ro none $directory || exit
-      done
-      unset XDG_RUNTIME_DIR
-      exec "$@"
-      """#
-    let command = [Program.path(of: "notifyutil"), "--bus=none", "--list"]
-    let outcome = try await Program.run(
-      "/usr/bin/unshare", ["-rm", "/bin/sh", "-c", script, "sh"] + command, on: nil)
+    let outcome = try await runNotifyUtilWithoutTable(
+      ["--bus=none", "--list"], on: nil, environment: Self.cleared, mounting: "ro")
     let errors = """
       notifyutil: --list: the table of names cannot be read
       notifyutil: the table needs a writable private directory: next to the socket of the \

@@ -12,17 +12,6 @@ struct NotifyUtilTests {
     #expect(await listener.end() == Outcome(output: "\(signal)com.example.a\n"))
   }
 
-  @Test func printsAtOnceIntoAPipe() async throws {
-    let bus = try PrivateBus(.usual)
-    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
-    for count in 1...3 {
-      _ = try await runNotifyUtil(["-z", "0", "-p", "com.example.a"], on: bus)
-      await eventually { listener.lines.count == count }
-    }
-    #expect(listener.output == "com.example.a\ncom.example.a\ncom.example.a\n")
-    #expect(listener.isRunning)
-  }
-
   @Test func losesNoFirstSignal() async throws {
     let bus = try PrivateBus(.usual)
     let line = ["-z", "0", "-signal", "10", "-1", "com.example.a", "-p", "com.example.a"]

@@ -63,19 +63,6 @@ struct ObservationTests {
     #expect(log.entries == ["begin", "end", "cancelled"])
   }
 
-  @Test func mayBeCancelledByItsOwnHandler() async throws {
-    let (seen, held) = (Recorder(), Log<NotificationObservation>())
-    let observation = try stage.center.observe(name, on: .thread) { event in
-      seen.record(event)
-      held.entries.first?.cancelAndWait()
-    }
-    held.append(observation)
-    for _ in 1...3 { try stage.poster.post(name) }
-    await eventually { seen.posts > 0 }
-    try await stage.drain()
-    #expect(seen.events.count == 1)
-  }
-
   @Test(arguments: BusKind.grounds)
   func freesItsHandlerExactlyOnceOverManyCycles(on kind: BusKind) async throws {
     let (stage, census, cycles) = (try Stage(kind), Census(), 2000 / slowness)
@@ -90,15 +77,5 @@ struct ObservationTests {
     await eventually("closures were not released") { census.deaths == cycles }
     try await stage.drain()
     #expect(census.deaths == cycles)
-  }
-
-  @Test func freesAHandlerThatCouldNotBeRegistered() throws {
-    let (census, tooLong) = (Census(), NotificationName(String(repeating: "n", count: 512)))
-    func register() throws {
-      let canary = census.makeCanary()
-      _ = try stage.center.observe(tooLong, on: .main) { _ in canary.sing() }
-    }
-    #expect(throws: DarwinNotifyError.nameTooLong) { try register() }
-    #expect(census.deaths == 1)
   }
 }

@@ -10,23 +10,24 @@ func runNotifyUtil(
 }
 
 /// Runs the command until it ends, without a table: it does not see the default
-/// places of shared tables, and a file size limit prevents a new one. Requires
-/// `Program.canMount`.
+/// places of shared tables, and a file size limit prevents a new one, as does mounting `ro`.
+/// Requires `Program.canMount`.
 func runNotifyUtilWithoutTable(
-  _ arguments: [String], on bus: PrivateBus?, environment: [String] = [],
+  _ arguments: [String], on bus: PrivateBus?, environment: [String] = [], mounting: String = "rw",
   sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> Outcome {
   let script = #"""
     for directory in /run/user /dev/shm; do
-      [ ! -d $directory ] || mount -t tmpfs none $directory || exit
+      [ ! -d $directory ] || mount -t tmpfs -o "$0" none $directory || exit
     done
     ulimit -f 1000
     exec env "$@"
     """#
   let program = [Program.path(of: "notifyutil")]
   return try await Program.run(
-    "/usr/bin/unshare", ["-rm", "/bin/sh", "-c", script, "sh"] + environment + program + arguments,
-    on: bus, sourceLocation: sourceLocation)
+    "/usr/bin/unshare",
+    ["-rm", "/bin/sh", "-c", script, mounting] + environment + program + arguments, on: bus,
+    sourceLocation: sourceLocation)
 }
 
 /// Starts the command with registrations. Returns when it is ready.
