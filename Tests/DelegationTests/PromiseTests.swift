@@ -2,13 +2,6 @@
 
 @Suite(.bounded)
 struct PromiseTests {
-  @Test func onlyTheFirstValueCounts() async {
-    let promise = Promise<Int?>()
-    #expect(promise.provide(nil))
-    #expect(!promise.provide(1))
-    #expect(await promise.value() == nil)
-  }
-
   @Test func theValueDoesNotStayInThePromise() async {
     final class Canary: Sendable {}
     let promise = Promise<Canary>()

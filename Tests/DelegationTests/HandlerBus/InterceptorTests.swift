@@ -72,23 +72,6 @@
     #expect(error.is(.unanswered))
   }
 
-  @Test func aHeldRequestEndsAtItsTimeoutOrWithItsTask() async throws {
-    bus.intercept { [log] _, proceed in
-      log.append("held")
-      try await Task.sleep(for: .seconds(3600))
-      try await proceed()
-    }
-    let late = await #expect(throws: BusError.self) {
-      try await bus.send(ShareText(text: "hi"), timeout: .milliseconds(10))
-    }
-    #expect(late.is(.timedOut))
-    let request = Task { try await bus.send(ShareText(text: "hi")) }
-    await eventually { log.entries == ["held", "held"] }
-    request.cancel()
-    await #expect(throws: BusError.self) { try await request.value }
-    #expect(log.entries == ["held", "held"])
-  }
-
   @Test func interceptorsStayWhenTheHandlersAreReplaced() async throws {
     bus.intercept(ShareText.self) { request, next in try await next(request) + "!" }
     let handlers = HandlerSet()

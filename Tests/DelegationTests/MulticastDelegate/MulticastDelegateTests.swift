@@ -110,19 +110,6 @@ private final class Object: Anybody {
     #expect(events.has(seeker), "what is added to the view is added to the original")
   }
 
-  @Test func callsOfOptionalMethodsKeepTheOrderOfTheOthers() async throws {
-    let (queue, log) = (DispatchQueue(label: "q"), Log<String>())
-    let seeker = Seeker("s", log: log)
-    try events.add(seeker, on: .queue(queue))
-    let seekers = events.only((any SeekEvents).self)
-    for track in 0..<100 {
-      events.didStart(track)
-      seekers((any SeekEvents).didSeek, Double(track))
-    }
-    await eventually { log.entries.count == 200 }
-    #expect(log.entries == (0..<100).flatMap { ["s \($0)", "s sought \(Double($0))"] })
-  }
-
   @Test func aCallWithoutDelegatesDoesNothing() async throws {
     events.didStart(1)
     #expect(events.position(of: 1) == nil)

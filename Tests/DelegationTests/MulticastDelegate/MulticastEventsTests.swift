@@ -49,16 +49,6 @@ import Synchronization
     #expect(listener.log.entries == ["listener 1"])
   }
 
-  @Test func callsADelegateWithDirectBeforeItReturns() throws {
-    let log = Log<String>()
-    let (one, two) = (Listener("one", log: log), Listener("two", log: log))
-    try events.add(one, on: .direct)
-    try events.add(two, on: .direct)
-    events.didStart(1)
-    events.didStop()
-    #expect(log.entries == ["one 1", "two 1", "one stopped", "two stopped"])
-  }
-
   @Test func callsWhatAClosureCalls() async throws {
     let log = Log<String>()
     let (here, there) = (Listener("here", log: log), Listener("there", log: log))

@@ -138,13 +138,15 @@ import Synchronization
 
   @Test func eightThreadsAddAndRemoveWhileCallsRun() async throws {
     let calls = Atomic<Int>(0)
+    let census = Census()
     let lasting = Listener { _ in calls.add(1, ordering: .relaxed) }
     try events.add(lasting, on: .direct)
     await withTaskGroup { group in
       for worker in 0..<8 {
         group.addTask { [events, queue] in
           for round in 0..<500 {
-            let listener = Listener()
+            let canary = census.makeCanary()
+            let listener = Listener { _ in canary.sing() }
             let delivery: Delivery = worker % 2 == 0 ? .direct : .queue(queue)
             _ = try? events.add(listener, on: delivery)
             events.didStart(round)
@@ -158,19 +160,6 @@ import Synchronization
       }
     }
     await eventually { calls.load(ordering: .relaxed) == 4000 && events.count == 1 }
-  }
-
-  @Test func manyAddsAndRemovesLeaveNothingBehind() async throws {
-    let census = Census()
-    for round in 0..<10_000 {
-      let canary = census.makeCanary()
-      let listener = Listener { _ in canary.sing() }
-      try events.add(listener, on: round % 2 == 0 ? .direct : .queue(queue))
-      events.didStart(round)
-      // Every other one is just released.
-      if round % 4 < 2 { events.remove(listener) }
-    }
-    await eventually { events.count == 0 }
-    await eventually { census.deaths == 10_000 }
+    await eventually { census.deaths == 4000 }
   }
 }
