@@ -59,10 +59,7 @@ ROLE(post)
 
 static inline test_child *spawn_observer(const char *name, const char *second_name)
 {
-        test_child *child = test_spawn_role("observe", name, second_name, NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "ready");
-        return child;
+        return test_child_await(test_spawn_role("observe", name, second_name, NULL), "ready");
 }
 
 static inline uint64_t child_calls(test_child *child, unsigned index)
@@ -108,9 +105,7 @@ static inline test_peer *begin_to_fork(test_bus **ret_bus)
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("the thread sanitizer allows no threads in a forked child");
         *ret_bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(*ret_bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        return peer;
+        return test_peer_open_watching(*ret_bus);
 }
 
 /* Where there is a bus. */

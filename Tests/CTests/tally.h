@@ -89,6 +89,24 @@ static inline dn_observer *tally_observe(dn_center *center, const char *name, ta
         return tally_observe_on(center, name, self, NULL);
 }
 
+/* Returns "STEM.NUMBER", valid until this thread has made four more. */
+static inline const char *numbered(const char *stem, unsigned number)
+{
+        static _Thread_local char names[4][64];
+        static _Thread_local unsigned next;
+        char *name = names[next++ % 4];
+
+        snprintf(name, sizeof names[0], "%s.%u", stem, number);
+        return name;
+}
+
+/* Observes that many numbered names. */
+static inline void tally_observe_all(const char *stem, tally *seen, unsigned n)
+{
+        for (unsigned i = 0; i < n; i++)
+                tally_observe(dn_center_darwin(), numbered(stem, i), &seen[i]);
+}
+
 /* Registers now, or as soon as the bus answers, which may take longer than a call waits if the bus
  * is busy or gone. Posts made meanwhile are still received. */
 static inline dn_observer *tally_observe_soon(dn_center *center, const char *name, tally *self)
@@ -212,12 +230,8 @@ static inline const char *own_name(test_peer *peer)
 /* Waits for the echo of a post of this process. */
 static inline void wait_for_echo(test_peer *peer, const char *mark)
 {
-        test_signal seen;
-
         post_ok(dn_center_darwin(), mark);
-        do
-                test_peer_next(peer, &seen);
-        while (strcmp(seen.name, mark) != 0);
+        test_peer_await(peer, mark, NULL);
 }
 
 /* Returns when everything `peer` has sent so far, and the echo of this process's own posts, has

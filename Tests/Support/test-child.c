@@ -118,6 +118,12 @@ const char *test_child_read_line(test_child *child)
         return line;
 }
 
+test_child *test_child_await(test_child *child, const char *line)
+{
+        CHECK_STREQ(test_child_read_line(child), line);
+        return child;
+}
+
 void test_child_write_line(test_child *child, const char *line)
 {
         char text[LINE_BYTES];

@@ -6,20 +6,15 @@
 #include "test.h"
 #include "test-peer-private.h"
 
-static bool name_has_owner(test_peer *peer, const char *name)
+bool test_peer_sees(test_peer *peer, const char *unique_name)
 {
         sd_bus_message *reply = NULL;
         int has = 0;
 
-        test_peer_call(peer, "org.freedesktop.DBus", "NameHasOwner", &reply, "s", name);
+        test_peer_call(peer, "org.freedesktop.DBus", "NameHasOwner", &reply, "s", unique_name);
         test_peer_must(sd_bus_message_read(reply, "b", &has), "NameHasOwner");
         sd_bus_message_unref(reply);
         return has;
-}
-
-bool test_peer_sees(test_peer *peer, const char *unique_name)
-{
-        return name_has_owner(peer, unique_name);
 }
 
 /* 0 for a connection that has just gone. */

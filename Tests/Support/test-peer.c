@@ -50,12 +50,17 @@ test_peer *test_peer_open(const char *address)
         return peer;
 }
 
-test_peer *test_peer_begin(void)
+test_peer *test_peer_open_watching(const test_bus *bus)
 {
-        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
+        test_peer *peer = test_peer_open(test_bus_address(bus));
 
         test_peer_watch(peer, TEST_WIRE_RULE);
         return peer;
+}
+
+test_peer *test_peer_begin(void)
+{
+        return test_peer_open_watching(test_bus_begin());
 }
 
 test_peer *test_peer_close(test_peer *peer)
@@ -254,4 +259,15 @@ void test_peer_next(test_peer *peer, test_signal *ret_signal)
                 if (r == 0)
                         sd_bus_wait(peer->bus, 100000);
         }
+}
+
+void test_peer_await(test_peer *peer, const char *name, test_signal *ret_signal)
+{
+        test_signal signal;
+
+        do
+                test_peer_next(peer, &signal);
+        while (strcmp(signal.name, name) != 0);
+        if (ret_signal)
+                *ret_signal = signal;
 }

@@ -22,8 +22,7 @@ static int fds[N_FDS];
 static void prepare(void)
 {
         bus = test_bus_begin();
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = test_peer_open_watching(bus);
         raw = test_raw_open(test_bus_address(bus));
         for (int i = 0; i < N_FDS; i++)
                 fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);

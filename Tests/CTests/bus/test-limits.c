@@ -83,15 +83,12 @@ TEST_ON_BUS(tooManyWaitingNamesAreReported)
 {
         test_bus *bus = test_bus_begin();
         static tally own = {0};
-        char name[64];
         int r = 0;
 
         tally_observe(dn_center_darwin(), "last", &own);
         test_bus_pause(bus);
-        for (int i = 0; i < 1000000 && r == 0; i++) {
-                snprintf(name, sizeof name, "waiting.%d", i);
-                r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
-        }
+        for (unsigned i = 0; i < 1000000 && r == 0; i++)
+                r = dn_center_post(dn_center_darwin(), numbered("waiting", i), NULL, NULL, 0);
         CHECK_EQ(r, -ENOBUFS);
         CHECK_EQ(dn_center_post(dn_center_darwin(), "last", NULL, NULL, 0), -ENOBUFS);
         WAIT_UNTIL_EQ(own.n_posts, 1); /* refused by the bus, but not within the process */
@@ -105,20 +102,13 @@ TEST_ON_BUS(tooManyWaitingNamesAreReported)
 TEST_ON_BUS(moreNamesThanTheBusHasRulesForWork)
 {
         test_bus *bus = test_bus_begin_with(&(test_bus_limits){.max_match_rules = 20});
-        static tally seen[N_NAMES];
-        char name[32];
-
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_peer *peer = test_peer_open_watching(bus);
         const char *own = own_name(peer);
-        for (int i = 0; i < N_NAMES; i++) {
-                snprintf(name, sizeof name, "many.%d", i);
-                tally_observe(dn_center_darwin(), name, &seen[i]);
-        }
-        for (int i = 0; i < N_NAMES; i++) {
-                snprintf(name, sizeof name, "many.%d", i);
-                test_peer_post(peer, name);
-        }
+        static tally seen[N_NAMES];
+
+        tally_observe_all("many", seen, N_NAMES);
+        for (unsigned i = 0; i < N_NAMES; i++)
+                test_peer_post(peer, numbered("many", i));
         for (int i = 0; i < N_NAMES; i++)
                 WAIT_UNTIL(seen[i].n_calls > 0);
         fence_bus(peer);

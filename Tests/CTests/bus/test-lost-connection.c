@@ -46,16 +46,12 @@ static void prepare(void)
         post_ok(dn_center_darwin(), "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         CHECK_EQ(test_bus_n_connections(bus, &library_fd), 1);
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = test_peer_open_watching(bus);
 }
 
 static void post_next(void)
 {
-        char name[32];
-
-        snprintf(name, sizeof name, "post.%u", n_posted++);
-        post_ok(dn_center_darwin(), name);
+        post_ok(dn_center_darwin(), numbered("post", n_posted++));
 }
 
 /* Returns when sd-bus, but not the socket, has accepted the last post. */

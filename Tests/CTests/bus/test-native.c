@@ -152,23 +152,13 @@ static void read_path(test_peer *peer, const char *name, char ret_path[256])
 {
         test_signal signal;
 
-        do
-                test_peer_next(peer, &signal);
-        while (strcmp(signal.name, name) != 0);
+        test_peer_await(peer, name, &signal);
         snprintf(ret_path, 256, "%s", signal.path);
 }
 
 static bool is_of_table(const char *path)
 {
         return strncmp(path, TABLE_PATH, strlen(TABLE_PATH)) == 0;
-}
-
-static test_peer *open_peer(void)
-{
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        return peer;
 }
 
 /* --- One table ------------------------------------------------------------------------------- */
@@ -193,7 +183,7 @@ static void check_that_natives_read_no_signals(const char *what)
         char path[256];
 
         begin();
-        test_peer *peer = open_peer();
+        test_peer *peer = test_peer_open_watching(bus);
         test_child *holder = spawn_member(FIRST, "observe");
         test_child *observer = spawn_member(FIRST, what);
         test_child *poster = spawn_member(FIRST, "post");
@@ -230,7 +220,7 @@ TEST_ON_BUS(aProcessThatOnlyPostsBecomesNativeWhenATableAppears)
         char path[256];
 
         begin();
-        test_peer *peer = open_peer();
+        test_peer *peer = test_peer_open_watching(bus);
         test_child *poster = spawn_member(FIRST, "post");
         ask(poster, "post");
         read_path(peer, "N", path);
@@ -249,7 +239,7 @@ TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
         char path[256];
 
         begin();
-        test_peer *peer = open_peer();
+        test_peer *peer = test_peer_open_watching(bus);
         setenv("REFUSED", "1", 1);
         test_child *a = spawn_member(FIRST, "observe");
         unsetenv("REFUSED");
@@ -274,7 +264,7 @@ TEST_ON_BUS(aNewcomerThatOnlyPostsAsksOnce)
         char path[256];
 
         begin();
-        test_peer *peer = open_peer();
+        test_peer *peer = test_peer_open_watching(bus);
         (void)spawn_member(FIRST, "observe");
         setenv("REFUSED", "1", 1);
         test_child *poster = spawn_member(FIRST, "post");

@@ -33,11 +33,10 @@ static void check_next(const char *name)
 static void begin(void)
 {
         bus = test_bus_begin();
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = test_peer_open_watching(bus);
         child = test_spawn_role("observe", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10",
                                 "11", "12", "13", "14", "15", NULL);
-        CHECK_STREQ(test_child_read_line(child), "ready");
+        (void)test_child_await(child, "ready");
         post_ok(dn_center_darwin(), "begin");
         check_next("begin");
 }

@@ -96,7 +96,6 @@ TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
 TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
 {
         test_bus *bus = test_bus_begin();
-        test_signal seen;
 
         post_ok(dn_center_darwin(), "before");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
@@ -104,12 +103,9 @@ TEST_ON_BUS(pendingPostsAreSentToForeignProgramsAfterTheOutage)
         WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
         dn_center_post(dn_center_darwin(), "pending", NULL, NULL, 0);
         test_bus_start_again(bus);
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        test_peer *peer = test_peer_open_watching(bus);
         WAIT_UNTIL_EQ(dn_center_post(dn_center_darwin(), "after", NULL, NULL, 0), 0);
-        do
-                test_peer_next(peer, &seen);
-        while (strcmp(seen.name, "after") != 0);
+        test_peer_await(peer, "after", NULL);
         CHECK_EQ(dn_flush(0), 0);
 }
 
@@ -146,12 +142,8 @@ TEST_ON_BUS(outageUsesNoCpuTime)
 {
         test_bus *bus = test_bus_begin();
         static tally seen[100];
-        char name[32];
 
-        for (int i = 0; i < 100; i++) {
-                snprintf(name, sizeof name, "N%d", i);
-                tally_observe(dn_center_darwin(), name, &seen[i]);
-        }
+        tally_observe_all("N", seen, 100);
         test_bus_kill(bus);
         uint64_t before_us = test_cpu_us();
         test_let_pass_ms(2000);

@@ -136,14 +136,11 @@ TEST_ON_BUS(manyNamesOfShortLifeKeepFewRules)
         test_peer *peer = test_peer_begin();
         const char *own = own_name(peer);
         static tally seen = {0};
-        char name[32];
 
         if (test_peer_n_rules(peer, own) < 0)
                 SKIP("this bus does not tell how many rules it has");
-        for (int i = 0; i < N_SHORT_LIVED; i++) {
-                snprintf(name, sizeof name, "short.%d", i);
-                tally_drop(tally_observe(dn_center_darwin(), name, &seen));
-        }
+        for (unsigned i = 0; i < N_SHORT_LIVED; i++)
+                tally_drop(tally_observe(dn_center_darwin(), numbered("short", i), &seen));
         CHECK(test_peer_n_rules(peer, own) <= N_SHORT_LIVED / 2);
 }
 

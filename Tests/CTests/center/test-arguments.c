@@ -37,7 +37,7 @@ static void check_name_is_refused(dn_center *center, const char *name, int resul
         CHECK_EQ(dn_center_add_observer(center, &seen, tally_callback, name, NULL, 0), result);
 }
 
-/* The rest is in util/test-text.c. */
+/* The rest is in post/test-name.c. */
 TEST_NO_BUS(everyFunctionRefusesMalformedNames)
 {
         static const char *const names[] = {NULL, "", "\xff", "U+FFFF \xef\xbf\xbf"};

@@ -63,10 +63,9 @@ TEST_ON_BUS(postsThatALostBusHasNotReadAreReportedOnce)
 TEST_ON_BUS(postsThatTheBusHadReadAreNotReportedWhenItIsLost)
 {
         test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open_watching(bus);
         test_signal seen;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "N");
         test_peer_next(peer, &seen); /* the bus has read it, without a flush */
         test_peer_close(peer);
@@ -128,9 +127,7 @@ ROLE(postToStalled)
 TEST_ON_BUS(exitWaitsForTheBusButNotForever)
 {
         test_bus *bus = test_bus_begin();
-        test_child *child = test_spawn_role("postToStalled", NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "connected");
+        test_child *child = test_child_await(test_spawn_role("postToStalled", NULL), "connected");
         test_bus_pause(bus);
         CHECK_STREQ(test_child_ask(child, "go"), "pending");
         uint64_t before_us = test_now_us();
@@ -161,12 +158,10 @@ static uint64_t n_sent(void)
 TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
 {
         test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_signal signal = {0};
+        test_peer *peer = test_peer_open_watching(bus);
         pthread_t thread;
         int result = -1;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         post_ok(dn_center_darwin(), "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_pause(bus);
@@ -183,9 +178,7 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
         test_bus_resume(bus);
         CHECK_EQ(pthread_join(thread, NULL), 0);
         CHECK_EQ(result, 0);
-        do
-                test_peer_next(peer, &signal);
-        while (strcmp(signal.name, "last") != 0);
+        test_peer_await(peer, "last", NULL);
 }
 
 #define N_CENTERS 300

@@ -13,16 +13,14 @@ static tally seen[N_OBSERVERS];
 /* Posts as many unobserved names as the line says, then "last". */
 ROLE(postUnobserved)
 {
-        char line[32], name[32];
+        char line[32];
 
         while (fgets(line, sizeof line, stdin)) {
-                int n = atoi(line);
-                for (int i = 0; i < n; i++) {
-                        snprintf(name, sizeof name, "unobserved.%d", i);
-                        int r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
-                        if (r == -ENOBUFS)
+                unsigned long n = strtoul(line, NULL, 10);
+                for (unsigned i = 0; i < n; i++)
+                        if (dn_center_post(dn_center_darwin(), numbered("unobserved", i), NULL,
+                                           NULL, 0) == -ENOBUFS)
                                 dn_flush(TEST_DEADLINE_US);
-                }
                 dn_center_post(dn_center_darwin(), "last", NULL, NULL, 0);
         }
         return 0;
@@ -30,17 +28,12 @@ ROLE(postUnobserved)
 
 static void observe_all(void)
 {
-        char name[32];
-
         if (TEST_HAS_THREAD_SANITIZER)
                 SKIP("the thread sanitizer has a thread of its own that wakes up");
         bus = test_bus_begin();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, "type='signal',arg0='last'");
-        for (int i = 0; i < N_OBSERVERS; i++) {
-                snprintf(name, sizeof name, "observed.%d", i);
-                tally_observe(dn_center_darwin(), name, &seen[i]);
-        }
+        tally_observe_all("observed", seen, N_OBSERVERS);
         post_ok(dn_center_darwin(), "observed.7");
         WAIT_UNTIL_EQ(seen[7].n_calls, 1);
 }

@@ -26,11 +26,8 @@ TEST(aPostBeforeTheEndOfItsProcessIsDelivered)
 
 ROLE(postBurst)
 {
-        char name[32];
-
-        for (int i = 0; i < N_BURST; i++) {
-                snprintf(name, sizeof name, "burst.%d", i);
-                int r = dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
+        for (unsigned i = 0; i < N_BURST; i++) {
+                int r = dn_center_post(dn_center_darwin(), numbered("burst", i), NULL, NULL, 0);
                 if (r < 0 && r != -ENOBUFS)
                         return 1;
         }
@@ -41,12 +38,8 @@ TEST(burstOfDistinctNamesThenExitIsDelivered)
 {
         test_bus_begin();
         static tally seen[N_BURST];
-        char name[32];
 
-        for (int i = 0; i < N_BURST; i++) {
-                snprintf(name, sizeof name, "burst.%d", i);
-                tally_observe(dn_center_darwin(), name, &seen[i]);
-        }
+        tally_observe_all("burst", seen, N_BURST);
         CHECK_EQ(test_child_wait(test_spawn_role("postBurst", NULL)), 0);
         for (int i = 0; i < N_BURST; i++)
                 WAIT_UNTIL_EQ(seen[i].n_calls, 1);
@@ -58,11 +51,10 @@ TEST(postRightAfterRegistrationIsNeverMissed)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         test_child *poster = test_spawn_role("testPeer", NULL);
-        char name[32];
 
-        for (int i = 0; i < N_ROUNDS; i++) {
+        for (unsigned i = 0; i < N_ROUNDS; i++) {
+                const char *name = numbered("round", i % 4 < 2 ? 0 : i);
                 tally seen = {0};
-                snprintf(name, sizeof name, "round.%d", i % 4 < 2 ? 0 : i);
                 if (i % 4 < 2)
                         tally_drop(tally_observe(dn_center_darwin(), name, &seen));
                 dn_observer *observer = tally_observe(dn_center_darwin(), name, &seen);
@@ -119,11 +111,10 @@ TEST(aPostThatArrivesTwoWaysIsDeliveredOnce)
 TEST(twoCentersOnOneBusDoNotDuplicateAPost)
 {
         test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open_watching(bus);
         dn_center *second = open_center(test_bus_address(bus));
         static tally on_first = {0}, on_second = {0};
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         tally_observe(dn_center_darwin(), "pair", &on_first);
         tally_observe(second, "pair", &on_second);
         post_ok(second, "pair");

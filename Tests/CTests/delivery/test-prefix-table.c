@@ -45,9 +45,8 @@ TEST_NO_BUS(aNameThatIsRegisteredLaterIsHeardFromItsFirstPost)
         test_bus_use_none();
         dn_observer *observer = tally_observe_prefix("late.", &seen);
         test_child *poster = test_spawn_role("testPeer", NULL);
-        for (uint64_t i = 1; i <= 20; i++) {
-                char name[16];
-                snprintf(name, sizeof name, "late.%u", (unsigned)i);
+        for (unsigned i = 1; i <= 20; i++) {
+                const char *name = numbered("late", i);
                 tally_observe(dn_center_darwin(), name, &own);
                 CHECK_STREQ(test_child_ask(poster, name), "posted");
                 post_ok(dn_center_darwin(), name);
@@ -152,9 +151,7 @@ TEST_NO_BUS(anObserverThatWasKilledLeavesNothingBehind)
 {
         test_bus_use_none();
         dn__region *own = open_region("none");
-        test_child *observer = test_spawn_role("observeForEver", NULL);
-
-        CHECK_STREQ(test_child_read_line(observer), "ready");
+        test_child *observer = test_child_await(test_spawn_role("observeForEver", NULL), "ready");
         CHECK(own->table->watchers[0] != 0);
         test_child_kill(observer);
         dn__region *heir = open_region("none");

@@ -94,8 +94,7 @@ static test_child *holder; /* so that the name is counted */
 static void prepare(void)
 {
         bus = test_bus_begin();
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = test_peer_open_watching(bus);
         holder = spawn_observer(NAME, NULL);
 }
 

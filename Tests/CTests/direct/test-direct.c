@@ -34,10 +34,8 @@ TEST_NO_BUS(aPostIsHeardEvenIfItsPosterIsKilledAtOnce)
 TEST_ON_BUS(aPostIsHeardEvenIfTheBusIsStalled)
 {
         test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        test_signal signal;
+        test_peer *peer = test_peer_open_watching(bus);
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         test_child *child = spawn_observer("N", NULL);
         post_ok(dn_center_darwin(), "before");
         test_bus_pause(bus);
@@ -51,9 +49,7 @@ TEST_ON_BUS(aPostIsHeardEvenIfTheBusIsStalled)
         }
         test_bus_resume(bus);
         post_ok(dn_center_darwin(), "end");
-        do
-                test_peer_next(peer, &signal);
-        while (strcmp(signal.name, "end") != 0);
+        test_peer_await(peer, "end", NULL);
         CHECK_EQ(child_posts(child, 0), 8);
         CHECK_EQ(test_child_wait(child), 0);
 }

@@ -16,9 +16,7 @@ static test_child *spawn_version(int version)
         CHECK(n_bytes > 0);
         strcpy(path + n_bytes, version == OWN ? "" : "-other");
         const char *const argv[] = {path, "--role", "member", "A", NULL};
-        test_child *child = test_spawn_program(argv);
-        CHECK_STREQ(test_child_read_line(child), "0");
-        return child;
+        return test_child_await(test_spawn_program(argv), "0");
 }
 
 /* Returns the number of tables of a version, and removes them if `removes` is set. */

@@ -77,8 +77,7 @@ TEST(nothingIsWrittenUnlessAskedFor)
 
                 if (values[i])
                         setenv("DARWIN_NOTIFY_DEBUG", values[i], 1);
-                child = test_spawn_role("chatter", NULL);
-                CHECK_STREQ(test_child_read_line(child), "done");
+                child = test_child_await(test_spawn_role("chatter", NULL), "done");
                 for (int n = 0; n < 3; n++)
                         CHECK_STREQ(test_child_ask(child, "post"), "done");
                 CHECK_EQ(test_child_wait(child), 0);

@@ -126,9 +126,8 @@ TEST(filesThatHaveTheNumbersOfClosedDescriptorsAreLeftAlone)
         test_bus_begin();
         tally seen = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), "out", &seen);
-        test_child *child = test_spawn_role("closeAll", test_directory(), NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "closed");
+        test_child *child = test_child_await(
+                test_spawn_role("closeAll", test_directory(), NULL), "closed");
         for (uint64_t i = 1; i <= 20; i++) {
                 post_ok(dn_center_darwin(), "in");
                 WAIT_UNTIL_EQ(ask(child, "?"), i);

@@ -91,16 +91,13 @@ TEST_ON_BUS(whatWasPostedBeforeIsSent)
 {
         enum { N_POSTS = 100 };
         test_peer *peer = test_peer_begin();
-        test_signal seen;
 
         await_bus(dn_center_distributed());
         for (int i = 0; i < N_POSTS; i++)
                 CHECK_EQ(dn_center_post(dn_center_distributed(), "sent", NULL, NULL, 0), 0);
         post_ok(dn_center_darwin(), "last");
         shut_down();
-        do
-                test_peer_next(peer, &seen);
-        while (strcmp(seen.name, "last") != 0);
+        test_peer_await(peer, "last", NULL);
 }
 
 TEST_NO_BUS(unusedLibraryIsShutDown)

@@ -80,8 +80,7 @@ static void run_as_user(void (*run)(test_peer *peer))
                 if (setresgid(USER, USER, USER) < 0 || setresuid(USER, USER, USER) < 0)
                         _exit(1);
                 test_bus *bus = test_bus_begin();
-                test_peer *peer = test_peer_open(test_bus_address(bus));
-                test_peer_watch(peer, TEST_WIRE_RULE);
+                test_peer *peer = test_peer_open_watching(bus);
                 run(peer);
                 test_peer_close(peer);
                 test_bus_stop(bus);

@@ -157,9 +157,8 @@ TEST(checksAndStatesMakeNoSystemCalls)
         if (TEST_HAS_SANITIZER)
                 SKIP("sanitizers make calls of their own");
         test_bus_begin();
-        test_child *child = test_spawn_role("checkWithoutSystemCalls", NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_child *child = test_child_await(test_spawn_role("checkWithoutSystemCalls", NULL),
+                                             "ready");
         post(N);
         int status = test_child_wait(child);
         if (status == TEST_STATUS_SKIPPED)

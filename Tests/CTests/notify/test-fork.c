@@ -109,8 +109,7 @@ ROLE(leaveChildBehind)
 TEST(childKeepsNothingAliveForADeadParent)
 {
         prepare();
-        test_child *child = test_spawn_role("leaveChildBehind", NULL);
-        CHECK_STREQ(test_child_read_line(child), "left");
+        test_child *child = test_child_await(test_spawn_role("leaveChildBehind", NULL), "left");
         CHECK_EQ(get_anew("left"), 5);
         CHECK_EQ(kill(test_child_pid(child), SIGKILL), 0); /* its child lives on */
         WAIT_UNTIL_EQ(get_anew("left"), 0);

@@ -79,11 +79,10 @@ TEST(fileChangeDoesNotConsumeADescriptorsPost)
 TEST_ON_BUS(otherProcessesAreNotNotified)
 {
         test_bus *bus = begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open_watching(bus);
         static tally seen = {0};
         test_signal signal;
 
-        test_peer_watch(peer, TEST_WIRE_RULE);
         monitor(add_callback(N, &seen));
         touch();
         WAIT_UNTIL(seen.n_calls >= 1);

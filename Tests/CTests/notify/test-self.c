@@ -121,9 +121,7 @@ ROLE(listenToSecret)
 TEST(otherProcessesReceiveNothing)
 {
         test_bus_begin();
-        test_child *child = test_spawn_role("listenToSecret", NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_child *child = test_child_await(test_spawn_role("listenToSecret", NULL), "ready");
         register_everything(SECRET);
         CHECK_EQ(notify_set_state(tokens[KIND_PLAIN], 7), NOTIFY_STATUS_OK);
         post_and_expect_one_delivery(SECRET);

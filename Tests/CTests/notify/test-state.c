@@ -40,9 +40,7 @@ static test_child *spawn_holder(int kind, const char *name)
         char number[16];
 
         snprintf(number, sizeof number, "%d", kind);
-        test_child *child = test_spawn_role("hold", number, name, NULL);
-        CHECK_STREQ(test_child_read_line(child), "ready");
-        return child;
+        return test_child_await(test_spawn_role("hold", number, name, NULL), "ready");
 }
 
 static void child_set(test_child *child, uint64_t state)

@@ -191,21 +191,6 @@ TEST_NO_BUS(aTableThatMakesNoSenseIsLeft)
         dn__region_close(region);
 }
 
-/* Nobody else would find it there. */
-TEST_NO_BUS(aTableWhoseDirectoryBecomesALinkIsLeft)
-{
-        dn__region *region = open_region("key"), *next;
-        char path[600], other[600];
-
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
-        snprintf(other, sizeof(other), "%s/elsewhere", test_directory());
-        CHECK_EQ(rename(path, other), 0);
-        CHECK_EQ(symlink(other, path), 0);
-        CHECK_EQ(access(region->file.path, F_OK), 0);
-        CHECK_EQ(dn__region_find("key", region, false, &next), -ENOENT);
-        dn__region_close(region);
-}
-
 /* Each of them stands in place of the table and is replaced by one. */
 static void check_replaced(void)
 {

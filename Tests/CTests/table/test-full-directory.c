@@ -67,37 +67,23 @@ static test_bus *begin_elsewhere(void)
 
 ROLE(postMany)
 {
-        char name[32];
-
-        for (int i = 0; i < N_NAMES; i++) {
-                snprintf(name, sizeof name, "%d.of.many", i);
-                post_ok(dn_center_darwin(), name);
-        }
+        for (unsigned i = 0; i < N_NAMES; i++)
+                post_ok(dn_center_darwin(), numbered("many", i));
         return dn_flush(TEST_DEADLINE_US) < 0;
 }
 
 TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)
 {
         static tally seen[N_NAMES] = {0};
-        char name[32];
 
         prepare();
         test_bus *bus = begin_elsewhere();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
+        test_peer *peer = test_peer_open_watching(bus);
 
         mount_small(400 << 10);
         atexit(unmount);
-        test_peer_watch(peer, TEST_WIRE_RULE);
-        for (int i = 0; i < N_NAMES; i++) {
-                snprintf(name, sizeof name, "%d.of.many", i);
-                tally_observe(dn_center_darwin(), name, &seen[i]);
-        }
-        CHECK_EQ(test_child_wait(test_spawn_role("postMany", NULL)), 0);
-        for (int i = 0; i < N_NAMES; i++)
-                WAIT_UNTIL_EQ(seen[i].n_posts, 1);
-        fence_bus(peer);
-        for (int i = 0; i < N_NAMES; i++)
-                CHECK_EQ(seen[i].n_posts, 1);
+        tally_observe_all("many", seen, N_NAMES);
+        check_each_hears_one("postMany", seen, N_NAMES, peer);
 }
 
 /* --- Without a bus --------------------------------------------------------------------------- */

@@ -114,18 +114,14 @@ ROLE(scribble)
 
 static test_child *spawn_scribbler(const test_bus *bus, const char *what)
 {
-        test_child *child = test_spawn_role("scribble", test_bus_address(bus), what, NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "scribbling");
-        return child;
+        return test_child_await(
+                test_spawn_role("scribble", test_bus_address(bus), what, NULL), "scribbling");
 }
 
 static test_child *spawn_three(void)
 {
-        test_child *observer = test_spawn_role("observe", names[0], names[1], names[2], NULL);
-
-        CHECK_STREQ(test_child_read_line(observer), "ready");
-        return observer;
+        return test_child_await(
+                test_spawn_role("observe", names[0], names[1], names[2], NULL), "ready");
 }
 
 static void end_scribbling(test_child *scribbler)

@@ -38,8 +38,7 @@ static void prepare(void)
 {
         test_bus *bus = test_bus_begin();
 
-        peer = test_peer_open(test_bus_address(bus));
-        test_peer_watch(peer, TEST_WIRE_RULE);
+        peer = test_peer_open_watching(bus);
         other = enter_table(test_bus_address(bus));
 }
 

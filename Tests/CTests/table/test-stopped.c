@@ -149,9 +149,7 @@ static void post_without_waiting(const char *name)
 /* One with an own name: the stopped process may have the set of N. */
 static test_child *check_that_a_new_observer_hears(void)
 {
-        test_child *child = test_spawn_role("observe", "new", NULL);
-
-        CHECK_STREQ(test_child_read_line(child), "ready");
+        test_child *child = spawn_observer("new", NULL);
         post_without_waiting("new");
         WAIT_UNTIL_EQ(child_posts(child, 0), 1);
         return child;
@@ -199,8 +197,7 @@ TEST_NO_BUS(aGuestMayBeStoppedAtEachStep)
 
         begin_without_bus();
         CHECK_EQ(dn__fork_init(), 0);
-        test_child *observer = test_spawn_role("observe", "N", NULL);
-        CHECK_STREQ(test_child_read_line(observer), "ready");
+        test_child *observer = spawn_observer("N", NULL);
         do {
                 pid = stop_before(n++);
                 n_posts++;

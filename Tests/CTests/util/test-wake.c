@@ -13,20 +13,6 @@ static bool sleep_until(dn__wake_word *word, uint64_t until_us)
         return !asleep || dn__wake_stay_asleep(word, asleep, DN__WAKE_SHARED, until_us);
 }
 
-TEST_NO_BUS(ringSinceBeginKeepsItAwake)
-{
-        dn__wake_word word = 0;
-
-        dn__wake_begin(&word);
-        dn__wake_ring(&word, DN__WAKE_SHARED);
-        CHECK(sleep_until(&word, DN__NEVER));
-        CHECK_EQ(dn__wake_state_of(word), DN__WAKE_RUNG);
-
-        /* Only dn__wake_begin() forgets it. */
-        dn__wake_begin(&word);
-        CHECK(!sleep_until(&word, dn__clock_now_us()));
-}
-
 TEST_NO_BUS(onlyASleeperMustBeWoken)
 {
         dn__wake_word word = 0;

@@ -19,6 +19,8 @@ pid_t test_child_pid(const test_child *child);
 /* Returns the next line of its standard output without the newline, NULL at the end; borrowed until
  * the next call. Fails the case if none arrives in time. */
 const char *test_child_read_line(test_child *child);
+/* Reads a line, which must be this one. Returns the child. */
+test_child *test_child_await(test_child *child, const char *line);
 void test_child_write_line(test_child *child, const char *line);
 /* Writes a line, then reads the answer. */
 const char *test_child_ask(test_child *child, const char *line);

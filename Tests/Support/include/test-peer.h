@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "test-bus.h"
+
 #define TEST_WIRE_PATH "/org/darwinnotify/Darwin1"
 #define TEST_WIRE_PREFIX "org.darwinnotify.Darwin1."
 #define TEST_WIRE_MEMBER "Posted"
@@ -29,7 +31,9 @@ typedef struct test_signal {
 } test_signal;
 
 test_peer *test_peer_open(const char *address);
-/* Begins a bus as test_bus_begin() does; the peer watches every post there. */
+/* Opens one that watches every post on the bus. */
+test_peer *test_peer_open_watching(const test_bus *bus);
+/* The same on a bus that it begins as test_bus_begin() does. */
 test_peer *test_peer_begin(void);
 test_peer *test_peer_close(test_peer *peer);
 const char *test_peer_unique_name(const test_peer *peer);
@@ -59,6 +63,8 @@ void test_peer_sync(test_peer *peer);
 void test_peer_watch(test_peer *peer, const char *rule);
 /* Waits for a signal from a path below /org/darwinnotify; fails the case if none arrives. */
 void test_peer_next(test_peer *peer, test_signal *ret_signal);
+/* The same until one has this name. `ret_signal` may be NULL. */
+void test_peer_await(test_peer *peer, const char *name, test_signal *ret_signal);
 
 /* Returns whether the bus (still) knows the connection. */
 bool test_peer_sees(test_peer *peer, const char *unique_name);
