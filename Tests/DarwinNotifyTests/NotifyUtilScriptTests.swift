@@ -33,6 +33,25 @@ struct NotifyUtilScriptTests {
     #expect(.now - start >= .milliseconds(400))
   }
 
+  /// The thread that hears of posts waits for its turn while the program ends.
+  @Test(arguments: ["-1", "-w"])
+  func endsWhileOthersPost(watching: String) async throws {
+    let bus = try PrivateBus()
+    let names = (1...50).map { "com.example.\($0)" }
+    let ending = watching == "-w" ? ["--timeout=0.5"] : []
+    for _ in 1...4 {
+      let line = ending + names.flatMap { [watching, $0] }
+      let program = try Program("notifyutil", line, on: bus)
+      while program.isRunning {
+        _ = try await runNotifyUtil(["-z", "0"] + names.flatMap { ["-p", $0] }, on: bus)
+      }
+      let outcome = await program.end()
+      #expect(outcome.status == 0)
+      let lines = outcome.output.split(separator: "\n").map(String.init)
+      if watching == "-1" { #expect(lines.sorted() == names.sorted()) }
+    }
+  }
+
   // MARK: --exec
 
   @Test(arguments: types)

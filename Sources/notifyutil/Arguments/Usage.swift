@@ -32,7 +32,7 @@ enum Usage {
         -file           use a file descriptor for later registrations
         -check          check later registrations every 100 milliseconds
         -plain          the same, with plain registrations
-        -dispatch       use a handler on a queue for later registrations (the default)
+        -dispatch       use a handler for later registrations (the default)
         --distributed   use the distributed center for later registrations
         -signal [n]     use signal n for later registrations; the default is 1, or the last n
         -sig [n]        the same

@@ -1,4 +1,4 @@
-// The types of registration that report on a queue.
+// The types of registration.
 
 import DarwinNotify
 import Dispatch
@@ -10,7 +10,7 @@ typealias Report = @Sendable (CInt, DistributedEvent?) -> Void
 
 /// Registers in one way, then reports the number of each registration that has an event.
 ///
-/// It is used, and reports, only on the queue of the watch.
+/// It is used, and reports, only in turns of the queue of the watch.
 protocol EventSource: AnyObject {
   func register(_ key: NotificationName) throws(NotifyError) -> any Registered
 
@@ -18,7 +18,7 @@ protocol EventSource: AnyObject {
   func end(_ registration: any Registered)
 }
 
-final class QueueSource: EventSource {
+final class ThreadSource: EventSource {
   private let queue: DispatchQueue
   private let report: Report
 
@@ -28,8 +28,10 @@ final class QueueSource: EventSource {
   }
 
   func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
-    let report = report
-    return try NotifyToken(key, on: .queue(queue)) { report($0.rawValue, nil) }
+    // The thread that hears of the post also takes the turn, so no second one has to be woken.
+    try NotifyToken(key, on: .thread) { [queue, report] token in
+      queue.sync { report(token.rawValue, nil) }
+    }
   }
 
   func end(_ registration: any Registered) {

@@ -15,6 +15,7 @@ final class Watch: @unchecked Sendable {
   private var isKeptRunning = false
   private var isComplete = false
   private var isWaitingForBus = false
+  private var isEnding = false
 
   private struct Entry {
     let registration: any Registered
@@ -60,11 +61,11 @@ final class Watch: @unchecked Sendable {
       if isWaitingForBus {
         failures.reportLateBus()
       } else if isComplete, entries.values.allSatisfy({ $0.count == nil }) {
-        failures.status.end()  // Only the timeout can end what runs forever.
+        return end(failures.status)  // Only the timeout can end what runs forever.
       } else {
         Output.complain("notifyutil: --timeout: timed out")
       }
-      ExitStatus.timeout.end()
+      end(.timeout)
     }
   }
 
@@ -85,7 +86,7 @@ final class Watch: @unchecked Sendable {
   private func makeSource(of kind: Kind) throws(NotifyError) -> any EventSource {
     let report: Report = { [unowned self] number, event in handle(number, event) }
     switch kind {
-    case .dispatch: return QueueSource(queue, report)
+    case .dispatch: return ThreadSource(queue, report)
     case .distributed: return DistributedSource(queue, report)
     case .file: return FileSource(queue, report)
     case .check, .plain: return PollSource(queue, report)
@@ -95,7 +96,7 @@ final class Watch: @unchecked Sendable {
 
   /// Reports an event of a registration.
   private func handle(_ number: CInt, _ event: DistributedEvent?) {
-    guard let entry = entries[number] else { return }
+    guard !isEnding, let entry = entries[number] else { return }
     reporter.report(entry.registration, entry.kind, event)
     guard let count = entry.count else { return }
     entries[number]?.count = count - 1
@@ -107,7 +108,15 @@ final class Watch: @unchecked Sendable {
   }
 
   private func exitIfDone() {
-    if isComplete, !isKeptRunning, entries.isEmpty { failures.status.end() }
+    if isComplete, !isKeptRunning, entries.isEmpty { end(failures.status) }
+  }
+
+  /// Ends the program, on another thread: `exit` waits for the handlers that have begun, which may
+  /// wait for the queue.
+  private func end(_ status: ExitStatus) {
+    guard !isEnding else { return }
+    isEnding = true
+    DispatchQueue.global().async { status.end() }
   }
 }
 
