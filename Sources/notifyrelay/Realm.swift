@@ -66,7 +66,7 @@ final class Realm: ConnectionDelegate {
   init(_ settings: RealmSettings, of relay: Relay) throws(Mistake) {
     self.settings = settings
     self.relay = relay
-    topics = Topics(realm: settings.name)
+    topics = Topics(realm: settings.name, by: relay.origin)
   }
 
   func begin() throws(Mistake) {
@@ -136,7 +136,7 @@ final class Realm: ConnectionDelegate {
 
   var underwayCount: Int { underway.count }
 
-  func topic(of subject: Subject) -> String { topics.topic(of: subject, by: relay.origin) }
+  func topic(of subject: Subject) -> String { topics.topic(of: subject) }
 
   var version: String { DarwinNotificationCenter.libraryVersion }
 

@@ -253,6 +253,8 @@ final class Connection {
   private func didConnect(_ reason: CInt) {
     if reason == 0 {
       attempts = 0
+      // From now on libmosquitto would format a line for each packet.
+      mosquitto_log_callback_set(client, nil)
       delegate?.didConnect()
     } else {
       refusal = Failure(reason: reason, settings)

@@ -12,15 +12,24 @@ struct Origin: Hashable, Comparable, CustomStringConvertible {
   static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
   /// 16 hexadecimal digits.
-  var description: String { padded(number) }
+  var description: String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
 
   init(number: UInt64) {
     self.number = number
   }
 
   init?(_ text: some StringProtocol) {
-    guard text.utf8.count == 16, let number = UInt64(text, radix: 16), number != 0,
-      padded(number) == text
+    // A number has one text.
+    let isWritten = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+      default: false
+      }
+    }
+    guard isWritten, text.utf8.count == 16, let number = UInt64(text, radix: 16), number != 0
     else { return nil }
     self.number = number
   }
@@ -40,9 +49,4 @@ struct Origin: Hashable, Comparable, CustomStringConvertible {
       throw Mistake("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
   }
-}
-
-private func padded(_ number: UInt64) -> String {
-  let digits = String(number, radix: 16)
-  return String(repeating: "0", count: 16 - digits.count) + digits
 }

@@ -173,7 +173,8 @@ struct Fields {
   fileprivate init(line data: Data) {
     let end = data.firstIndex(of: UInt8(ascii: "\n")) ?? data.endIndex
     let line = String(decoding: data[..<end], as: UTF8.self)
-    words = line.split(separator: " ", omittingEmptySubsequences: false)[...]
+    let words = line.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    self.words = words.map { Substring($0) }[...]
     rest = end < data.endIndex ? Data(data[(end + 1)...]) : Data()
   }
 

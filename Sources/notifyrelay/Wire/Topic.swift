@@ -27,24 +27,30 @@ struct Topics {
   /// With a slash at its end.
   let base: String
 
-  init(realm: String) {
+  /// The text of this origin, the last level of the topics that it writes.
+  private let own: String
+
+  init(realm: String, by origin: Origin) {
     base = "darwinnotify/1/\(Escaped.encode(realm))/"
+    own = "\(origin)"
   }
 
-  func topic(of subject: Subject, by origin: Origin) -> String {
+  /// The topic in which this origin publishes a subject.
+  func topic(of subject: Subject) -> String {
     switch subject {
-    case .name(let name): "\(base)n/\(Escaped.encode(name))/\(origin)"
-    case .value(let place): "\(base)w/\(place.levels)/\(origin)"
-    case .log(let place): "\(base)l/\(place.levels)/\(origin)"
-    case .presence: "\(base)p/\(origin)"
+    case .name(let name): "\(base)n/\(Escaped.encode(name))/\(own)"
+    case .value(let place): "\(base)w/\(place.levels)/\(own)"
+    case .log(let place): "\(base)l/\(place.levels)/\(own)"
+    case .presence: "\(base)p/\(own)"
     }
   }
 
   /// Parses the topic of a message. Returns `nil` for one that no relay uses.
   func parse(_ topic: String) -> (subject: Subject, origin: Origin)? {
     guard topic.utf8.starts(with: base.utf8) else { return nil }
-    let levels = topic.dropFirst(base.count).split(
-      separator: "/", omittingEmptySubsequences: false)
+    let levels = topic.utf8.dropFirst(base.utf8.count).split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
+    ).map { Substring($0) }
     guard let origin = levels.last.flatMap({ Origin($0) }) else { return nil }
     let names = levels.dropFirst().dropLast().compactMap { Escaped.decode($0) }
     switch (levels[0], levels.count, names.count) {
@@ -66,6 +72,7 @@ enum Escaped {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
   static func encode(_ text: String) -> String {
+    if text.utf8.allSatisfy(isPlain) { return text }
     var bytes: [UInt8] = []
     for byte in text.utf8 {
       if isPlain(byte) {
@@ -79,6 +86,7 @@ enum Escaped {
 
   /// Returns `nil` for no text, and for what `encode` does not return: a name has one topic.
   static func decode(_ text: some StringProtocol) -> String? {
+    if text.utf8.allSatisfy(isPlain) { return text.isEmpty ? nil : String(text) }
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
