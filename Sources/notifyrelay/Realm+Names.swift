@@ -62,7 +62,8 @@ extension Realm {
   }
 
   private func post(_ key: NameKey, _ payload: NamePayload) throws {
-    let seen = try relay.store.seen(key.name, by: key.origin, in: settings.name)
+    let seen =
+      try seenNames[key] ?? relay.store.seen(key.name, by: key.origin, in: settings.name)
     guard seen.map({ payload.count > $0 }) ?? true else { return }
     guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
     held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin)
@@ -71,6 +72,7 @@ extension Realm {
       counts.posted += 1
     }
     try relay.store.setSeen(payload.count, of: key.name, by: key.origin, in: settings.name)
+    seenNames[key] = payload.count
   }
 
   /// Whether an origin has posted this before we met it. The time matters only if the broker has

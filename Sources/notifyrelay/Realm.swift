@@ -24,6 +24,8 @@ final class Realm: ConnectionDelegate {
   var confirmedNames: [String: UInt64] = [:]
   /// Names that others have posted, until they are posted here.
   var arrivedNames: [NameKey: NamePayload] = [:]
+  /// How often they were posted there, as far as it is stored and was needed.
+  var seenNames: [NameKey: UInt64] = [:]
 
   // Newest values: Realm+Values.swift.
   var waitingValues = Waiting<MessagePlace>()
@@ -46,9 +48,6 @@ final class Realm: ConnectionDelegate {
   /// When it connected the last time that it joined.
   private(set) var joinedAt: Int64?
 
-  /// Whether messages have come that the broker waits to have acknowledged.
-  private(set) var mustAcknowledge = false
-
   private(set) var state = State.connecting
   private(set) var problem: String?
   private var connection: Connection?
@@ -62,6 +61,9 @@ final class Realm: ConnectionDelegate {
 
   /// How much may be underway: enough for the latency of a distant broker.
   private static let maxUnderway = 64
+
+  /// How many messages wait to be stored together. mosquitto has 20 on their way at a time.
+  private static let maxUnacknowledged = 8
 
   init(_ settings: RealmSettings, of relay: Relay) throws(Mistake) {
     self.settings = settings
@@ -99,9 +101,20 @@ final class Realm: ConnectionDelegate {
     }
   }
 
+  /// How many messages have come that are not stored yet.
+  var unacknowledged: Int { connection?.unacknowledged ?? 0 }
+
+  /// Whether something must be published now, or the broker may be waiting to send more.
+  var isInHurry: Bool {
+    unacknowledged > Self.maxUnacknowledged || mustSayPresence || waitingNames.count > 0
+      || waitingValues.count > 0 || readers.values.contains(where: \.hasNews)
+  }
+
+  /// What has come is stored.
+  func didKeep() { connection?.unacknowledged = 0 }
+
   /// Publishes what waits, as far as the broker keeps up, and acknowledges what has come.
   func publish() {
-    mustAcknowledge = false
     defer { connection?.flush() }
     guard state == .online else { return }
     if mustSayPresence {
@@ -183,7 +196,7 @@ final class Realm: ConnectionDelegate {
     (state, problem) = (.connecting, failure.text)
     underway = [:]
     guard failure.isFinal else { return }
-    relay.keeping { try relay.store.commit() }
+    relay.keep()
     notifyrelay.end(
       Mistake(
         "realm \(settings.name): if this home directory is a copy, remove origin and state.sqlite "
@@ -211,7 +224,6 @@ final class Realm: ConnectionDelegate {
   }
 
   func didReceive(_ message: Message) {
-    mustAcknowledge = true
     counts.received += 1
     guard message.payload.count <= settings.maxBytes else { return counts.tooLarge += 1 }
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }

@@ -23,6 +23,9 @@ final class Relay {
   private var signals: [any Sendable] = []
   private var socket: StatusSocket?
 
+  /// Whether a deadline is set to store what has changed.
+  private var isKeptSoon = false
+
   init(_ settings: [RealmSettings]) throws(Mistake) {
     let directory = try File.stateDirectory()
     guard File.lock("\(directory)/lock") else {
@@ -91,23 +94,37 @@ final class Relay {
     for index in noted.channels {
       for realm in realms { realm.hasChanged(channels.all[index]) }
     }
+    if realms.contains(where: { $0.unacknowledged > 0 }) {
+      guard realms.contains(where: \.isInHurry) else { return keepSoon() }
+      keep()
+    }
     // Publishing first lets others hear sooner. A count that is not stored afterwards is counted
-    // again at the next start. Received messages must be stored before they are acknowledged.
-    let isReceiving = realms.contains { $0.mustAcknowledge }
-    if isReceiving { keep() }
+    // again at the next start.
     for realm in realms { realm.publish() }
-    if !isReceiving { keep() }
+    keep()
   }
 
-  private func keep() {
+  /// Stores what has changed. Received messages are acknowledged only after that.
+  func keep() {
     keeping {
       try names.keep()
       try store.commit()
     }
+    for realm in realms { realm.didKeep() }
+  }
+
+  /// Stores a little later, since it would take the processor from those who are hearing of a post.
+  private func keepSoon() {
+    guard !isKeptSoon else { return }
+    isKeptSoon = true
+    loop.set("keep", after: .milliseconds(2)) { [self] in
+      isKeptSoon = false
+      keep()
+    }
   }
 
   private func end() {
-    keeping { try store.commit() }
+    keep()
     for realm in realms { realm.end() }
     socket?.remove()
     exit(0)

@@ -39,6 +39,8 @@ final class Connection {
   /// Why the broker has ended the connection.
   private var refusal: Failure?
   private var isEnding = false
+  /// How many messages have come that are not stored yet. Until they are, nothing is sent.
+  var unacknowledged = 0
   private var timer: String { "connection of \(settings.name)" }
 
   /// The connections, by the clients that libmosquitto passes to its callbacks.
@@ -96,10 +98,12 @@ final class Connection {
 
   /// Sends what waits: acknowledgements, and what was published.
   func flush() {
-    guard descriptor >= 0, mosquitto_want_write(client) else { return }
+    guard descriptor >= 0, wantsWriting else { return }
     let result = mosquitto_loop_write(client, 1)
     if result != MOSQ_ERR_SUCCESS.rawValue { didFail(result, errno) }
   }
+
+  private var wantsWriting: Bool { unacknowledged == 0 && mosquitto_want_write(client) }
 
   /// Ends the connection in an orderly way. The broker does not publish the will then.
   func close() {
@@ -116,7 +120,7 @@ final class Connection {
       return retry(Failure(result, error, ConnectionLog.text(UInt(bitPattern: client)), settings))
     }
     descriptor = mosquitto_socket(client)
-    loop.watch(descriptor, wantsWriting: { [self] in mosquitto_want_write(client) }) {
+    loop.watch(descriptor, wantsWriting: { [self] in wantsWriting }) {
       [self] in advance()
     }
     keepAlive()
@@ -174,6 +178,7 @@ final class Connection {
       ConnectionLog.clear(UInt(bitPattern: client))
       Self.all[client] = nil
     }
+    unacknowledged = 0
     // The first client has already reported mistakes in the settings.
     client = try? makeClient()
   }
@@ -244,8 +249,10 @@ final class Connection {
         refused.flatMap { Failure(reason: $0, connection.settings) })
     }
     mosquitto_message_v5_callback_set(client) { client, _, message, _ in
-      guard let client, let message = message?.pointee else { return }
-      Connection.all[client]?.delegate?.didReceive(Message(message))
+      guard let client, let message = message?.pointee, let connection = Connection.all[client]
+      else { return }
+      connection.unacknowledged += 1
+      connection.delegate?.didReceive(Message(message))
     }
     mosquitto_log_callback_set(client, ConnectionLog.note)
   }
