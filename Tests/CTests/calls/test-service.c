@@ -189,7 +189,7 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
         n_before = n_ignored();
         CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -EACCES);
-        CHECK(strstr(seen.message, "does not allow"));
+        CHECK(strstr(seen.message, "does not accept"));
         CHECK_EQ(handled.n_begun, 0);
         CHECK_EQ(n_ignored(), n_before + 1);
         check_echo("allowed");
