@@ -1,7 +1,6 @@
 /* Reading property lists. */
 #include "post/dict.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,44 +156,4 @@ const dn_array *dn_dict_get_array(const dn_dict *dict, const char *key)
 const dn_dict *dn_dict_get_dict(const dn_dict *dict, const char *key)
 {
         return find_typed(dict, key, DN_TYPE_DICT).as.dict;
-}
-
-/* --- Equality ------------------------------------------------------------------------------ */
-
-static bool is_container_equal(const dn__container *a, const dn__container *b);
-
-static bool is_value_equal(const dn_value *a, const dn_value *b)
-{
-        if (a->type != b->type || a->n_bytes != b->n_bytes)
-                return false;
-        switch (a->type) {
-        case DN_TYPE_STRING:
-        case DN_TYPE_DATA: return memcmp(a->as.data, b->as.data, a->n_bytes) == 0;
-        case DN_TYPE_BOOL: return a->as.boolean == b->as.boolean;
-        case DN_TYPE_DOUBLE:
-                return a->as.real == b->as.real || (isnan(a->as.real) && isnan(b->as.real));
-        case DN_TYPE_DICT:
-        case DN_TYPE_ARRAY:
-                return is_container_equal(dn__value_get_container(a), dn__value_get_container(b));
-        default: /* integers and dates */
-                return a->as.uint64 == b->as.uint64;
-        }
-}
-
-static bool is_container_equal(const dn__container *a, const dn__container *b)
-{
-        if (a == b)
-                return true;
-        if (a->n_items != b->n_items || a->n_values != b->n_values || a->n_bytes != b->n_bytes)
-                return false;
-        for (size_t i = 0; i < a->n_items; i++)
-                if (strcmp(a->items[i]->key, b->items[i]->key) != 0 ||
-                    !is_value_equal(&a->items[i]->value, &b->items[i]->value))
-                        return false;
-        return true;
-}
-
-bool dn_dict_is_equal(const dn_dict *a, const dn_dict *b)
-{
-        return a && b ? is_container_equal(&a->container, &b->container) : a == b;
 }

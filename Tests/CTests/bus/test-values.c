@@ -51,6 +51,33 @@ static int read_back(sd_bus_message *message, dn_dict **ret_dict)
         return r;
 }
 
+static bool have_same_types(const dn_value *a, const dn_value *b)
+{
+        dn_value x, y;
+
+        if (a->type != b->type)
+                return false;
+        for (size_t i = 0; a->type == DN_TYPE_ARRAY && dn_array_get(a->as.array, i, &x); i++)
+                if (!dn_array_get(b->as.array, i, &y) || !have_same_types(&x, &y))
+                        return false;
+        for (size_t i = 0; a->type == DN_TYPE_DICT && dn_dict_get_at(a->as.dict, i, &x); i++)
+                if (!dn_dict_get_at(b->as.dict, i, &y) || !have_same_types(&x, &y))
+                        return false;
+        return true;
+}
+
+/* The JSON tells values of one type apart. */
+static void check_same(const dn_dict *a, const dn_dict *b)
+{
+        char *first = dn_dict_copy_json(a), *second = dn_dict_copy_json(b);
+
+        CHECK(first && strcmp(first, second) == 0);
+        CHECK(have_same_types(&(dn_value){ .type = DN_TYPE_DICT, .as.dict = a },
+                              &(dn_value){ .type = DN_TYPE_DICT, .as.dict = b }));
+        free(first);
+        free(second);
+}
+
 static void check_survives(dn_dict *dict)
 {
         sd_bus_message *message = signal_new();
@@ -58,7 +85,7 @@ static void check_survives(dn_dict *dict)
 
         CHECK_EQ(dn__values_append(message, dict), 0);
         CHECK_EQ(read_back(message, &read), 0);
-        CHECK(dn_dict_is_equal(read, dict));
+        check_same(read, dict);
         dn_dict_unref(read);
         dn_dict_unref(dict);
 }

@@ -356,58 +356,9 @@ TEST_NO_BUS(containerSurvivesInAnotherDictionary)
         CHECK(!dn_dict_ref(NULL));
 }
 
-static bool are_equal(dn_value a, dn_value b)
-{
-        dn_dict *first = dict_with(&a), *second = dict_with(&b);
-        bool are = dn_dict_is_equal(first, second);
-
-        CHECK_EQ(dn_dict_is_equal(second, first), are);
-        dn_dict_unref(first);
-        dn_dict_unref(second);
-        return are;
-}
-
 static dn_value real(double number)
 {
         return (dn_value){ DN_TYPE_DOUBLE, 0, { .real = number } };
-}
-
-static dn_value integer(int64_t number)
-{
-        return (dn_value){ DN_TYPE_INT64, 0, { .int64 = number } };
-}
-
-TEST_NO_BUS(dictionariesWithEqualValuesAreEqual)
-{
-        dn_dict *a = dict_with_each_type(), *b = dict_with_each_type();
-        dn_dict *empty = finish(dn_dict_builder_new());
-
-        CHECK(dn_dict_is_equal(a, a));
-        CHECK(dn_dict_is_equal(a, b));
-        CHECK(!dn_dict_is_equal(a, empty));
-        CHECK(!dn_dict_is_equal(empty, NULL));
-        CHECK(dn_dict_is_equal(NULL, NULL));
-        dn_dict_unref(a);
-        dn_dict_unref(b);
-        dn_dict_unref(empty);
-}
-
-TEST_NO_BUS(valuesOfDifferentTypesAreNotEqual)
-{
-        dn_value string = { DN_TYPE_STRING, 1, { .string = "a" } };
-        dn_value data = { DN_TYPE_DATA, 1, { .data = "a" } };
-
-        CHECK(are_equal(real(NAN), real(-NAN)));
-        CHECK(are_equal(real(0.0), real(-0.0)));
-        CHECK(!are_equal(real(1), real(2)));
-        CHECK(!are_equal(real(1), integer(1)));
-        CHECK(!are_equal(integer(1), integer(2)));
-        CHECK(!are_equal((dn_value){ DN_TYPE_BOOL, 0, { .boolean = true } }, integer(1)));
-        CHECK(!are_equal((dn_value){ DN_TYPE_DATE, 0, { .date_us = 1 } }, integer(1)));
-        CHECK(are_equal(string, string));
-        CHECK(!are_equal(string, data));
-        CHECK(!are_equal(string, (dn_value){ DN_TYPE_STRING, 1, { .string = "b" } }));
-        CHECK(!are_equal(string, (dn_value){ DN_TYPE_STRING, 2, { .string = "ab" } }));
 }
 
 static void check_json(dn_value value, const char *expected)

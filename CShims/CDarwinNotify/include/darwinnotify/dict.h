@@ -127,10 +127,6 @@ DN_EXPORT size_t dn_array_get_count(const dn_array *array);
  *  on. Threads: any. */
 DN_EXPORT bool dn_array_get(const dn_array *array, size_t index, dn_value *ret_value);
 
-/** Returns whether two dictionaries have the same keys with equal values of the same types. NaN
- *  equals NaN; NULL equals only NULL. Threads: any. Apple: CFEqual(). */
-DN_EXPORT bool dn_dict_is_equal(const dn_dict *a, const dn_dict *b);
-
 /**
  * Returns a dictionary as one line of JSON, to be released with free(): data as base64, dates as
  * ISO 8601 in UTC, non-finite doubles as "NaN", "Infinity", "-Infinity". NULL if out of memory or
