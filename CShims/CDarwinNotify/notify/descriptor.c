@@ -19,24 +19,18 @@
 /* The pipes of this process. */
 static _Atomic(dn__per_process *) pipes;
 
-typedef struct shared_pipe {
+struct dn__pipe {
         dn__link link;
         unsigned n_tokens; /* guarded by the list's lock; at 0 the pipe is closed */
         int read_fd;
         int write_fd;
         struct stat status; /* identifies both ends */
-} shared_pipe;
-
-typedef struct descriptor {
-        dn__delivery delivery;
-        dn__process_list *list;
-        shared_pipe *pipe; /* guarded likewise; NULL once the token is cancelled */
-} descriptor;
+};
 
 /* --- Pipes ----------------------------------------------------------------------------------- */
 
 /* A reader may wait for the next token, as on Darwin; the library never blocks writing one. */
-static int open_ends(shared_pipe *pipe)
+static int open_ends(dn__pipe *pipe)
 {
         int fds[2];
 
@@ -49,9 +43,9 @@ static int open_ends(shared_pipe *pipe)
         return 0;
 }
 
-static int pipe_new(dn__process_list *list, shared_pipe **ret_pipe)
+static int pipe_new(dn__process_list *list, dn__pipe **ret_pipe)
 {
-        shared_pipe *pipe DN__FREES = calloc(1, sizeof(*pipe));
+        dn__pipe *pipe DN__FREES = calloc(1, sizeof(*pipe));
         int r = pipe ? open_ends(pipe) : -ENOMEM;
 
         if (r < 0)
@@ -64,7 +58,7 @@ static int pipe_new(dn__process_list *list, shared_pipe **ret_pipe)
 }
 
 /* The host may have closed the descriptor, so another file may have its number. */
-static bool is_end(const shared_pipe *pipe, int fd)
+static bool is_end(const dn__pipe *pipe, int fd)
 {
         struct stat status;
 
@@ -73,10 +67,10 @@ static bool is_end(const shared_pipe *pipe, int fd)
 }
 
 /* Finds the pipe with a read end and adds a token to it; NULL if it is not ours. */
-static shared_pipe *pipe_find(dn__process_list *list, int read_fd)
+static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 {
         DN__HOLD(&list->lock);
-        DN__LIST_EACH(shared_pipe, pipe, &list->head, link) {
+        DN__LIST_EACH(dn__pipe, pipe, &list->head, link) {
                 if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
                         continue;
                 pipe->n_tokens++;
@@ -85,17 +79,25 @@ static shared_pipe *pipe_find(dn__process_list *list, int read_fd)
         return NULL;
 }
 
-/* Removes a token. */
-static void pipe_leave(shared_pipe *pipe)
+static void pipe_close(dn__pipe *pipe)
 {
-        if (--pipe->n_tokens > 0)
-                return;
         dn__list_remove(&pipe->link);
         if (is_end(pipe, pipe->read_fd))
                 (void)close(pipe->read_fd);
         if (is_end(pipe, pipe->write_fd))
                 (void)close(pipe->write_fd);
         free(pipe);
+}
+
+void dn__pipe_leave(dn__delivery *delivery)
+{
+        dn__process_list *list = dn__process_list_get(&pipes);
+        dn__pipe *pipe;
+
+        DN__HOLD(&list->lock);
+        pipe = DN__TAKE(delivery->pipe);
+        if (pipe && --pipe->n_tokens == 0)
+                pipe_close(pipe);
 }
 
 void dn__pipes_free(void)
@@ -105,37 +107,32 @@ void dn__pipes_free(void)
 
 /* --- Deliveries ------------------------------------------------------------------------------ */
 
+/* Posts that are found together must leave room in a pipe, which holds 16 384 tokens, for those of
+ * other names. */
+#define MAX_TIMES 1024
+
 /* If the host has closed the read end, SIGPIPE stays pending in the calling thread, which blocks
  * it. */
-static bool descriptor_deliver(dn__delivery *delivery)
+static bool write_token(const dn__pipe *pipe, int token)
 {
-        const descriptor *descriptor = (struct descriptor *)delivery;
-        uint32_t bytes = htonl((uint32_t)delivery->token);
-        const shared_pipe *pipe;
+        uint32_t bytes = htonl((uint32_t)token);
 
-        DN__HOLD(&descriptor->list->lock);
-        pipe = descriptor->pipe;
-        return pipe && is_end(pipe, pipe->write_fd) &&
+        return is_end(pipe, pipe->write_fd) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-static void descriptor_cancelled(dn__delivery *delivery)
+void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts)
 {
-        descriptor *descriptor = (struct descriptor *)delivery;
+        dn__process_list *list = dn__process_list_get(&pipes);
 
-        DN__HOLD(&descriptor->list->lock);
-        if (descriptor->pipe)
-                pipe_leave(DN__TAKE(descriptor->pipe));
-}
-
-static void descriptor_destroy(dn__delivery *delivery)
-{
-        descriptor_cancelled(delivery);
-        free(delivery);
+        DN__HOLD(&list->lock);
+        for (uint64_t i = 0; delivery->pipe && i < n_posts && i < MAX_TIMES; i++)
+                if (!write_token(delivery->pipe, delivery->token))
+                        return;
 }
 
 static uint32_t get_pipe(dn__process_list *list, const int *notify_fd, int flags,
-                         shared_pipe **ret_pipe)
+                         dn__pipe **ret_pipe)
 {
         if (!(flags & NOTIFY_REUSE))
                 return dn__status_of(pipe_new(list, ret_pipe));
@@ -146,16 +143,10 @@ static uint32_t get_pipe(dn__process_list *list, const int *notify_fd, int flags
 uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                          int *out_token)
 {
-        static const dn__delivery_ops ops = {
-                .deliver = descriptor_deliver,
-                .is_counted = true,
-                .cancelled = descriptor_cancelled,
-                .destroy = descriptor_destroy,
-        };
         DN__CALL();
         dn__process_list *list = dn__process_list_get(&pipes);
         dn_executor executor = dn_executor_inline();
-        descriptor *descriptor;
+        dn__delivery *delivery;
         uint32_t status;
         int fd;
 
@@ -165,17 +156,16 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                 return NOTIFY_STATUS_INVALID_FILE;
         if (!out_token)
                 return NOTIFY_STATUS_NULL_INPUT;
-        descriptor = list ? malloc(sizeof(*descriptor)) : NULL;
-        if (!descriptor)
+        delivery = list ? calloc(1, sizeof(*delivery)) : NULL;
+        if (!delivery)
                 return NOTIFY_STATUS_FAILED;
-        *descriptor = (struct descriptor){ { &ops, 0 }, list, NULL };
-        status = get_pipe(list, notify_fd, flags, &descriptor->pipe);
+        status = get_pipe(list, notify_fd, flags, &delivery->pipe);
         if (status != NOTIFY_STATUS_OK) {
-                free(descriptor);
+                free(delivery);
                 return status;
         }
-        fd = descriptor->pipe->read_fd;
-        status = dn__token_register(name, &descriptor->delivery, &executor, out_token);
+        fd = delivery->pipe->read_fd;
+        status = dn__token_register(name, delivery, &executor, out_token);
         if (status == NOTIFY_STATUS_OK)
                 *notify_fd = fd;
         return status;

@@ -6,29 +6,19 @@
 #include <stdint.h>
 
 #include "darwinnotify/observer.h"
+#include "darwinnotify/token.h"
 #include "delivery/topic.h"
 #include "notify/file-watch.h"
 
-typedef struct dn__delivery dn__delivery;
+/* A pipe that receives the tokens of one or more registrations (descriptor.c). */
+typedef struct dn__pipe dn__pipe;
 
-/* How a token is notified of posts. */
-typedef struct dn__delivery_ops {
-        /* Delivers one post. Returns whether delivering another immediately makes sense. No lock is
-         * held. */
-        bool (*deliver)(dn__delivery *delivery);
-        /* A delivery that stands for several posts is repeated for each of them. */
-        bool is_counted;
-        /* Called when the token is cancelled; a delivery may still be running. May be NULL. */
-        void (*cancelled)(dn__delivery *delivery);
-        /* Frees the delivery after its last use, or unused. */
-        void (*destroy)(dn__delivery *delivery);
-} dn__delivery_ops;
-
-/* The first member of each kind of delivery. */
-struct dn__delivery {
-        const dn__delivery_ops *ops;
-        int token; /* set before the first delivery */
-};
+/* Where the posts of a token go: to a function of the host or, without one, into a pipe. */
+typedef struct dn__delivery {
+        dn_token_handler handler; /* owned */
+        dn__pipe *pipe;           /* guarded by descriptor.c; NULL once the token is cancelled */
+        int token;                /* set before the first delivery */
+} dn__delivery;
 
 /* What a token owns. */
 typedef struct dn__registration {

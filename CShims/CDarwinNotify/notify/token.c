@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <darwinnotify/error.h>
 #include <notify_private.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "center/center.h"
 #include "center/observe.h"
@@ -41,27 +44,39 @@ uint32_t dn__token_check_options(dn__reach reach)
 
 /* --- Delivering --------------------------------------------------------------------------- */
 
-/* Posts that are found together must leave room in a pipe, which holds 16 384 tokens, for those of
- * other names. */
-#define MAX_TIMES 1024
-
 static void invoke(const dn_event *event, void *context)
 {
         dn__delivery *delivery = context;
-        uint64_t n_times = delivery->ops->is_counted ? event->n_posts : 1;
+        const dn_token_handler *handler = &delivery->handler;
 
-        if (n_times > MAX_TIMES)
-                n_times = MAX_TIMES;
-        while (n_times > 0 && delivery->ops->deliver(delivery))
-                n_times--;
+        if (handler->invoke)
+                handler->invoke(delivery->token, handler->context);
+        else
+                dn__pipe_write(delivery, event->n_posts);
+}
+
+/* A delivery may still be running. */
+static void end_delivery(dn__delivery *delivery)
+{
+        if (delivery && !delivery->handler.invoke)
+                dn__pipe_leave(delivery);
+}
+
+static void destroy_handler(dn_token_handler handler)
+{
+        if (handler.destroy)
+                handler.destroy(handler.context);
 }
 
 static void consume(void *context)
 {
         dn__delivery *delivery = context;
 
-        if (delivery)
-                delivery->ops->destroy(delivery);
+        if (!delivery)
+                return;
+        end_delivery(delivery);
+        destroy_handler(delivery->handler);
+        free(delivery);
 }
 
 /* --- Registering -------------------------------------------------------------------------- */
@@ -158,6 +173,54 @@ uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_e
         return NOTIFY_STATUS_OK;
 }
 
+/* --- Tokens that call a function of the host, or send its process a signal ------------------ */
+
+uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
+                                     const dn_executor *executor, int *out_token)
+{
+        DN__CALL();
+        bool is_valid = out_token && handler.invoke && (!executor || executor->enqueue);
+        dn__delivery *delivery = is_valid ? malloc(sizeof(*delivery)) : NULL;
+
+        if (!delivery) {
+                destroy_handler(handler);
+                return is_valid ? NOTIFY_STATUS_FAILED : NOTIFY_STATUS_NULL_INPUT;
+        }
+        *delivery = (dn__delivery){ .handler = handler };
+        return dn__token_register(name, delivery, executor, out_token);
+}
+
+/* The library's threads block all signals but their own faults, so a thread of the host receives
+ * it. */
+static void send_signal(int token, void *number)
+{
+        (void)token;
+        (void)kill(getpid(), (int)(intptr_t)number);
+}
+
+/* Excludes the signals that libc reserves for itself. */
+static bool is_signal(int number)
+{
+        sigset_t set;
+
+        (void)sigemptyset(&set);
+        return sigaddset(&set, number) == 0;
+}
+
+uint32_t notify_register_signal(const char *name, int sig, int *out_token)
+{
+        dn_token_handler handler = { .invoke = send_signal, .context = (void *)(intptr_t)sig };
+        dn_executor executor = dn_executor_inline();
+
+        if (!name)
+                return NOTIFY_STATUS_INVALID_NAME;
+        if (!out_token)
+                return NOTIFY_STATUS_NULL_INPUT;
+        if (!is_signal(sig))
+                return NOTIFY_STATUS_INVALID_SIGNAL;
+        return dn_notify_register_callback(name, handler, &executor, out_token);
+}
+
 /* --- The life of a token ------------------------------------------------------------------ */
 
 bool notify_is_valid_token(int token)
@@ -173,8 +236,7 @@ uint32_t notify_cancel(int token)
         if (!dn__registry_remove(token, &registration))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         (void)dn__file_watch_free(registration.watch);
-        if (registration.delivery && registration.delivery->ops->cancelled)
-                registration.delivery->ops->cancelled(registration.delivery);
+        end_delivery(registration.delivery);
         dn_observer_cancel(registration.observer);
         (void)dn_observer_unref(registration.observer);
         dn__topic_give_back(registration.topic);

@@ -30,5 +30,11 @@ bool dn__tokens_are_none(void);
  * does nothing for other names. FLAGS are as in notify_monitor_file(). Returns a status. */
 uint32_t dn__monitor_named_file(int number, const char *name);
 
-/* Frees the list of pipes of descriptor.c, which is empty. */
+/* Writes a token for each of up to 1024 posts, as long as there is room in the pipe. */
+void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts);
+
+/* Closes the pipe if this delivery is its last one, unless it has left it before. */
+void dn__pipe_leave(dn__delivery *delivery);
+
+/* Frees the list of pipes, which is empty. */
 void dn__pipes_free(void);
