@@ -8,7 +8,6 @@
 #include "cf/cf.h"
 #include "darwinnotify/library.h"
 #include "notify/file-watch.h"
-#include "notify/registry.h"
 #include "notify/token.h"
 #include "util/call.h"
 #include "util/clock.h"

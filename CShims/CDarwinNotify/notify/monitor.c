@@ -17,26 +17,23 @@ static void changed(int number)
 static uint32_t monitor(int number, const char *path, unsigned flags)
 {
         dn__file_watch *watch;
+        uint32_t status;
 
         if (dn__file_watch_new(path, flags, changed, number, &watch) < 0)
                 return NOTIFY_STATUS_FAILED;
-        if (dn__registry_set_watch(number, watch))
-                return NOTIFY_STATUS_OK;
-        (void)dn__file_watch_free(watch);
-        return notify_is_valid_token(number) ? NOTIFY_STATUS_INVALID_REQUEST
-                                             : NOTIFY_STATUS_INVALID_TOKEN;
+        status = dn__registry_set_watch(number, watch);
+        if (status != NOTIFY_STATUS_OK)
+                (void)dn__file_watch_free(watch);
+        return status;
 }
 
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
         DN__CALL();
-        dn__token *token = dn__registry_find(number);
-        bool is_local;
 
-        is_local = token && atomic_load(&token->reach) == DN__REACH_PROCESS;
-        if (!token || !dn__token_is(token, number))
+        if (!notify_is_valid_token(number))
                 return NOTIFY_STATUS_INVALID_TOKEN;
-        if (!path || path[0] != '/' || is_local)
+        if (!path || path[0] != '/')
                 return NOTIFY_STATUS_INVALID_REQUEST;
         return monitor(number, path, (unsigned)flags);
 }

@@ -1,18 +1,59 @@
-/* The tokens of this process, found by number without a lock.
+/* The tokens of this process, found and read by number without a lock.
  *
  * A token's place is given by the low bits of its number. Numbers only increase; a number whose
  * place is taken by an older token is skipped. A forked child leaves its parent's registry alone
  * and creates its own. */
-#include "notify/registry.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <notify_private.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "center/table.h"
+#include "notify/token.h"
+#include "util/call.h"
 #include "util/cleanup.h"
 #include "util/fork.h"
+
+/* All fields but the last are read without a lock, and the memory is reused for other tokens.
+ * Readers therefore check before and after that the word has the token's number. */
+typedef struct token {
+        _Atomic uint64_t word; /* the number above the 32-bit count of posts seen; 0: unused */
+        _Atomic(dn__counter *) counter;
+        _Atomic uint32_t n_alone;   /* posts to this token only */
+        _Atomic dn__reach reach;    /* of the name */
+        _Atomic bool is_delivered; /* posts are delivered, not only checked */
+        dn__registration registration; /* guarded by the registry's lock */
+} token;
+
+static int number_of(uint64_t word)
+{
+        return (int)(word >> 32);
+}
+
+static uint64_t make_word(int number, uint32_t n_posts)
+{
+        return (uint64_t)number << 32 | n_posts;
+}
+
+static int get_number(const token *token)
+{
+        return number_of(atomic_load(&token->word));
+}
+
+/* Returns whether the memory still belongs to the token. */
+static bool is_token(const token *token, int number)
+{
+        return get_number(token) == number;
+}
+
+/* Returns the number of posts that a token compares. */
+static uint32_t count_posts(const token *token)
+{
+        return (uint32_t)dn__counter_get_posts(atomic_load(&token->counter)) +
+               atomic_load(&token->n_alone);
+}
 
 /* As many tokens can a process have, a power of two. The kernel gives memory only for places that
  * were used. */
@@ -22,7 +63,7 @@ typedef struct registry {
         dn__per_process process;
         dn__lock lock;
         size_t n_tokens DN__GUARDED_BY(&lock);
-        dn__token tokens[DN__TOKENS_MAX];
+        token tokens[DN__TOKENS_MAX];
 } registry;
 
 static _Atomic(dn__per_process *) shared;
@@ -35,17 +76,18 @@ static void init_registry(void *state)
         dn__lock_init(&((registry *)state)->lock);
 }
 
-static dn__token *place_of(registry *registry, int number)
+static token *place_of(registry *registry, int number)
 {
         return &registry->tokens[(uint32_t)number % DN__TOKENS_MAX];
 }
 
-dn__token *dn__registry_find(int number)
+/* Returns the memory of a token, or NULL. Async-signal-safe. */
+static token *find(int number)
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = registry ? place_of(registry, number) : NULL;
+        token *token = registry ? place_of(registry, number) : NULL;
 
-        return token && number && dn__token_is(token, number) ? token : NULL;
+        return token && number && is_token(token, number) ? token : NULL;
 }
 
 /* --- Adding and removing ------------------------------------------------------------------ */
@@ -63,7 +105,7 @@ static int next_number(registry *registry)
 }
 
 /* Initializes the token, then makes it visible. */
-static void publish(dn__token *token, int number, const dn__registration *registration,
+static void publish(token *token, int number, const dn__registration *registration,
                     dn__counter *counter)
 {
         const dn__name *name = &registration->topic->name;
@@ -76,7 +118,7 @@ static void publish(dn__token *token, int number, const dn__registration *regist
         atomic_store(&token->reach, name->reach);
         atomic_store(&token->is_delivered, registration->observer != NULL);
         /* Makes the first check succeed: the token has seen one post fewer than there were. */
-        atomic_store(&token->word, dn__word_make(number, dn__token_count_posts(token) - 1));
+        atomic_store(&token->word, make_word(number, count_posts(token) - 1));
 }
 
 int dn__registry_add(dn__registration registration, dn__counter *counter, int *ret_number)
@@ -96,15 +138,15 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
 }
 
 /* Returns a token with the lock held, or NULL without the lock if there is none. */
-static dn__token *acquire_token(registry *registry, int number)
+static token *acquire_token(registry *registry, int number)
         DN__TSA(try_acquire_capability(true, &registry->lock))
 {
-        dn__token *token;
+        token *token;
 
         if (!registry)
                 return NULL;
         dn__lock_acquire(&registry->lock);
-        token = dn__registry_find(number);
+        token = find(number);
         if (!token)
                 dn__lock_release(&registry->lock);
         return token;
@@ -113,7 +155,7 @@ static dn__token *acquire_token(registry *registry, int number)
 bool dn__registry_remove(int number, dn__registration *ret_registration)
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = acquire_token(registry, number);
+        token *token = acquire_token(registry, number);
 
         if (!token)
                 return false;
@@ -130,7 +172,7 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer))
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = acquire_token(registry, number);
+        token *token = acquire_token(registry, number);
         dn_observer *observer;
 
         if (!token)
@@ -144,36 +186,134 @@ bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_ob
         return true;
 }
 
-bool dn__registry_set_watch(int number, dn__file_watch *watch)
+uint32_t dn__registry_set_watch(int number, dn__file_watch *watch)
 {
         registry *registry = dn__per_process_find(&shared);
-        dn__token *token = acquire_token(registry, number);
-        bool is_set;
+        token *token = acquire_token(registry, number);
+        bool may_have_one;
 
-        assert(watch);
         if (!token)
-                return false;
-        is_set = !token->registration.watch;
-        if (is_set)
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        may_have_one = atomic_load(&token->reach) != DN__REACH_PROCESS &&
+                       !token->registration.watch;
+        if (may_have_one)
                 token->registration.watch = watch;
         dn__lock_release(&registry->lock);
-        return is_set;
+        return may_have_one ? NOTIFY_STATUS_OK : NOTIFY_STATUS_INVALID_REQUEST;
 }
 
-/* Under the lock the memory cannot become that of another name. */
-bool dn__registry_set_state(int number, uint64_t state)
+/* --- Whether a name was posted ---------------------------------------------------------------- */
+
+bool notify_is_valid_token(int number)
 {
-        registry *registry = dn__per_process_find(&shared);
-        dn__token *token = acquire_token(registry, number);
-        const dn__name *name;
+        return find(number) != NULL;
+}
+
+/* Another thread, or a handler that interrupts this one, may check or cancel the token meanwhile:
+ * the word shows it. The caller that exchanges the word answers "yes" for all posts so far. */
+uint32_t notify_check(int number, int *check)
+{
+        token *token;
+
+        if (!check)
+                return NOTIFY_STATUS_NULL_INPUT;
+        token = find(number);
+        while (token) {
+                uint64_t word = atomic_load(&token->word);
+                uint32_t n_posts = count_posts(token);
+
+                if (number_of(word) != number)
+                        break;
+                if ((uint32_t)word != n_posts) {
+                        if (!atomic_compare_exchange_strong(&token->word, &word,
+                                                            make_word(number, n_posts)))
+                                continue;
+                        *check = 1;
+                        return NOTIFY_STATUS_OK;
+                }
+                if (!is_token(token, number))
+                        break;
+                *check = 0;
+                return NOTIFY_STATUS_OK;
+        }
+        return NOTIFY_STATUS_INVALID_TOKEN;
+}
+
+uint32_t notify_peek(int number, uint32_t *val)
+{
+        const token *token = val ? find(number) : NULL;
+        uint32_t n_posts;
+        bool may_peek;
 
         if (!token)
-                return false;
+                return val ? NOTIFY_STATUS_INVALID_TOKEN : NOTIFY_STATUS_NULL_INPUT;
+        may_peek = atomic_load(&token->reach) == DN__REACH_PROCESS ||
+                   !atomic_load(&token->is_delivered);
+        n_posts = count_posts(token);
+        if (!is_token(token, number))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (!may_peek)
+                return NOTIFY_STATUS_INVALID_REQUEST;
+        *val = n_posts;
+        return NOTIFY_STATUS_OK;
+}
+
+/* --- The state of a name: 64 bits shared by all its registrations ----------------------------- */
+
+uint32_t notify_get_state(int number, uint64_t *state64)
+{
+        const token *token = state64 ? find(number) : NULL;
+        uint32_t status;
+        uint64_t state;
+
+        if (!token)
+                return state64 ? NOTIFY_STATUS_INVALID_TOKEN : NOTIFY_STATUS_NULL_INPUT;
+        status = dn__token_check_options(atomic_load(&token->reach));
+        state = dn__counter_get_state(atomic_load(&token->counter));
+        if (!is_token(token, number))
+                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (status == NOTIFY_STATUS_OK)
+                *state64 = state;
+        return status;
+}
+
+/* Sets it if this user may. Under the lock the memory cannot become that of another name. */
+static uint32_t set_state(int number, uint64_t state)
+{
+        registry *registry = dn__per_process_find(&shared);
+        token *token = acquire_token(registry, number);
+        const dn__name *name;
+        uint32_t status;
+
+        if (!token)
+                return NOTIFY_STATUS_INVALID_TOKEN;
         name = &token->registration.topic->name;
-        if (!name->is_reserved || dn__name_may_post(name, geteuid()))
+        status = dn__token_check_options(name->reach);
+        if (status == NOTIFY_STATUS_OK &&
+            (!name->is_reserved || dn__name_may_post(name, geteuid())))
                 dn__counter_set_state(atomic_load(&token->counter), state);
         dn__lock_release(&registry->lock);
-        return true;
+        return status;
+}
+
+/* A process that has left the table does not see a state that is set there. */
+static bool have_followed(void)
+{
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        const dn__region *region = hub ? atomic_load(&hub->region) : NULL;
+
+        if (!region || !dn__region_was_left(region))
+                return false;
+        dn__table_look(hub, false);
+        return hub->region != region;
+}
+
+uint32_t notify_set_state(int number, uint64_t state64)
+{
+        DN__CALL();
+        uint32_t status = set_state(number, state64);
+
+        return status == NOTIFY_STATUS_OK && have_followed() ? set_state(number, state64) : status;
 }
 
 /* --- Emptying ----------------------------------------------------------------------------- */
@@ -187,7 +327,7 @@ int dn__registry_get_any(uint32_t *place)
                 return 0;
         DN__HOLD(&registry->lock);
         for (; registry->n_tokens > 0 && !number && *place < DN__TOKENS_MAX; (*place)++)
-                number = dn__token_get_number(&registry->tokens[*place]);
+                number = get_number(&registry->tokens[*place]);
         return number;
 }
 

@@ -173,6 +173,25 @@ uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_e
         return NOTIFY_STATUS_OK;
 }
 
+/* --- Tokens that are only checked ----------------------------------------------------------- */
+
+uint32_t notify_register_plain(const char *name, int *out_token)
+{
+        DN__CALL();
+        if (!name)
+                return NOTIFY_STATUS_INVALID_NAME;
+        if (!out_token)
+                return NOTIFY_STATUS_NULL_INPUT;
+        return dn__token_register(name, NULL, NULL, out_token);
+}
+
+uint32_t notify_register_check(const char *name, int *out_token)
+{
+        if (out_token)
+                *out_token = NOTIFY_TOKEN_INVALID;
+        return notify_register_plain(name, out_token);
+}
+
 /* --- Tokens that call a function of the host, or send its process a signal ------------------ */
 
 uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
@@ -222,11 +241,6 @@ uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 }
 
 /* --- The life of a token ------------------------------------------------------------------ */
-
-bool notify_is_valid_token(int token)
-{
-        return dn__registry_find(token) != NULL;
-}
 
 uint32_t notify_cancel(int token)
 {

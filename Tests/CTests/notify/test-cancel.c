@@ -2,7 +2,6 @@
 #include <limits.h>
 
 #include "notify-tally.h"
-#include "notify/registry.h"
 
 #define N "cancel"
 
@@ -53,18 +52,6 @@ TEST(postInTransitDoesNotReachTheNextToken)
         CHECK_EQ(fresh.n_posts, next);
         cancel(next);
         WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
-}
-
-/* A check that has found it reads it without a lock. */
-TEST_NO_BUS(cancelledTokenHasNoNumberBeforeItIsUsedAgain)
-{
-        int number;
-
-        CHECK_EQ(notify_register_check("self.x", &number), NOTIFY_STATUS_OK);
-        dn__token *token = dn__registry_find(number);
-        CHECK(token && dn__token_is(token, number));
-        CHECK_EQ(notify_cancel(number), NOTIFY_STATUS_OK);
-        CHECK(!dn__token_is(token, number));
 }
 
 /* Numbers that differ by this share a place in the registry. */
