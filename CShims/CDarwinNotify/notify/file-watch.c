@@ -42,7 +42,7 @@ typedef struct files {
         dn__per_process process;
         dn__lock lock;
         dn__link watches DN__GUARDED_BY(&lock);
-        dn__loop *loop; /* NULL: not opened yet; set with the lock */
+        dn__loop *loop;
         dn__source source;
         int fd; /* of inotify; changed by the thread, with the lock */
         dn__fork_guard *guard;
@@ -285,57 +285,49 @@ static void closed(void *context)
 {
         files *files = context;
 
-        if (files->loop)
-                (void)dn__fork_guard_close(files->guard, files->fd);
+        (void)dn__fork_guard_close(files->guard, files->fd);
         dn__lock_deinit(&files->lock);
         free(files);
 }
 
-static void init_files(void *state)
-{
-        files *files = state;
-
-        dn__lock_init(&files->lock);
-        dn__list_init(&files->watches);
-}
-
-/* Opens whatever an earlier failure left unopened. */
-static int open_files(files *files) DN__REQUIRES(&files->lock)
+static dn__per_process *make_files(void *nothing)
 {
         static const dn__source_ops ops = { prepare, dispatch };
+        files *files = calloc(1, sizeof(*files));
         const dn__loop_options options = {
                 .thread_name = "dn-files",
                 .polls = true,
                 .closed = closed,
                 .context = files,
         };
-        int fd, r;
 
-        if (files->loop)
-                return dn__loop_start(files->loop);
-        fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        r = dn__loop_new(&options, &files->loop);
-        if (r < 0) {
-                (void)close(fd);
-                return r;
-        }
-        files->fd = fd;
-        files->guard = dn__fork_guard_new(fd);
+        (void)nothing;
+        if (!files)
+                return NULL;
+        dn__lock_init(&files->lock);
+        dn__list_init(&files->watches);
         files->source.ops = &ops;
+        files->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        if (files->fd < 0 || dn__loop_new(&options, &files->loop) < 0) {
+                closed(files);
+                return NULL;
+        }
+        files->guard = dn__fork_guard_new(files->fd);
         dn__loop_add(files->loop, &files->source);
-        return dn__loop_start(files->loop);
+        return &files->process;
+}
+
+static void discard_files(dn__per_process *made)
+{
+        (void)dn__loop_close(((files *)made)->loop);
 }
 
 void dn__files_close(void)
 {
         files *files = dn__per_process_take(&shared);
 
-        if (files && files->loop)
+        if (files)
                 (void)dn__loop_close(files->loop);
-        else if (files)
-                closed(files);
 }
 
 /* --- Watching -------------------------------------------------------------------------------- */
@@ -352,7 +344,7 @@ static int begin(dn__file_watch *watch)
         int r;
 
         DN__HOLD(&files->lock);
-        r = open_files(files);
+        r = dn__loop_start(files->loop);
         if (r < 0)
                 return r;
         r = listen_along(files->fd, watch->path);
@@ -368,15 +360,15 @@ static int begin(dn__file_watch *watch)
 int dn__file_watch_new(const char *path, unsigned flags, void (*changed)(int token), int token,
                        dn__file_watch **ret_watch)
 {
-        files *files = dn__process_state_get(&shared, sizeof(*files), init_files);
+        dn__per_process *found = dn__per_process_get(&shared, make_files, discard_files, NULL);
         size_t n_bytes = strlen(path) + 1;
-        dn__file_watch *watch = files ? calloc(1, sizeof(*watch) + n_bytes) : NULL;
+        dn__file_watch *watch = found ? calloc(1, sizeof(*watch) + n_bytes) : NULL;
         int r;
 
         assert(path[0] == '/');
         if (!watch)
                 return -ENOMEM;
-        watch->files = files;
+        watch->files = (files *)found;
         watch->flags = flags ? flags : NOTIFY_MONITOR_ALL;
         watch->changed = changed;
         watch->token = token;

@@ -207,7 +207,7 @@ TEST_NO_BUS(failureLeavesNothingBehind)
         CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
         none.rlim_max = before.rlim_max;
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-        CHECK_EQ(dn__file_watch_new("/", 0, count, 0, &watch), -EMFILE);
+        CHECK_EQ(dn__file_watch_new("/", 0, count, 0, &watch), -ENOMEM);
         CHECK(watch == NULL);
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
         CHECK_EQ(test_n_threads(), n_threads);
