@@ -9,18 +9,12 @@
 #include "util/call.h"
 #include "util/fork.h"
 
-static bool was_connected(void)
-{
-        dn__hub *hub = dn__hub_find(dn_center_darwin());
-
-        return hub && dn__bus_was_found(hub);
-}
-
 uint32_t notify_post(const char *name)
 {
         DN__CALL();
         dn__post post = { .origin.is_own = true };
         uint32_t status;
+        dn__hub *hub;
         int r;
 
         if (!name)
@@ -32,8 +26,9 @@ uint32_t notify_post(const char *name)
         if (r < 0)
                 return dn__status_of(r);
         r = dn__center_post(dn_center_darwin(), &post);
+        hub = dn__hub_find(dn_center_darwin());
         /* A reserved name is not posted, silently, as on Darwin. */
-        if (r == -EACCES || (r == DN_NOT_CONNECTED && was_connected()))
+        if (r == -EACCES || (r == DN_NOT_CONNECTED && hub && dn__bus_was_found(hub)))
                 return NOTIFY_STATUS_OK;
         return r == -EINVAL ? NOTIFY_STATUS_FAILED : dn__status_of(r); /* the bus is mistyped */
 }

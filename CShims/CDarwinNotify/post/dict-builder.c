@@ -310,13 +310,9 @@ void dn_dict_builder_end(dn_dict_builder *builder)
 
         if (!builder || builder->error)
                 return;
-        if (builder->n_levels == 1) {
-                fail(builder, -EINVAL);
-                return;
-        }
-        container = finish_level(builder);
+        container = builder->n_levels > 1 ? finish_level(builder) : NULL;
         if (!container) {
-                fail(builder, -ENOMEM);
+                fail(builder, builder->n_levels > 1 ? -ENOMEM : -EINVAL);
                 return;
         }
         value = &builder->items[builder->n_items - 1]->value;
@@ -333,10 +329,10 @@ int dn_dict_builder_finish(dn_dict_builder *builder, dn_dict **ret_dict)
 
         if (r == 0 && (!ret_dict || builder->n_levels != 1))
                 r = -EINVAL;
-        if (r == 0)
+        if (r == 0) {
                 container = finish_level(builder);
-        if (r == 0 && !container)
-                r = -ENOMEM;
+                r = container ? 0 : -ENOMEM;
+        }
         if (r == 0)
                 *ret_dict = (dn_dict *)container;
         (void)dn_dict_builder_free(builder);
