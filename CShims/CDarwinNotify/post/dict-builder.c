@@ -48,12 +48,6 @@ int dn__dict_builder_get_error(const dn_dict_builder *builder)
         return builder ? builder->error : -ENOMEM;
 }
 
-static void fail(dn_dict_builder *builder, int error)
-{
-        if (builder && !builder->error)
-                builder->error = error;
-}
-
 /* --- Items --------------------------------------------------------------------------------- */
 
 /* Accounts for a value of `n_bytes` bytes, including its key, and for what it contains. */
@@ -92,25 +86,26 @@ static bool make_room_for_item(dn_dict_builder *builder)
         return true;
 }
 
-/* Adds a key and a validated value. The bytes are copied; a container is retained. Returns false on
- * failure. */
-static bool add_item(dn_dict_builder *builder, const char *key, const dn_value *value)
+/* Adds a key and a validated value. The bytes are copied; a container is retained. */
+static int add_item(dn_dict_builder *builder, const char *key, const dn_value *value)
 {
         dn__container *container = dn__value_get_container(value);
         size_t n_key_bytes = key ? strlen(key) : 0;
         bool has_bytes = value->type == DN_TYPE_STRING || value->type == DN_TYPE_DATA;
-        dn__item *item = NULL;
+        dn__item *item;
         char *bytes;
-        int r = is_key_valid(builder, key, n_key_bytes) ? 0 : -EINVAL;
+        int r;
 
-        if (r == 0)
-                r = builder_count(builder, n_key_bytes + value->n_bytes, container);
-        if (r == 0 && make_room_for_item(builder))
-                item = malloc(sizeof(*item) + n_key_bytes + value->n_bytes + 2);
-        if (!item) {
-                fail(builder, r < 0 ? r : -ENOMEM);
-                return false;
-        }
+        if (!is_key_valid(builder, key, n_key_bytes))
+                return -EINVAL;
+        r = builder_count(builder, n_key_bytes + value->n_bytes, container);
+        if (r < 0)
+                return r;
+        if (!make_room_for_item(builder))
+                return -ENOMEM;
+        item = malloc(sizeof(*item) + n_key_bytes + value->n_bytes + 2);
+        if (!item)
+                return -ENOMEM;
         item->value = *value;
         item->order = builder->n_values;
         memcpy(item->key, key ? key : "", n_key_bytes + 1);
@@ -124,7 +119,7 @@ static bool add_item(dn_dict_builder *builder, const char *key, const dn_value *
         if (container)
                 atomic_fetch_add_explicit(&container->n_refs, 1, memory_order_relaxed);
         builder->items[builder->n_items++] = item;
-        return true;
+        return 0;
 }
 
 static bool is_value_valid(const dn_value *value)
@@ -171,16 +166,13 @@ static int check_value(const dn_dict_builder *builder, const dn_value *value)
 void dn_dict_builder_set(dn_dict_builder *builder, const char *key, const dn_value *value)
 {
         dn_value normal;
-        int r;
 
         if (!builder || builder->error)
                 return;
         normal = value ? normalize(value) : (dn_value){ 0 };
-        r = check_value(builder, &normal);
-        if (r < 0)
-                fail(builder, r);
-        else
-                (void)add_item(builder, key, &normal);
+        builder->error = check_value(builder, &normal);
+        if (!builder->error)
+                builder->error = add_item(builder, key, &normal);
 }
 
 void dn_dict_builder_set_string(dn_dict_builder *builder, const char *key, const char *string)
@@ -229,9 +221,9 @@ static void begin(dn_dict_builder *builder, const char *key, int type)
 
         if (!builder || builder->error)
                 return;
-        if (builder->n_levels == DN_DICT_MAX_DEPTH)
-                fail(builder, -E2BIG);
-        else if (add_item(builder, key, &nothing))
+        builder->error = builder->n_levels == DN_DICT_MAX_DEPTH ? -E2BIG
+                                                                : add_item(builder, key, &nothing);
+        if (!builder->error)
                 builder->levels[builder->n_levels++] =
                         (level){ builder->n_items, type == DN_TYPE_DICT };
 }
@@ -312,7 +304,7 @@ void dn_dict_builder_end(dn_dict_builder *builder)
                 return;
         container = builder->n_levels > 1 ? finish_level(builder) : NULL;
         if (!container) {
-                fail(builder, builder->n_levels > 1 ? -ENOMEM : -EINVAL);
+                builder->error = builder->n_levels > 1 ? -ENOMEM : -EINVAL;
                 return;
         }
         value = &builder->items[builder->n_items - 1]->value;

@@ -3,12 +3,12 @@
  * A function that can fail returns a negative errno of this closed list if it has failed; each
  * function documents which ones it returns and when.
  *
- *   -EINVAL        an argument is NULL, empty or malformed: nothing was sent, nothing was changed
- *   -ENAMETOOLONG  a name is longer than DN_NAME_MAX_BYTES: nothing was sent, nothing was changed
+ *   -EINVAL        an argument is NULL, empty or malformed
+ *   -ENAMETOOLONG  a name is longer than DN_NAME_MAX_BYTES
  *   -EACCES        the name belongs to another user (see notify.h), or the table of names is not
- *                  available: nothing was changed
+ *                  available
  *   -E2BIG         a dictionary exceeds one of the limits of dict.h, or an object is longer than
- *                  DN_OBJECT_MAX_BYTES: nothing was sent, nothing was changed
+ *                  DN_OBJECT_MAX_BYTES; after these four nothing was sent, nothing was changed
  *   -ENOMEM        no memory available: nothing was sent
  *   -EAGAIN        no thread available: nothing was sent
  *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system: nothing was sent.
