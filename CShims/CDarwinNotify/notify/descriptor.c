@@ -113,22 +113,24 @@ void dn__pipes_free(void)
 
 /* If the host has closed the read end, SIGPIPE stays pending in the calling thread, which blocks
  * it. */
-static bool write_token(const dn__pipe *pipe, int token)
+static bool write_token(dn__process_list *list, const dn__delivery *delivery)
 {
-        uint32_t bytes = htonl((uint32_t)token);
+        uint32_t bytes = htonl((uint32_t)delivery->token);
+        const dn__pipe *pipe;
 
-        return is_end(pipe, pipe->write_fd) &&
+        DN__HOLD(&list->lock);
+        pipe = delivery->pipe;
+        return pipe && is_end(pipe, pipe->write_fd) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
 void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts)
 {
         dn__process_list *list = dn__process_list_get(&pipes);
+        uint64_t n_left = n_posts < MAX_TIMES ? n_posts : MAX_TIMES;
 
-        DN__HOLD(&list->lock);
-        for (uint64_t i = 0; delivery->pipe && i < n_posts && i < MAX_TIMES; i++)
-                if (!write_token(delivery->pipe, delivery->token))
-                        return;
+        while (n_left > 0 && write_token(list, delivery))
+                n_left--;
 }
 
 static uint32_t get_pipe(dn__process_list *list, const int *notify_fd, int flags,
