@@ -13,9 +13,6 @@
 #define USER_PREFIX "user.uid."
 #define SYSTEM_PREFIX "com.apple.system."
 
-/* The prefix and up to 20 digits. */
-#define USER_BYTES (sizeof(USER_PREFIX) + 20)
-
 const dn__name dn__name_any = { .text = "", .reach = DN__REACH_PROCESS };
 
 /* Not valid UTF-8. */
@@ -60,17 +57,14 @@ int dn__name_init(dn__name *ret_name, const char *text, dn__reach widest)
 
 int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest)
 {
-        dn__name name;
-        int r;
+        int r = init(ret_name, text ? text : "", widest);
 
-        r = init(&name, text ? text : "", widest);
-        if (r < 0)
-                return r;
-        name.is_prefix = true;
-        /* Differs from the name with the same text. */
-        name.hash = ~name.hash;
-        *ret_name = name;
-        return 0;
+        if (r == 0) {
+                ret_name->is_prefix = true;
+                /* Differs from the name with the same text. */
+                ret_name->hash = ~ret_name->hash;
+        }
+        return r;
 }
 
 bool dn__name_begins(const dn__name *name, const dn__name *prefix)
@@ -91,7 +85,7 @@ dn__name dn__name_copy(const dn__name *name, char *bytes)
 /* The number must end the name or be followed by a dot: user 50 is not user 501. */
 static bool is_of_user(const char *text, uid_t uid)
 {
-        char own[USER_BYTES];
+        char own[sizeof(USER_PREFIX) + 20]; /* digits */
         int n_bytes = snprintf(own, sizeof(own), "%s%lu", USER_PREFIX, (unsigned long)uid);
 
         return dn__text_begins_with(text, own) && (!text[n_bytes] || text[n_bytes] == '.');
