@@ -198,15 +198,6 @@ int dn__connection_send(dn__connection *connection, sd_bus_message *message, uin
         return conclude(connection, sd_bus_send(connection->bus, message, ret_serial));
 }
 
-int dn__connection_send_post(dn__connection *connection, const dn__post *post,
-                             const char *path)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r = dn__wire_make_post(connection->wire, connection->bus, post, path, &message);
-
-        return r < 0 ? conclude(connection, r) : dn__connection_send(connection, message, NULL);
-}
-
 void dn__connection_refuse_call(sd_bus_message *message)
 {
         (void)sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT,

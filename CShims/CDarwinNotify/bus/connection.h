@@ -69,19 +69,9 @@ bool dn__connection_can_send(dn__connection *connection);
  * `was_unread`. */
 bool dn__connection_is_read(dn__connection *connection);
 
-/* Returns whether posts are written by dn__connection_write(), bypassing sd-bus. */
-static inline bool dn__connection_is_bypassed(const dn__connection *connection)
-{
-        return connection->takes_whole && connection->wire->write;
-}
-
 /* Writes whole messages directly, bypassing sd-bus, which must have nothing to write. Returns
  * false if the socket is full or the connection broken. */
 bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes);
-
-/* Sends the signal of a post on a path through sd-bus. Returns 0 or a negative errno. */
-int dn__connection_send_post(dn__connection *connection, const dn__post *post,
-                             const char *path);
 
 /* Sends a message through sd-bus. With `ret_serial`, an answer is expected; it comes as a message.
  * Returns 0 or a negative errno; then the connection is broken. */

@@ -20,6 +20,12 @@ bool dn__dbus_is_drained(dn__dbus *dbus)
                 dn__connection_can_send(&dbus->connection));
 }
 
+/* Returns whether posts are written past sd-bus. */
+static bool is_bypassed(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        return dbus->connection.takes_whole && dbus->wire->write;
+}
+
 /* --- The outbox ------------------------------------------------------------------------------ */
 
 /* The serials of sd-bus start at 1. */
@@ -91,14 +97,19 @@ static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
  * and not read. */
 static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r;
 
         if (dbus->n_flushes)
                 return -EAGAIN;
-        r = dn__connection_send_post(&dbus->connection, post,
-                                     dn__rules_get_path(&dbus->rules, post));
-        if (r < 0)
+        r = dn__wire_make_post(dbus->wire, dbus->connection.bus, post,
+                               dn__rules_get_path(&dbus->rules, post), &message);
+        if (r == 0)
+                r = dn__connection_send(&dbus->connection, message, NULL);
+        if (r < 0) {
+                dbus->connection.is_broken = true;
                 return r;
+        }
         dbus->counts.n_sent++;
         if (post->name.is_reserved)
                 dbus->reserved_us = dn__clock_now_us();
@@ -110,8 +121,7 @@ static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lo
 {
         if (!dn__connection_can_send(&dbus->connection))
                 return -EAGAIN;
-        return dn__connection_is_bypassed(&dbus->connection) ? send_by_outbox(dbus, post)
-                                                             : send_by_sd_bus(dbus, post);
+        return is_bypassed(dbus) ? send_by_outbox(dbus, post) : send_by_sd_bus(dbus, post);
 }
 
 /* --- What the bus has read ------------------------------------------------------------------- */
@@ -179,13 +189,6 @@ int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
         return r;
 }
 
-void dn__dbus_look_at_socket(dn__dbus *dbus)
-{
-        dbus->outbox.is_blocked = false;
-        if (dbus->outbox.until_us && dn__clock_now_us() >= dbus->outbox.until_us)
-                dbus->outbox.until_us = 0;
-}
-
 bool dn__dbus_has_to_send(dn__dbus *dbus)
 {
         const dn__outbox *outbox = &dbus->outbox;
@@ -217,7 +220,7 @@ bool dn__dbus_send_pending(dn__dbus *dbus)
 
         if (!dn__dbus_has_to_send(dbus))
                 return false;
-        if (dbus->outbox.n_posts || dn__connection_is_bypassed(&dbus->connection)) {
+        if (dbus->outbox.n_posts || is_bypassed(dbus)) {
                 is_all = fill_outbox(dbus);
                 return dn__dbus_write(dbus) && !is_all;
         }

@@ -163,6 +163,14 @@ static void receive(dn__dbus *dbus)
         dn__lock_release(&dbus->lock);
 }
 
+/* The socket may accept posts again, and a flood may be over. */
+static void look_at_socket(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        dbus->outbox.is_blocked = false;
+        if (dbus->outbox.until_us && dn__clock_now_us() >= dbus->outbox.until_us)
+                dbus->outbox.until_us = 0;
+}
+
 static void send_pending(dn__dbus *dbus)
 {
         bool is_sent = true;
@@ -170,7 +178,7 @@ static void send_pending(dn__dbus *dbus)
         for (size_t i = 0; i < TURN_N_STEPS && is_sent; i++) {
                 dn__lock_acquire(&dbus->lock);
                 if (i == 0)
-                        dn__dbus_look_at_socket(dbus);
+                        look_at_socket(dbus);
                 is_sent = dn__dbus_send_pending(dbus);
                 dn__lock_release(&dbus->lock);
         }

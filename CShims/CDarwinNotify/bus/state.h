@@ -82,10 +82,6 @@ struct dn__dbus {
  * any more. */
 bool dn__dbus_write(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
-/* Notes, in a turn of the loop, that the socket may accept posts again and that a flood may be
- * over. */
-void dn__dbus_look_at_socket(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
-
 /* Sends some of the posts that wait. Returns false if the rest must keep waiting or there is
  * none. */
 bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
