@@ -1,6 +1,5 @@
 /* What the distributed center sends to the bus and accepts from it. */
 #include <darwinnotify/darwinnotify.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include "record.h"

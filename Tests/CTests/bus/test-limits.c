@@ -1,6 +1,4 @@
 /* A bus that accepts little, accepts late, or accepts nothing. */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "record.h"
 #include "roles.h"

@@ -6,7 +6,6 @@
 #include "asked.h"
 #include "bus/state.h"
 #include "delivery/hub.h"
-#include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"

@@ -1,6 +1,5 @@
 /* A bus without room for another match rule. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "asked.h"
 #include "bus/state.h"

@@ -1,10 +1,8 @@
 /* A bus shared by users: the receiver decides what a sender may post. */
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify-tally.h"
-#include "roles.h"
 #include "shared-bus.h"
 #include "test-raw.h"
 

@@ -1,7 +1,6 @@
 /* The form of a post on the bus. */
 #include "roles.h"
 #include "tally.h"
-#include "test-bus.h"
 
 TEST_ON_BUS(postIsOneSignalInTheDocumentedForm)
 {

@@ -2,7 +2,6 @@
 #include "bus/wire.h"
 #include "post/name.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
 
 #include "executors.h"
 #include "tally.h"
-#include "test-child.h"
 
 static const dn_executor counted = {refuse_work, NULL, retain_executor, release_executor};
 

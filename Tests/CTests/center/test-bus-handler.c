@@ -2,13 +2,10 @@
 #include <darwinnotify/distributed.h>
 #include <darwinnotify/library.h>
 #include <darwinnotify/loop.h>
-#include <poll.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "tally.h"
 #include "test-bus.h"
-#include "test-child.h"
 
 #define MAX_STATES 64
 

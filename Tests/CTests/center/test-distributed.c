@@ -1,12 +1,9 @@
 /* The distributed center: who gets what, in which order. */
 #include <darwinnotify/darwinnotify.h>
-#include <errno.h>
-#include <unistd.h>
 
 #include "record.h"
 #include "tally.h"
 #include "test-bus.h"
-#include "test-child.h"
 
 #define NAME "com.example.changed"
 

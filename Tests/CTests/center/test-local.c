@@ -1,6 +1,5 @@
 /* The local center: which observers are called, on which thread, in which order. */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "tally.h"
 

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 
 #include "member.h"
-#include "roles.h"
 #include "tally.h"
 
 /* --- threads ---------------------------------------------------------------------------------- */

@@ -1,9 +1,7 @@
 /* Whatever becomes of the table's file and its directories, their users meet again in one table,
  * and what is posted meanwhile is heard late, not lost. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* The table is removed or replaced while processes use it: they meet again in the next one. */
 #include <darwinnotify/inspect.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 /* Posts waiting for a slow observer. */
-#include <pthread.h>
 
 #include "roles.h"
 #include "tally.h"

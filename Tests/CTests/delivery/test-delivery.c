@@ -1,5 +1,4 @@
 /* Every post is delivered. */
-#include <pthread.h>
 
 #include "roles.h"
 #include "tally.h"

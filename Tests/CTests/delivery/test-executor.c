@@ -1,7 +1,6 @@
 /* Where callbacks run. */
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

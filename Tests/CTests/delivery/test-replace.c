@@ -1,7 +1,6 @@
 /* Replaces the handler of an observer. */
 #include <pthread.h>
 
-#include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
 

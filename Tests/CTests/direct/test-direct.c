@@ -1,6 +1,5 @@
 /* Posts that reach other processes through the table. */
 #include <signal.h>
-#include <stdlib.h>
 
 #include "direct/ring.h"
 #include "roles.h"

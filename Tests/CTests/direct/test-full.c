@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "member.h"
-#include "roles.h"
 #include "shm.h"
 
 #define N_ROUNDS 10

@@ -1,7 +1,6 @@
 /* Two versions of the table side by side: programs with an old and a new library on one bus. The
  * other version of this program has a library with another table. */
 #include "member.h"
-#include "roles.h"
 #include "table-file.h"
 #include "table/layout.h"
 

@@ -1,5 +1,4 @@
 /* The senders of the posts on a bus. */
-#include <sys/types.h>
 
 #include "roles.h"
 #include "test-bus.h"

@@ -2,10 +2,8 @@
 #include <darwinnotify/library.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"

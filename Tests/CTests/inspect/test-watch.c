@@ -1,12 +1,10 @@
 /* Every post on a bus. */
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
-#include "test-child.h"
 #include "test-peer.h"
 #include "watch.h"
 

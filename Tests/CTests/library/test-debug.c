@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "roles.h"
 #include "shm.h"
 #include "tally.h"
 #include "test-bus.h"

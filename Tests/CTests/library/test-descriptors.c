@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "notify-tally.h"
-#include "roles.h"
 
 #define MAX_FDS 256
 

@@ -3,7 +3,6 @@
 #include <notify.h>
 #include <notify_private.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "notify-tally.h"
-#include "roles.h"
 
 #define USER 65534 /* "nobody": a bus rejects users that the machine does not know */
 

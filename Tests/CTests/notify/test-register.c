@@ -1,6 +1,5 @@
 /* Results of the registration functions. */
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "notify-tally.h"
 

@@ -1,6 +1,5 @@
 /* Names that begin with "self." stay in the process. */
 #include "piped.h"
-#include "roles.h"
 
 #define SECRET "self.secret"
 

@@ -3,7 +3,6 @@
 
 #include "roles.h"
 #include "tally.h"
-#include "test-bus.h"
 #include "util/text.h"
 
 /* --- Validity --------------------------------------------------------------------------------- */

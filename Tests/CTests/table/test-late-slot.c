@@ -1,5 +1,4 @@
 /* A name that gets its slot in the shared table after its observer. */
-#include <errno.h>
 
 #include "member.h"
 #include "notify-tally.h"

@@ -2,8 +2,6 @@
 #include "util/call.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "test-child.h"

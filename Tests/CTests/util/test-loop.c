@@ -1,8 +1,6 @@
 /* Runs descriptors, deadlines and work on one thread. */
 #include "util/loop.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
