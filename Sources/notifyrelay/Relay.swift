@@ -113,7 +113,7 @@ final class Relay {
     for realm in realms { realm.didKeep() }
   }
 
-  /// Stores a little later, since it would take the processor from those who are hearing of a post.
+  /// Stores a little later: the observers of a post need the processor first.
   private func keepSoon() {
     guard !isKeptSoon else { return }
     isKeptSoon = true
