@@ -4,7 +4,6 @@
 
 #include <darwinnotify/inspect.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,31 +71,13 @@ static inline int on_post(const dn_post_record *post, void *context)
         return strcmp(post->name, "end") == 0 ? ENDED : 0;
 }
 
-/* Watches on this thread until the watch ends. */
-static inline int watch_until_end(const char *bus, const char *prefix, const dn_watcher *watcher)
-{
-        struct pollfd wait = {.events = POLLIN};
-        dn_watch *watch;
-        int r = dn_watch_open(bus, prefix, watcher, &watch);
-
-        if (r < 0)
-                return r;
-        wait.fd = dn_watch_get_fd(watch);
-        do {
-                (void)poll(&wait, 1, -1);
-                r = dn_watch_process(watch);
-        } while (r == 0);
-        (void)dn_watch_close(watch);
-        return r;
-}
-
 static inline void *run_watch(void *context)
 {
         watch *self = context;
         dn_watcher watcher = {.ready = on_ready, .post = on_post, .context = self};
 
         self->thread = pthread_self();
-        self->result = watch_until_end(self->bus, self->prefix, &watcher);
+        self->result = dn_watch_posts(self->bus, self->prefix, &watcher);
         self->has_ended = true;
         return NULL;
 }

@@ -3,6 +3,7 @@
  * The bus identifies a poster on request. A post waits until the answer for its sender arrives, and
  * later posts wait behind it, to preserve their order. */
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,4 +390,25 @@ void dn_watch_stop(dn_watch *watch)
                 return;
         atomic_store(&watch->is_stopped, true);
         set_timer(watch, 0);
+}
+
+/* --- On a thread of the caller ---------------------------------------------------------------- */
+
+int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
+{
+        DN__CALL();
+        struct pollfd wait = { .events = POLLIN };
+        dn_watch *watch;
+        int r;
+
+        r = dn_watch_open(bus, prefix, watcher, &watch);
+        if (r < 0)
+                return r;
+        wait.fd = dn_watch_get_fd(watch);
+        do {
+                (void)poll(&wait, 1, -1);
+                r = dn_watch_process(watch);
+        } while (r == 0);
+        (void)dn_watch_close(watch);
+        return r;
 }

@@ -157,9 +157,9 @@ TEST_ON_BUS(readyCallbackCanStop)
         dn_watcher watcher = {return_context, must_not_be_called, &result};
         unsigned n_fds = test_n_fds();
 
-        CHECK_EQ(watch_until_end(NULL, NULL, &watcher), 5);
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 5);
         result = -EAGAIN;
-        CHECK_EQ(watch_until_end(NULL, NULL, &watcher), -EINVAL);
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
         CHECK_EQ(test_n_fds(), n_fds);
 }
 
@@ -169,7 +169,7 @@ TEST_ON_BUS(busWithoutRoomForRulesIsAnError)
         test_bus *bus = test_bus_start(NULL, &limits);
         dn_watcher watcher = {.post = must_not_be_called};
 
-        CHECK_EQ(watch_until_end(test_bus_address(bus), NULL, &watcher), -ENOBUFS);
+        CHECK_EQ(dn_watch_posts(test_bus_address(bus), NULL, &watcher), -ENOBUFS);
 }
 
 TEST_NO_BUS(withoutABusItFails)
@@ -180,10 +180,10 @@ TEST_NO_BUS(withoutABusItFails)
         int silent;
 
         for (size_t i = 0; i < sizeof buses / sizeof *buses; i++)
-                CHECK_EQ(watch_until_end(buses[i], NULL, &watcher), -ENOTCONN);
+                CHECK_EQ(dn_watch_posts(buses[i], NULL, &watcher), -ENOTCONN);
         silent = use_silent_bus();
         uint64_t before_us = test_now_us();
-        CHECK_EQ(watch_until_end(NULL, NULL, &watcher), -ENOTCONN);
+        CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -ENOTCONN);
         CHECK(test_now_us() - before_us < TEST_STUCK_US);
         close(silent);
         CHECK_EQ(test_n_fds(), n_fds);

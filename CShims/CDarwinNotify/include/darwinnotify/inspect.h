@@ -24,30 +24,41 @@ typedef struct dn_post_record {
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
 } dn_post_record;
 
-/** What a watch calls, on the thread that calls dn_watch_process(). */
+/** What a watch calls, on the thread that calls dn_watch_posts() or dn_watch_process(). */
 typedef struct dn_watcher {
         /** Posts are delivered from now on. May be NULL. Returns 0, or another value to stop. */
         int (*ready)(void *context);
         /** A post has arrived. Returns 0, or another value to stop. */
         int (*post)(const dn_post_record *record, void *context);
-        void *context; /**< borrowed until dn_watch_close() */
+        void *context; /**< borrowed until dn_watch_posts() returns, or dn_watch_close() */
 } dn_watcher;
 
-/** Watches every post on a bus. Opaque. It belongs to the process that opened it: a forked child
+/**
+ * Watches every post on a bus, over its own connection, until a callback stops it or the bus is
+ * lost. Without a bus, dn_center_observe_prefix() reports the posts of registered names.
+ *
+ * @param bus      as in dn_center_open(); NULL for the bus that dn_center_darwin() uses.
+ * @param prefix   only names that begin with these bytes; NULL for all.
+ * @param watcher  `post` must be set; borrowed.
+ * @return the value with which a callback stopped it, if positive; or a negative errno.
+ *
+ * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` names no bus, or a callback returned
+ *           a negative value; -ENOMEM; -ENOBUFS if the bus refuses a match rule; -ENOTCONN if there
+ *           is no bus, it does not answer within a second, or it is lost.
+ * Threads:  any. For an event loop, or to end a watch from another thread, use dn_watch_open().
+ */
+DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher);
+
+/** A watch for an event loop. Opaque. It belongs to the process that opened it: a forked child
  *  opens its own and leaves this one alone. */
 typedef struct dn_watch dn_watch;
 
 /**
- * Begins to watch every post on a bus, over its own connection, until a callback or dn_watch_stop()
- * ends it or the bus is lost. Without a bus, dn_center_observe_prefix() reports the posts of
- * registered names.
+ * Begins to watch every post on a bus, as dn_watch_posts() does, in an event loop of the caller,
+ * which calls dn_watch_process() whenever the descriptor is readable, as it is at first.
  *
- * The caller calls dn_watch_process() whenever the descriptor is readable, as it is at first: from
- * an event loop, or on a thread that waits with poll().
+ * The parameters are those of dn_watch_posts(), and copied.
  *
- * @param bus        as in dn_center_open(); NULL for the bus that dn_center_darwin() uses.
- * @param prefix     only names that begin with these bytes; NULL for all. Copied.
- * @param watcher    `post` must be set; copied.
  * @param ret_watch  set on success only; owned, close it with dn_watch_close().
  *
  * Errors:   -EINVAL if `watcher`, its `post` or `ret_watch` is NULL, or `bus` names no bus; -ENOMEM
@@ -72,9 +83,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  * @return 0 while the watch goes on. Once it has ended, each call returns the value with which a
  *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
  *
- * Errors:   -EINVAL if a callback returned a negative value, or `watch` is NULL or the parent
- *           process's; -ENOMEM; -ENOBUFS if the bus refuses a match rule; -ENOTCONN if it does not
- *           answer within a second, or is lost.
+ * Errors:   as of dn_watch_posts(); -EINVAL also if `watch` is NULL or the parent process's.
  * Threads:  one at a time; not in a callback of the watch.
  */
 DN_EXPORT int dn_watch_process(dn_watch *watch);
@@ -107,7 +116,7 @@ typedef struct dn_name_record {
  * Lists the names that processes of this user have registered on a bus, in no order. A name that is
  * cancelled and registered meanwhile may come twice.
  *
- * @param bus      as in dn_watch_open(). No connection is made to it.
+ * @param bus      as in dn_watch_posts(). No connection is made to it.
  * @param each     called for each name; returns 0, or another value to stop.
  * @param context  borrowed until the function returns.
  * @return 0, or what the callback returned, if positive; or a negative errno.
