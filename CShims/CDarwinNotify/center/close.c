@@ -87,15 +87,14 @@ static dn_observer *find_observer(dn__hub *hub) DN__HUB_LOCKED
 
 static bool cancel_one(dn__hub *hub)
 {
-        dn__unlinked unlinked = { 0 };
-        dn_observer *observer;
+        dn_observer *observer, *unlinked = NULL;
 
         dn__hub_lock(hub);
         observer = find_observer(hub);
         if (observer)
-                dn__observer_mark_cancelled(observer, &unlinked);
+                unlinked = dn__observer_mark_cancelled(observer);
         dn__hub_unlock(hub);
-        dn__unlinked_dispose(&unlinked);
+        dn__observer_dispose(unlinked);
         return observer != NULL;
 }
 

@@ -47,58 +47,52 @@ static bool has_table(const dn__topic *topic)
         return is_in_table(topic);
 }
 
-/* Lets one caller prepare a topic while the others wait. Returns whether this caller prepares it;
- * outputs what the topic already has. */
-static bool begin_preparing(dn__topic *topic, bool *ret_is_watched, bool *ret_has_slot)
+/* Lets one caller prepare a topic while the others wait. Returns false if nothing is missing. */
+static bool begin_preparing(dn__topic *topic)
 {
         dn__hub *hub = topic->hub;
 
         DN__HUB_HOLD(hub);
         while (topic->is_preparing)
                 dn__hub_wait(hub);
-        *ret_is_watched = topic->is_watched;
-        *ret_has_slot = topic->slot != NULL;
         topic->is_preparing = !topic->is_watched ||
                               (!topic->slot && dn__region_has_entry(hub->region));
         return topic->is_preparing;
 }
 
-static void end_preparing(dn__topic *topic, bool has_rule, dn__rule *rule)
+/* Adds the rule, unless something has failed. Returns 0 or a negative errno. */
+static int end_preparing(dn__topic *topic, int r)
 {
-        DN__HUB_HOLD(topic->hub);
-        if (has_rule) {
-                topic->rule = rule;
-                topic->is_watched = true;
-        }
-        /* The hub may have moved meanwhile. */
-        dn__dbus_set_counted(topic->hub->bus, topic->rule, is_in_table(topic));
+        dn__hub *hub = topic->hub;
+
+        DN__HUB_HOLD(hub);
+        if (r == 0 && !topic->is_watched)
+                r = dn__dbus_add_rule(hub->bus, &topic->name, is_in_table(topic), &topic->rule);
+        else
+                dn__dbus_set_counted(hub->bus, topic->rule, is_in_table(topic));
+        topic->is_watched = topic->is_watched || r == 0;
         topic->is_preparing = false;
-        dn__condition_broadcast(&topic->hub->changed);
+        dn__condition_broadcast(&hub->changed);
+        return r;
 }
 
 /* The table comes before the rule: once the bus delivers, posts must be counted. Retries what
  * failed the last time. Returns 0 or a negative errno. */
 static int prepare_topic(dn__topic *topic)
 {
-        const dn__name *name = &topic->name;
-        bool is_watched, has_slot, is_counted;
         dn__hub *hub = topic->hub;
-        dn__rule *rule = NULL;
         int r = 0;
 
-        if (!begin_preparing(topic, &is_watched, &has_slot))
+        if (!begin_preparing(topic))
                 return 0;
-        if (name->is_prefix)
+        if (topic->name.is_prefix)
                 r = dn__prefix_begin(hub);
-        else if (!has_slot)
+        else
                 take_slot(topic);
-        is_counted = has_table(topic);
-        if (r == 0 && !is_watched && hub->direct)
+        if (r == 0 && hub->direct)
                 r = dn__direct_start(hub->direct, dn__delivery_thread_get());
-        if (r == 0 && !is_watched)
-                r = dn__dbus_add_rule(hub->bus, name, is_counted, &rule);
-        end_preparing(topic, r == 0 && !is_watched, rule);
-        dn__table_attend(hub, is_counted);
+        r = end_preparing(topic, r);
+        dn__table_attend(hub, has_table(topic));
         return r;
 }
 
@@ -125,10 +119,10 @@ static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 /* Releases a name whose rule the bus rejected, so that the next call asks again. */
 static void release_refused(dn__topic *topic)
 {
-        dn__hub_lock(topic->hub);
+        DN__HUB_HOLD(topic->hub);
+
         topic->is_refused = true;
-        dn__hub_unlock(topic->hub);
-        dn__topic_give_back(topic);
+        dn__topic_release(topic);
 }
 
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)

@@ -57,8 +57,8 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
 int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *value,
                       dn_observer *old, dn_observer **ret_observer)
 {
+        dn_observer *unlinked = NULL;
         dn__executor *executor;
-        dn__unlinked unlinked = { 0 };
         int r;
 
         assert(observer->handler.invoke);
@@ -72,9 +72,9 @@ int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
         if (r == 0 && old)
-                dn__observer_mark_cancelled(old, &unlinked);
+                unlinked = dn__observer_mark_cancelled(old);
         dn__hub_unlock_and_run(topic->hub);
-        dn__unlinked_dispose(&unlinked);
+        dn__observer_dispose(unlinked);
         (void)dn__executor_unref(executor);
         return r;
 }
@@ -250,14 +250,14 @@ void dn_observer_cancel(dn_observer *observer)
 {
         DN__CALL();
         dn__hub *hub = hub_of(observer);
-        dn__unlinked unlinked = { 0 };
+        dn_observer *unlinked;
 
         if (!hub)
                 return;
         dn__hub_lock(hub);
-        dn__observer_mark_cancelled(observer, &unlinked);
+        unlinked = dn__observer_mark_cancelled(observer);
         dn__hub_unlock(hub);
-        dn__unlinked_dispose(&unlinked);
+        dn__observer_dispose(unlinked);
 }
 
 void dn_observer_cancel_wait(dn_observer *observer)

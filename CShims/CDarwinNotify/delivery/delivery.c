@@ -114,13 +114,12 @@ void dn__cursor_init(dn__cursor *cursor, dn__post_queue *queue)
 static void leave(dn_observer *left) DN__HUB_LOCKED
 {
         dn__hub *hub = left->queue->topic->hub;
-        dn__unlinked unlinked = { 0 };
 
         if (--left->n_pins > 0 || !left->is_cancelled)
                 return;
-        dn__observer_unlink(left, &unlinked);
+        dn__observer_unlink(left);
         dn__hub_unlock(hub);
-        dn__unlinked_dispose(&unlinked);
+        dn__observer_dispose(left);
         dn__hub_lock(hub);
 }
 

@@ -30,44 +30,29 @@ static dn__prefix_counts *counts_new(dn__region *region, uint64_t n_left)
         return counts;
 }
 
-static bool is_begun(dn__hub *hub)
+static bool follow(dn__hub *hub, dn__region *region, uint64_t n_left) DN__HUB_LOCKED
 {
-        DN__HUB_HOLD(hub);
-
+        if (hub->prefix_counts || hub->n_prefixes == 0 || !dn__region_has_entry(region))
+                return true;
+        /* First: posts counted before are no news, and posts counted later are marked. */
+        dn__ring_watch(region);
+        hub->prefix_counts = counts_new(region, n_left);
         return hub->prefix_counts;
 }
 
 int dn__prefix_begin(dn__hub *hub)
 {
-        dn__region *region = hub->region;
-        dn__prefix_counts *counts;
+        DN__HUB_HOLD(hub);
 
-        if (!dn__region_has_entry(region) || is_begun(hub))
-                return 0;
-        /* First: posts counted before are no news, and posts counted later are marked. */
-        dn__ring_watch(region);
-        counts = counts_new(region, 0);
-        if (!counts)
-                return -ENOMEM;
-        dn__hub_lock(hub);
-        if (hub->region == region && !hub->prefix_counts)
-                hub->prefix_counts = DN__TAKE(counts);
-        dn__hub_unlock(hub);
-        free(counts);
-        return 0;
+        return follow(hub, hub->region, 0) ? 0 : -ENOMEM;
 }
 
 bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__prefix_counts **ret_left)
 {
         *ret_left = NULL;
-        if (hub->prefix_counts && hub->prefix_counts->region == to)
-                return true;
-        *ret_left = DN__TAKE(hub->prefix_counts);
-        if (hub->n_prefixes == 0 || !dn__region_has_entry(to))
-                return true;
-        dn__ring_watch(to);
-        hub->prefix_counts = counts_new(to, 1);
-        return hub->prefix_counts;
+        if (hub->prefix_counts && hub->prefix_counts->region != to)
+                *ret_left = DN__TAKE(hub->prefix_counts);
+        return follow(hub, to, 1);
 }
 
 /* --- How many ------------------------------------------------------------------------------- */

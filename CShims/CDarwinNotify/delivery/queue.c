@@ -350,40 +350,38 @@ void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *b
         dn__list_insert(behind, &dn_observer_ref(observer)->link);
 }
 
-void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked)
+void dn__observer_unlink(dn_observer *observer)
 {
         dn__post_queue *queue = observer->queue;
 
         assert(observer->n_pins == 0 && dn__link_is_linked(&observer->link));
         dn__list_remove(&observer->link);
         queue->topic->hub->n_observers--;
-        ret_unlinked->observer = observer;
         if (!dn__list_is_empty(&queue->observers))
                 return;
         dn__list_remove(&queue->link);
-        ret_unlinked->topic = dn__topic_release(queue->topic);
+        dn__topic_release(queue->topic);
 }
 
-void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
+dn_observer *dn__observer_mark_cancelled(dn_observer *observer)
 {
         if (observer->is_cancelled)
-                return;
+                return NULL;
         observer->is_cancelled = true;
-        if (observer->n_pins == 0)
-                dn__observer_unlink(observer, ret_unlinked);
+        if (observer->n_pins > 0)
+                return NULL;
+        dn__observer_unlink(observer);
+        return observer;
 }
 
-void dn__unlinked_dispose(dn__unlinked *unlinked)
+void dn__observer_dispose(dn_observer *unlinked)
 {
-        dn__hub *hub;
+        dn_center *center;
 
-        if (!unlinked->observer)
+        if (!unlinked)
                 return;
-        hub = unlinked->observer->queue->topic->hub;
-        dn__hub_ref(hub);
-        dn__topic_retire(unlinked->topic);
-        destroy(&unlinked->observer->handler);
-        (void)dn_observer_unref(unlinked->observer);
-        dn__center_release(hub->center);
-        dn__hub_unref(hub);
+        center = unlinked->queue->topic->hub->center;
+        destroy(&unlinked->handler);
+        (void)dn_observer_unref(unlinked);
+        dn__center_release(center);
 }

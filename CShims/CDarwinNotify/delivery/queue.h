@@ -163,19 +163,13 @@ static inline void dn__observer_unref_at(dn_observer *const *observer)
 void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
         DN__HUB_LOCKED;
 
-/* What remains of an unlinked observer, to be disposed of without the lock. All zero: nothing. */
-typedef struct dn__unlinked {
-        dn_observer *observer; /* the list's reference, or NULL */
-        dn__topic *topic;      /* to be retired, or NULL */
-} dn__unlinked;
-
-/* Unlinks an observer that no delivery is positioned on. */
-void dn__observer_unlink(dn_observer *observer, dn__unlinked *ret_unlinked) DN__HUB_LOCKED;
+/* Unlinks an observer that no delivery is positioned on. The caller disposes of it. */
+void dn__observer_unlink(dn_observer *observer) DN__HUB_LOCKED;
 
 /* Marks an observer cancelled and unlinks it now, or when the last delivery leaves it. Does nothing
- * if already cancelled. */
-void dn__observer_mark_cancelled(dn_observer *observer, dn__unlinked *ret_unlinked)
-        DN__HUB_LOCKED;
+ * if already cancelled. Returns the observer if the caller has to dispose of it, or NULL. */
+dn_observer *dn__observer_mark_cancelled(dn_observer *observer) DN__HUB_LOCKED;
 
-/* Destroys the handler and releases what remains. Call without any lock held. */
-void dn__unlinked_dispose(dn__unlinked *unlinked);
+/* Destroys the handler of an unlinked observer and releases the reference of its queue. Call
+ * without any lock held. NULL is allowed. */
+void dn__observer_dispose(dn_observer *unlinked);

@@ -142,14 +142,18 @@ static void stop_following(dn__hub *hub) DN__HUB_LOCKED
         hub->prefix_counts = NULL;
 }
 
-static dn__topic *take_out(dn__topic *topic) DN__HUB_LOCKED
+static void drop(dn__topic *topic) DN__HUB_LOCKED
 {
+        dn__hub *hub = topic->hub;
+
         end_idleness(topic);
         dn__list_remove(&topic->prefix_link);
-        if (topic->name.is_prefix && --topic->hub->n_prefixes == 0)
-                stop_following(topic->hub);
-        dn__map_remove(&topic->hub->topics, &topic->entry);
-        return topic;
+        if (topic->name.is_prefix && --hub->n_prefixes == 0)
+                stop_following(hub);
+        dn__map_remove(&hub->topics, &topic->entry);
+        if (topic->rule)
+                dn__dbus_remove_rule(hub->bus, topic->rule);
+        dn__topic_unref(topic);
 }
 
 static dn__topic *first_idle(dn__hub *hub) DN__HUB_LOCKED
@@ -166,7 +170,7 @@ static void sweep_at(dn__hub *hub, uint64_t at_us) DN__HUB_LOCKED
                 dn__loop_wake(hub->loop);
 }
 
-static dn__topic *keep_idle(dn__topic *topic) DN__HUB_LOCKED
+static void keep_idle(dn__topic *topic) DN__HUB_LOCKED
 {
         dn__hub *hub = topic->hub;
 
@@ -174,7 +178,8 @@ static dn__topic *keep_idle(dn__topic *topic) DN__HUB_LOCKED
         dn__list_append(&hub->idle, &topic->idle_link);
         if (hub->n_idle++ == 0)
                 sweep_at(hub, topic->idle_until_us);
-        return hub->n_idle > IDLE_MAX ? take_out(first_idle(hub)) : NULL;
+        if (hub->n_idle > IDLE_MAX)
+                drop(first_idle(hub));
 }
 
 /* A name's state ends with its last observer or token, although its rule stays. Done under the
@@ -195,55 +200,42 @@ static void let_go(dn__topic *topic) DN__HUB_LOCKED
         hub->free_counters = counter;
 }
 
-dn__topic *dn__topic_release(dn__topic *topic)
+void dn__topic_release(dn__topic *topic)
 {
         assert(topic->n_holds > 0);
         if (--topic->n_holds > 0)
-                return NULL;
+                return;
         let_go(topic);
         if (topic->is_refused || !topic->rule)
-                return take_out(topic);
-        return keep_idle(topic);
+                drop(topic);
+        else
+                keep_idle(topic);
 }
 
 void dn__topic_give_back(dn__topic *topic)
 {
-        dn__topic *retired;
+        DN__HUB_HOLD(topic->hub);
 
-        dn__hub_lock(topic->hub);
-        retired = dn__topic_release(topic);
-        dn__hub_unlock(topic->hub);
-        dn__topic_retire(retired);
+        dn__topic_release(topic);
 }
 
-void dn__topic_retire(dn__topic *topic)
-{
-        if (!topic)
-                return;
-        if (topic->rule)
-                dn__dbus_remove_rule(topic->hub->bus, topic->rule);
-        dn__topic_unref(topic);
-}
-
-/* Removes the first idle topic if it has expired, or returns NULL. */
-static dn__topic *take_expired(dn__hub *hub, uint64_t now_us) DN__HUB_LOCKED
-{
-        dn__topic *topic = first_idle(hub);
-
-        if (topic && topic->idle_until_us <= now_us)
-                return take_out(topic);
-        sweep_at(hub, topic ? topic->idle_until_us : DN__NEVER);
-        return NULL;
-}
-
-void dn__topic_sweep(dn__hub *hub, uint64_t now_us)
+static bool drop_expired(dn__hub *hub, uint64_t now_us)
 {
         dn__topic *topic;
 
-        do {
-                dn__hub_lock(hub);
-                topic = take_expired(hub, now_us);
-                dn__hub_unlock(hub);
-                dn__topic_retire(topic);
-        } while (topic);
+        DN__HUB_HOLD(hub);
+        topic = first_idle(hub);
+        if (topic && topic->idle_until_us <= now_us) {
+                drop(topic);
+                return true;
+        }
+        sweep_at(hub, topic ? topic->idle_until_us : DN__NEVER);
+        return false;
+}
+
+/* One lock for each: there may be many. */
+void dn__topic_sweep(dn__hub *hub, uint64_t now_us)
+{
+        while (drop_expired(hub, now_us))
+                continue;
 }

@@ -70,7 +70,7 @@ typedef struct dn__topic {
         _Atomic unsigned n_refs;
         dn__hub *hub;        /* constant, owned */
         dn__name name;       /* constant; its text is `bytes`; empty: all names of a center */
-        dn__map_entry entry; /* in the hub, until the topic is retired */
+        dn__map_entry entry; /* in the hub, until the topic is dropped */
 
         bool has_payloads; /* constant; posts are delivered separately, else only counted */
 
@@ -81,7 +81,7 @@ typedef struct dn__topic {
         bool is_refused DN__HUB_GUARDED; /* the bus refused its rule; is not kept idle */
         bool is_preparing DN__HUB_GUARDED;
         bool is_watched DN__HUB_GUARDED; /* false if local, or not yet watched */
-        dn__rule *rule; /* set once watched; constant until the topic is retired; NULL: no bus */
+        dn__rule *rule; /* set once watched; constant until the topic is dropped; NULL: no bus */
         dn__link queues DN__HUB_GUARDED; /* in order of creation */
         uint64_t sequence DN__HUB_GUARDED; /* of the last post in the queues; starts at 1 */
         uint64_t generation DN__HUB_GUARDED; /* how much of the slot is in the queues */
@@ -97,18 +97,13 @@ dn__topic *dn__topic_find(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
 dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
 
 /* Releases a hold. A topic without holds stays idle for a second, so that registering and
- * cancelling in a loop does not talk to the bus each time. Returns a topic to retire without the
- * lock, or NULL. */
-dn__topic *dn__topic_release(dn__topic *topic) DN__HUB_LOCKED;
+ * cancelling in a loop does not talk to the bus each time. The caller keeps the hub. */
+void dn__topic_release(dn__topic *topic) DN__HUB_LOCKED;
 
 /* Releases a hold. Takes the lock. */
 void dn__topic_give_back(dn__topic *topic);
 
-/* Releases the resources of a topic already removed from the hub. Call without any lock held. NULL
- * is allowed. */
-void dn__topic_retire(dn__topic *topic);
-
-/* Retires the idle topics that have expired. Call without any lock held. */
+/* Drops the idle topics that have expired. Takes the lock. */
 void dn__topic_sweep(dn__hub *hub, uint64_t now_us);
 
 void dn__topic_ref(dn__topic *topic);
