@@ -45,9 +45,9 @@ typedef struct dn_filter {
  *  3. Neither runs while the library holds a lock; both may call any function of the library,
  *     including one that cancels their own observer.
  *  4. The invocations of one observer never overlap, and the observers of one name on one
- *     executor run in registration order; those of a prefix follow. (The local center runs on the
- *     posters' threads: there posts from several threads overlap, and a post from inside a callback
- *     nests.)
+ *     executor run in registration order; those of a prefix or of all names follow. (The local
+ *     center runs on the posters' threads: there posts from several threads overlap, and a post
+ *     from inside a callback nests.)
  *  5. The arguments of `invoke` are borrowed until it returns.
  *  6. Once dn_observer_cancel() has returned on the observer's own executor, no invocation follows;
  *     on any other thread, at most one that is already running completes.
