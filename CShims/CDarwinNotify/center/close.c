@@ -13,6 +13,7 @@
 #include "delivery/queue.h"
 #include "util/call.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 /* --- Before the process exits: its posts are sent ------------------------------------------- */
 
@@ -53,6 +54,7 @@ static void at_exit(void)
         uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
         dn__hub *hub;
 
+        dn__thread_at_exit();
         DN__HUBS_EACH(hub)
                 dn__delivery_end(hub, deadline_us);
         (void)dn_flush(EXIT_TIMEOUT_US);
@@ -165,7 +167,7 @@ void dn__centers_free(dn__link *hubs)
 
                 dn__list_remove(&hub->link);
                 free_counters(hub);
-                dn__hub_leave_table(hub);
+                hub->region = dn__region_close(hub->region);
                 dn__hub_unref(hub);
         }
         dn__hub_free_list();

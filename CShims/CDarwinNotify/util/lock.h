@@ -49,15 +49,9 @@ static inline void dn__lock_release(dn__lock *lock) DN__RELEASES(lock)
         (void)pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Deadlines use CLOCK_MONOTONIC, so setting the wall clock does not move them. */
 static inline void dn__condition_init(dn__condition *condition)
 {
-        pthread_condattr_t attributes;
-
-        (void)pthread_condattr_init(&attributes);
-        (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        (void)pthread_cond_init(&condition->condition, &attributes);
-        (void)pthread_condattr_destroy(&attributes);
+        (void)pthread_cond_init(&condition->condition, NULL);
 }
 
 static inline void dn__condition_deinit(dn__condition *condition)
@@ -70,7 +64,8 @@ static inline void dn__condition_broadcast(dn__condition *condition)
         (void)pthread_cond_broadcast(&condition->condition);
 }
 
-/* Returns 0 after a wake-up, which may be spurious, or -ETIMEDOUT. */
+/* Returns 0 after a wake-up, which may be spurious, or -ETIMEDOUT. Setting the wall clock does not
+ * move the deadline. */
 static inline int dn__condition_wait(dn__condition *condition, dn__lock *lock, uint64_t deadline_us)
         DN__REQUIRES(lock)
 {
@@ -78,5 +73,6 @@ static inline int dn__condition_wait(dn__condition *condition, dn__lock *lock, u
 
         if (deadline_us == DN__NEVER)
                 return -pthread_cond_wait(&condition->condition, &lock->mutex);
-        return -pthread_cond_timedwait(&condition->condition, &lock->mutex, &until);
+        return -pthread_cond_clockwait(&condition->condition, &lock->mutex, CLOCK_MONOTONIC,
+                                       &until);
 }

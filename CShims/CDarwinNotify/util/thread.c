@@ -132,7 +132,7 @@ static void await_end(threads *threads)
                 (void)dn__condition_wait(&threads->changed, &threads->lock, DN__NEVER);
 }
 
-static void at_exit(void)
+void dn__thread_at_exit(void)
 {
         threads *threads = dn__per_process_find(&shared);
 
@@ -159,22 +159,14 @@ void dn__thread_join_all(void)
 
 /* --- Starting ------------------------------------------------------------------------------- */
 
-static void register_at_exit(void)
-{
-        /* If this fails, there is no memory for the host's own handlers either. */
-        (void)atexit(at_exit);
-}
-
 int dn__thread_start(const char *name, void (*run)(void *context), void *context)
 {
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
         threads *threads = dn__process_state_get(&shared, sizeof(*threads), init_threads);
         thread *thread = threads ? malloc(sizeof(*thread)) : NULL;
         int r;
 
         if (!thread)
                 return -ENOMEM;
-        (void)pthread_once(&once, register_at_exit);
         /* A thread that is still ending, perhaps in a destructor of the host that needs a lock of
          * our caller, is left for the next time. */
         join_ended(threads, pthread_tryjoin_np);

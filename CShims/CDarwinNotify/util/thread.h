@@ -1,8 +1,7 @@
 /* Creates the library's threads: named, with every signal left to the host's threads except faults
  * of the thread itself: the host's crash handler also sees faults in callbacks.
  *
- * A thread that has ended is joined when the next one starts, without waiting for it. When the
- * process exits, all ended threads are joined; a thread that ends later is not. */
+ * A thread that has ended is joined when the next one starts, without waiting for it. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +12,9 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
 
 /* Returns whether the caller is one of the library's threads. */
 bool dn__thread_is_ours(void);
+
+/* Joins the threads that have ended. A thread that ends later is not joined. */
+void dn__thread_at_exit(void);
 
 /* Returns when all threads have ended, and frees what is known of them. Any other thread, while
  * none is started. */
