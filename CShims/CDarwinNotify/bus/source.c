@@ -257,7 +257,7 @@ static void end_turn(dn__dbus *dbus)
         dn__lock_release(&dbus->lock);
         if (has_news)
                 tell(dbus);
-        if (missed)
+        if (missed && sink->may_have_missed)
                 sink->may_have_missed(dbus->context);
         if (dbus->guest)
                 dbus->guest->ops->dispatch(dbus->guest);

@@ -51,7 +51,7 @@ static void report_address(const dn__address *address)
                               address->scope);
 }
 
-int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *address))
+int dn__bus_open(dn__hub *hub)
 {
         dn__loop_options options = {
                 .thread_name = "dn-service",
@@ -62,6 +62,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *ad
         dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
         int r;
 
+        dn__flush_at_exit();
         r = dn__address_resolve(hub->center->bus, &address);
         if (r < 0)
                 return r;
@@ -70,7 +71,7 @@ int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *ad
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0)
                 return r;
-        r = add_carriers(hub, &address);
+        r = hub->center->ops->add_carriers(hub, &address);
         if (r < 0) {
                 dn__hub_ref(hub); /* released by `closed` */
                 hub->loop = dn__loop_close(hub->loop);
@@ -102,13 +103,6 @@ void dn__bus_carrier_closed(void *context)
 
         if (atomic_fetch_sub(&hub->n_open_carriers, 1) == 1)
                 (void)dn__loop_close(hub->loop);
-}
-
-/* --- Posts ---------------------------------------------------------------------------------- */
-
-bool dn__bus_was_found(dn__hub *hub)
-{
-        return dn__dbus_get_counts(hub->bus).n_connects > 0;
 }
 
 /* --- Observers of the bus ------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bus/address.h"
 #include "bus/dbus.h"
 #include "delivery/hub.h"
 
@@ -19,11 +18,8 @@ int dn__center_post(dn_center *center, dn__post *post);
 
 /* --- Centers that use a bus (bus.c) ---------------------------------------------------------- */
 
-/* Gives a hub its loop and its carriers, which `add_carriers` makes. Returns 0 or a negative
- * errno. */
-int dn__bus_open(dn__hub *hub, int (*add_carriers)(dn__hub *hub, dn__address *address));
-
-/* Closes the carriers and the hub: the `close` of the center. */
+/* The `open` and the `close` of their operations. */
+int dn__bus_open(dn__hub *hub);
 void dn__bus_close(dn__hub *hub);
 
 /* Functions of a sink whose context is the hub. */
@@ -43,7 +39,10 @@ static inline int dn__bus_send(dn__hub *hub, const dn__post *post)
 }
 
 /* Returns whether there was ever a connection. */
-bool dn__bus_was_found(dn__hub *hub);
+static inline bool dn__bus_was_found(const dn__hub *hub)
+{
+        return dn__dbus_get_counts(hub->bus).n_connects > 0;
+}
 
 /* --- The end (close.c) ------------------------------------------------------------------------ */
 

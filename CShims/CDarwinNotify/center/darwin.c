@@ -104,12 +104,6 @@ static int add_carriers(dn__hub *hub, dn__address *address)
         return r < 0 ? r : dn__calls_new(hub, &hub->calls);
 }
 
-static int open_darwin(dn__hub *hub)
-{
-        dn__flush_at_exit();
-        return dn__bus_open(hub, add_carriers);
-}
-
 /* --- Posts ---------------------------------------------------------------------------------- */
 
 /* Counts the post and passes it to the observers of this process. If no process with a slot
@@ -211,7 +205,8 @@ static int post_darwin(dn__hub *hub, dn__post *post)
 static const dn__center_ops darwin_ops = {
         .reach = DN__REACH_BEYOND,
         .has_executors = true,
-        .open = open_darwin,
+        .open = dn__bus_open,
+        .add_carriers = add_carriers,
         .close = dn__bus_close,
         .post = post_darwin,
 };

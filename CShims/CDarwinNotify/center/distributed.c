@@ -34,12 +34,6 @@ static uint64_t received_distributed(void *context, const dn__post *post)
         return 1;
 }
 
-/* There is no table to check: the number of the next post reveals missed posts. */
-static void missed_distributed(void *context)
-{
-        (void)context;
-}
-
 static void distributed_connection_changed(void *context)
 {
         dn__hub *hub = context;
@@ -50,9 +44,9 @@ static void distributed_connection_changed(void *context)
         dn__bus_connection_changed(hub);
 }
 
+/* There is no table to check: the number of the next post reveals missed posts. */
 static const dn__sink distributed_sink = {
         .received = received_distributed,
-        .may_have_missed = missed_distributed,
         .connection_changed = distributed_connection_changed,
         .closed = dn__bus_carrier_closed,
 };
@@ -72,24 +66,10 @@ static int add_distributed_carrier(dn__hub *hub, dn__address *address)
         return dn__dbus_new(&options, &hub->bus);
 }
 
-static int open_distributed(dn__hub *hub)
-{
-        dn__flush_at_exit();
-        return dn__bus_open(hub, add_distributed_carrier);
-}
-
 /* --- Posts ---------------------------------------------------------------------------------- */
 
 static int post_distributed(dn__hub *hub, dn__post *post)
 {
-        uint64_t deadline_us = 0;
-        int r;
-
-        if (post->name.reach != DN__REACH_PROCESS) {
-                r = dn__dbus_start(hub->bus, &deadline_us);
-                if (r < 0)
-                        return r;
-        }
         dispatch(hub, post);
         return post->name.reach == DN__REACH_PROCESS ? 0 : dn__bus_send(hub, post);
 }
@@ -99,7 +79,8 @@ static const dn__center_ops distributed_ops = {
         .objects = DN_OBJECTS_TEXTS,
         .has_executors = true,
         .is_queued = true,
-        .open = open_distributed,
+        .open = dn__bus_open,
+        .add_carriers = add_distributed_carrier,
         .close = dn__bus_close,
         .post = post_distributed,
 };

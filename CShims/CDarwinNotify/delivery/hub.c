@@ -77,6 +77,7 @@ void dn__hub_free_list(void)
 /* The input and output of make_hub(). */
 typedef struct hub_making {
         dn_center *center;
+        dn__hub *made;
         int r;
 } hub_making;
 
@@ -103,6 +104,7 @@ static dn__per_process *make_hub(void *context)
         dn__list_init(&hub->kept);
         dn__hub_unlock(hub);
         making->r = center->ops->open ? center->ops->open(hub) : 0;
+        making->made = hub;
         if (making->r == 0)
                 return &hub->process;
         hub->center = NULL;
@@ -122,7 +124,7 @@ static void discard_hub(dn__per_process *made)
 
 int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 {
-        hub_making making = { center, -ENOMEM };
+        hub_making making = { .center = center, .r = -ENOMEM };
         dn__per_process *found;
         dn__hub *hub = center ? dn__hub_find(center) : NULL;
 
@@ -133,11 +135,10 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
                 if (!found)
                         return making.r;
                 hub = DN__CONTAINER(found, dn__hub, process);
+                if (hub == making.made)
+                        enlist(hub);
         }
         dn__hub_ref(hub);
-        if (!atomic_load_explicit(&hub->is_listed, memory_order_relaxed) &&
-            !atomic_exchange(&hub->is_listed, true))
-                enlist(hub);
         *ret_hub = hub;
         return 0;
 }
@@ -152,11 +153,6 @@ dn__hub *dn__hub_find(dn_center *center)
 void dn__hub_ref(dn__hub *hub)
 {
         atomic_fetch_add_explicit(&hub->n_refs, 1, memory_order_relaxed);
-}
-
-void dn__hub_leave_table(dn__hub *hub)
-{
-        hub->region = dn__region_close(hub->region);
 }
 
 void dn__hub_detach(dn__hub *hub)
@@ -176,7 +172,7 @@ void dn__hub_unref(dn__hub *hub)
          * again, so an inherited hub is left alone. */
         if (!dn__hub_is_current(hub))
                 return;
-        dn__hub_leave_table(hub);
+        (void)dn__region_close(hub->region);
         free(hub->scope);
         dn__hub_lock(hub);
         executor = hub->executor;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bus/address.h"
 #include "darwinnotify/center.h"
 #include "delivery/executor.h"
 #include "post/post.h"
@@ -36,6 +37,8 @@ typedef struct dn__center_ops {
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
+        /* Makes the carriers of a hub that has a loop; may consume the address. Returns as `open`. */
+        int (*add_carriers)(dn__hub *hub, dn__address *address);
         /* Destroys an unused hub and releases the reference it was made with. */
         void (*close)(dn__hub *hub);
         /* Posts. Returns as dn_center_post(). */
@@ -58,7 +61,6 @@ struct dn__hub {
         dn_center *center; /* borrowed; an opened center is freed with its hub */
         uint64_t id;
         dn__link link;           /* in the list of hubs */
-        _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
 
         /* Constant once the hub is open. */
@@ -197,9 +199,6 @@ dn__hub *dn__hubs_next(dn__hubs_walk *walk);
 /* Takes a hub away from its center, which makes another one when it is used again, and out of the
  * list of hubs. The caller closes it. While no call is running. */
 void dn__hub_detach(dn__hub *hub);
-
-/* Releases a hub's entry in the table, and its memory. When its loops have ended. */
-void dn__hub_leave_table(dn__hub *hub);
 
 /* Frees the list of hubs, which is empty. */
 void dn__hub_free_list(void);

@@ -20,7 +20,7 @@ typedef struct dn__sink {
         /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands
          * for: 0 if they all arrived before, or if nobody observes the name. */
         uint64_t (*received)(void *context, const dn__post *post);
-        /* Posts may have been missed: check every name. */
+        /* Posts may have been missed: check every name. NULL if there is no table to check. */
         void (*may_have_missed)(void *context);
         /* A connection was made or lost. Called once for each, after the counts have changed. */
         void (*connection_changed)(void *context);
