@@ -23,8 +23,8 @@ static bool is_addressed(const dn_observer *observer, const dn__post *post, uint
                (!observer->object || observer->object == post->body.object);
 }
 
-static void deliver(dn__hub *hub, const dn__name *name, const dn__post *post, uint64_t last_id)
-        DN__HUB_LOCKED
+static void call_observers(dn__hub *hub, const dn__name *name, const dn__post *post,
+                           uint64_t last_id) DN__HUB_LOCKED
 {
         dn__topic *topic = dn__topic_find(hub, name);
         dn__post_queue *queue = dn__post_queue_ref(topic ? dn__post_queue_find(topic, NULL) : NULL);
@@ -55,8 +55,8 @@ static int post_local(dn__hub *hub, dn__post *post)
 
         DN__HUB_HOLD(hub);
         last_id = hub->last_observer_id;
-        deliver(hub, &post->name, post, last_id);
-        deliver(hub, &dn__name_any, post, last_id);
+        call_observers(hub, &post->name, post, last_id);
+        call_observers(hub, &dn__name_any, post, last_id);
         return 0;
 }
 

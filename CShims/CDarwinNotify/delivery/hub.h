@@ -37,7 +37,7 @@ typedef struct dn__center_ops {
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
-        /* Makes the carriers of a hub that has a loop; may consume the address. Returns as `open`. */
+        /* Makes the carriers of a hub with a loop; may consume the address. Returns as `open`. */
         int (*add_carriers)(dn__hub *hub, dn__address *address);
         /* Destroys an unused hub and releases the reference it was made with. */
         void (*close)(dn__hub *hub);
