@@ -411,14 +411,15 @@ static size_t try_all(world first, unsigned rules_left_out)
 {
         left_out = rules_left_out;
         n_losses = 0;
-        begin_search(&first);
+        n_open = 0;
+        forget_states();
+        reach(&first);
         /* One wrong end is enough to show that a rule is needed. */
         while (n_open > 0 && !(left_out && n_losses)) {
                 world world = stack[--n_open];
 
                 expand(&world);
         }
-        end_search();
         return n_losses;
 }
 

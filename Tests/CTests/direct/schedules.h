@@ -5,24 +5,9 @@
 #ifndef DN_SCHEDULES_H
 #define DN_SCHEDULES_H
 
-#define N_VISITED (1 << 22)
+#include "visited.h"
 
-static uint64_t visited[N_VISITED];
-static unsigned n_states, n_runs;
-
-/* Returns whether the state is new. */
-static bool visit(uint64_t hash)
-{
-        size_t at = hash % N_VISITED;
-
-        while (visited[at] && visited[at] != hash)
-                at = (at + 1) % N_VISITED;
-        if (visited[at])
-                return false;
-        visited[at] = hash;
-        CHECK(++n_states < N_VISITED / 2);
-        return true;
-}
+static unsigned n_runs;
 
 /* A decision: the thread that continues, or MAX_THREADS + the thread that dies. */
 typedef struct path {
@@ -107,8 +92,8 @@ static void run_all(const model *model)
 
         if (TEST_HAS_SANITIZER)
                 SKIP("a sanitizer does not follow coroutines");
-        memset(visited, 0, sizeof(visited));
-        n_states = n_runs = 0;
+        forget_states();
+        n_runs = 0;
         while (n_open > 0) {
                 next = open[--n_open];
                 run(model, &next, &open, &n_open);
