@@ -1,6 +1,5 @@
 /* Opens centers and reads their statistics. */
-#ifndef DN_CENTERS_H
-#define DN_CENTERS_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <darwinnotify/statistics.h>
@@ -30,5 +29,3 @@ static inline uint64_t statistic_of(dn_center *center, int number)
         CHECK_EQ(dn_center_get_statistic(center, number, &value), 0);
         return value;
 }
-
-#endif

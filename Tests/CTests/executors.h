@@ -1,7 +1,6 @@
 /* Executors of a host: one refuses all work and counts its references, the other keeps one work
  * until the test runs it. */
-#ifndef DN_EXECUTORS_H
-#define DN_EXECUTORS_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <errno.h>
@@ -50,5 +49,3 @@ static inline void run_kept_work(void)
 {
         kept_work(kept_argument);
 }
-
-#endif

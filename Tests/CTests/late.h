@@ -1,6 +1,5 @@
 /* Calls whose bus answers later than they wait for it, as on a machine that stands still. */
-#ifndef DN_LATE_H
-#define DN_LATE_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 
@@ -67,5 +66,3 @@ static inline int settle_name(dn_center *center, const char *name, int r, uint64
 {
         return settle_observer(center, &(dn_filter){.name = name}, r, began_us);
 }
-
-#endif

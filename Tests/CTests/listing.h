@@ -1,6 +1,5 @@
 /* A copy of the names in use on a bus. */
-#ifndef DN_LISTING_H
-#define DN_LISTING_H
+#pragma once
 
 #include <darwinnotify/inspect.h>
 #include <stdio.h>
@@ -52,5 +51,3 @@ static inline listing *list_now(const char *bus)
         qsort(list.names, list.n_names, sizeof list.names[0], compare_names);
         return &list;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A process that holds a name, and posts, when a test tells it to. */
-#ifndef DN_MEMBER_H
-#define DN_MEMBER_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <stdio.h>
@@ -83,5 +82,3 @@ static inline void end_member(test_child *member)
 {
         CHECK_EQ(test_child_wait(member), 0);
 }
-
-#endif

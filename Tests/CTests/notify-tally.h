@@ -1,6 +1,5 @@
 /* Tokens of every kind, with helpers for the tests of <notify.h>. */
-#ifndef DN_NOTIFY_TALLY_H
-#define DN_NOTIFY_TALLY_H
+#pragma once
 
 #include <darwinnotify/token.h>
 #include <notify.h>
@@ -180,5 +179,3 @@ static inline void let_post(test_child *poster, const char *name)
 {
         CHECK_STREQ(test_child_ask(poster, name), "posted");
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Tokens that are written to a pipe. */
-#ifndef DN_PIPED_H
-#define DN_PIPED_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <sys/ioctl.h>
@@ -53,5 +52,3 @@ static inline void drain(int fd)
         for (int i = 0; i < 1000 && n_waiting(fd) > 0; i++)
                 CHECK(read(fd, bytes, sizeof bytes) > 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* An observer that records its calls. */
-#ifndef DN_RECORD_H
-#define DN_RECORD_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <pthread.h>
@@ -169,5 +168,3 @@ static inline void post_numbers_elsewhere(const char *name, const char *object, 
 
         CHECK_EQ(test_child_wait(child), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Helpers shared by the tests of requests: outcomes to wait for, a service in its own process. */
-#ifndef DN_REQUESTS_H
-#define DN_REQUESTS_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <errno.h>
@@ -227,5 +226,3 @@ static inline test_child *spawn_service(void)
         CHECK_STREQ(test_child_read_line(child), "0");
         return child;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Helpers shared by many tests: other processes that observe or post, a silent bus. */
-#ifndef DN_ROLES_H
-#define DN_ROLES_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <stdio.h>
@@ -130,5 +129,3 @@ static inline int use_silent_bus(void)
         setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
         return fd;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A bus that several users share, as a system bus is. */
-#ifndef DN_SHARED_BUS_H
-#define DN_SHARED_BUS_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,5 +76,3 @@ static inline void shared_bus_stop(void)
         shared_daemon = test_child_kill(shared_daemon);
         shared_bus = test_bus_stop(shared_bus);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The file of a table that a test removes while processes use it. */
-#ifndef DN_TABLE_FILE_H
-#define DN_TABLE_FILE_H
+#pragma once
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ static inline void remove_table(void)
         CHECK(table_path(path) != 0);
         CHECK_EQ(unlink(path), 0);
 }
-
-#endif

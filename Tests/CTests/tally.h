@@ -1,6 +1,5 @@
 /* An observer that counts its calls. */
-#ifndef DN_TALLY_H
-#define DN_TALLY_H
+#pragma once
 
 #include <darwinnotify/darwinnotify.h>
 #include <stdatomic.h>
@@ -255,5 +254,3 @@ static inline void fence_bus(test_peer *peer)
         tally_drop(observer);
         WAIT_UNTIL_EQ(end.n_destroyed, 1);
 }
-
-#endif

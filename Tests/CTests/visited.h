@@ -1,6 +1,5 @@
 /* The states of a model that have been reached, by their hashes. */
-#ifndef DN_VISITED_H
-#define DN_VISITED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static bool visit(uint64_t hash)
         CHECK(++n_states < N_VISITED / 4 * 3);
         return true;
 }
-
-#endif

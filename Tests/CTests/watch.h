@@ -1,6 +1,5 @@
 /* A thread that watches the posts on a bus. */
-#ifndef DN_WATCH_H
-#define DN_WATCH_H
+#pragma once
 
 #include <darwinnotify/inspect.h>
 #include <errno.h>
@@ -112,5 +111,3 @@ static inline void check_from(const record *found, const char *name, pid_t pid)
         CHECK_EQ(found->pid, pid);
         CHECK_STREQ(found->program, own_program());
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Watched files, and the changes reported for them. */
-#ifndef DN_WATCHED_H
-#define DN_WATCHED_H
+#pragma once
 
 #include <fcntl.h>
 #include <notify_private.h>
@@ -94,5 +93,3 @@ static inline unsigned n_inotify_watches(void)
         }
         return n;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The interface of the two kinds of bus. */
-#ifndef DN_TEST_BUS_PRIVATE_H
-#define DN_TEST_BUS_PRIVATE_H
+#pragma once
 
 #include "test-bus.h"
 
@@ -22,5 +21,3 @@ struct test_bus {
 
 extern const test_bus_ops test_bus_daemon_ops;
 extern const test_bus_ops test_bus_broker_ops;
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared internals of the two halves of the foreign peer. */
-#ifndef DN_TEST_PEER_PRIVATE_H
-#define DN_TEST_PEER_PRIVATE_H
+#pragma once
 
 #include <systemd/sd-bus.h>
 
@@ -19,5 +18,3 @@ void test_peer_must(int r, const char *what);
 /* Calls the bus driver. */
 void test_peer_call(test_peer *peer, const char *interface, const char *member,
                     sd_bus_message **ret_reply, const char *signature, ...);
-
-#endif

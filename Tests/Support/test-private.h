@@ -1,6 +1,5 @@
 /* Internal functions of the support library. */
-#ifndef DN_TEST_PRIVATE_H
-#define DN_TEST_PRIVATE_H
+#pragma once
 
 /* Removes test_directory() now, if this process made it. */
 void test_directory_forget(void);
@@ -14,5 +13,3 @@ static inline void test_leave_to_exit(const void *memory)
         if (__lsan_ignore_object)
                 __lsan_ignore_object(memory);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Reaches each state of a model once: its user defines `world`, a struct without
  * pointers or padding that matters, and normalize(). */
-#ifndef DN_WORLDS_H
-#define DN_WORLDS_H
+#pragma once
 
 #include "util/hash.h"
 #include "visited.h"
@@ -23,5 +22,3 @@ static void reach(const world *reached)
         }
         stack[n_open++] = world;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Each run starts over and follows the decisions of a path; after that it makes the first possible
  * decision and leaves the others for later runs. It ends at a state that an earlier run reached. */
-#ifndef DN_SCHEDULES_H
-#define DN_SCHEDULES_H
+#pragma once
 
 #include "visited.h"
 
@@ -102,5 +101,3 @@ static void run_all(const model *model)
         printf("%u states, %u runs\n", n_states, n_runs);
         CHECK(n_states > 100);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* A private message bus as a child of the test process, with which it ends at the latest.
  *
  * Any failure in here is a fault of the harness: it prints a message, then aborts. */
-#ifndef DN_TEST_BUS_H
-#define DN_TEST_BUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -30,7 +29,6 @@ test_bus *test_bus_prepare(const char *kind);
 const char *test_bus_address(const test_bus *bus);   /* unix:path=… below its directory, or none */
 const char *test_bus_path(const test_bus *bus);      /* of the socket */
 const char *test_bus_directory(const test_bus *bus); /* private, 0700 */
-pid_t test_bus_pid(const test_bus *bus);
 bool test_bus_is_broker(const test_bus *bus); /* NULL: the default kind */
 bool test_bus_is_none(const test_bus *bus);
 
@@ -52,5 +50,3 @@ void test_bus_resume(test_bus *bus);
 
 /* Kills it, removes its directory, and frees it. NULL is allowed. Returns NULL. */
 test_bus *test_bus_stop(test_bus *bus);
-
-#endif

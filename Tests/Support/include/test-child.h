@@ -1,8 +1,7 @@
 /* Child processes that a test communicates with over pipes, line by line.
  *
  * A child is killed when the process that spawned it ends for any reason. */
-#ifndef DN_TEST_CHILD_H
-#define DN_TEST_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -42,5 +41,3 @@ int test_wait_for(pid_t pid);
 /* Runs a program to completion and returns its exit status. Standard output goes to `ret_output`,
  * up to `output_bytes` including the NUL; NULL, 0 discards it. */
 int test_run_program(const char *const argv[], char *ret_output, unsigned long output_bytes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Where there is no bus it is a process with the library, which only posts: in its role "testPeer"
  * it posts each name that it reads and answers "posted". */
-#ifndef DN_TEST_PEER_H
-#define DN_TEST_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ unsigned test_peer_n_connections(test_peer *peer, int pid);
 /* Returns the number of match rules the bus holds for a connection; -1 if this bus does not report
  * it. */
 long test_peer_n_rules(test_peer *peer, const char *unique_name);
-
-#endif

@@ -1,6 +1,5 @@
 /* A D-Bus client that writes its messages byte by byte, to be able to write invalid ones. */
-#ifndef DN_TEST_RAW_H
-#define DN_TEST_RAW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool test_raw_sync(test_raw *raw);
 /* Encodes a body of one string; returns its size. `ret_body` must hold at least strlen(text) + 5
  * bytes. */
 size_t test_raw_string(const char *text, uint8_t *ret_body);
-
-#endif

@@ -1,6 +1,5 @@
 /* Starts a process that does not outlive this one. */
-#ifndef DN_TEST_SPAWN_H
-#define DN_TEST_SPAWN_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +20,3 @@ pid_t test_spawn(const test_spawn_plan *plan);
 int test_reap(pid_t pid);
 void test_kill_and_reap(pid_t pid);
 void test_stop_process(pid_t pid); /* SIGSTOP; returns when it has stopped */
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Without arguments the program lists its cases; with a name it runs that case in its own process:
  * status 0 means passed, 77 skipped, anything else failed. */
-#ifndef DN_TEST_H
-#define DN_TEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ uint64_t test_cpu_us(void);
 /* Count the descriptors of any process, and its mappings whose line in /proc contains a text. */
 unsigned test_n_fds_of(pid_t pid);
 unsigned test_n_mappings_of(pid_t pid, const char *text);
-
-#endif

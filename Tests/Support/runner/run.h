@@ -1,6 +1,5 @@
 /* The cases to run and their results. */
-#ifndef DN_RUN_H
-#define DN_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void run_plan_add(run_plan *plan, const char *program, const char *name, const c
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals);
 /* Prints the cases that took long. */
 void run_print_slow(const run_plan *plan);
-
-#endif

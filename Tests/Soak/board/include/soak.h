@@ -3,8 +3,7 @@
  * All of it is in a file that every worker maps. A count of posts that have been begun is written
  * before the post, one of posts that have returned after it, so a worker that is killed anywhere
  * leaves a lower and an upper bound of what it has posted. */
-#ifndef DN_SOAK_H
-#define DN_SOAK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ uint64_t soak_count_disk_changes(void);
 /* Reports what must not happen. */
 __attribute__((format(printf, 1, 2))) void soak_violation(const char *format, ...);
 void soak_report(const char *violation);
-
-#endif
