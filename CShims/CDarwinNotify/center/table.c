@@ -6,8 +6,8 @@
  *
  *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
  *     returns before its table is 20 ms old: a post that begins afterwards finds it;
- *   - before each post of a process that has neither a table nor a bus: it may have looked when the
- *     table was removed, and so has none whose mark says that there is another;
+ *   - before each post of a process without a table: it may have looked when the table was removed,
+ *     and so has none whose mark says that there is another;
  *   - when a bus is found, a signal tells of another table, the table is marked as left, and every
  *     5 seconds while there is an entry and no bus.
  *
@@ -318,10 +318,11 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
-        bool may_wait = wants_entry ? dn__region_has_entry(hub->region)
-                                    : hub->region || dn__dbus_is_connected(hub->bus);
+        dn__region *region = hub->region;
+        bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
+                                                     !dn__region_was_left(region)));
 
-        if (coarse_now_ms() - last_ms >= LOOK_MS || !may_wait)
+        if (!is_enough || coarse_now_ms() - last_ms >= LOOK_MS)
                 dn__table_look(hub, wants_entry);
 }
 

@@ -15,8 +15,8 @@ void dn__table_end(dn__hub *hub);
  * thread, without any lock held; callbacks may run on their executors. */
 void dn__table_look(dn__hub *hub, bool wants_entry);
 
-/* The same, unless the last look was less than 10 ms ago and the hub has what it needs: an entry
- * if it wants one, otherwise a table or a bus. */
+/* The same, unless the last look was less than 10 ms ago and the hub has what it needs: a table,
+ * and if it wants an entry one that is not marked as left. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
 /* Call when another process has another table. `id` is its region, 0 if it has none. */

@@ -77,7 +77,6 @@ void dn__hub_free_list(void)
 /* The input and output of make_hub(). */
 typedef struct hub_making {
         dn_center *center;
-        dn__hub *made;
         int r;
 } hub_making;
 
@@ -104,7 +103,6 @@ static dn__per_process *make_hub(void *context)
         dn__list_init(&hub->kept);
         dn__hub_unlock(hub);
         making->r = center->ops->open ? center->ops->open(hub) : 0;
-        making->made = hub;
         if (making->r == 0)
                 return &hub->process;
         hub->center = NULL;
@@ -124,7 +122,7 @@ static void discard_hub(dn__per_process *made)
 
 int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 {
-        hub_making making = { .center = center, .r = -ENOMEM };
+        hub_making making = { center, -ENOMEM };
         dn__per_process *found;
         dn__hub *hub = center ? dn__hub_find(center) : NULL;
 
@@ -135,10 +133,11 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
                 if (!found)
                         return making.r;
                 hub = DN__CONTAINER(found, dn__hub, process);
-                if (hub == making.made)
-                        enlist(hub);
         }
         dn__hub_ref(hub);
+        if (!atomic_load_explicit(&hub->is_listed, memory_order_relaxed) &&
+            !atomic_exchange(&hub->is_listed, true))
+                enlist(hub);
         *ret_hub = hub;
         return 0;
 }

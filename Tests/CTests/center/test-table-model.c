@@ -44,7 +44,7 @@ enum {
         AGAIN = 2,       /* a poster that finds a mark counts again */
         MIN_AGE = 4,     /* no registration returns before its table has an age */
         TIMER = 16,      /* an observer looks without any reason */
-        ALWAYS = 32,     /* a poster without a table or a bus looks before each post */
+        ALWAYS = 32,     /* a poster without a table looks before each post */
 };
 
 typedef struct actor {
