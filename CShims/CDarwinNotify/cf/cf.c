@@ -37,14 +37,12 @@ typedef struct registration {
         key key;
         const void *object; /* text: a copy stored after the name */
         int behavior;
-        dn_observer *handle;     /* set before the first call; valid while in the table */
-        _Atomic bool is_entered; /* has been in the table; written with its lock */
+        _Atomic bool is_removed; /* may happen before the call that adds it returns */
 
-        /* Guarded by the table's lock: */
-        unsigned n_refs; /* held by the observer and the call that adds it */
-        dn__link link;   /* while in the table */
-
-        char name[]; /* constant; empty: all names */
+        unsigned n_refs;     /* held by the observer and the call that adds it; guarded */
+        dn__link link;       /* while in the table; guarded, like the field below */
+        dn_observer *handle; /* borrowed, valid while in the table; NULL: not known yet */
+        char name[];         /* constant; empty: all names */
 } registration;
 
 /* --- The table ------------------------------------------------------------------------------ */
@@ -77,36 +75,24 @@ static dn__link *list_of(table *table, const key *key) DN__REQUIRES(&table->lock
 
 /* --- The handler ---------------------------------------------------------------------------- */
 
-/* Enters the table, once: a callback may remove itself before the call that adds it returns. */
-static void enter(registration *registration)
-{
-        table *table = registration->table;
-
-        if (atomic_load(&registration->is_entered))
-                return;
-        DN__HOLD(&table->lock);
-        if (!atomic_exchange(&registration->is_entered, true))
-                dn__list_append(list_of(table, &registration->key), &registration->link);
-}
-
 static void invoke(const dn_event *event, void *context)
 {
         registration *registration = context;
 
-        enter(registration);
+        if (atomic_load(&registration->is_removed))
+                return;
         registration->callback(event->center, (void *)registration->key.observer, event->name,
                                event->object, event->user_info);
 }
 
-/* Releases a reference. That of the observer also takes the registration out of its list, for
- * good. */
+/* Releases a reference. That of the observer also takes the registration out of its list. */
 static void give_back(registration *registration, bool is_of_observer)
 {
         table *table = registration->table;
         bool is_last;
 
         dn__lock_acquire(&table->lock);
-        if (is_of_observer && atomic_exchange(&registration->is_entered, true))
+        if (is_of_observer)
                 dn__list_remove(&registration->link);
         is_last = --registration->n_refs == 0;
         dn__lock_release(&table->lock);
@@ -127,6 +113,7 @@ static bool has_texts(const dn_center *center)
         return dn_center_get_objects(center) == DN_OBJECTS_TEXTS;
 }
 
+/* Enters the table before the first call, so a callback can remove itself. */
 static registration *registration_new(const dn_center *center, const char *name, const void *object)
 {
         size_t n_name_bytes = strlen(name) + 1;
@@ -148,8 +135,17 @@ static registration *registration_new(const dn_center *center, const char *name,
         return registration;
 }
 
+static void enter(registration *registration)
+{
+        table *table = registration->table;
+
+        DN__HOLD(&table->lock);
+        dn__list_append(list_of(table, &registration->key), &registration->link);
+}
+
 /* Consumes one of the references. */
-static int observe(dn_center *center, const char *name, registration *registration)
+static int observe(dn_center *center, const char *name, registration *registration,
+                   dn_observer **ret_handle)
 {
         dn_filter filter = {
                 .name = name,
@@ -158,7 +154,21 @@ static int observe(dn_center *center, const char *name, registration *registrati
         };
         dn_handler handler = { invoke, registration, destroy };
 
-        return dn_center_observe_filtered(center, &filter, handler, NULL, &registration->handle);
+        return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
+}
+
+/* Makes an observer's handle available for removal; if already removed, cancels it here. */
+static void set_handle(registration *registration, dn_observer *handle)
+{
+        table *table = registration->table;
+        bool is_removed;
+
+        dn__lock_acquire(&table->lock);
+        registration->handle = handle;
+        is_removed = atomic_load(&registration->is_removed);
+        dn__lock_release(&table->lock);
+        if (is_removed)
+                dn_observer_cancel(handle);
 }
 
 int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_fn callback,
@@ -166,6 +176,7 @@ int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_
 {
         DN__CALL();
         registration *registration;
+        dn_observer *handle = NULL;
         int r;
 
         if (!center || !callback ||
@@ -177,10 +188,11 @@ int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_
         registration->callback = callback;
         registration->key = (key){ center, observer };
         registration->behavior = behavior;
-        r = observe(center, name, registration);
-        if (registration->handle)
-                enter(registration);
-        (void)dn_observer_unref(registration->handle);
+        enter(registration);
+        r = observe(center, name, registration, &handle);
+        if (handle)
+                set_handle(registration, handle);
+        (void)dn_observer_unref(handle);
         give_back(registration, false);
         return r;
 }
@@ -204,7 +216,7 @@ static bool matches(const registration *registration, const key *key, const char
 }
 
 /* Removes the first matching registration from the table. Returns whether there was one, and a
- * reference to its observer. */
+ * reference to its observer, or NULL if the call that adds it will cancel it. */
 static bool take_match(const key *key, const char *name, const void *object,
                        dn_observer **ret_handle)
 {
@@ -218,6 +230,7 @@ static bool take_match(const key *key, const char *name, const void *object,
         DN__LIST_EACH(registration, found, list, link) {
                 if (!matches(found, key, name, object))
                         continue;
+                atomic_store(&found->is_removed, true);
                 *ret_handle = dn_observer_ref(found->handle);
                 dn__list_remove(&found->link);
                 return true;
