@@ -61,6 +61,7 @@ struct dn__hub {
         dn_center *center; /* borrowed; an opened center is freed with its hub */
         uint64_t id;
         dn__link link;           /* in the list of hubs */
+        _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
 
         /* Constant once the hub is open. */

@@ -30,9 +30,11 @@ static uint32_t monitor(int number, const char *path, unsigned flags)
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
         DN__CALL();
+        /* Asks first: a token that may not have it starts no thread. */
+        uint32_t status = dn__registry_set_watch(number, NULL);
 
-        if (!notify_is_valid_token(number))
-                return NOTIFY_STATUS_INVALID_TOKEN;
+        if (status != NOTIFY_STATUS_OK)
+                return status;
         if (!path || path[0] != '/')
                 return NOTIFY_STATUS_INVALID_REQUEST;
         return monitor(number, path, (unsigned)flags);

@@ -60,8 +60,9 @@ bool dn__registry_remove(int number, dn__registration *ret_registration);
  * whether the token exists. */
 bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer));
 
-/* Attaches a file watch to a token of a name that leaves the process. Returns a status of
- * notify_monitor_file(): unless that is NOTIFY_STATUS_OK, the caller keeps the watch. */
+/* Attaches a file watch to a token of a name that leaves the process. NULL: only asks whether it
+ * may have one. Returns a status of notify_monitor_file(): unless that is NOTIFY_STATUS_OK, the
+ * caller keeps the watch. */
 uint32_t dn__registry_set_watch(int number, dn__file_watch *watch);
 
 /* Returns the number of a token, or 0 at the end. `place` is 0 for the first call, which advances

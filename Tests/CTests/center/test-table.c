@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "center/table.h"
+#include "centers.h"
 #include "direct/ring.h"
 #include "member.h"
 #include "shm.h"
@@ -179,6 +180,27 @@ TEST_NO_BUS(aPosterThatHasJustLookedSeesTheMark)
 TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
 {
         check_that_a_poster_finds_the_next_table(false);
+}
+
+/* The signal dies with its bus. */
+TEST_ON_BUS(aPosterOnABusWithoutATableLooksBeforeEachPost)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = open_center(test_bus_address(bus));
+        dn_center *observed = open_center(test_bus_address(bus));
+        static tally seen;
+
+        tally_observe(observed, "N", &seen);
+        WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
+        remove_table();
+        test_bus_pause(bus);
+        post_ok(poster, "other");   /* finds no table */
+        post_ok(observed, "other"); /* makes the next one */
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        post_ok(poster, "N");
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL(seen.n_posts > 1);
 }
 
 /* --- Steps of a move ------------------------------------------------------------------------- */

@@ -121,7 +121,10 @@ TEST(invalidRequestsAreRefused)
 
         CHECK_EQ(notify_monitor_file(token, NULL, 0), NOTIFY_STATUS_INVALID_REQUEST);
         CHECK_EQ(notify_monitor_file(token, relative, 0), NOTIFY_STATUS_INVALID_REQUEST);
-        CHECK_EQ(notify_monitor_file(add_check("self.x"), path, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        int own = add_check("self.x");
+        unsigned n_threads = test_n_threads();
+        CHECK_EQ(notify_monitor_file(own, path, 0), NOTIFY_STATUS_INVALID_REQUEST);
+        CHECK_EQ(test_n_threads(), n_threads); /* none that waits for changes */
         monitor(token);
         CHECK_EQ(notify_monitor_file(token, path, 0), NOTIFY_STATUS_INVALID_REQUEST);
         monitor(add_check(N)); /* same name, different token */
