@@ -35,6 +35,8 @@ static void close_and_wait(dn__loop *loop)
 
         CHECK(!dn__loop_close(loop));
         WAIT_UNTIL_EQ(n_closed, n_before + 1);
+        /* There is no hub here, whose exit handler would do it. */
+        dn__thread_join_all();
 }
 
 /* --- a counting source ------------------------------------------------------------------------ */
