@@ -341,9 +341,11 @@ void dn__table_end(dn__hub *hub)
 
 void dn__table_look_for(dn__hub *hub, uint64_t id)
 {
-        if (id == 0 || id == atomic_load(&hub->foreign_id) || dn__region_was_once(hub->region, id))
+        const dn__region *region = hub->region;
+
+        if (id == 0 || (region && region->id == id) ||
+            (atomic_exchange(&hub->foreign_id, id) == id && !dn__region_was_once(region, id)))
                 return;
-        atomic_store(&hub->foreign_id, id);
         dn__table_look(hub, false);
 }
 

@@ -19,7 +19,9 @@ void dn__table_look(dn__hub *hub, bool wants_entry);
  * and if it wants an entry one that is not marked as left. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
-/* Call when another process has another table. `id` is its region, 0 if it has none. */
+/* Call when another process has posted. `id` is the region of its table, 0 if it has none. Looks
+ * once for a table that this hub was never in, and each time for one that it has left: if ours is
+ * removed, too, the poster has found no table to count the post in again. */
 void dn__table_look_for(dn__hub *hub, uint64_t id);
 
 /* Returns whether posts reach all processes that share the table. True if nobody has made a table;

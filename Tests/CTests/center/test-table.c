@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "bus/state.h"
 #include "center/table.h"
 #include "centers.h"
 #include "direct/ring.h"
@@ -189,18 +190,52 @@ TEST_ON_BUS(aPosterOnABusWithoutATableLooksBeforeEachPost)
         dn_center *poster = open_center(test_bus_address(bus));
         dn_center *observed = open_center(test_bus_address(bus));
         static tally seen;
+        uint64_t before;
 
         tally_observe(observed, "N", &seen);
         WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
         remove_table();
         test_bus_pause(bus);
         post_ok(poster, "other");   /* finds no table */
-        post_ok(observed, "other"); /* makes the next one */
-        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        WAIT_UNTIL((post_ok(observed, "other"), is_there()));
+        WAIT_UNTIL(seen.n_posts > 0);
+        before = seen.n_posts;
         post_ok(poster, "N");
         test_bus_kill(bus);
         test_bus_start_again(bus);
-        WAIT_UNTIL(seen.n_posts > 1);
+        WAIT_UNTIL(seen.n_posts > before);
+}
+
+/* Returns whether the bus has its wider rules, and it has looked what it missed without them. */
+static bool has_settled(dn_center *center)
+{
+        dn__dbus *bus = dn__hub_find(center)->bus;
+
+        DN__HOLD(&bus->lock);
+        return bus->rules.n_asked == 0 && bus->missed_us == DN__NEVER;
+}
+
+/* The poster is left behind in the first table, and the second one is gone. */
+TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *poster = open_center(test_bus_address(bus));
+        dn_center *observed = open_center(test_bus_address(bus));
+        static tally seen;
+        uint64_t before;
+
+        tally_observe(observed, "N", &seen);
+        WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
+        WAIT_UNTIL(has_settled(poster));
+        post_ok(poster, "other");
+        remove_table();
+        WAIT_UNTIL((post_ok(observed, "other"), is_there()));
+        WAIT_UNTIL(seen.n_posts > 0);
+        WAIT_UNTIL(has_settled(observed));
+        before = seen.n_posts;
+        remove_table();
+        post_ok(poster, "N");
+        WAIT_UNTIL(seen.n_posts > before);
 }
 
 /* --- Steps of a move ------------------------------------------------------------------------- */
