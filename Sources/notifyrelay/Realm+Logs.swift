@@ -125,6 +125,7 @@ extension Realm {
         let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
         set(LogRow(stored: start, ownNumber: number ?? 0), key)
+        relay.keeping { try relay.store.commit() }
       }
       if !isRetained, let row = stored[origin]?[place], row.stored < last {
         asked[key] = nil

@@ -66,12 +66,16 @@ extension Realm {
       try seenNames[key] ?? relay.store.seen(key.name, by: key.origin, in: settings.name)
     guard seen.map({ payload.count > $0 }) ?? true else { return }
     guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
-    held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin)
+    // A state that is not stored would be taken for one that was set here, after a crash.
+    if held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin) {
+      try relay.keepNames()
+    }
     if payload.count > 0 {
       held.post()
       counts.posted += 1
     }
     try relay.store.setSeen(payload.count, of: key.name, by: key.origin, in: settings.name)
+    if seenNames.count >= LocalNames.maxCount { seenNames = [:] }
     seenNames[key] = payload.count
   }
 

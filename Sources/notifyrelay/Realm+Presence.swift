@@ -54,7 +54,10 @@ extension Realm {
   private func know(_ origin: Origin) {
     guard peers[origin]?.isKnown == false else { return }
     peers[origin]?.isKnown = true
-    relay.keeping { try relay.store.set(origin, isKnown: true, in: settings.name) }
+    relay.keeping {
+      try relay.store.set(origin, isKnown: true, in: settings.name)
+      try relay.store.commit()
+    }
   }
 
   /// Notices that the broker has dropped messages, since its queue for us was full.

@@ -23,8 +23,9 @@ final class Relay {
   private var signals: [any Sendable] = []
   private var socket: StatusSocket?
 
-  /// Whether a deadline is set to store what has changed.
+  /// Whether a deadline is set to store what has changed, and whether it has passed.
   private var isKeptSoon = false
+  private var mustKeep = false
 
   init(_ settings: [RealmSettings]) throws(Mistake) {
     let directory = try File.stateDirectory()
@@ -95,7 +96,7 @@ final class Relay {
       for realm in realms { realm.hasChanged(channels.all[index]) }
     }
     if realms.contains(where: { $0.unacknowledged > 0 }) {
-      guard realms.contains(where: \.isInHurry) else { return keepSoon() }
+      guard mustKeep || realms.contains(where: \.isInHurry) else { return keepSoon() }
       keep()
     }
     // Publishing first lets others hear sooner. A count that is not stored afterwards is counted
@@ -104,27 +105,33 @@ final class Relay {
     keep()
   }
 
-  /// Stores what has changed. Received messages are acknowledged only after that.
+  /// Stores what has changed. Received messages are acknowledged only after that, so all of them
+  /// must have been posted.
   func keep() {
-    keeping {
-      try names.keep()
-      try store.commit()
-    }
+    keeping { try keepNames() }
+    mustKeep = false
     for realm in realms { realm.didKeep() }
   }
 
-  /// Stores a little later: the observers of a post need the processor first.
+  /// Stores what is known of names. Acknowledges nothing.
+  func keepNames() throws {
+    try names.keep()
+    try store.commit()
+  }
+
+  /// Stores at the end of a turn a little later: the observers of a post need the processor first.
   private func keepSoon() {
     guard !isKeptSoon else { return }
     isKeptSoon = true
     loop.set("keep", after: .milliseconds(2)) { [self] in
       isKeptSoon = false
-      keep()
+      mustKeep = true
     }
   }
 
   private func end() {
-    keep()
+    mustKeep = true
+    settle()
     for realm in realms { realm.end() }
     socket?.remove()
     exit(0)

@@ -97,14 +97,17 @@ final class HeldName {
     isChanged = true
   }
 
-  /// Takes over the state that another origin has set, unless a later one is known.
-  func take(_ state: UInt64, set time: Int64, by origin: Origin, own: Origin) {
+  /// Takes over the state that another origin has set, unless a later one is known. Returns whether
+  /// it did.
+  @discardableResult
+  func take(_ state: UInt64, set time: Int64, by origin: Origin, own: Origin) -> Bool {
     noteState()
     let known = row.stateOrigin.number == 0 ? own : row.stateOrigin
-    guard time > 0, (time, origin) > (row.stateSet, known) else { return }
+    guard time > 0, (time, origin) > (row.stateSet, known) else { return false }
     (row.state, row.stateSet, row.stateOrigin) = (state, time, origin)
     token.state = state
     isChanged = true
+    return true
   }
 
   /// Posts for another origin. The post is not counted.
