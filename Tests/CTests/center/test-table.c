@@ -183,29 +183,6 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
         check_that_a_poster_finds_the_next_table(false);
 }
 
-/* The signal dies with its bus. */
-TEST_ON_BUS(aPosterOnABusWithoutATableLooksBeforeEachPost)
-{
-        test_bus *bus = test_bus_begin();
-        dn_center *poster = open_center(test_bus_address(bus));
-        dn_center *observed = open_center(test_bus_address(bus));
-        static tally seen;
-        uint64_t before;
-
-        tally_observe(observed, "N", &seen);
-        WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
-        remove_table();
-        test_bus_pause(bus);
-        post_ok(poster, "other");   /* finds no table */
-        WAIT_UNTIL((post_ok(observed, "other"), is_there()));
-        WAIT_UNTIL(seen.n_posts > 0);
-        before = seen.n_posts;
-        post_ok(poster, "N");
-        test_bus_kill(bus);
-        test_bus_start_again(bus);
-        WAIT_UNTIL(seen.n_posts > before);
-}
-
 /* Returns whether the bus has its wider rules, and it has looked what it missed without them. */
 static bool has_settled(dn_center *center)
 {
@@ -215,22 +192,54 @@ static bool has_settled(dn_center *center)
         return bus->rules.n_asked == 0 && bus->missed_us == DN__NEVER;
 }
 
-/* The poster is left behind in the first table, and the second one is gone. */
-TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
+static dn_center *poster, *observed;
+static tally seen;
+
+/* Opens two centers on one bus; the name "N" is observed in the second one. */
+static test_bus *begin_two_centers(void)
 {
         test_bus *bus = test_bus_begin();
-        dn_center *poster = open_center(test_bus_address(bus));
-        dn_center *observed = open_center(test_bus_address(bus));
-        static tally seen;
-        uint64_t before;
 
+        poster = open_center(test_bus_address(bus));
+        observed = open_center(test_bus_address(bus));
         tally_observe(observed, "N", &seen);
         WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
         WAIT_UNTIL(has_settled(poster));
-        post_ok(poster, "other");
-        remove_table();
+        return bus;
+}
+
+static void await_next_table(void)
+{
         WAIT_UNTIL((post_ok(observed, "other"), is_there()));
         WAIT_UNTIL(seen.n_posts > 0);
+}
+
+/* The signal dies with its bus. */
+TEST_ON_BUS(aPosterOnABusWithoutATableLooksBeforeEachPost)
+{
+        test_bus *bus = begin_two_centers();
+        uint64_t before;
+
+        remove_table();
+        test_bus_pause(bus);
+        post_ok(poster, "other"); /* finds no table */
+        await_next_table();
+        before = seen.n_posts;
+        post_ok(poster, "N");
+        test_bus_kill(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL(seen.n_posts > before);
+}
+
+/* The poster is left behind in the first table, and the second one is gone. */
+TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
+{
+        uint64_t before;
+
+        (void)begin_two_centers();
+        post_ok(poster, "other");
+        remove_table();
+        await_next_table();
         WAIT_UNTIL(has_settled(observed));
         before = seen.n_posts;
         remove_table();

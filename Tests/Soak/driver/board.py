@@ -6,8 +6,8 @@ N_WORKERS, N_NAMES, N_TRANSITS = 40, 4, 3
 FENCE = N_NAMES  # one more name
 EVERYTHING, ONLY_FENCE = 0xffffffff, 0xfffffffe  # orders
 BOARD = ("rest", "n_disk_changes", "n_moves")
-WORKER = ("is_ready", "rests", "floods", "order", "n_ordered", "n_obeyed", "n_violations", "n_open", "n_ended",
-          *(f"last{transit}" for transit in range(N_TRANSITS)))
+WORKER = ("is_ready", "rests", "floods", "order", "n_ordered", "n_obeyed", "n_violations", "n_open",
+          "n_ended", *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
 N_WORDS = len(WORKER) + (N_NAMES + 1) * len(COUNT)
 

@@ -107,20 +107,10 @@ class Crew:
         """Waits until everybody has heard of what was posted before. A moment without a call does
         not show it, as an observer may be starved; it is for those that do not hear the fence."""
         for poster in self.of("post"):
-            self.pass_fence(poster)
+            self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count"))
         before = None
         while before != (before := self.calls()):
             time.sleep(0.2)
-
-    def pass_fence(self, poster):
-        heard = {worker: self.board.count(worker.slot, FENCE, "n_calls")
-                 for worker in self.of("count")}
-
-        def late():
-            return [str(worker) for worker, n_calls in heard.items()
-                    if self.board.count(worker.slot, FENCE, "n_calls") == n_calls]
-        self.order(poster, ONLY_FENCE)
-        self.await_true(lambda: not late(), lambda: f"{poster} is not heard by {late()}")
 
     def await_reach(self, poster):
         """Posts until everybody is back on the bus, which is all that two tables have in common."""
@@ -142,12 +132,17 @@ class Crew:
 
     def post_last(self, poster):
         """After the last post of a name everybody is called at least once."""
-        before = self.calls()
-        self.order(poster)
+        self.post_and_await(poster, EVERYTHING, range(N_NAMES), self.of("count", "notice"))
+
+    def post_and_await(self, poster, what, names, observers):
+        def count(worker):
+            return [self.board.count(worker.slot, name, "n_calls") for name in names]
+        before = {worker: count(worker) for worker in observers}
+        self.order(poster, what)
         for worker, n_calls in before.items():
             def deaf():
-                now = self.board.counts(worker.slot, "n_calls")
-                return [name for name in range(N_NAMES) if now[name] == n_calls[name]]
+                return [name for name, now, then in zip(names, count(worker), n_calls)
+                        if now == then]
             self.await_true(lambda: not deaf(),
                             lambda: f"{worker} has lost the last post of names {deaf()}")
 
