@@ -193,7 +193,7 @@ static bool has_settled(dn_center *center)
 }
 
 static dn_center *poster, *observed;
-static tally seen;
+static tally heard;
 
 /* Opens two centers on one bus; the name "N" is observed in the second one. */
 static test_bus *begin_two_centers(void)
@@ -202,7 +202,7 @@ static test_bus *begin_two_centers(void)
 
         poster = open_center(test_bus_address(bus));
         observed = open_center(test_bus_address(bus));
-        tally_observe(observed, "N", &seen);
+        tally_observe(observed, "N", &heard);
         WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
         WAIT_UNTIL(has_settled(poster));
         return bus;
@@ -211,7 +211,7 @@ static test_bus *begin_two_centers(void)
 static void await_next_table(void)
 {
         WAIT_UNTIL((post_ok(observed, "other"), is_there()));
-        WAIT_UNTIL(seen.n_posts > 0);
+        WAIT_UNTIL(heard.n_posts > 0);
 }
 
 /* The signal dies with its bus. */
@@ -224,11 +224,11 @@ TEST_ON_BUS(aPosterOnABusWithoutATableLooksBeforeEachPost)
         test_bus_pause(bus);
         post_ok(poster, "other"); /* finds no table */
         await_next_table();
-        before = seen.n_posts;
+        before = heard.n_posts;
         post_ok(poster, "N");
         test_bus_kill(bus);
         test_bus_start_again(bus);
-        WAIT_UNTIL(seen.n_posts > before);
+        WAIT_UNTIL(heard.n_posts > before);
 }
 
 /* The poster is left behind in the first table, and the second one is gone. */
@@ -241,10 +241,10 @@ TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
         remove_table();
         await_next_table();
         WAIT_UNTIL(has_settled(observed));
-        before = seen.n_posts;
+        before = heard.n_posts;
         remove_table();
         post_ok(poster, "N");
-        WAIT_UNTIL(seen.n_posts > before);
+        WAIT_UNTIL(heard.n_posts > before);
 }
 
 /* --- Steps of a move ------------------------------------------------------------------------- */
