@@ -104,6 +104,11 @@ const char *test_bus_directory(const test_bus *bus)
         return bus->directory;
 }
 
+pid_t test_bus_pid(const test_bus *bus)
+{
+        return bus->pid;
+}
+
 bool test_bus_is_broker(const test_bus *bus)
 {
         return (bus ? bus->ops : find_ops(NULL)) == &test_bus_broker_ops;

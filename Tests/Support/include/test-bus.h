@@ -29,6 +29,7 @@ test_bus *test_bus_prepare(const char *kind);
 const char *test_bus_address(const test_bus *bus);   /* unix:path=… below its directory, or none */
 const char *test_bus_path(const test_bus *bus);      /* of the socket */
 const char *test_bus_directory(const test_bus *bus); /* private, 0700 */
+pid_t test_bus_pid(const test_bus *bus);             /* the benchmarks pause it */
 bool test_bus_is_broker(const test_bus *bus); /* NULL: the default kind */
 bool test_bus_is_none(const test_bus *bus);
 
