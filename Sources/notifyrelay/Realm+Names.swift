@@ -66,7 +66,7 @@ extension Realm {
       try seenNames[key] ?? relay.store.seen(key.name, by: key.origin, in: settings.name)
     guard seen.map({ payload.count > $0 }) ?? true else { return }
     guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
-    // A state that is not stored would be taken for one that was set here, after a crash.
+    // After a crash, a state that was not stored would be taken for one that was set here.
     if held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin) {
       try relay.keepNames()
     }

@@ -24,7 +24,7 @@ final class Realm: ConnectionDelegate {
   var confirmedNames: [String: UInt64] = [:]
   /// Names that others have posted, until they are posted here.
   var arrivedNames: [NameKey: NamePayload] = [:]
-  /// How often they were posted there, as far as it is stored and was needed.
+  /// The stored counts of their posts there, as far as they have been needed.
   var seenNames: [NameKey: UInt64] = [:]
 
   // Newest values: Realm+Values.swift.
@@ -62,7 +62,7 @@ final class Realm: ConnectionDelegate {
   /// How much may be underway: enough for the latency of a distant broker.
   private static let maxUnderway = 64
 
-  /// How many messages wait to be stored together. mosquitto has 20 on their way at a time.
+  /// How many messages may wait to be stored together. mosquitto keeps 20 in flight.
   private static let maxUnacknowledged = 8
 
   init(_ settings: RealmSettings, of relay: Relay) throws(Mistake) {
@@ -101,7 +101,7 @@ final class Realm: ConnectionDelegate {
     }
   }
 
-  /// How many messages have come that are not stored yet.
+  /// The number of received messages that are not stored yet.
   var unacknowledged: Int { connection?.unacknowledged ?? 0 }
 
   /// Whether something must be published now, or the broker may be waiting to send more.
@@ -110,7 +110,7 @@ final class Realm: ConnectionDelegate {
       || waitingValues.count > 0 || readers.values.contains(where: \.hasNews)
   }
 
-  /// What has come is stored.
+  /// All received messages are stored.
   func didKeep() { connection?.unacknowledged = 0 }
 
   /// Publishes what waits, as far as the broker keeps up, and acknowledges what has come.

@@ -113,13 +113,13 @@ final class Relay {
     for realm in realms { realm.didKeep() }
   }
 
-  /// Stores what is known of names. Acknowledges nothing.
+  /// Stores what is known about names. Acknowledges nothing.
   func keepNames() throws {
     try names.keep()
     try store.commit()
   }
 
-  /// Stores at the end of a turn a little later: the observers of a post need the processor first.
+  /// Stores in a turn a little later, because the observers of a post need the processor first.
   private func keepSoon() {
     guard !isKeptSoon else { return }
     isKeptSoon = true

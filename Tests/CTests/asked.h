@@ -12,7 +12,7 @@
  * Defined by the test. */
 static void on_call(const char *member, const char **destination, const char **argument);
 
-/* Runs when libsystemd has the call. A test may define it with a value. */
+/* Called after libsystemd has queued a call. A test may define it with a value. */
 static void (*after_call)(sd_bus *connection, const char *member);
 
 /* Overrides libsystemd's. */

@@ -1,5 +1,5 @@
-/* Executors of a host: one refuses all work and counts its references, the other keeps one work
- * until the test runs it. */
+/* Executors of a host: one refuses all work and counts its references, the other keeps one piece of
+ * work until the test runs it. */
 #pragma once
 
 #include <darwinnotify/darwinnotify.h>

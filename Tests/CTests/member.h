@@ -1,4 +1,4 @@
-/* A process that holds a name, and posts, when a test tells it to. */
+/* A process that holds a name, and posts, on the orders of a test. */
 #pragma once
 
 #include <darwinnotify/darwinnotify.h>

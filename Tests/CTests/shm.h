@@ -79,7 +79,7 @@ static inline void forbid_tables(void)
         CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Formats one of the names in the set of another one; they are numbered from 0. */
+/* Formats a name in the same set as another one. Such names are numbered from 0. */
 static inline void name_in_set_of(const char *like, int number, char ret_name[64])
 {
         for (int i = 0, n_found = 0; n_found <= number; i++) {

@@ -46,8 +46,8 @@ bool dn__connection_is_intact(const dn__connection *connection)
         return dn__fork_guard_is_intact(connection->fork_guard);
 }
 
-/* If the host has closed the descriptor, sd-bus would end the process or close a file of the host:
- * then its memory is given up. */
+/* If the host has closed the descriptor, the sd-bus object is leaked: releasing it would end the
+ * process or close a file of the host. */
 void dn__connection_close(dn__connection *connection)
 {
         if (!connection->bus)

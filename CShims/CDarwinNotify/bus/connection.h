@@ -54,7 +54,7 @@ static inline bool dn__connection_is_ready(const dn__connection *connection)
  * owned. */
 int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message);
 
-/* Returns what to wait for, until another call of this module, and 0 or -ENOTCONN. */
+/* Returns 0 or -ENOTCONN. What to wait for is valid until the next call of this module. */
 int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait);
 
 /* Returns whether the descriptor is still the connection's. The host may have closed it; whatever

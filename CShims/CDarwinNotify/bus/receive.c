@@ -9,9 +9,8 @@
 #define BACKLOG_N_MESSAGES 32
 #define BACKLOG_DELAY_US (20 * DN__US_PER_MS)
 
-/* Maximum number of waiting posts of reserved names from one sender. Further ones are dropped,
- * without affecting other senders. A waiting post of the same name, delivered later, stands for
- * them. */
+/* Maximum number of waiting posts of reserved names from one sender; others are not affected.
+ * Further posts are dropped; a waiting post of the same name, delivered later, stands for them. */
 #define SENDER_MAX_WAITING 64
 
 /* More connections than the brokers allow one user, times the limit above. */

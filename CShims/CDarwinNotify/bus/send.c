@@ -93,8 +93,8 @@ static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
         return 0;
 }
 
-/* sd-bus queues what the socket does not accept. If the connection is lost then, it counts as sent
- * and not read. */
+/* sd-bus queues what the socket does not accept. If the connection is lost first, the post counts
+ * as sent but not read. */
 static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;

@@ -92,7 +92,7 @@ typedef struct reader {
 static int read_value(reader *reader, const char *key);
 
 /* sd-bus enters at most 128 containers, variants included, so the recursion ends. Finding out the
- * contents takes longer than to read a value: they are NULL only if unknown. */
+ * contents takes longer than reading a value: pass NULL only if they are unknown. */
 static int enter(reader *reader, char type, const char *contents)
 {
         int r = sd_bus_message_enter_container(reader->message, type, contents);

@@ -1,19 +1,19 @@
 /* Keeps a hub in the table that the user's other processes find.
  *
- * A process that only posts uses the table if there is one. One that holds names makes the table if
- * there is none, and has an entry in it. The file may be removed or replaced at any time, so
- * everybody looks at its path:
+ * A process that only posts uses the table if there is one. A process that holds names makes the
+ * table if there is none, and has an entry in it. The file may be removed or replaced at any time,
+ * so every process looks at its path:
  *
  *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
  *     returns before its table is 20 ms old: a post that begins afterwards finds it;
- *   - before each post of a process without a table: it may have looked when the table was removed,
- *     and so has none whose mark says that there is another;
- *   - when a bus is found, a signal tells of another table, the table is marked as left, and every
- *     5 seconds while there is an entry and no bus.
+ *   - before each post of a process without a table: it may have looked while the table was
+ *     removed, and has no table with a mark that would make it look;
+ *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
+ *     every 5 seconds while there is an entry and no bus.
  *
  * A process that finds another table marks the old one and rings all its processes. It takes its
  * names in the new table, reads the old counts a last time, then notifies each of its observers
- * once more; those of a prefix, of each name that the new table has counted.
+ * once more; an observer of a prefix, of each name that the new table has counted.
  *
  *   poster                        a process that moves
  *     P1  count in the old table    L1  mark the old table
@@ -21,15 +21,15 @@
  *         move, count again         L3  read the old counts
  *                                   L4  notify once more
  *
- * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. If it does,
+ * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. Otherwise
  * the poster finds the new table and counts there, which L2 precedes or L4 follows; or it finds no
  * table, so that the moving process must move again, with another L4. If it finds no slot there,
  * no holder of the name has moved: the first that does counts one post for the observers of
- * prefixes. A mark may be wrong: a process that finds its table in place takes it back.
+ * prefixes. A mark may be wrong: a process that finds its table in place removes the mark.
  * Tests/CTests/center/test-table-model.c tries every order of the steps of the table above.
  *
- * One thread at a time moves the hub. A post may have to wait for it, so nothing that others do
- * keeps it for long. */
+ * One thread at a time moves the hub. A post may have to wait for that thread, so no other process
+ * can delay it for long. */
 #include "center/table.h"
 
 #include <errno.h>
@@ -54,9 +54,9 @@
 /* When to look without any reason, while there is no bus. */
 #define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
 
-/* When to try again to make or enter a table, or to find room for a name: soon, since a process
- * without it is deaf without a bus; then after as long as it has failed already. A look for another
- * reason also tries again, but not endlessly. */
+/* When to try again to make or enter a table, or to find room for a name: soon, since without it
+ * and without a bus a process hears nothing; then after as long as it has failed already. A look
+ * for another reason also tries again, but at most once a second. */
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
 #define RETRY_MAX_US (60 * DN__US_PER_SECOND)
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
@@ -64,12 +64,11 @@
 /* How often to look again when the table that was found is removed. */
 #define N_ATTEMPTS 4
 
-/* How long to wait for processes that change the sets of names, since a post may wait for the move.
- * A name that gets no slot in this time gets one later. */
+/* How long to wait for processes that change the sets of names: a post may wait for the move. A
+ * name that gets no slot in this time gets one later. */
 #define SLOTS_TIMEOUT_US (10 * DN__US_PER_MS)
 
-/* A look for the right table. If both regions are the same, only the names without a slot get
- * one. */
+/* A look for the right table. If both regions are the same, only names without a slot get one. */
 typedef struct move {
         dn__hub *hub;
         dn__region *from; /* NULL: there was none */
@@ -88,7 +87,7 @@ static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
                topic->n_holds > 0 && (move->from != move->to || !topic->slot);
 }
 
-/* Posts counted there earlier whose signals are still to come cannot be distinguished from posts
+/* Earlier posts counted there, whose signals are still to come, cannot be distinguished from posts
  * that have arrived: the observers are notified once more. */
 void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
 {
@@ -99,7 +98,7 @@ void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
         dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
 }
 
-/* Observers of prefixes there may not have heard of a post that found no slot to be counted in. */
+/* Observers of prefixes there may not have heard of a post for which there was no slot. */
 static void tell_watchers(const move *move, dn__shm_slot *slot)
 {
         if (!slot || !move->from || move->from == move->to ||
@@ -176,8 +175,8 @@ static bool switch_tables(move *move)
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
 
-/* Finds the table to be in, and sets `to`. Returns 0 or a negative errno; then `to` may be a table
- * without an entry that is wanted. */
+/* Finds the right table and sets `to`. Returns 0 or a negative errno; then `to` may be a table in
+ * which the entry is missing. */
 static int find_table(move *move)
 {
         uint64_t mark = move->from ? dn__region_get_mark(move->from) : 0;

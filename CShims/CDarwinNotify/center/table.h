@@ -7,21 +7,21 @@
 /* Prepares a hub whose carriers exist. Returns 0 or -ENOMEM. */
 int dn__table_begin(dn__hub *hub, const char *scope);
 
-/* Returns when nothing of the following happens any more. Call before the carriers are closed. */
+/* Waits until the hub is not moving; it does not move again. Call before closing the carriers. */
 void dn__table_end(dn__hub *hub);
 
-/* Looks which table is the right one, and moves the hub there. `wants_entry`, before a name is
- * held: makes the table if there is none, and enters it; what fails is tried again later. Any
- * thread, without any lock held; callbacks may run on their executors. */
+/* Finds the right table and moves the hub there. `wants_entry`, before a name is held: makes the
+ * table if there is none, and enters it; if that fails, it is tried again later. Any thread,
+ * without any lock held; callbacks may run on their executors. */
 void dn__table_look(dn__hub *hub, bool wants_entry);
 
-/* The same, unless the last look was less than 10 ms ago and the hub has what it needs: a table,
- * and if it wants an entry one that is not marked as left. */
+/* The same, unless the last look was less than 10 ms ago and the hub has what it needs: a table
+ * and, with `wants_entry`, an entry there and no mark that the table was left. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
 /* Call when another process has posted. `id` is the region of its table, 0 if it has none. Looks
- * once for a table that this hub was never in, and each time for one that it has left: if ours is
- * removed, too, the poster has found no table to count the post in again. */
+ * once for a table that this hub was never in, and every time for one that it has left: if ours is
+ * also removed, the poster found no table in which to count the post again. */
 void dn__table_look_for(dn__hub *hub, uint64_t id);
 
 /* Returns whether posts reach all processes that share the table. True if nobody has made a table;
@@ -31,5 +31,5 @@ bool dn__table_is_enough(const dn__hub *hub);
 /* Completes the registration of a name. `has_slot`: else it gets one as soon as possible. */
 void dn__table_attend(dn__hub *hub, bool has_slot);
 
-/* Gives a topic a slot in the table of its hub, or none, and notifies its observers once more. */
+/* Sets the slot of a topic in its hub's table, perhaps NULL, and notifies its observers again. */
 void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;

@@ -34,7 +34,7 @@ static bool follow(dn__hub *hub, dn__region *region, uint64_t n_left) DN__HUB_LO
 {
         if (hub->prefix_counts || hub->n_prefixes == 0 || !dn__region_has_entry(region))
                 return true;
-        /* First: posts counted before are no news, and posts counted later are marked. */
+        /* Comes first: posts counted earlier are not news, later ones are marked. */
         dn__ring_watch(region);
         hub->prefix_counts = counts_new(region, n_left);
         return hub->prefix_counts;

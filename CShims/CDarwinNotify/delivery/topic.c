@@ -233,7 +233,7 @@ static bool drop_expired(dn__hub *hub, uint64_t now_us)
         return false;
 }
 
-/* One lock for each: there may be many. */
+/* Takes the lock once for each: there may be many. */
 void dn__topic_sweep(dn__hub *hub, uint64_t now_us)
 {
         while (drop_expired(hub, now_us))

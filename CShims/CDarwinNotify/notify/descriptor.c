@@ -107,8 +107,8 @@ void dn__pipes_free(void)
 
 /* --- Deliveries ------------------------------------------------------------------------------ */
 
-/* Posts that are found together must leave room in a pipe, which holds 16 384 tokens, for those of
- * other names. */
+/* Posts of one name that are found together must leave room for other names in a pipe, whose
+ * size is 16 384 tokens. */
 #define MAX_TIMES 1024
 
 /* If the host has closed the read end, SIGPIPE stays pending in the calling thread, which blocks

@@ -30,7 +30,7 @@ static uint32_t monitor(int number, const char *path, unsigned flags)
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
         DN__CALL();
-        /* Asks first: a token that may not have it starts no thread. */
+        /* Asks first: a token that cannot have a watch starts no thread. */
         uint32_t status = dn__registry_set_watch(number, NULL);
 
         if (status != NOTIFY_STATUS_OK)

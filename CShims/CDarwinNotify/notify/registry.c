@@ -210,7 +210,7 @@ bool notify_is_valid_token(int number)
 }
 
 /* Another thread, or a handler that interrupts this one, may check or cancel the token meanwhile:
- * the word shows it. The caller that exchanges the word answers "yes" for all posts so far. */
+ * the word shows this. The caller that exchanges the word answers "yes" for all posts so far. */
 uint32_t notify_check(int number, int *check)
 {
         token *token;
@@ -277,7 +277,7 @@ uint32_t notify_get_state(int number, uint64_t *state64)
         return status;
 }
 
-/* Sets it if this user may. Under the lock the memory cannot become that of another name. */
+/* If this user may. Under the lock, the memory cannot pass to another name. */
 static uint32_t set_state(int number, uint64_t state)
 {
         registry *registry = dn__per_process_find(&shared);
@@ -296,7 +296,7 @@ static uint32_t set_state(int number, uint64_t state)
         return status;
 }
 
-/* A process that has left the table does not see a state that is set there. */
+/* Processes that have left the table do not see a state that is set there. */
 static bool have_followed(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());

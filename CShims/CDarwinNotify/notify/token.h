@@ -61,7 +61,7 @@ bool dn__registry_remove(int number, dn__registration *ret_registration);
 bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer));
 
 /* Attaches a file watch to a token of a name that leaves the process. NULL: only asks whether it
- * may have one. Returns a status of notify_monitor_file(): unless that is NOTIFY_STATUS_OK, the
+ * may have one. Returns the status of notify_monitor_file(). Unless it is NOTIFY_STATUS_OK, the
  * caller keeps the watch. */
 uint32_t dn__registry_set_watch(int number, dn__file_watch *watch);
 
@@ -69,7 +69,7 @@ uint32_t dn__registry_set_watch(int number, dn__file_watch *watch);
  * it. */
 int dn__registry_get_any(uint32_t *place);
 
-/* Frees the registry, which is empty. While nobody reads a token. */
+/* Frees the registry, which is empty. Call while nobody reads a token. */
 void dn__registry_free(void);
 
 /* --- What tokens own (monitor.c, descriptor.c) ------------------------------------------------ */
@@ -81,7 +81,7 @@ uint32_t dn__monitor_named_file(int number, const char *name);
 /* Writes a token for each of up to 1024 posts, as long as there is room in the pipe. */
 void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts);
 
-/* Closes the pipe if this delivery is its last one, unless it has left it before. */
+/* Takes the delivery out of its pipe, once; closes the pipe with its last delivery. */
 void dn__pipe_leave(dn__delivery *delivery);
 
 /* Frees the list of pipes, which is empty. */

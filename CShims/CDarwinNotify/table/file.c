@@ -388,7 +388,7 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         return -ENOENT;
 }
 
-/* No process of this user can have its directory there; all of them try the next place. */
+/* No process of this user can have a directory there, so all of them try the next place. */
 static bool is_hopeless(int r)
 {
         return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;

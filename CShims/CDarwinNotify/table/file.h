@@ -8,8 +8,8 @@
 
 #include "table/layout.h"
 
-/* A table is a file in a directory `darwin-notify`, in the first of these places that has one; a
- * new table is made in the first possible place:
+/* A table is a file in a directory `darwin-notify`, in the first of these places that has a table.
+ * A new table is made in the first possible place:
  *
  *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
  *     can look into that directory;
@@ -26,26 +26,25 @@ typedef struct dn__file_id {
 /* Finds the table of `key` that all processes of the user share. Makes nothing, waits for nothing.
  *
  * Returns a close-on-exec descriptor and its path, or a negative errno: -EALREADY if it is `known`,
- * which may be NULL; -ENOENT if there is none; or another error, which leaves it open. */
+ * which may be NULL; -ENOENT if there is none; or another error, if this is unknown. */
 int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_MAX]);
 
-/* Makes the table where dn__file_find() finds it; a file that has its name but is no table of this
- * version is put aside. Returns a descriptor, perhaps of a table that another process has just
- * made, or a negative errno: -EACCES if no place is private to this user, -EFBIG if the
- * process's file size limit is too low, -EPROTO if others keep replacing it, or the error of a
- * system call. */
+/* Makes the table where dn__file_find() finds it. A file that has its name but is not a table of
+ * this version is put aside. Returns a descriptor, perhaps of a table that another process has just
+ * made, or a negative errno: -EACCES if no place is private to this user, -EFBIG if the process's
+ * file size limit is too low, -EPROTO if others keep replacing it, or that of a system call. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
 
-/* Returns whether this user has a directory for tables, which is made if needed. */
+/* Returns whether this user has a directory for tables. Makes one if needed. */
 bool dn__file_has_place(const char *key);
 
 /* Returns whether this library could have written the beginning of a table. */
 bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used);
 
-/* Claims a number in a file for the open file description, which releases it when it is closed and
- * no mapping of it is left: at the latest when the process dies. Never waits. Returns 0, or a
- * negative errno if another description has it. */
+/* Claims a number in a file for the open file description. The claim ends when the description is
+ * closed and no mapping of it is left, at the latest when the process dies. Never waits. Returns 0,
+ * or a negative errno if another description has the number. */
 int dn__claim_take(int fd, unsigned number);
 
-/* Returns whether another description has one of `n` numbers; true if unsure. */
+/* Returns whether another description has any of `n` numbers; true if unsure. */
 bool dn__claim_is_taken(int fd, unsigned first, unsigned n);

@@ -31,7 +31,7 @@
 #define DN__SHM_SLOTS_PER_SET 32
 #define DN__SHM_N_SLOTS (DN__SHM_N_SETS * DN__SHM_SLOTS_PER_SET)
 
-/* Processes of one user that can hold names in a table at once; any more use the bus alone. */
+/* Processes of one user that can hold names in a table at once; others use the bus alone. */
 #define DN__SHM_N_PROCESSES 1024
 
 /* The longest name, 511 bytes, and a NUL to fill the last word. */
@@ -71,7 +71,7 @@ typedef struct dn__shm_process {
         /* One bit for each nonzero word of the marks. */
         _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t marked[DN__SHM_SUMMARY_WORDS];
         _Alignas(DN__SHM_LINE_BYTES) uint64_t reserved[8];
-        /* For diagnostics: below, the pid; above, which namespace it belongs to. */
+        /* For diagnostics: the pid in the low half, its namespace in the high half. */
         _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t pid;
 } dn__shm_process;
 
@@ -101,9 +101,9 @@ typedef struct dn__shm_table {
         union {
                 struct {
                         dn__shm_header header;
-                        _Atomic uint64_t n_processes_used; /* no entry from here on was ever used */
+                        _Atomic uint64_t n_processes_used; /* entries from here on: never used */
                         /* The processes that hear of every post, one bit each; `watched` has one
-                         * bit for each word that ever had a bit set. */
+                         * bit for each word of `watchers` that ever had a bit set. */
                         _Atomic uint64_t watched;
                         _Atomic uint64_t watchers[DN__SHM_HOLDER_WORDS];
                         /* Odd: a process has found another table (region.c). */

@@ -25,7 +25,7 @@ typedef struct dn__region {
 } dn__region;
 
 /* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:
- * creates it if needed.
+ * makes it if needed.
  *
  * Returns 0 or a negative errno: -EALREADY if it is `known`, which may be NULL; others as
  * dn__file_find() and dn__file_make(). */
@@ -33,7 +33,7 @@ int dn__region_find(const char *key, const dn__region *known, bool may_make,
                     dn__region **ret_region);
 
 /* Takes an entry, unless we have one. Returns 0 or a negative errno: -ENOENT if the file was
- * removed or is being removed, so that another one must be found; -EUSERS if all entries are taken;
+ * removed or is being removed: another one must be found; -EUSERS if all entries are taken;
  * or the error of a system call. One thread at a time. */
 int dn__region_enter(dn__region *region);
 
@@ -55,11 +55,10 @@ int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes);
 dn__region *dn__region_close(dn__region *region);
 
 /* Releases our entry. Threads may still be reading and counting there, so the memory stays mapped;
- * that of the oldest of many is cleared. */
+ * if there are many regions, that of the oldest is cleared. */
 void dn__region_leave(dn__region *region);
 
-/* Returns a mark that is odd if a process has found another table than this one. It may be
- * wrong. */
+/* Returns a mark, odd if a process has found another table than this one. It may be wrong. */
 static inline uint64_t dn__region_get_mark(const dn__region *region)
 {
         return atomic_load(&region->table->moved);
@@ -73,10 +72,10 @@ static inline bool dn__region_was_left(const dn__region *region)
 /* Marks the table as left. */
 void dn__region_mark(dn__region *region);
 
-/* Takes back a mark, read before the table was found to be in place, unless it has changed. */
+/* Removes a mark, read before the table was found to be in place, unless it has changed. */
 void dn__region_unmark(dn__region *region, uint64_t mark);
 
-/* Returns whether the region with an ID is this one or one before it. */
+/* Returns whether this region, or one before it, has this ID. */
 static inline bool dn__region_was_once(const dn__region *region, uint64_t id)
 {
         while (region && region->id != id)

@@ -25,10 +25,10 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
                         dn__name *ret_name);
 
 /* How long a registration waits for a process that changes the set of its name. No call of the
- * library waits longer than a second. */
+ * library waits for more than a second. */
 #define DN__SLOT_TIMEOUT_US (900 * DN__US_PER_MS)
 
-/* Claims the slot of a name for this process, which has an entry, until dn__slot_release(). A
+/* Claims the slot of a name, until dn__slot_release(), for this process, which has an entry. A
  * process (a region) holds a name at most once. If no other process holds the name, its state
  * becomes 0. Returns NULL if the set is full, memory is exhausted, or another process was changing
  * the set until the deadline: the caller then works without a slot and asks again later. */

@@ -16,6 +16,6 @@ bool dn__thread_is_ours(void);
 /* Joins the threads that have ended. A thread that ends later is not joined. */
 void dn__thread_at_exit(void);
 
-/* Returns when all threads have ended, and frees what is known of them. Any other thread, while
+/* Returns when all threads have ended, and frees their records. Call on any other thread, while
  * none is started. */
 void dn__thread_join_all(void);

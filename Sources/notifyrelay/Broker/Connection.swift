@@ -39,7 +39,7 @@ final class Connection {
   /// Why the broker has ended the connection.
   private var refusal: Failure?
   private var isEnding = false
-  /// How many messages have come that are not stored yet. Until they are, nothing is sent.
+  /// The number of received messages that are not stored yet. Nothing is sent until they are.
   var unacknowledged = 0
   private var timer: String { "connection of \(settings.name)" }
 
@@ -105,7 +105,7 @@ final class Connection {
 
   private var wantsWriting: Bool { unacknowledged == 0 && mosquitto_want_write(client) }
 
-  /// Ends the connection in an orderly way. The broker does not publish the will then.
+  /// Ends the connection in an orderly way, so the broker does not publish the will.
   func close() {
     isEnding = true
     mosquitto_disconnect_v5(client, 0, nil)
@@ -260,7 +260,7 @@ final class Connection {
   private func didConnect(_ reason: CInt) {
     if reason == 0 {
       attempts = 0
-      // From now on libmosquitto would format a line for each packet.
+      // Otherwise libmosquitto would from now on format a line for each packet.
       mosquitto_log_callback_set(client, nil)
       delegate?.didConnect()
     } else {

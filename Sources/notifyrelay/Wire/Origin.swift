@@ -22,7 +22,7 @@ struct Origin: Hashable, Comparable, CustomStringConvertible {
   }
 
   init?(_ text: some StringProtocol) {
-    // A number has one text.
+    // Each number has only one spelling.
     let isWritten = text.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true

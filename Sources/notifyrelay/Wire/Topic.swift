@@ -84,7 +84,7 @@ enum Escaped {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Returns `nil` for no text, and for what `encode` does not return: a name has one topic.
+  /// Returns `nil` for an empty text, or one that `encode` never returns: a name has one topic.
   static func decode(_ text: some StringProtocol) -> String? {
     if text.utf8.allSatisfy(isPlain) { return text.isEmpty ? nil : String(text) }
     var bytes: [UInt8] = []

@@ -10,7 +10,7 @@ typealias Report = @Sendable (CInt, DistributedEvent?) -> Void
 
 /// Registers in one way, then reports the number of each registration that has an event.
 ///
-/// It is used, and reports, only in turns of the queue of the watch.
+/// It is used, and reports, only on the queue of the watch (also by `sync`).
 protocol EventSource: AnyObject {
   func register(_ key: NotificationName) throws(NotifyError) -> any Registered
 
@@ -28,7 +28,7 @@ final class ThreadSource: EventSource {
   }
 
   func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
-    // The thread that hears of the post also takes the turn, so no second one has to be woken.
+    // The thread that hears of the post runs the report, so no second one has to be woken.
     try NotifyToken(key, on: .thread) { [queue, report] token in
       queue.sync { report(token.rawValue, nil) }
     }

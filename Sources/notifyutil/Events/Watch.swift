@@ -61,7 +61,7 @@ final class Watch: @unchecked Sendable {
       if isWaitingForBus {
         failures.reportLateBus()
       } else if isComplete, entries.values.allSatisfy({ $0.count == nil }) {
-        return end(failures.status)  // Only the timeout can end what runs forever.
+        return end(failures.status)  // Only the timeout can end these.
       } else {
         Output.complain("notifyutil: --timeout: timed out")
       }
@@ -111,8 +111,8 @@ final class Watch: @unchecked Sendable {
     if isComplete, !isKeptRunning, entries.isEmpty { end(failures.status) }
   }
 
-  /// Ends the program, on another thread: `exit` waits for the handlers that have begun, which may
-  /// wait for the queue.
+  /// Ends the program on another thread, because `exit` waits for running handlers, which may wait
+  /// for the queue.
   private func end(_ status: ExitStatus) {
     guard !isEnding else { return }
     isEnding = true

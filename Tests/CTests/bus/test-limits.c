@@ -11,7 +11,7 @@
 
 static test_bus *start_small_bus(void)
 {
-        /* That of a broker applies to the whole user. */
+        /* The limit of dbus-broker applies to all connections of the user. */
         test_bus_limits limits = {.max_outgoing_bytes = test_bus_is_broker(NULL) ? 4000000
                                                                                  : 1000000};
 

@@ -66,7 +66,7 @@ static bool have_same_types(const dn_value *a, const dn_value *b)
         return true;
 }
 
-/* The JSON tells values of one type apart. */
+/* The JSON distinguishes values of one type. */
 static void check_same(const dn_dict *a, const dn_dict *b)
 {
         char *first = dn_dict_copy_json(a), *second = dn_dict_copy_json(b);

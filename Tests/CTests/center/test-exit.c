@@ -13,7 +13,7 @@ static _Atomic bool is_exiting, has_returned;
 
 /* --- handlers that have not started ----------------------------------------------------------- */
 
-/* The host still does it after the library has ended its deliveries. */
+/* The host still runs its work after the library has ended its deliveries. */
 static void run_what_waits(void)
 {
         run_kept_work();

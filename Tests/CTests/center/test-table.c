@@ -24,7 +24,7 @@ static bool have_table(test_child *a, test_child *b)
         return has_table(a) && has_table(b);
 }
 
-/* Nobody does anything, and nobody tells them. */
+/* Neither process posts or registers, and no signal arrives. */
 TEST_NO_BUS(eachObserverIsNotifiedOnceMoreInTheNextTable)
 {
         begin_without_bus();
@@ -183,7 +183,7 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
         check_that_a_poster_finds_the_next_table(false);
 }
 
-/* Returns whether the bus has its wider rules, and it has looked what it missed without them. */
+/* Returns whether the bus has the wider rules, and the center has checked what it missed before. */
 static bool has_settled(dn_center *center)
 {
         dn__dbus *bus = dn__hub_find(center)->bus;

@@ -41,7 +41,7 @@ static bool is_in_place(const dn__region *region)
 
 static bool is_second_maker;
 
-/* Overrides the C library's: before a second maker, another one has put the table in place. */
+/* Overrides the C library's: before a second maker links its table, the first one does. */
 int linkat(int from, const char *path, int to, const char *name, int flags)
 {
         if (is_second_maker)
@@ -207,7 +207,7 @@ static void check_replaced(void)
         CHECK_EQ(remove(path_of_table("key")), 0);
 }
 
-/* What else may stand there is in center/test-table-harm.c. */
+/* center/test-table-harm.c has other files and directories in its place. */
 TEST_NO_BUS(invalidTablesAreReplaced)
 {
         dn__region_close(open_region("key"));

@@ -222,7 +222,7 @@ static void hold_with_state(dn__region *region)
         hold(region, "x")->state = 7;
 }
 
-/* It takes over the entry, not the names. */
+/* The new process takes over the entry, not the names. */
 TEST_NO_BUS(stateOfADeadProcessEndsThoughANewOneHasItsEntry)
 {
         dn__region *region = open_region("key");
@@ -271,7 +271,7 @@ TEST_NO_BUS(slotWhoseNamingWasCutShortHasNoHolderLeft)
         close_regions(regions);
 }
 
-/* It is rung for every name if it watches. */
+/* A watching process is rung for every name. */
 TEST_NO_BUS(processBeyondTheFirstWordHoldsAndWatchesAsOthersDo)
 {
         dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];

@@ -33,7 +33,7 @@ typedef struct soak_worker {
         _Atomic uint64_t is_ready;
         _Atomic uint64_t rests;     /* nothing is posted until `rest` ends */
         _Atomic uint64_t floods;    /* ordered to post without a pause */
-        _Atomic uint64_t order;     /* at rest: what it is to act on */
+        _Atomic uint64_t order;     /* at rest: what to act on */
         _Atomic uint64_t n_ordered; /* how often */
         _Atomic uint64_t n_obeyed;
         _Atomic uint64_t n_violations;

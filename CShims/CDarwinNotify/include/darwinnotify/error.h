@@ -1,14 +1,14 @@
 /* The error numbers that a caller can receive.
  *
- * A function that can fail returns a negative errno of this closed list if it has failed; each
- * function documents which ones it returns and when.
+ * A function that fails returns a negative errno of this closed list; its documentation says which
+ * ones it returns and when. After one of the first four, nothing was sent and nothing was changed.
  *
  *   -EINVAL        an argument is NULL, empty or malformed
  *   -ENAMETOOLONG  a name is longer than DN_NAME_MAX_BYTES
  *   -EACCES        the name belongs to another user (see notify.h), or the table of names is not
  *                  available
  *   -E2BIG         a dictionary exceeds one of the limits of dict.h, or an object is longer than
- *                  DN_OBJECT_MAX_BYTES; after these four nothing was sent, nothing was changed
+ *                  DN_OBJECT_MAX_BYTES
  *   -ENOMEM        no memory available: nothing was sent
  *   -EAGAIN        no thread available: nothing was sent
  *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system: nothing was sent.

@@ -9,8 +9,8 @@
 
 #define SOAK_N_WORKERS 40
 #define SOAK_N_NAMES 4
-/* One more name, posted only at rest: an observer that has heard of it has heard of all that its
- * poster posted before. */
+/* One more name, posted only at rest: an observer that has heard of it has heard of everything that
+ * its poster posted before. */
 #define SOAK_FENCE SOAK_N_NAMES
 #define SOAK_N_POSTERS 4
 #define SOAK_N_TRANSITS 3
@@ -24,8 +24,8 @@ void soak_ready(void);
 /* Returns a name that is posted: one below SOAK_N_NAMES, or SOAK_FENCE. */
 const char *soak_name(unsigned name);
 
-/* Acts as the driver orders, until killed: on what a random number selects, at rest on all, or on
- * the fence. */
+/* Acts as the driver orders, until killed: on a random choice; at rest, on everything or on the
+ * fence. */
 #define SOAK_EVERYTHING (~0U)
 #define SOAK_ONLY_FENCE (~1U)
 __attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
@@ -33,13 +33,13 @@ __attribute__((noreturn)) void soak_act(void (*act)(unsigned what));
 /* Posts names the same way. `post` returns 0 if the post was made. */
 __attribute__((noreturn)) void soak_post(int (*post)(unsigned name));
 
-/* An observer that is told how many posts a call stands for: around its registration, then in each
+/* An observer that learns how many posts a call stands for: around its registration, then in each
  * call. A total above what was posted since is a violation, unless the table was taken away. */
 void soak_will_observe(unsigned name);
 void soak_did_observe(unsigned name);
 void soak_heard(unsigned name, uint64_t n_posts);
 
-/* Whoever is only told that a name was posted. */
+/* An observer that learns only that a name was posted. */
 void soak_noticed(unsigned name);
 
 /* The number of the last message that this worker, or the one before it, has passed or handled. */
