@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-CLOCK_OF_PROCESS = 2  # scheduler time, of all threads, those that have ended included
+CLOCK_OF_PROCESS = 2  # scheduler time, of all threads, including threads that have ended
 
 
 class Failure(Exception):

@@ -53,7 +53,7 @@ static int post(const char *name, const char *title)
         int r;
 
         dn_dict_builder_set_string(builder, "title", title);
-        r = dn_dict_builder_finish(builder, &info); /* reports what went wrong before, too */
+        r = dn_dict_builder_finish(builder, &info); /* also reports earlier failures */
         if (r == 0)
                 r = dn_center_post(dn_center_distributed(), name, OBJECT, info, 0);
         dn_dict_unref(info);

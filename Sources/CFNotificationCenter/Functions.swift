@@ -80,8 +80,8 @@ public func CFNotificationCenterRemoveEveryObserver(
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
 ///   - name: the name to post.
-///   - object: what observers may ask for. Without one, only those that ask for none get it. The
-///     Darwin center ignores it.
+///   - object: what observers may ask for. Without one, only observers that ask for none get
+///     the post. The Darwin center ignores it.
 ///   - userInfo: what the notification carries. The Darwin center ignores it.
 ///   - deliverImmediately: whether observers that are suspended get it as well.
 ///
@@ -100,8 +100,8 @@ public func CFNotificationCenterPostNotification(
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
 ///   - name: the name to post.
-///   - object: what observers may ask for. Without one, only those that ask for none get it. The
-///     Darwin center ignores it.
+///   - object: what observers may ask for. Without one, only observers that ask for none get
+///     the post. The Darwin center ignores it.
 ///   - userInfo: what the notification carries. The Darwin center ignores it.
 ///   - options: ``kCFNotificationDeliverImmediately`` and ``kCFNotificationPostToAllSessions``;
 ///     other bits are ignored.

@@ -126,7 +126,7 @@ extension DistributedNotificationCenter {
   /// Opens a center that reaches nobody else, for tests: it has no bus, and shares its memory
   /// with no other center, not even with one of this process.
   ///
-  /// - Returns: the center. Its posts reach its own observers; those that throw say
+  /// - Returns: the center. Its posts reach its own observers; its throwing forms report
   ///   ``DistributedNotificationError/failed(_:)`` with `.notConnected`.
   /// - Throws: `DarwinNotifyError.outOfMemory`.
   public static func isolated() throws(DarwinNotifyError) -> DistributedNotificationCenter {

@@ -34,8 +34,7 @@ enum CenterChoice: String, CaseIterable, Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Something to observe with, whose address tells it from others. It also makes names that no other
-/// test uses.
+/// An observer, identified by its address. It also makes names that no other test uses.
 final class Observer: Sendable {
   private static let number = Atomic(0)
   let name = "com.example.cf.\(number.add(1, ordering: .relaxed).newValue)"

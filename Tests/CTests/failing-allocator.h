@@ -23,7 +23,7 @@ extern void *__libc_malloc(size_t n_bytes);
 extern void *__libc_calloc(size_t n, size_t n_bytes);
 extern void *__libc_realloc(void *memory, size_t n_bytes);
 
-/* libsystemd uses them, too. */
+/* libsystemd also uses them. */
 #define REPLACES __attribute__((visibility("default")))
 
 static bool fails_with_errno(void)

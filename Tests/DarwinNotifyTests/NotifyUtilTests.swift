@@ -21,7 +21,7 @@ struct NotifyUtilTests {
     }
   }
 
-  /// After each post, for 100 ms unless told otherwise.
+  /// After each post, by default for 100 ms.
   @Test(arguments: [
     (["-z", "150", "-p", "self.a", "-p", "self.a"], 300), (["-p", "self.a", "-p", "self.a"], 200),
     (

@@ -21,7 +21,7 @@ static void check_read(sd_bus_message *message, const dn__post *expected)
         EXPECT(post.generation == expected->generation && post.region == expected->region);
 }
 
-/* Of everybody, and of those who share a table. */
+/* The plain path, and that of a table. */
 static const char *const paths[] = { "/org/darwinnotify/Darwin1",
                                      "/org/darwinnotify/Darwin1/tfedcba9876543210" };
 

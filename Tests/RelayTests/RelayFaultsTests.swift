@@ -20,8 +20,8 @@ struct RelayFaultsTests {
     let (here, there) = try (pair.here.observe(light), pair.there.observe(light))
     try pair.here.center.post(light)
     await there.wait(for: 1)
-    // It answers when it has stored the count. What it posts at each start tells one table from the
-    // next.
+    // It answers when it has stored the count. Its post at each start distinguishes one table from
+    // the next.
     #expect(await pair.here.status() != nil)
     if !isSame { await pair.here.end() }
     let state = try pair.here.saveState()

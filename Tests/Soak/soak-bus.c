@@ -1,4 +1,4 @@
-/* A private bus, told by its standard input what happens to it; it ends with that.
+/* A private bus that obeys its standard input and ends with it.
  *
  *     soak-bus daemon|broker|none     prints its address, its directory
  *

@@ -214,7 +214,7 @@ static void read_token(int fd, const int *tokens)
         if (name < SOAK_N_NAMES)
                 soak_noticed(name);
         else
-                soak_violation("a descriptor tells of an unknown token");
+                soak_violation("a descriptor reports an unknown token");
 }
 
 static void hold_descriptor(void)

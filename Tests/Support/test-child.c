@@ -52,7 +52,7 @@ test_child *test_spawn_role(const char *role, ...)
         char exe[4096];
         va_list values;
 
-        /* /proc/self/exe would work in the child too, but its real name helps in `ps`. */
+        /* /proc/self/exe would also work in the child, but its real name helps in `ps`. */
         ssize_t exe_bytes = readlink("/proc/self/exe", exe, sizeof exe - 1);
         if (exe_bytes > 0) {
                 exe[exe_bytes] = '\0';

@@ -15,7 +15,7 @@ extension Trait where Self == TimeLimitTrait {
 ///
 /// All tests share as many threads as there are processors: if many run at once, a task that sleeps
 /// for a moment may not continue until after the deadline. So a minimum number of checks is
-/// required, too.
+/// also required.
 package func eventually(
   _ comment: Comment? = nil,
   sourceLocation: SourceLocation = #_sourceLocation,

@@ -17,7 +17,7 @@ static const char path[] = "/org/example/bench";
 static std::unique_ptr<sdbus::IConnection> bus;
 static std::unique_ptr<sdbus::IObject> object;
 
-// The library may throw anywhere; C is told of it by a number.
+// The library may throw anywhere; C gets a number instead.
 template <typename Work> static int guarded(Work work)
 {
         try {

@@ -1,4 +1,4 @@
-// What the contenders in Swift share: who hears, and what C is told.
+// What the contenders in Swift share: the observers, and what they report to C.
 
 package import BenchmarkSupport
 package import DarwinNotify

@@ -51,7 +51,7 @@ static void guest_dispatch(dn__guest *guest)
         dn__calls_hand_over(calls);
 }
 
-/* The bus tells who owns a name, and which callers have left. */
+/* The bus reports who owns our names, and which callers have left. */
 static bool handle_signal(dn__calls *calls, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message), *name, *old, *new;

@@ -81,7 +81,7 @@ DN_BEGIN_DECLS
 DN_EXPORT uint32_t notify_post(const char *name);
 
 /**
- * Registers for a name without any delivery: notify_check() tells whether it was posted.
+ * Registers for a name without any delivery: notify_check() reports whether it was posted.
  *
  * @param name       copied.
  * @param out_token  set to the token, or to NOTIFY_TOKEN_INVALID when the call fails.

@@ -21,8 +21,8 @@
                 taken_;                                                                            \
         })
 
-/* DN__HOLD(&object->lock); holds it until the end of the function. (At the end of an inner block it
- * would be released too, but clang would still consider it held.) */
+/* DN__HOLD(&object->lock); holds it until the end of the function. (The end of an inner block would
+ * also release it, but clang would still consider it held.) */
 #define DN__HOLD(lock)                                                                             \
         dn__lock *const DN__JOIN_(held_, __LINE__) DN__CLEANUP(dn__cleanup_lock) =                 \
                 dn__cleanup_hold(lock);                                                            \

@@ -13,8 +13,8 @@
  * system call. A word has one sleeper.
  *
  * A ringer may be stopped or die before the system call that wakes the sleeper. So until that call
- * has returned, the word says that the sleeper is being woken, and anyone else who rings wakes it
- * too. A sleep number distinguishes this sleep from the next. */
+ * has returned, the word says that the sleeper is being woken, and every other ringer also wakes
+ * it. A sleep number distinguishes this sleep from the next. */
 #pragma once
 
 #include <stdatomic.h>

@@ -70,8 +70,8 @@ public final class NotifyToken: Sendable {
 
   /// Registers a signal that is sent to the process for each post.
   ///
-  /// ``check()`` tells which of several tokens a signal is for. Call it once after registering,
-  /// too, since the first check always returns true.
+  /// ``check()`` finds out which of several tokens a signal is for. Also call it once after
+  /// registering, since the first check always returns true.
   ///
   /// - Parameters:
   ///   - name: the name to register for.

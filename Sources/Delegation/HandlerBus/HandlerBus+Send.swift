@@ -22,7 +22,7 @@ extension HandlerBus {
   }
 
   /// Sends a request through the interceptors to a function, which answers it: the common part of
-  /// requests to handlers and of those that leave the process.
+  /// local and remote requests.
   @inlinable package func send<Request: BusRequest>(
     _ request: Request, endpoint: String?, timeout: Duration?,
     answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response

@@ -65,7 +65,7 @@ static void check_unharmed(uint64_t n_posts)
         test_peer_post(peer, NAME);
         WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
         CHECK(test_peer_sees(peer, own));
-        CHECK_EQ(test_peer_n_connections(peer, getpid()), 2); /* the raw one is ours too */
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), 2); /* including the raw one */
 }
 
 TEST_ON_BUS(wrongArgumentsAreIgnored)

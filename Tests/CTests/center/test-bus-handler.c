@@ -1,4 +1,4 @@
-/* Being told when the bus is found and lost. */
+/* Reports of a bus that is found and lost. */
 #include <darwinnotify/distributed.h>
 #include <darwinnotify/library.h>
 #include <darwinnotify/loop.h>
@@ -9,7 +9,7 @@
 
 #define MAX_STATES 64
 
-/* The states that a handler was told, in order. */
+/* The states that a handler got, in order. */
 typedef struct told {
         dn_center *center;
         dn_observer *cancels; /* what the next call cancels */
@@ -73,7 +73,7 @@ static void await_state(const told *self, size_t index, int state)
         CHECK_EQ(dn_center_is_on_bus(self->center), state);
 }
 
-/* `other`, which may be NULL, has been told as many states. */
+/* `other`, which may be NULL, has got as many states. */
 static void lose_and_find(test_bus *bus, const told *self, const told *other)
 {
         size_t n_before = self->n_states;

@@ -189,7 +189,7 @@ static int enqueue_alone(void *context, dn_work_fn run, void *argument)
 
 static _Atomic bool overlapped;
 
-/* The first call returns once the executor has run another work, or that has called it, too. */
+/* The first call returns once the executor has run other work, or a second call has begun. */
 static void call_exclusively(const dn_event *event, void *context)
 {
         (void)event, (void)context;

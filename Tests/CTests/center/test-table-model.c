@@ -156,7 +156,7 @@ static void switch_tables(world *world, unsigned i)
         actor->step = actor->next;
 }
 
-/* Those that are no longer in the table do not hear it. */
+/* Holders that are no longer in the table do not hear it. */
 static void ring(world *world, int table, uint8_t holders)
 {
         for (unsigned i = 0; i < N_OBSERVERS; i++)

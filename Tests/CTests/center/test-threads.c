@@ -141,7 +141,7 @@ static void fence_distributed(void)
         dn_observer *observer = tally_observe(dn_center_distributed(), "fence", &seen);
 
         WAIT_UNTIL_EQ(try_post_number(dn_center_distributed(), "fence", NULL, 0), 0);
-        WAIT_UNTIL(seen.n_calls > n_before); /* one that the full queue refused has come, too */
+        WAIT_UNTIL(seen.n_calls > n_before); /* a post that the full queue refused has also come */
         tally_drop(observer);
 }
 

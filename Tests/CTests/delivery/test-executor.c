@@ -120,7 +120,7 @@ TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
         WAIT_UNTIL_EQ(quick.n_posts, 1);
 }
 
-/* Posts without end until told to stop. */
+/* Posts until it is ordered to stop. */
 ROLE(flood)
 {
         while (dn_center_post(dn_center_darwin(), args[0], NULL, NULL, 0) >= 0)

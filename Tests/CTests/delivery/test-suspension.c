@@ -110,7 +110,7 @@ TEST_ON_BUS(anImmediatePostReachesAllAfterWhatWasKept)
         set_suspended(true);
         post_and_wait(NULL, 1);
         post_and_wait(NULL, 2);
-        /* Unknown bits, too. */
+        /* Includes unknown bits. */
         CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL,
                                 DN_POST_DELIVER_IMMEDIATELY | DN_POST_TO_ALL_SESSIONS | 1u << 30),
                  0);

@@ -45,7 +45,7 @@ static void free_all_entries(void)
         close(taken_fd);
 }
 
-/* Without a bus it is told that nothing reaches it. */
+/* Without a bus, its registration reports that nothing reaches it. */
 TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
 {
         test_bus *bus = test_bus_begin();

@@ -118,7 +118,7 @@ static unsigned n_deaths;
 static jmp_buf scheduler;
 
 static dn__shm_table *table;
-static const volatile void *words[64]; /* those that several threads may touch */
+static const volatile void *words[64]; /* that several threads may touch */
 static size_t n_words;
 
 /* Two slots whose marks are in different words under one summary. */

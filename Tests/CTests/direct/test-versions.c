@@ -77,7 +77,7 @@ TEST_ON_BUS(processesWithDifferentVersionsOfTheTableHearOneAnotherOnce)
         }
 }
 
-/* A process that creates a table removes those that nobody uses, of any version. */
+/* A process that creates a table removes unused tables of any version. */
 TEST_NO_BUS(aVersionLeavesTheTableOfTheOtherAlone)
 {
         setenv("DARWIN_NOTIFY_BUS", "none", 1);

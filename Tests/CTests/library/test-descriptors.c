@@ -1,4 +1,4 @@
-/* A host that closes all descriptors, as daemons do, also those that it does not know. */
+/* A host that closes all descriptors, known or not, as daemons do. */
 #include <fcntl.h>
 #include <notify.h>
 #include <notify_private.h>

@@ -115,7 +115,7 @@ TEST_NO_BUS(unreachableFileCountsAsDeleted)
         watch_as(1, "a/b/f", NOTIFY_MONITOR_CREATE);
         CHECK_EQ(chmod(at("a"), 0), 0);
         expect_call(0, 0);
-        fence(); /* the other one has looked too */
+        fence(); /* the other one has also looked */
         CHECK_EQ(chmod(at("a"), 0700), 0);
         expect_call(1, 0);
 }

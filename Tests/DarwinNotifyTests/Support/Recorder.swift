@@ -1,4 +1,4 @@
-// Records the events of handlers, and waits for those that are on their way.
+// Records the events of handlers, and waits for expected events.
 
 /// The events that a handler has seen.
 final class Recorder: Sendable {

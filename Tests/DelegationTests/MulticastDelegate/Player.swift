@@ -22,7 +22,7 @@ enum PlayerError: Error, Equatable {
 
 /// A delegate that records its calls.
 class Listener: PlayerEvents, @unchecked Sendable {
-  // What subclasses add is protected by locks, too.
+  // Subclasses also protect by locks what they add.
   let name: String
   let log: Log<String>
   let answer: Double?

@@ -9,7 +9,7 @@ extension Notification.Name {
   static let track = Notification.Name("com.example.player.track")
 }
 
-/// One player among several, which the object tells apart.
+/// One player among several, identified by the object.
 final class PlayerObserver {
   private var observers: [NSObjectProtocol] = []
 

@@ -136,7 +136,7 @@ static void check_cancel_before_the_queue_runs(void)
         dispatch_suspend(queue);
         for (int i = 0; i < 5; i++)
                 post(N);
-        WAIT_UNTIL_EQ(n_later_calls, 5); /* those of the first are submitted, too */
+        WAIT_UNTIL_EQ(n_later_calls, 5); /* including the blocks of the first */
         cancel(token);
         cancel(later);
         dispatch_resume(queue);

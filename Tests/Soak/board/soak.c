@@ -22,7 +22,7 @@
 /* The driver reads these by their position (board.py). */
 typedef struct soak_count {
         _Atomic uint64_t begun;         /* posts, by this worker */
-        _Atomic uint64_t returned;      /* those that have returned 0 */
+        _Atomic uint64_t returned;      /* posts that have returned 0 */
         _Atomic uint64_t heard;         /* posts that calls stood for */
         _Atomic uint64_t n_calls;
         _Atomic uint64_t all_returned; /* by everybody, before it registered */

@@ -28,7 +28,7 @@ class Chaos:
         self.n_disk_changes = 0  # the disk is full while it is odd
 
     def run(self, seconds, takes_tables):
-        """Does harm for a time, to the table, too, or not; all is well when it returns."""
+        """Does harm for a time, to the table if wanted; all is well when it returns."""
         harm = self.harm_table if takes_tables else self.harm
         end = time.monotonic() + seconds
         while (now := time.monotonic()) < end:
@@ -46,7 +46,7 @@ class Chaos:
         heapq.heappush(self.to_undo, (until, next(self.order), undo))
 
     def kill(self):
-        """One that still becomes ready may be killed, too."""
+        """May also kill a worker that is not ready yet."""
         worker = self.random.choice([worker for worker in self.crew.workers if worker.mortal])
         worker.check_alive()
         worker.kill()

@@ -28,7 +28,7 @@ class Crew:
         return [worker for worker in self.workers if worker.kind in kinds]
 
     def start(self):
-        """Starts those that do not run, and waits until all do what they are for."""
+        """Starts the workers that do not run, and waits until all are ready."""
         for worker in self.workers:
             if not worker.process or worker.process.poll() is not None:
                 worker.start(self.ground, self.board)
@@ -105,7 +105,7 @@ class Crew:
 
     def await_silence(self):
         """Waits until everybody has heard of what was posted before. A moment without a call does
-        not show it, as an observer may be starved; it is for those that do not hear the fence."""
+        not show it, as an observer may be starved; it is for workers that do not hear the fence."""
         for poster in self.of("post"):
             self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count"))
         before = None
@@ -166,7 +166,7 @@ class Crew:
         ordered = self.board.get(worker.slot, "n_ordered") + 1
         self.board.set(worker.slot, "n_ordered", ordered)
         self.await_true(lambda: self.board.get(worker.slot, "n_obeyed") == ordered,
-                        lambda: f"{worker} does not do what it is told")
+                        lambda: f"{worker} does not obey")
 
     def set_moves(self, n_moves):
         """A bus that stood still may have many signals of a table that an observer was never in, and

@@ -88,8 +88,8 @@ int test_main(int argc, char **argv);
         static int role_##role_name(int n_args __attribute__((unused)),                            \
                                     char **args __attribute__((unused)))
 
-/* Required in every test program; the support library has no main(), so that others can link it
- * too. */
+/* Required in every test program; the support library has no main(), so that other programs can
+ * link it. */
 #define TEST_MAIN()                                                                                \
         int main(int argc, char **argv)                                                            \
         {                                                                                          \

@@ -91,7 +91,7 @@ static bool plan_program(run_plan *plan, const options *o, const char *program)
         return list && pclose(list) == 0;
 }
 
-/* Gives all cases empty directories in place of those that the user's programs share. Without the
+/* Gives all cases empty directories instead of the ones that the user's programs share. Without the
  * privilege to mount, they use the real ones, under names of their own. */
 static void leave_shared_directories(void)
 {

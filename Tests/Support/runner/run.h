@@ -29,7 +29,7 @@ typedef struct run_totals {
 } run_totals;
 
 void run_plan_add(run_plan *plan, const char *program, const char *name, const char *broker);
-/* Runs all cases, `n_parallel` at a time; prints those that did not pass. */
+/* Runs all cases, `n_parallel` at a time; prints the cases that did not pass. */
 void run_all(run_plan *plan, size_t n_parallel, run_totals *totals);
 /* Prints the cases that took long. */
 void run_print_slow(const run_plan *plan);

@@ -9,7 +9,7 @@
  *     stalled MS PREFIX                              posts PREFIX.n0 to a bus that does not read
  *     first PREFIX                                   posts PREFIX.n0 once, then ends
  *
- * Each says "ready" on its standard output when it can begin; those that post (but `first`) then
+ * Each says "ready" on its standard output when it can begin; all posters but `first` then
  * wait for a line on standard input, print figures, then "done". All end when standard input does.
  *
  * `latency` prints a line for each post but the first N_WARM_UP: ns from before the post until it
