@@ -57,8 +57,8 @@ int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message
 /* Returns 0 or -ENOTCONN. What to wait for is valid until the next call of this module. */
 int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait);
 
-/* Returns whether the descriptor is still the connection's. The host may have closed it; whatever
- * has its number then must be neither written to nor read from. */
+/* Returns whether the descriptor is still the connection's. The host may have closed it; a
+ * file that has taken its number must be neither written to nor read from. */
 bool dn__connection_is_intact(const dn__connection *connection);
 
 /* Returns whether a message would be written to the socket now, with nothing queued before it. */

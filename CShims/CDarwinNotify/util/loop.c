@@ -15,14 +15,14 @@
 #include "util/queue.h"
 #include "util/thread.h"
 
-/* How often a thread looks for work whose bell was closed. */
+/* How often a thread whose bell was closed looks for work. */
 #define BROKEN_US (100 * DN__US_PER_MS)
 
 /* Wakes a thread that polls.
  *
  * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
  * their numbers, which the library must neither write to nor read from. The pipe is not replaced:
- * from then on nobody can wake the thread, which looks for work by itself. */
+ * from then on the thread cannot be woken, and looks for work by itself. */
 typedef struct bell {
         int read_fd;
         int write_fd;

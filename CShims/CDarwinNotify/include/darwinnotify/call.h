@@ -22,7 +22,7 @@ DN_BEGIN_DECLS
 /** One call. Opaque, reference-counted. */
 typedef struct dn_call dn_call;
 
-/** What to ask whom. Borrowed during the call it is handed to. */
+/** A request and its destination. Borrowed during the call it is passed to. */
 typedef struct dn_call_plan {
         const char *service;      /**< the service's name on the bus: "org.example.Player" */
         const char *kind;         /**< interface and member: "org.example.Player.Search" */

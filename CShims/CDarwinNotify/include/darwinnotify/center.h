@@ -26,7 +26,7 @@ typedef void (*dn_callback_fn)(dn_center *center, void *observer, const char *na
                                const void *object, const dn_dict *user_info);
 
 /** What happens to the notifications of an observer while the distributed center is suspended. The
- *  other centers never are, and ignore it, as Apple's do. 0 and unknown values stand for
+ *  other centers are never suspended and ignore this, as Apple's do. 0 and unknown values stand for
  *  DN_SUSPENSION_COALESCE. */
 enum {
         DN_SUSPENSION_DROP = 1,     /**< they are not kept */
@@ -111,7 +111,7 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
  */
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
 
-/** What the observers of a center may select by besides a name. */
+/** What observers of a center can select by, besides a name. */
 typedef enum dn_objects {
         DN_OBJECTS_NONE,     /**< Nothing: objects are ignored. */
         DN_OBJECTS_POINTERS, /**< The same pointer. */
@@ -201,7 +201,7 @@ DN_EXPORT int dn_center_post(dn_center *center, const char *name, const void *ob
  * Returns 1 if the effective user may post a name and set its state; 0 if not: dn_center_post()
  * then refuses the name, and notify_post() ignores it silently, as on Apple's systems.
  *
- * Errors:   -EINVAL if `name` is NULL, empty, no valid UTF-8 or has a Unicode noncharacter;
+ * Errors:   -EINVAL if `name` is NULL, empty, not valid UTF-8 or has a Unicode noncharacter;
  *           -ENAMETOOLONG.
  * Threads:  any.
  */
@@ -221,16 +221,16 @@ DN_EXPORT int dn_center_is_on_bus(dn_center *center);
  * posts that no bus has taken.
  *
  * 0 means that nothing was lost on the way to the bus since the last call. The bus may still drop a
- * signal, or refuse it by its policy, silently. Processes that share the table have heard of a post
- * on the Darwin center when dn_center_post() returns, whatever this reports. Posts
- * on a center whose bus is `none` are not waited for.
+ * signal, or refuse it by its policy, silently. Whatever this reports, processes that share the
+ * table have heard of a post on the Darwin center when dn_center_post() returns. Posts on a center
+ * whose bus is `none` are not waited for.
  *
  * @param timeout_us  the longest time to wait, in microseconds; 0 only checks whether all posts
  *                    have been written to the socket.
  *
  * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus. If
  *           none is waiting, once: -ENOTCONN if a bus was lost before it was seen to have read its
- *           posts, or there is none to connect to; -ENOBUFS or -ENOMEM if posts were refused so.
+ *           posts, or there is none to connect to; -ENOBUFS or -ENOMEM if posts were refused.
  * Threads:  any. In a callback on the inline executor use a timeout of 0 only.
  * Apple:    none; notify_post() talks to its daemon synchronously.
  */

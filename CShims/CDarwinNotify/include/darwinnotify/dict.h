@@ -19,7 +19,7 @@ DN_BEGIN_DECLS
  *  for each value. Put larger values in a file. */
 #define DN_DICT_MAX_BYTES (16 * 1024 * 1024)
 
-/** What each value counts for in addition to its bytes. */
+/** The size that each value adds to that of its bytes. */
 #define DN_DICT_VALUE_BYTES 32
 
 /**

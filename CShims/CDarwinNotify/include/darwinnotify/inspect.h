@@ -24,7 +24,7 @@ typedef struct dn_post_record {
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
 } dn_post_record;
 
-/** What a watch calls, on the thread that calls dn_watch_posts() or dn_watch_process(). */
+/** The callbacks of a watch, on the thread that calls dn_watch_posts() or dn_watch_process(). */
 typedef struct dn_watcher {
         /** Posts are delivered from now on. May be NULL. Returns 0, or another value to stop. */
         int (*ready)(void *context);
@@ -57,7 +57,7 @@ typedef struct dn_watch dn_watch;
  * Begins to watch every post on a bus, as dn_watch_posts() does, in an event loop of the caller,
  * which calls dn_watch_process() whenever the descriptor is readable, as it is at first.
  *
- * The parameters are those of dn_watch_posts(), and copied.
+ * The parameters are those of dn_watch_posts(), and are copied.
  *
  * @param ret_watch  set on success only; owned, close it with dn_watch_close().
  *

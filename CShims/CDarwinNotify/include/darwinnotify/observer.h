@@ -19,19 +19,19 @@ typedef struct dn_event {
                                        center: NUL-terminated UTF-8, or NULL */
         const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
-        uint64_t n_dropped;       /**< distributed center: how many posts of the name before this
-                                       one are missing: too many were waiting, or the bus has left
-                                       some out, of whatever object; else 0 */
+        uint64_t n_dropped;       /**< distributed center: how many earlier posts of the name, with
+                                       any object, are missing: too many were waiting, or the bus
+                                       has dropped some; else 0 */
         int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
                                        lost: an unknown number may be missing; else 0 */
 } dn_event;
 
-/** Which posts an observer asks for. All zero: every one. */
+/** Selects the posts that an observer gets. All zero: every post. */
 typedef struct dn_filter {
         const char *name;   /**< this name; NULL: see `prefix` */
         const char *prefix; /**< names that begin with these whole characters; NULL: every name.
                                  NULL where `name` is set, and on the local center. */
-        const void *object; /**< as in dn_center_add_observer(); NULL: whatever the object */
+        const void *object; /**< as in dn_center_add_observer(); NULL: any object */
         int behavior;       /**< a DN_SUSPENSION_ value; 0 is DN_SUSPENSION_COALESCE */
 } dn_filter;
 
@@ -45,7 +45,7 @@ typedef struct dn_filter {
  *  3. Neither runs while the library holds a lock; both may call any function of the library,
  *     including one that cancels their own observer.
  *  4. The invocations of one observer never overlap, and the observers of one name on one
- *     executor run in registration order; those of a prefix or of all names follow. (The local
+ *     executor run in registration order, before those of a prefix or of all names. (The local
  *     center runs on the posters' threads: there posts from several threads overlap, and a post
  *     from inside a callback nests.)
  *  5. The arguments of `invoke` are borrowed until it returns.
@@ -56,7 +56,7 @@ typedef struct dn_filter {
  *     is added during a delivery is not invoked for the post being delivered.
  *  8. `invoke` must return. If it ends the thread instead, by pthread_exit() or because it has
  *     enabled cancellation, the library prints a line on standard error and aborts.
- *  9. From exit() or a return from main() on, no `invoke` starts. The library's exit handler, which
+ *  9. Once exit() has begun or main() has returned, no `invoke` starts. The exit handler, which
  *     the first use of a center registers, waits at most a second for running invocations. A
  *     language runtime that ends earlier has to call dn_shutdown() first.
  *
@@ -71,9 +71,9 @@ typedef struct dn_handler {
 } dn_handler;
 
 /**
- * Registers a handler for a name. Once this has returned, a post by any process reaches it; on the
- * inline executor's own thread, where it does not wait, posts by other D-Bus programs only when the
- * bus has confirmed the rule.
+ * Registers a handler for a name. Once this has returned, posts by any process reach the handler.
+ * On the inline executor's own thread it does not wait for the bus: until the bus has confirmed the
+ * rule, posts by other D-Bus programs may be missed.
  *
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
@@ -84,7 +84,7 @@ typedef struct dn_handler {
  *                      NULL: the observer lives as long as the center.
  *
  * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
- *           malformed or NULL, or an executor was given for the local center; others as of
+ *           malformed or NULL, or an executor was given for the local center; others as in
  *           dn_center_add_observer(). DN_NOT_CONNECTED: registered, see error.h.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), notify_register_dispatch().
@@ -100,8 +100,8 @@ DN_EXPORT int dn_center_observe(dn_center *center, const char *name, dn_handler 
  * @param filter  borrowed; its texts are copied.
  *
  * Errors:   -EINVAL also if `filter` is NULL, has both a name and a prefix, a prefix or an object
- *           that is no valid UTF-8, or a prefix on the local center; -E2BIG if its object is longer
- *           than DN_OBJECT_MAX_BYTES.
+ *           that is not valid UTF-8, or a prefix on the local center; -E2BIG if its object is
+ *           longer than DN_OBJECT_MAX_BYTES.
  * Threads:  any.
  * Apple:    CFNotificationCenterAddObserver() with all of its arguments.
  */
