@@ -68,13 +68,12 @@ DN_BEGIN_DECLS
 /**
  * Posts a notification to every process that has registered for the name, this one included.
  *
- * Never waits for a receiver. The first use in a process waits for its connection, for at most a
- * second.
+ * Never waits for a receiver. The first use in a process waits at most a second for its connection.
  *
- * Returns:  NOTIFY_STATUS_OK; NOTIFY_STATUS_INVALID_NAME; NOTIFY_STATUS_SERVER_NOT_FOUND if no bus
- *           has been found since the process began: the post has reached this process and the
- *           processes that share its table, and is sent when a bus appears; NOTIFY_STATUS_FAILED if
- *           too many names wait for a bus that does not take them.
+ * Returns:  NOTIFY_STATUS_OK; NOTIFY_STATUS_INVALID_NAME; NOTIFY_STATUS_SERVER_NOT_FOUND if neither
+ *           a bus nor a table has been found since the process began: the post has reached only
+ *           this process, and is sent when a bus appears; NOTIFY_STATUS_FAILED if too many names
+ *           wait for a bus that does not take them.
  * Threads:  any.
  * Apple:    a refused post may also return NOTIFY_STATUS_FAILED there.
  */

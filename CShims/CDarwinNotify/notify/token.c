@@ -116,7 +116,7 @@ static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *exec
         return r;
 }
 
-/* Holds the name. Fails if no bus was ever found. */
+/* Holds the name. Fails if neither a bus nor a table was found. */
 static int hold(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
 {
         dn__hub *hub;
