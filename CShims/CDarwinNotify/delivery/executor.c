@@ -9,9 +9,8 @@
 #include "util/list.h"
 
 struct dn__executor {
-        dn_executor value; /* the host's, retained */
-        int (*enqueue)(void *context, dn_work_fn work, void *argument);
-        void *context;
+        dn_executor value;  /* the host's, retained */
+        dn_executor target; /* the same, or a loop of ours */
         _Atomic unsigned n_refs;
 };
 
@@ -24,7 +23,7 @@ typedef struct delivery_thread {
 
 static dn__per_process *make_thread(void *context)
 {
-        static const dn__loop_options options = { .thread_name = "dn-delivery", .hosts = true };
+        static const dn__loop_options options = { .thread_name = "dn-delivery" };
         delivery_thread *thread = calloc(1, sizeof(*thread));
 
         (void)context;
@@ -97,47 +96,31 @@ dn_executor dn_executor_inline(void)
 
 /* --- Shared values -------------------------------------------------------------------------- */
 
-static int start_thread(const dn_executor *value, dn__loop *loop)
-{
-        if (value->enqueue == enqueue_on_thread)
-                loop = dn__delivery_thread_get();
-        else if (value->enqueue != inline_enqueue)
-                return 0;
-        return loop ? dn__loop_start(loop) : -ENOMEM;
-}
-
-static dn__executor *wrap(const dn_executor *value, dn__loop *loop)
-{
-        bool is_inline = value->enqueue == inline_enqueue;
-        dn__executor *executor = malloc(sizeof(*executor));
-
-        if (!executor)
-                return NULL;
-        if (value->retain)
-                value->retain(value->context);
-        executor->value = *value;
-        executor->enqueue = is_inline ? dn__loop_enqueue : value->enqueue;
-        executor->context = is_inline ? loop : value->context;
-        atomic_init(&executor->n_refs, 1);
-        return executor;
-}
-
 int dn__executor_new(const dn_executor *value, dn__loop *loop, dn__executor **ret_executor)
 {
-        dn_executor delivery_thread = dn_executor_delivery_thread();
+        dn_executor target = { .enqueue = dn__loop_enqueue, .context = loop };
         dn__executor *executor;
         int r;
 
-        if (!value)
-                value = &delivery_thread;
-        if (!value->enqueue)
+        if (dn__executor_is_delivery_thread(value))
+                target.context = dn__delivery_thread_get();
+        else if (value->enqueue != inline_enqueue)
+                target = *value;
+        if (!target.enqueue)
                 return -EINVAL;
-        r = start_thread(value, loop);
-        if (r < 0)
-                return r;
-        executor = wrap(value, loop);
+        if (target.enqueue == dn__loop_enqueue) {
+                r = target.context ? dn__loop_start(target.context) : -ENOMEM;
+                if (r < 0)
+                        return r;
+        }
+        executor = malloc(sizeof(*executor));
         if (!executor)
                 return -ENOMEM;
+        executor->value = value ? *value : (dn_executor){ 0 };
+        executor->target = target;
+        if (executor->value.retain)
+                executor->value.retain(executor->value.context);
+        atomic_init(&executor->n_refs, 1);
         *ret_executor = executor;
         return 0;
 }
@@ -162,10 +145,11 @@ dn__executor *dn__executor_unref(dn__executor *executor)
 
 bool dn__executor_is_same(const dn__executor *a, const dn__executor *b)
 {
-        return a == b || (a && b && a->enqueue == b->enqueue && a->context == b->context);
+        return a == b || (a && b && a->target.enqueue == b->target.enqueue &&
+                           a->target.context == b->target.context);
 }
 
 int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument)
 {
-        return executor->enqueue(executor->context, work, argument);
+        return executor->target.enqueue(executor->target.context, work, argument);
 }

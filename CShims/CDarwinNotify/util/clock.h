@@ -11,20 +11,17 @@
 /* A time that never comes. sd-bus uses the same value. */
 #define DN__NEVER UINT64_MAX
 
-static inline uint64_t dn__clock_now_us(void)
-{
-        struct timespec now;
-
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * DN__US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
-}
-
 static inline uint64_t dn__clock_now_ns(void)
 {
         struct timespec now;
 
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t dn__clock_now_us(void)
+{
+        return dn__clock_now_ns() / 1000;
 }
 
 /* Saturates, so an infinite span may be passed. */

@@ -32,15 +32,6 @@ enum { UNUSED = -1, CHANGING = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
-/* Eventfd, epoll, timer and inotify descriptors share one inode. */
-static bool is_guarded(const dn__fork_guard *guard, int fd)
-{
-        struct stat status;
-
-        return fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == guard->device &&
-               status.st_ino == guard->inode;
-}
-
 static dn__fork_guard *find_unused(void)
 {
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
@@ -99,16 +90,21 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
         return NULL;
 }
 
+/* Eventfd, epoll, timer and inotify descriptors share one inode. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
 {
-        return !guard || is_guarded(guard, atomic_load(&guard->fd));
+        int fd = guard ? atomic_load(&guard->fd) : UNUSED;
+        struct stat status;
+
+        return !guard || (fd >= 0 && fstat(fd, &status) == 0 &&
+                          status.st_dev == guard->device && status.st_ino == guard->inode);
 }
 
 /* A child that is forked in between keeps the descriptor: with the guard alone it would close what
  * the host has opened with the number since. */
 dn__fork_guard *dn__fork_guard_close(dn__fork_guard *guard, int fd)
 {
-        bool is_ours = !guard || is_guarded(guard, fd);
+        bool is_ours = dn__fork_guard_is_intact(guard);
 
         (void)dn__fork_guard_free(guard);
         if (is_ours)

@@ -21,6 +21,10 @@ typedef struct dn__link {
              &element->member != (head);                                                           \
              element = DN__CONTAINER(element->member.next, type, member))
 
+/* DN__LIST_FIRST(element_type, &head, link) is the first element, or NULL. */
+#define DN__LIST_FIRST(type, head, member)                                                         \
+        (dn__list_is_empty(head) ? NULL : DN__CONTAINER((head)->next, type, member))
+
 static inline void dn__list_init(dn__link *head)
 {
         head->previous = head;

@@ -1,7 +1,6 @@
 /* A mutex checked by the compiler: clang rejects access to a guarded field without its lock. */
 #pragma once
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>

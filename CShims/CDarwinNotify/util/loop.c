@@ -78,12 +78,6 @@ static int bell_init(bell *bell)
         return 0;
 }
 
-static void bell_deinit(bell *bell)
-{
-        bell->read_guard = dn__fork_guard_close(bell->read_guard, bell->read_fd);
-        bell->write_guard = dn__fork_guard_close(bell->write_guard, bell->write_fd);
-}
-
 /* If it was closed, closing it has woken the thread. */
 static void bell_ring(const bell *bell)
 {
@@ -127,8 +121,10 @@ static void loop_free(dn__loop *loop)
 {
         dn__loop_options options = loop->options;
 
-        if (options.polls)
-                bell_deinit(&loop->bell);
+        if (options.polls) {
+                (void)dn__fork_guard_close(loop->bell.read_guard, loop->bell.read_fd);
+                (void)dn__fork_guard_close(loop->bell.write_guard, loop->bell.write_fd);
+        }
         dn__queue_deinit(&loop->queue);
         dn__lock_deinit(&loop->lock);
         free(loop);
@@ -165,7 +161,7 @@ bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word)
 {
         dn__source *none = NULL;
 
-        assert(loop->options.hosts);
+        assert(loop->n_sources < DN__LOOP_MAX_SOURCES);
         if (!atomic_compare_exchange_strong(&loop->guest, &none, guest))
                 return false;
         dn__loop_set_word(loop, word);
@@ -200,21 +196,16 @@ void dn__loop_wake(dn__loop *loop)
 
 /* --- thread ----------------------------------------------------------------------------------- */
 
-static void receive_guest(dn__loop *loop)
-{
-        loop->sources[0] = atomic_load(&loop->guest);
-        loop->n_sources = loop->sources[0] != NULL;
-}
-
 /* Returns false when there is work to do immediately. */
 static bool prepare_sources(dn__loop *loop, turn *turn)
 {
+        dn__source *guest = atomic_load(&loop->guest);
         bool is_idle = true;
 
-        if (loop->options.hosts)
-                receive_guest(loop);
         turn->first_us = DN__NEVER;
         turn->n_sources = loop->n_sources;
+        if (guest)
+                loop->sources[turn->n_sources++] = guest;
         for (size_t i = 0; i < turn->n_sources; i++) {
                 dn__wait wait = { .fd = -1, .until_us = DN__NEVER };
 
@@ -253,14 +244,6 @@ static void sleep_on_word(dn__loop *loop, const turn *turn)
                 (void)dn__wake_stay_asleep(word, asleep, scope_of(loop, word), turn->first_us);
         else if (asleep)
                 dn__wake_ring(word, scope_of(loop, word));
-}
-
-static void sleep_until_event(dn__loop *loop, turn *turn)
-{
-        if (loop->options.polls)
-                sleep_on_descriptors(loop, turn);
-        else
-                sleep_on_word(loop, turn);
 }
 
 /* A turn that did not sleep does not know which descriptors are ready: reading them costs no more
@@ -318,8 +301,10 @@ static void run_turns(dn__loop *loop)
                 if (is_closing && !has_more && !atomic_load(&loop->guest))
                         return;
                 has_slept = prepare_sources(loop, &turn) && !has_more;
-                if (has_slept)
-                        sleep_until_event(loop, &turn);
+                if (has_slept && loop->options.polls)
+                        sleep_on_descriptors(loop, &turn);
+                else if (has_slept)
+                        sleep_on_word(loop, &turn);
         }
 }
 
@@ -369,19 +354,19 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
         return r;
 }
 
-/* Returns whether a thread is running, which now ends. */
-static bool begin_closing(dn__loop *loop)
-{
-        DN__HOLD(&loop->lock);
-        loop->is_closing = true;
-        /* Under the lock, since the loop may be freed once it is released. */
-        dn__loop_wake(loop);
-        return loop->is_started;
-}
-
 dn__loop *dn__loop_close(dn__loop *loop)
 {
-        if (loop && !begin_closing(loop))
+        bool is_started;
+
+        if (!loop)
+                return NULL;
+        dn__lock_acquire(&loop->lock);
+        loop->is_closing = true;
+        is_started = loop->is_started;
+        /* Under the lock, since its thread may free the loop once it is released. */
+        dn__loop_wake(loop);
+        dn__lock_release(&loop->lock);
+        if (!is_started)
                 loop_free(loop);
         return NULL;
 }

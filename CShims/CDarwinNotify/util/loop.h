@@ -39,7 +39,6 @@ struct dn__source {
 typedef struct dn__loop_options {
         const char *thread_name; /* at most 15 bytes */
         bool polls;              /* sources may have descriptors; else sleeps on its word */
-        bool hosts;              /* has no source but a guest; does not poll */
         /* The final call, when the loop can no longer be used: on its thread or, if that never
          * started, on the thread that closes it. May be NULL. */
         void (*closed)(void *context);
@@ -48,8 +47,7 @@ typedef struct dn__loop_options {
 
 #define DN__LOOP_MAX_SOURCES 4
 
-/* Creates a loop; its thread starts when first needed. Returns 0 or a negative
- * errno. */
+/* Creates a loop; its thread starts when first needed. Returns 0 or a negative errno. */
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop);
 
 /* Adds a source, which stays until the loop is closed. Call before the thread starts, or on it. */
@@ -60,8 +58,8 @@ void dn__loop_add(dn__loop *loop, dn__source *source);
  * the previous word are ignored, but its memory must stay. */
 void dn__loop_set_word(dn__loop *loop, dn__wake_word *word);
 
-/* Gives a loop that hosts a source, and a word to sleep on, which is also rung for its own work.
- * Any thread. Returns false if it has a guest already. */
+/* Gives a loop that does not poll a guest, and a word to sleep on, which is also rung for its own
+ * work. Any thread. Returns false if it has a guest already. */
 bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word);
 
 /* Makes a loop sleep on its own word again, so that another loop may sleep on the guest's. This

@@ -9,7 +9,6 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
-#include "util/list.h"
 #include "util/lock.h"
 
 /* One thread of the library. */
@@ -125,13 +124,6 @@ static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_va
         }
 }
 
-static void await_end(threads *threads)
-{
-        DN__HOLD(&threads->lock);
-        while (threads->n_running > 0)
-                (void)dn__condition_wait(&threads->changed, &threads->lock, DN__NEVER);
-}
-
 void dn__thread_at_exit(void)
 {
         threads *threads = dn__per_process_find(&shared);
@@ -150,7 +142,10 @@ void dn__thread_join_all(void)
 
         if (!threads)
                 return;
-        await_end(threads);
+        dn__lock_acquire(&threads->lock);
+        while (threads->n_running > 0)
+                (void)dn__condition_wait(&threads->changed, &threads->lock, DN__NEVER);
+        dn__lock_release(&threads->lock);
         join_ended(threads, pthread_join);
         dn__condition_deinit(&threads->changed);
         dn__lock_deinit(&threads->lock);

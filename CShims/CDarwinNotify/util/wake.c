@@ -19,28 +19,20 @@ void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope)
         (void)syscall(SYS_futex, word, operation(FUTEX_WAKE, scope), INT_MAX, NULL, NULL, 0);
 }
 
-/* Returns 0 after a wake-up, which may be spurious, or a negative errno. */
-static int wait_while(dn__wake_word *word, uint32_t value, dn__wake_scope scope, uint64_t until_us)
-{
-        struct timespec until = dn__clock_timespec(until_us);
-        /* This futex operation takes an absolute CLOCK_MONOTONIC deadline. */
-        long r = syscall(SYS_futex, word, operation(FUTEX_WAIT_BITSET, scope), value,
-                         until_us == DN__NEVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
-
-        return r < 0 ? -errno : 0;
-}
-
 bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
                           uint64_t until_us)
 {
-        int r = 0;
+        struct timespec until = dn__clock_timespec(until_us);
+        long r = 0;
 
-        while (r == 0 || r == -EINTR) {
+        while (r == 0 || errno == EINTR) {
                 if (atomic_load(word) != asleep)
                         return true;
-                r = wait_while(word, asleep, scope, until_us);
+                /* This futex operation takes an absolute CLOCK_MONOTONIC deadline. */
+                r = syscall(SYS_futex, word, operation(FUTEX_WAIT_BITSET, scope), asleep,
+                            until_us == DN__NEVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
         }
         /* EAGAIN: it was rung just now. Any error other than a timeout would recur immediately: the
          * caller looks for work instead of waiting here forever. */
-        return r != -ETIMEDOUT;
+        return errno != ETIMEDOUT;
 }
