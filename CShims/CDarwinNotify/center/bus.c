@@ -42,15 +42,6 @@ static void loop_closed(void *context)
         dn__hub_unref(hub);
 }
 
-static void report_address(const dn__address *address)
-{
-        if (address->address)
-                dn__debug_say(0, "looking for the bus %s", address->address);
-        else
-                dn__debug_say(0, "no bus to look for (%s); only this user's processes can be heard",
-                              address->scope);
-}
-
 int dn__bus_open(dn__hub *hub)
 {
         dn__loop_options options = {
@@ -66,7 +57,11 @@ int dn__bus_open(dn__hub *hub)
         r = dn__address_resolve(hub->center->bus, &address);
         if (r < 0)
                 return r;
-        report_address(&address);
+        if (address.address)
+                dn__debug_say(0, "looking for the bus %s", address.address);
+        else
+                dn__debug_say(0, "no bus to look for (%s); only this user's processes can be heard",
+                              address.scope);
         hub->lacks_bus = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0)
@@ -110,11 +105,12 @@ void dn__bus_carrier_closed(void *context)
 /* They observe a name that nobody can post. A call by itself says nothing about the bus: each
  * compares how many changes it has reported with how many there were; the parity of that number is
  * the state of the bus. So it reports each change once, in order, from its first call on. */
+#define NOT_BEGUN UINT64_MAX
+
 typedef struct bus_observer {
         dn__hub *hub; /* borrowed: it outlives its observers */
         dn_bus_handler handler;
-        uint64_t n_reported; /* changes, the first being the first connection */
-        bool is_begun;
+        uint64_t n_reported; /* changes, the first being the first connection; or NOT_BEGUN */
 } bus_observer;
 
 void dn__bus_connection_changed(void *context)
@@ -136,13 +132,12 @@ static void report(const dn_event *event, void *context)
         uint64_t n_changes = counts.n_connects + counts.n_losses;
         uint64_t n_new = n_changes - observer->n_reported;
 
-        if (observer->is_begun && n_new == 0)
+        if (n_new == 0)
                 return;
-        if (!observer->is_begun)
+        if (observer->n_reported == NOT_BEGUN)
                 observer->n_reported = n_changes;
         else
                 observer->n_reported += event->n_posts < n_new ? event->n_posts : n_new;
-        observer->is_begun = true;
         observer->handler.invoke(event->center, observer->n_reported % 2,
                                  observer->handler.context);
 }
@@ -159,21 +154,6 @@ static void bus_observer_free(void *context)
         free(context);
 }
 
-/* The other observers see that nothing has changed. */
-static int observe_bus(dn__hub *hub, dn_observer *observer, const dn_executor *executor,
-                       dn_observer **ret_observer)
-{
-        uint64_t deadline_us = 0;
-        int r;
-
-        r = dn__dbus_start(hub->bus, &deadline_us);
-        if (r == 0)
-                r = dn__observe_name(hub, &dn__name_bus, observer, executor, ret_observer);
-        if (r == 0)
-                dn__bus_connection_changed(hub);
-        return r;
-}
-
 int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_executor *executor,
                           dn_observer **ret_observer)
 {
@@ -181,20 +161,27 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
         static const dn__observer_options options = { 0 };
         bus_observer *context = calloc(1, sizeof(*context));
         dn__hub *hub DN__UNREFS_HUB = NULL;
+        uint64_t deadline_us = 0;
         int r;
 
         if (!context) {
                 end(handler);
                 return -ENOMEM;
         }
-        context->handler = handler;
+        *context = (bus_observer){ .handler = handler, .n_reported = NOT_BEGUN };
         dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(
                 (dn_handler){ report, context, bus_observer_free }, &options);
         if (!center || !center->ops->has_executors || !handler.invoke)
                 return -EINVAL;
         r = observer ? dn__hub_get(center, &hub) : -ENOMEM;
+        if (r == 0)
+                r = dn__dbus_start(hub->bus, &deadline_us);
         if (r < 0)
                 return r;
         context->hub = hub;
-        return observe_bus(hub, observer, executor, ret_observer);
+        r = dn__observe_name(hub, &dn__name_bus, observer, executor, ret_observer);
+        /* The other observers see that nothing has changed. */
+        if (r == 0)
+                dn__bus_connection_changed(hub);
+        return r;
 }

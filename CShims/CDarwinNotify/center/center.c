@@ -151,13 +151,6 @@ static uint64_t n_names(dn__hub *hub)
         return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
 }
 
-static uint64_t n_tables(dn__hub *hub)
-{
-        const dn__region *region = hub->region;
-
-        return dn__region_has_entry(region) && !dn__region_was_left(region);
-}
-
 static uint64_t n_uncounted_names(dn__hub *hub)
 {
         uint64_t n = 0;
@@ -174,6 +167,7 @@ static uint64_t n_uncounted_names(dn__hub *hub)
 static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
         dn__dbus_counts counts = dn__dbus_get_counts(hub->bus);
+        const dn__region *region = hub->region;
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = n_names(hub),
@@ -182,7 +176,8 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
                 [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
                 [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
                 [DN_STATISTIC_CONNECTS] = counts.n_connects,
-                [DN_STATISTIC_TABLES] = n_tables(hub),
+                [DN_STATISTIC_TABLES] = dn__region_has_entry(region) &&
+                                        !dn__region_was_left(region),
                 [DN_STATISTIC_NAMES_UNCOUNTED] = n_uncounted_names(hub),
         };
 

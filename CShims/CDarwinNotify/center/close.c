@@ -20,14 +20,6 @@
 /* Maximum time at exit for running handlers, and then for the bus. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
-/* Posts are also lost if there was no bus to connect to. */
-static int take_loss(dn__hub *hub)
-{
-        int r = dn__dbus_take_loss(hub->bus);
-
-        return atomic_exchange(&hub->has_lost, false) && r == 0 ? -ENOTCONN : r;
-}
-
 /* The losses of one center are neither reported nor forgotten while another one has to wait. */
 int dn_flush(uint64_t timeout_us)
 {
@@ -43,7 +35,10 @@ int dn_flush(uint64_t timeout_us)
         if (result < 0)
                 return result;
         DN__HUBS_EACH(hub) {
-                r = take_loss(hub);
+                r = dn__dbus_take_loss(hub->bus);
+                /* Posts are also lost if there was no bus to connect to. */
+                if (atomic_exchange(&hub->has_lost, false) && r == 0)
+                        r = -ENOTCONN;
                 result = r < 0 ? r : result;
         }
         return result;

@@ -1,7 +1,4 @@
 /* The Darwin center: delivers names without a payload to every process on the same bus. */
-#include <errno.h>
-#include <unistd.h>
-
 #include "bus/dbus.h"
 #include "calls/calls.h"
 #include "center/center.h"
@@ -34,35 +31,38 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         return 0;
 }
 
-/* Returns whether observers of prefixes may get the post, and its copy: the text in the table need
- * not be a name. */
-static bool is_for_prefixes(dn__hub *hub, const dn__post *post, dn__post *ret_post)
+/* Once the post is counted. Returns how many posts were new to observers of prefixes. */
+static uint64_t tell_prefixes(dn__hub *hub, const dn__post *post)
 {
+        dn__payload *payload;
+        uint64_t n_posts;
+        dn__post valid;
+
         if (atomic_load(&hub->n_prefixes) == 0)
-                return false;
-        *ret_post = *post;
-        return post->origin.sender ||
-               dn__name_init(&ret_post->name, post->name.text, DN__REACH_BEYOND) == 0;
+                return 0;
+        valid = *post;
+        /* The text in the table need not be a name. */
+        if (!post->origin.is_own && !post->origin.sender &&
+            dn__name_init(&valid.name, post->name.text, DN__REACH_BEYOND) < 0)
+                return 0;
+        payload = dn__payload_new(&valid);
+        dn__hub_lock(hub);
+        n_posts = dn__prefix_hand(hub, &valid, payload);
+        dn__hub_unlock_and_run(hub);
+        dn__payload_unref(payload);
+        return n_posts;
 }
 
 static uint64_t received(void *context, const dn__post *post)
 {
         dn__hub *hub = context;
-        dn__payload *payload = NULL;
-        uint64_t n_posts, n_by_prefix = 0;
-        bool has_prefixes;
-        dn__post valid;
+        uint64_t n_posts, n_by_prefix;
 
-        has_prefixes = is_for_prefixes(hub, post, &valid);
-        if (has_prefixes)
-                payload = dn__payload_new(&valid);
         dn__table_look_for(hub, post->region);
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
-        if (has_prefixes)
-                n_by_prefix = dn__prefix_hand(hub, &valid, payload);
         dn__hub_unlock_and_run(hub);
-        dn__payload_unref(payload);
+        n_by_prefix = tell_prefixes(hub, post);
         return n_posts ? n_posts : n_by_prefix;
 }
 
@@ -166,20 +166,6 @@ static void count_beyond(dn__hub *hub, dn__post *post)
                 count_again(hub, post);
 }
 
-/* Once it is counted. */
-static void tell_prefixes(dn__hub *hub, const dn__post *post)
-{
-        dn__payload *payload;
-
-        if (atomic_load(&hub->n_prefixes) == 0)
-                return;
-        payload = dn__payload_new(post);
-        dn__hub_lock(hub);
-        (void)dn__prefix_hand(hub, post, payload);
-        dn__hub_unlock_and_run(hub);
-        dn__payload_unref(payload);
-}
-
 static int post_darwin(dn__hub *hub, dn__post *post)
 {
         int r;
@@ -188,13 +174,13 @@ static int post_darwin(dn__hub *hub, dn__post *post)
         post->body = (dn__body){ 0 };
         if (post->name.reach == DN__REACH_PROCESS) {
                 post_inside(hub, post);
-                tell_prefixes(hub, post);
+                (void)tell_prefixes(hub, post);
                 return 0;
         }
         dn__table_look_if_due(hub, false);
         post_inside(hub, post);
         count_beyond(hub, post);
-        tell_prefixes(hub, post);
+        (void)tell_prefixes(hub, post);
         /* First: a bus that does not answer delays only programs beyond the table. */
         if (post->slot)
                 dn__ring_holders(post->table, post->slot);

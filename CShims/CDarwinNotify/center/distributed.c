@@ -1,6 +1,5 @@
 /* The distributed center: delivers objects and user infos to every process on the same bus. */
 #include <errno.h>
-#include <unistd.h>
 
 #include "bus/dbus.h"
 #include "center/center.h"

@@ -99,12 +99,9 @@ static int prepare_topic(dn__topic *topic)
 /* Returns 0 or a negative errno. */
 static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
-        dn__topic *topic;
+        dn__topic *topic = dn__topic_acquire(hub, name);
         int r = 0;
 
-        dn__hub_lock(hub);
-        topic = dn__topic_acquire(hub, name);
-        dn__hub_unlock(hub);
         if (!topic)
                 return -ENOMEM;
         if (name->reach != DN__REACH_PROCESS)
@@ -128,7 +125,7 @@ static void release_refused(dn__topic *topic)
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 {
         uint64_t deadline_us = 0;
-        dn__topic *topic;
+        dn__topic *topic = NULL;
         int r;
 
         assert(*name->text || name->is_prefix || hub->center->ops->objects != DN_OBJECTS_NONE);

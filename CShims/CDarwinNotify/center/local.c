@@ -5,15 +5,6 @@
 #include "delivery/queue.h"
 #include "delivery/topic.h"
 
-static const dn__center_ops local_ops;
-
-dn_center *dn_center_local(void)
-{
-        static dn_center center = { .ops = &local_ops, .n_refs = 1 };
-
-        return &center;
-}
-
 /* Skips an observer added after the post began, or one that replaced an observer already called and
  * inherited its ID. */
 static bool is_addressed(const dn_observer *observer, const dn__post *post, uint64_t called_id,
@@ -66,3 +57,10 @@ static const dn__center_ops local_ops = {
         .close = dn__hub_unref,
         .post = post_local,
 };
+
+dn_center *dn_center_local(void)
+{
+        static dn_center center = { .ops = &local_ops, .n_refs = 1 };
+
+        return &center;
+}

@@ -21,17 +21,12 @@ static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOC
                 dn__post_queue_count(observer->queue, topic->sequence - 1, 1);
 }
 
-/* How much of a topic a new observer does not receive. */
-static uint64_t begin_at(const dn__topic *topic) DN__HUB_LOCKED
-{
-        return topic->has_payloads ? topic->hub->n_arrivals : topic->sequence;
-}
-
 /* Links an observer into the queue of its executor: in place of `old` if that is in the same queue,
  * otherwise last. */
 static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *executor,
                          dn_observer *old) DN__HUB_LOCKED
 {
+        uint64_t now = topic->has_payloads ? topic->hub->n_arrivals : topic->sequence;
         dn__post_queue *queue;
         bool is_in_place;
 
@@ -44,7 +39,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
                 return -ENOMEM;
         is_in_place = old && old->queue == queue;
         observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
-        observer->seen = old ? old->seen : begin_at(topic);
+        observer->seen = old ? old->seen : now;
         observer->n_dropped = old ? old->n_dropped : 0;
         observer->n_losses = old ? old->n_losses : topic->hub->n_losses;
         dn__observer_link(observer, queue, is_in_place ? &old->link : queue->observers.previous);
@@ -126,10 +121,10 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
         return r < 0 ? r : dn__observe_name(hub, &name, observer, executor, ret_observer);
 }
 
-/* `filter` is NULL if the center does not support the requested selection. */
-static int observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
-                            const dn_executor *executor, dn_observer **ret_observer)
+int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
+                               const dn_executor *executor, dn_observer **ret_observer)
 {
+        DN__CALL();
         dn_objects objects = center ? center->ops->objects : DN_OBJECTS_NONE;
         dn__observer_options options = {
                 .object = filter && objects != DN_OBJECTS_NONE ? filter->object : NULL,
@@ -143,30 +138,22 @@ static int observe_filtered(dn_center *center, const dn_filter *filter, dn_handl
         return observer ? observe(center, filter, observer, executor, ret_observer) : -ENOMEM;
 }
 
-int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
-                               const dn_executor *executor, dn_observer **ret_observer)
-{
-        DN__CALL();
-
-        return observe_filtered(center, filter, handler, executor, ret_observer);
-}
-
 int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
                       const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__CALL();
         dn_filter filter = { .name = name };
 
-        return observe_filtered(center, name ? &filter : NULL, handler, executor, ret_observer);
+        return dn_center_observe_filtered(center, name ? &filter : NULL, handler, executor,
+                                          ret_observer);
 }
 
 int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
                              const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__CALL();
         dn_filter filter = { .prefix = prefix };
 
-        return observe_filtered(center, prefix ? &filter : NULL, handler, executor, ret_observer);
+        return dn_center_observe_filtered(center, prefix ? &filter : NULL, handler, executor,
+                                          ret_observer);
 }
 
 /* --- Replacing, suspending and cancelling --------------------------------------------------- */
@@ -269,7 +256,7 @@ void dn_observer_cancel_wait(dn_observer *observer)
                 return;
         dn_observer_cancel(observer);
         dn__hub_lock(hub);
-        while (observer->n_running > dn__delivery_count_own(observer))
+        while (observer->n_running > dn__delivery_count_own(observer, NULL))
                 dn__hub_wait(hub);
         dn__hub_unlock(hub);
 }

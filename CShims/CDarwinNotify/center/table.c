@@ -233,14 +233,6 @@ static bool begin_moving(dn__hub *hub)
         return hub->is_moving;
 }
 
-static void end_moving(dn__hub *hub)
-{
-        dn__hub_lock(hub);
-        hub->is_moving = false;
-        dn__condition_broadcast(&hub->changed);
-        dn__hub_unlock_and_run(hub);
-}
-
 /* --- When to look --------------------------------------------------------------------------- */
 
 static uint64_t coarse_now_ms(void)
@@ -306,7 +298,10 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
                 note_failure(hub);
         /* Only now that the outcome is known: until now, other threads about to post also look. */
         atomic_store(&hub->table_look_ms, begin_ms);
-        end_moving(hub);
+        dn__hub_lock(hub);
+        hub->is_moving = false;
+        dn__condition_broadcast(&hub->changed);
+        dn__hub_unlock_and_run(hub);
         if (move.left)
                 dn__prefix_missed(hub, move.left);
         free(move.left);

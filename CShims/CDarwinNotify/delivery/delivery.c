@@ -1,7 +1,6 @@
 /* Calls the observers of a queue in registration order. */
 #include "delivery/delivery.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,19 +15,13 @@ typedef struct frame {
 
 static _Thread_local frame *frames;
 
-/* One of both is NULL. */
-static unsigned count_own(const dn_observer *observer, const dn__hub *hub)
+unsigned dn__delivery_count_own(const dn_observer *observer, const dn__hub *hub)
 {
         unsigned n = 0;
 
         for (const frame *frame = frames; frame; frame = frame->outer)
                 n += frame->observer == observer || frame->observer->queue->topic->hub == hub;
         return n;
-}
-
-unsigned dn__delivery_count_own(const dn_observer *observer)
-{
-        return count_own(observer, NULL);
 }
 
 /* --- Invoking ------------------------------------------------------------------------------ */
@@ -82,7 +75,8 @@ void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
         DN__HUB_HOLD(hub);
 
         atomic_store_explicit(&has_ended, true, memory_order_relaxed);
-        while (hub->n_running > count_own(NULL, hub) && dn__hub_wait_until(hub, deadline_us))
+        while (hub->n_running > dn__delivery_count_own(NULL, hub) &&
+               dn__hub_wait_until(hub, deadline_us))
                 continue;
 }
 
@@ -176,8 +170,7 @@ static void deliver(dn__post_queue *queue, const dn__queue_item *item) DN__HUB_L
 /* Delivers an item for each run that has begun. */
 static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
 {
-        dn__queue_item item = { 0 };
-        dn__payload *delivered;
+        dn__queue_item item;
 
         queue->is_delivering = true;
         while (queue->n_begun > 0) {
@@ -185,11 +178,10 @@ static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
                 if (!dn__post_queue_take(queue, &item))
                         continue;
                 deliver(queue, &item);
-                delivered = DN__TAKE(item.payload);
-                if (!delivered)
+                if (!item.payload)
                         continue;
                 dn__hub_unlock(queue->topic->hub);
-                dn__payload_unref(delivered);
+                dn__payload_unref(item.payload);
                 dn__hub_lock(queue->topic->hub);
         }
         queue->is_delivering = false;
@@ -235,12 +227,11 @@ static void refuse_run(dn__post_queue *queue)
 /* Enqueues the runs of the first ready queue. Returns whether more queues are ready. */
 static bool unlock_and_run_one(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
 {
-        dn__post_queue *queue = NULL;
+        dn__post_queue *queue = DN__LIST_FIRST(dn__post_queue, &hub->ready, ready_link);
         uint32_t n_runs = 0;
         bool has_more;
 
-        if (!dn__list_is_empty(&hub->ready)) {
-                queue = DN__CONTAINER(hub->ready.next, dn__post_queue, ready_link);
+        if (queue) {
                 dn__list_remove(&queue->ready_link);
                 n_runs = queue->n_ready;
                 queue->n_ready = 0;

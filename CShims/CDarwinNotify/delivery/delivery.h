@@ -24,8 +24,9 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event) DN__HUB_L
  * running, except the caller's own, until a deadline. */
 void dn__delivery_end(dn__hub *hub, uint64_t deadline_us);
 
-/* Returns how many invocations of an observer the caller is inside of. */
-unsigned dn__delivery_count_own(const dn_observer *observer);
+/* Returns how many invocations of an observer, or of a hub, the caller is inside of. The other one
+ * is NULL. */
+unsigned dn__delivery_count_own(const dn_observer *observer, const dn__hub *hub);
 
 /* Releases the lock, then asks executors to run the queues that have got posts. Callbacks may run.
  * Call without any other lock held. */

@@ -192,20 +192,15 @@ int dn__hub_use_executor(dn__hub *hub, const dn_executor *value)
         return dn__direct_use_own_thread(hub->direct);
 }
 
-static dn__executor *get_own_executor(dn__hub *hub)
-{
-        DN__HUB_HOLD(hub);
-
-        return dn__executor_ref(hub->executor);
-}
-
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor)
 {
         int r = dn__hub_use_executor(hub, value);
 
         if (r < 0)
                 return r;
-        *ret_executor = value ? NULL : get_own_executor(hub);
+        dn__hub_lock(hub);
+        *ret_executor = value ? NULL : dn__executor_ref(hub->executor);
+        dn__hub_unlock(hub);
         if (*ret_executor)
                 return 0;
         if (hub->center->ops->has_executors)

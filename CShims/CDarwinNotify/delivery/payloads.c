@@ -77,21 +77,11 @@ static void remove_kept(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
 /* Returns the oldest one that is kept, with its reference, or NULL. */
 static dn__payload *take_kept(dn__hub *hub) DN__HUB_LOCKED
 {
-        dn__payload *first;
+        dn__payload *first = DN__LIST_FIRST(dn__payload, &hub->kept, link);
 
-        if (!hub->n_kept)
-                return NULL;
-        first = DN__CONTAINER(hub->kept.next, dn__payload, link);
-        remove_kept(hub, first);
+        if (first)
+                remove_kept(hub, first);
         return first;
-}
-
-static void drop_kept(dn__hub *hub) DN__HUB_LOCKED
-{
-        dn__payload *dropped = take_kept(hub);
-
-        each_of_hub(hub, dropped, miss, NULL);
-        dn__payload_unref(dropped);
 }
 
 /* Name and object, which are adjacent in a copy. */
@@ -138,16 +128,20 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
         hub->n_kept++;
         hub->n_kept_bytes += payload->n_bytes;
         while (hub->n_kept > DN__QUEUE_MAX_KEPT ||
-               (hub->n_kept_bytes > DN__QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1))
-                drop_kept(hub);
+               (hub->n_kept_bytes > DN__QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1)) {
+                dn__payload *dropped = take_kept(hub);
+
+                each_of_hub(hub, dropped, miss, NULL);
+                dn__payload_unref(dropped);
+        }
 }
 
 /* Hands on up to so many of the oldest posts. */
 static void release_kept(dn__hub *hub, size_t n_posts) DN__HUB_LOCKED
 {
-        while (n_posts-- > 0 && hub->n_kept) {
-                dn__payload *payload = take_kept(hub);
+        dn__payload *payload;
 
+        while (n_posts-- > 0 && (payload = take_kept(hub))) {
                 each_of_hub(hub, payload, add, NULL);
                 dn__payload_unref(payload);
         }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "delivery/queue.h"
-#include "delivery/topic.h"
 
 /* Hands a copy of a post to all observers that receive posts with a payload, or keeps it for them
  * while the hub is suspended. `payload` is NULL if there was no memory for a copy. */

@@ -11,7 +11,6 @@
 
 #include "delivery/delivery.h"
 #include "delivery/payloads.h"
-#include "delivery/topic.h"
 #include "direct/ring.h"
 
 /* --- Following a table ---------------------------------------------------------------------- */
@@ -77,20 +76,14 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         return n_posts < UINT32_MAX ? (int64_t)n_posts : UINT32_MAX;
 }
 
-/* Returns the slot of a post that the table counts, or NULL. */
-static dn__shm_slot *find_slot(const dn__prefix_counts *counts, const dn__post *post)
-{
-        if (!post->generation || post->region != counts->region->id)
-                return NULL;
-        return dn__slot_find(counts->region, &post->name);
-}
-
 /* Our own posts are handed on when they are made, not when their signals arrive; and what the
  * direct carrier brings is in the table or nowhere. */
 static uint64_t count_new(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 {
-        const dn__shm_slot *slot = hub->prefix_counts ? find_slot(hub->prefix_counts, post) : NULL;
-        int64_t n_posts = slot ? advance(hub->prefix_counts, slot, &post->name) : -1;
+        dn__prefix_counts *counts = hub->prefix_counts;
+        bool is_counted = counts && post->generation && post->region == counts->region->id;
+        const dn__shm_slot *slot = is_counted ? dn__slot_find(counts->region, &post->name) : NULL;
+        int64_t n_posts = slot ? advance(counts, slot, &post->name) : -1;
         bool is_signal = post->origin.sender;
 
         return n_posts >= 0 ? (uint64_t)n_posts : is_signal != post->origin.is_own;

@@ -2,7 +2,6 @@
 #include "delivery/queue.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,21 +86,16 @@ dn__post_queue *dn__post_queue_ref(dn__post_queue *queue)
         return queue;
 }
 
-static void free_items(dn__post_queue *queue) DN__TSA(no_thread_safety_analysis)
+void dn__post_queue_unref(dn__post_queue *queue) DN__TSA(no_thread_safety_analysis)
 {
         dn__queue_item item;
 
-        while (dn__post_queue_take(queue, &item))
-                dn__payload_unref(item.payload);
-        free(queue->items);
-}
-
-void dn__post_queue_unref(dn__post_queue *queue)
-{
         if (!queue ||
             atomic_fetch_sub_explicit(&queue->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
-        free_items(queue);
+        while (dn__post_queue_take(queue, &item))
+                dn__payload_unref(item.payload);
+        free(queue->items);
         (void)dn__executor_unref(queue->executor);
         dn__topic_unref(queue->topic);
         free(queue);

@@ -82,8 +82,10 @@ static void end_idleness(dn__topic *topic) DN__HUB_LOCKED
 
 dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name)
 {
-        dn__topic *topic = find_or_add(hub, name);
+        dn__topic *topic;
 
+        DN__HUB_HOLD(hub);
+        topic = find_or_add(hub, name);
         if (!topic)
                 return NULL;
         topic->n_holds++;
@@ -108,39 +110,27 @@ void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot)
         dn__counter_set_slot(counter, slot);
 }
 
-static dn__counter *take_counter(dn__hub *hub) DN__HUB_LOCKED
-{
-        dn__counter *counter = hub->free_counters;
-
-        if (!counter)
-                return calloc(1, sizeof(*counter));
-        hub->free_counters = counter->next_free;
-        return counter;
-}
-
 dn__counter *dn__topic_get_counter(dn__topic *topic)
 {
-        DN__HUB_HOLD(topic->hub);
+        dn__hub *hub = topic->hub;
+        dn__counter *counter;
 
+        DN__HUB_HOLD(hub);
         assert(topic->n_holds > 0);
         if (topic->counter)
                 return topic->counter;
-        topic->counter = take_counter(topic->hub);
-        if (topic->counter)
-                dn__counter_set_slot(topic->counter, topic->slot);
-        return topic->counter;
+        counter = hub->free_counters;
+        if (counter)
+                hub->free_counters = counter->next_free;
+        else
+                counter = calloc(1, sizeof(*counter));
+        if (counter)
+                dn__counter_set_slot(counter, topic->slot);
+        topic->counter = counter;
+        return counter;
 }
 
 /* --- Release ------------------------------------------------------------------------------- */
-
-/* No prefix is left: ends what dn__prefix_begin() began. */
-static void stop_following(dn__hub *hub) DN__HUB_LOCKED
-{
-        if (dn__region_has_entry(hub->region))
-                dn__ring_unwatch(hub->region);
-        free(hub->prefix_counts);
-        hub->prefix_counts = NULL;
-}
 
 static void drop(dn__topic *topic) DN__HUB_LOCKED
 {
@@ -148,19 +138,16 @@ static void drop(dn__topic *topic) DN__HUB_LOCKED
 
         end_idleness(topic);
         dn__list_remove(&topic->prefix_link);
-        if (topic->name.is_prefix && --hub->n_prefixes == 0)
-                stop_following(hub);
+        if (topic->name.is_prefix && --hub->n_prefixes == 0) {
+                /* Ends what dn__prefix_begin() began. */
+                if (dn__region_has_entry(hub->region))
+                        dn__ring_unwatch(hub->region);
+                free(DN__TAKE(hub->prefix_counts));
+        }
         dn__map_remove(&hub->topics, &topic->entry);
         if (topic->rule)
                 dn__dbus_remove_rule(hub->bus, topic->rule);
         dn__topic_unref(topic);
-}
-
-static dn__topic *first_idle(dn__hub *hub) DN__HUB_LOCKED
-{
-        return dn__list_is_empty(&hub->idle)
-                       ? NULL
-                       : DN__CONTAINER(hub->idle.next, dn__topic, idle_link);
 }
 
 static void sweep_at(dn__hub *hub, uint64_t at_us) DN__HUB_LOCKED
@@ -179,7 +166,7 @@ static void keep_idle(dn__topic *topic) DN__HUB_LOCKED
         if (hub->n_idle++ == 0)
                 sweep_at(hub, topic->idle_until_us);
         if (hub->n_idle > IDLE_MAX)
-                drop(first_idle(hub));
+                drop(DN__LIST_FIRST(dn__topic, &hub->idle, idle_link));
 }
 
 /* A name's state ends with its last observer or token, although its rule stays. Done under the
@@ -224,7 +211,7 @@ static bool drop_expired(dn__hub *hub, uint64_t now_us)
         dn__topic *topic;
 
         DN__HUB_HOLD(hub);
-        topic = first_idle(hub);
+        topic = DN__LIST_FIRST(dn__topic, &hub->idle, idle_link);
         if (topic && topic->idle_until_us <= now_us) {
                 drop(topic);
                 return true;

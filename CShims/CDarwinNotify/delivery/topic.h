@@ -93,8 +93,9 @@ typedef struct dn__topic {
 /* Returns the topic of a name, or NULL. */
 dn__topic *dn__topic_find(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
 
-/* Finds or creates the topic of a name and holds it. Returns NULL if out of memory. */
-dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED;
+/* Finds or creates the topic of a name and holds it. Returns NULL if out of memory. Takes the
+ * lock. */
+dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name);
 
 /* Releases a hold. A topic without holds stays idle for a second, so that registering and
  * cancelling in a loop does not talk to the bus each time. The caller keeps the hub. */
