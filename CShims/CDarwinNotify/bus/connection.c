@@ -2,13 +2,11 @@
 #include "bus/connection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 static int start(sd_bus *bus, const dn__address *address)
 {
@@ -39,11 +37,6 @@ int dn__connection_open(dn__connection *connection, const dn__address *address)
         else
                 connection->fork_guard = dn__fork_guard_new(sd_bus_get_fd(connection->bus));
         return r < 0 ? r : 0;
-}
-
-bool dn__connection_is_intact(const dn__connection *connection)
-{
-        return dn__fork_guard_is_intact(connection->fork_guard);
 }
 
 /* If the host has closed the descriptor, the sd-bus object is leaked: releasing it would end the

@@ -9,7 +9,6 @@
 
 #include "bus/address.h"
 #include "bus/wire.h"
-#include "post/post.h"
 #include "util/fork.h"
 #include "util/loop.h"
 
@@ -59,7 +58,10 @@ int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait);
 
 /* Returns whether the descriptor is still the connection's. The host may have closed it; a
  * file that has taken its number must be neither written to nor read from. */
-bool dn__connection_is_intact(const dn__connection *connection);
+static inline bool dn__connection_is_intact(const dn__connection *connection)
+{
+        return dn__fork_guard_is_intact(connection->fork_guard);
+}
 
 /* Returns whether a message would be written to the socket now, with nothing queued before it. */
 bool dn__connection_can_send(dn__connection *connection);

@@ -236,9 +236,7 @@ int dn__waiting_add(dn__waiting *waiting, const dn__post *post, dn__peer *peer)
 
 dn__waiting_post *dn__waiting_first(const dn__waiting *waiting)
 {
-        return dn__list_is_empty(&waiting->posts)
-                       ? NULL
-                       : DN__CONTAINER(waiting->posts.next, dn__waiting_post, link);
+        return DN__LIST_FIRST(dn__waiting_post, &waiting->posts, link);
 }
 
 void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken)

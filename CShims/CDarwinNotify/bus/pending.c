@@ -90,9 +90,7 @@ int dn__pending_add(dn__pending *pending, const dn__post *post)
 
 dn__pending_post *dn__pending_first(const dn__pending *pending)
 {
-        if (dn__list_is_empty(&pending->order))
-                return NULL;
-        return DN__CONTAINER(pending->order.next, dn__pending_post, link);
+        return DN__LIST_FIRST(dn__pending_post, &pending->order, link);
 }
 
 void dn__pending_take(dn__pending *pending, dn__pending_post *waiting)

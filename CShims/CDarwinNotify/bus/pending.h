@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "post/post.h"
 #include "util/list.h"
@@ -41,11 +40,6 @@ void dn__pending_deinit(dn__pending *pending);
 
 /* Returns 0, -ENOMEM, or -ENOBUFS at the limit. */
 int dn__pending_add(dn__pending *pending, const dn__post *post);
-
-static inline bool dn__pending_is_empty(const dn__pending *pending)
-{
-        return dn__list_is_empty(&pending->order);
-}
 
 /* Returns the first post, borrowed until it is taken, or NULL. */
 dn__pending_post *dn__pending_first(const dn__pending *pending);

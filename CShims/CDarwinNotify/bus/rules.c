@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "util/hash.h"
-#include "util/list.h"
 #include "util/text.h"
 
 #define TABLE_PREFIX "org.darwinnotify.Table."

@@ -15,7 +15,7 @@ int dn__dbus_report(dn__dbus *dbus)
 
 bool dn__dbus_is_drained(dn__dbus *dbus)
 {
-        return dn__pending_is_empty(&dbus->pending) && dbus->outbox.n_posts == 0 &&
+        return dbus->pending.n_posts == 0 && dbus->outbox.n_posts == 0 &&
                (!dn__connection_is_ready(&dbus->connection) ||
                 dn__connection_can_send(&dbus->connection));
 }
@@ -146,7 +146,7 @@ void dn__dbus_note_unread(dn__dbus *dbus)
 
 static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
-        bool is_first = dn__pending_is_empty(&dbus->pending);
+        bool is_first = dbus->pending.n_posts == 0;
         int r;
 
         r = dn__pending_add(&dbus->pending, post);
@@ -160,7 +160,7 @@ static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus
         uint64_t until_us = dbus->outbox.until_us;
 
         /* The loop writes what the socket did not accept, once it does. */
-        if (!dn__pending_is_empty(&dbus->pending) || send_now(dbus, post) < 0)
+        if (dbus->pending.n_posts > 0 || send_now(dbus, post) < 0)
                 return send_later(dbus, post);
         if (dbus->outbox.until_us != until_us || !dn__connection_can_send(&dbus->connection))
                 dn__loop_wake(dbus->loop);
@@ -197,7 +197,7 @@ bool dn__dbus_has_to_send(dn__dbus *dbus)
                 return false;
         if (outbox->n_posts && (!outbox->until_us || dbus->close_us != DN__NEVER))
                 return true;
-        return !dn__pending_is_empty(&dbus->pending);
+        return dbus->pending.n_posts > 0;
 }
 
 /* Returns whether all of them are written or in the outbox. */

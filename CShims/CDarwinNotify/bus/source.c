@@ -136,21 +136,16 @@ static bool step(dn__dbus *dbus, sd_bus_message **message) DN__REQUIRES(&dbus->l
         return r > 0;
 }
 
-/* The host may have closed it. */
-static void look_at_descriptor(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
-{
-        if (dn__connection_is_open(&dbus->connection) &&
-            !dn__connection_is_intact(&dbus->connection))
-                disconnect(dbus, -EBADF);
-}
-
 /* Runs the callbacks of each message right after it: someone is waiting for them. */
 static void receive(dn__dbus *dbus)
 {
         sd_bus_message *message = NULL;
 
         dn__lock_acquire(&dbus->lock);
-        look_at_descriptor(dbus);
+        /* The host may have closed the descriptor. */
+        if (dn__connection_is_open(&dbus->connection) &&
+            !dn__connection_is_intact(&dbus->connection))
+                disconnect(dbus, -EBADF);
         for (size_t i = 0; i < TURN_N_STEPS && step(dbus, &message); i++) {
                 if (!message)
                         continue;
@@ -267,11 +262,6 @@ static void end_turn(dn__dbus *dbus)
 
 /* --- As a source of the loop ------------------------------------------------------------------ */
 
-static dn__dbus *dbus_at(dn__source *source)
-{
-        return DN__CONTAINER(source, dn__dbus, source);
-}
-
 static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->lock)
 {
         uint64_t until_us;
@@ -297,7 +287,7 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
 
 static bool dbus_prepare(dn__source *source, dn__wait *wait)
 {
-        dn__dbus *dbus = dbus_at(source);
+        dn__dbus *dbus = DN__CONTAINER(source, dn__dbus, source);
 
         DN__HOLD(&dbus->lock);
         return dbus->is_closed || prepare_open(dbus, wait);
@@ -305,7 +295,7 @@ static bool dbus_prepare(dn__source *source, dn__wait *wait)
 
 static void dbus_dispatch(dn__source *source)
 {
-        dn__dbus *dbus = dbus_at(source);
+        dn__dbus *dbus = DN__CONTAINER(source, dn__dbus, source);
 
         connect_if_due(dbus);
         /* Received messages come first: someone is waiting for them. */

@@ -15,7 +15,6 @@
 #include "bus/rules.h"
 #include "post/sink.h"
 #include "util/clock.h"
-#include "util/list.h"
 #include "util/lock.h"
 #include "util/loop.h"
 #include "util/throttle.h"

@@ -169,11 +169,6 @@ static int read_date(reader *reader, const char *key)
         return 0;
 }
 
-static int read_element(reader *reader)
-{
-        return read_value(reader, NULL);
-}
-
 /* Keys are converted to text; usually they are strings. */
 static int read_entry(reader *reader)
 {
@@ -193,14 +188,13 @@ static int read_entry(reader *reader)
 }
 
 /* Reads each part of the next container. */
-static int read_parts(reader *reader, char type, const char *contents,
-                      int (*read)(struct reader *reader))
+static int read_parts(reader *reader, char type, const char *contents)
 {
         int r;
 
         r = enter(reader, type, contents);
         while (r == 0 && (r = sd_bus_message_at_end(reader->message, false)) == 0)
-                r = read(reader);
+                r = contents[0] == '{' ? read_entry(reader) : read_value(reader, NULL);
         return r < 0 ? r : leave(reader);
 }
 
@@ -224,13 +218,11 @@ static int read_container(reader *reader, char type, const char *contents, const
                 return read_date(reader, key);
         if (type == 'a' && strcmp(contents, "y") == 0)
                 return read_data(reader, key);
-        if (contents[0] == '{') {
+        if (contents[0] == '{')
                 dn_dict_builder_begin_dict(reader->builder, key);
-                r = read_parts(reader, type, contents, read_entry);
-        } else {
+        else
                 dn_dict_builder_begin_array(reader->builder, key);
-                r = read_parts(reader, type, contents, read_element);
-        }
+        r = read_parts(reader, type, contents);
         dn_dict_builder_end(reader->builder);
         return r;
 }
@@ -267,7 +259,7 @@ int dn__values_read(sd_bus_message *message, dn_dict **ret_dict)
 
         if (!reader.builder)
                 return -ENOMEM;
-        return finish(&reader, read_parts(&reader, 'a', "{sv}", read_entry), ret_dict);
+        return finish(&reader, read_parts(&reader, 'a', "{sv}"), ret_dict);
 }
 
 int dn__values_read_as(sd_bus_message *message, const char *key, dn_dict **ret_dict)

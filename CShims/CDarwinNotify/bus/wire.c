@@ -10,16 +10,6 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-static bool is_letter(char c)
-{
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-        return c >= '0' && c <= '9';
-}
-
 /* A dot is kept if it stands between two non-empty elements. */
 static bool is_separator(const dn__name *name, size_t i)
 {
@@ -31,9 +21,11 @@ static bool is_separator(const dn__name *name, size_t i)
 
 static bool is_unescaped(const dn__name *name, size_t i)
 {
-        if (is_letter(name->text[i]))
+        char c = name->text[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
                 return true;
-        if (is_digit(name->text[i]))
+        if (c >= '0' && c <= '9')
                 return i > 0 && !is_separator(name, i - 1);
         return is_separator(name, i);
 }
@@ -122,23 +114,18 @@ static bool is_path(const dn__wire *wire, const char *path)
                (!path[n_bytes] || (wire->has_natives && path[n_bytes] == '/'));
 }
 
-static bool is_equal(const char *found, const char *expected)
-{
-        return found && strcmp(found, expected) == 0;
-}
-
 /* The message was routed by interface, but the name is authoritative: the two must agree. */
 static bool read_name(const dn__wire *wire, sd_bus_message *message, dn__name *ret_name)
 {
+        const char *text, *found = sd_bus_message_get_interface(message);
         char interface[DN__WIRE_INTERFACE_BYTES];
-        const char *text;
 
         if (sd_bus_message_read_basic(message, 's', &text) <= 0 ||
             dn__name_init(ret_name, text, DN__REACH_BEYOND) < 0 ||
             ret_name->reach == DN__REACH_PROCESS)
                 return false;
         (void)dn__wire_write_interface(wire, ret_name, interface);
-        return is_equal(sd_bus_message_get_interface(message), interface);
+        return found && strcmp(found, interface) == 0;
 }
 
 /* Extra arguments are accepted so that the body can grow; descriptors are not. */

@@ -58,11 +58,6 @@ static void init_table(void *state)
                 dn__list_init(&table->lists[i]);
 }
 
-static table *get_table(void)
-{
-        return dn__process_state_get(&shared, sizeof(table), init_table);
-}
-
 void dn__cf_free(void)
 {
         free(dn__per_process_take(&shared));
@@ -118,7 +113,7 @@ static registration *registration_new(const dn_center *center, const char *name,
 {
         size_t n_name_bytes = strlen(name) + 1;
         size_t n_object_bytes = has_texts(center) && object ? strlen(object) + 1 : 0;
-        table *table = get_table();
+        table *table = dn__process_state_get(&shared, sizeof(*table), init_table);
         registration *registration =
                 table ? calloc(1, sizeof(*registration) + n_name_bytes + n_object_bytes) : NULL;
 
@@ -220,11 +215,11 @@ static bool matches(const registration *registration, const key *key, const char
 static bool take_match(const key *key, const char *name, const void *object,
                        dn_observer **ret_handle)
 {
-        table *table = get_table();
+        table *table = dn__per_process_find(&shared);
         dn__link *list;
 
         if (!table)
-                return false; /* nothing can be registered in that case either */
+                return false;
         DN__HOLD(&table->lock);
         list = list_of(table, key);
         DN__LIST_EACH(registration, found, list, link) {

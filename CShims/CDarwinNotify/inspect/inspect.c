@@ -13,8 +13,6 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-#define DEINITS_ADDRESS DN__CLEANUP(dn__address_deinit)
-
 /* The entries of living processes, one bit each: checking one takes a system call. */
 typedef struct living {
         uint64_t processes[DN__SHM_HOLDER_WORDS];
@@ -105,7 +103,7 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
                   void *context)
 {
         DN__CALL();
-        dn__address address DEINITS_ADDRESS = { 0 };
+        dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
         dn__region *region;
         int r;
 

@@ -284,14 +284,13 @@ static int set_descriptors(dn_watch *watch)
 
 static int connect_watch(const char *bus, dn_watch *watch)
 {
-        dn__address address;
+        dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
         int r;
 
         r = dn__address_resolve(bus, &address);
         if (r < 0)
                 return r;
         r = address.address ? dn__connection_open(&watch->connection, &address) : -ENOTCONN;
-        dn__address_deinit(&address);
         if (r < 0)
                 return lost_error(r);
         r = open_descriptors(watch);

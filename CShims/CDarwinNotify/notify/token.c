@@ -217,25 +217,19 @@ static void send_signal(int token, void *number)
         (void)kill(getpid(), (int)(intptr_t)number);
 }
 
-/* Excludes the signals that libc reserves for itself. */
-static bool is_signal(int number)
-{
-        sigset_t set;
-
-        (void)sigemptyset(&set);
-        return sigaddset(&set, number) == 0;
-}
-
 uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 {
         dn_token_handler handler = { .invoke = send_signal, .context = (void *)(intptr_t)sig };
         dn_executor executor = dn_executor_inline();
+        sigset_t set;
 
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
         if (!out_token)
                 return NOTIFY_STATUS_NULL_INPUT;
-        if (!is_signal(sig))
+        /* Also refuses the signals that libc reserves for itself. */
+        (void)sigemptyset(&set);
+        if (sigaddset(&set, sig) < 0)
                 return NOTIFY_STATUS_INVALID_SIGNAL;
         return dn_notify_register_callback(name, handler, &executor, out_token);
 }

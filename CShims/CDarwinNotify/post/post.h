@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "darwinnotify/center.h"
+#include "darwinnotify/dict.h"
 #include "post/name.h"
 
 struct dn__region;
