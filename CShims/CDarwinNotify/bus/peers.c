@@ -194,14 +194,6 @@ void dn__peers_handle(dn__peers *peers, sd_bus_message *message)
 
 /* --- Posts that wait for the answer --------------------------------------------------------- */
 
-static uint64_t wall_clock_us(void)
-{
-        struct timespec now;
-
-        (void)clock_gettime(CLOCK_REALTIME, &now);
-        return (uint64_t)now.tv_sec * DN__US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
-}
-
 void dn__waiting_init(dn__waiting *waiting)
 {
         *waiting = (dn__waiting){ 0 };
@@ -224,7 +216,7 @@ int dn__waiting_add(dn__waiting *waiting, const dn__post *post, dn__peer *peer)
 
         if (!added)
                 return -ENOMEM;
-        added->time_us = wall_clock_us();
+        added->time_us = dn__clock_read_ns(CLOCK_REALTIME) / 1000;
         added->post = dn__post_copy(post, added->bytes);
         added->peer = peer;
         if (peer)

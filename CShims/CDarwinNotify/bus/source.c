@@ -23,14 +23,12 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us)
 }
 
 /* When a bus goes away, many processes lose it at once: they should not all reconnect at once. */
-static uint64_t jittered(uint64_t span_us)
-{
-        return span_us / 2 + (dn__clock_now_us() * 2654435761u) % (span_us / 2 + 1);
-}
-
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        dbus->connect_us = dn__clock_after_us(jittered(dn__backoff_next(&dbus->backoff_us)));
+        uint64_t half_us = dn__backoff_next(&dbus->backoff_us) / 2;
+
+        dbus->connect_us = dn__clock_after_us(half_us + dn__clock_now_us() * 2654435761u %
+                                                                (half_us + 1));
         atomic_store(&dbus->is_tried, true);
         dn__condition_broadcast(&dbus->changed);
 }

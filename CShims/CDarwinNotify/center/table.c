@@ -237,10 +237,7 @@ static bool begin_moving(dn__hub *hub)
 
 static uint64_t coarse_now_ms(void)
 {
-        struct timespec now;
-
-        (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-        return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+        return dn__clock_read_ns(CLOCK_MONOTONIC_COARSE) / 1000000;
 }
 
 /* The service thread has something to wait for. */

@@ -14,10 +14,9 @@ bool dn__direct_is_allowed(void);
 /* Makes the carrier. It has no table yet, and brings nothing. Returns 0 or -ENOMEM. */
 int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct);
 
-/* Starts to bring posts: on the thread of `host`, unless that is NULL or has a guest or somebody
- * needs a thread of our own; then on that. Before there is a table only the
- * thread starts, since a failure can be reported now. Idempotent. Returns 0, -ENOMEM or
- * -EAGAIN. */
+/* Starts to bring posts: on the thread of `host`, or on our own thread if `host` is NULL or has a
+ * guest, or if somebody needs that thread. Before there is a table only the thread starts, since a
+ * failure can be reported now. Idempotent. Returns 0, -ENOMEM or -EAGAIN. */
 int dn__direct_start(dn__direct *direct, dn__loop *host);
 
 /* Brings posts on a thread of our own from now on. Idempotent. Returns as dn__direct_start(). */

@@ -32,7 +32,10 @@
  *
  * Forked children. The parent's tokens are not valid in a child (NOTIFY_STATUS_INVALID_TOKEN);
  * everything else works there, over the child's own connection. (Apple's library is disabled in a
- * child.) A child that is forked inside a handler must exec or `_exit`. */
+ * child.) A child that is forked inside a handler must exec or `_exit`.
+ *
+ * Threads: any function may be called on any thread at any time, notify_check() and
+ * notify_is_valid_token() also in signal handlers. */
 #ifndef DARWINNOTIFY_NOTIFY_H
 #define DARWINNOTIFY_NOTIFY_H
 

@@ -11,12 +11,17 @@
 /* A time that never comes. sd-bus uses the same value. */
 #define DN__NEVER UINT64_MAX
 
-static inline uint64_t dn__clock_now_ns(void)
+static inline uint64_t dn__clock_read_ns(clockid_t clock)
 {
         struct timespec now;
 
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        (void)clock_gettime(clock, &now);
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t dn__clock_now_ns(void)
+{
+        return dn__clock_read_ns(CLOCK_MONOTONIC);
 }
 
 static inline uint64_t dn__clock_now_us(void)
