@@ -93,7 +93,7 @@ extension DarwinNotifyError: CustomStringConvertible {
     case .notConnected: "not connected to a bus"
     case .notAuthorized: "not authorized"
     case .tooLarge: "too large"
-    default: "error \(rawValue)"
+    default: String(cString: strerror(rawValue))
     }
   }
 }

@@ -30,7 +30,7 @@
   @Test func saysWhatHappened() {
     let texts = Self.numbers.map { "\($0.0)" }
     #expect(Set(texts).count == texts.count && texts[4] == "timed out")
-    #expect("\(DarwinNotifyError(rawValue: EPERM))" == "error 1")
+    #expect("\(DarwinNotifyError(rawValue: EPERM))" == "Operation not permitted")
     #expect(Set(Self.statuses.map { "\($0.0)" }).count == Self.statuses.count)
     #expect("\(NotifyError.notAuthorized)" == "not authorized")
     #expect("\(NotifyError(rawValue: 35))" == "status 35")
