@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 
         r = dn_center_add_observer(center, &n_left, changed, name, NULL, 0);
         if (r == DN_NOT_CONNECTED) {
-                fprintf(stderr, "no bus yet: registered, and looking for one\n");
+                fprintf(stderr, "neither a bus nor a table yet: registered, and looking for one\n");
         } else if (r < 0) {
                 fprintf(stderr, "%s: %s\n", name, strerror(-r));
                 return EXIT_FAILURE;

@@ -18,7 +18,7 @@ static void check_read(sd_bus_message *message, const dn__post *expected)
         EXPECT(dn__wire_read_post(&dn__wire_darwin, message, &post));
         EXPECT(strcmp(post.name.text, expected->name.text) == 0);
         EXPECT(post.name.hash == expected->name.hash);
-        EXPECT(post.generation == expected->generation && post.region == expected->region);
+        EXPECT(post.generation == expected->generation && post.region_id == expected->region_id);
 }
 
 /* The plain path, and that of a table. */
@@ -62,14 +62,14 @@ static void check_written(fuzz_bus bus, const dn__post *post, const char *path)
         EXPECT(sd_bus_message_read(message, "stt", &name, &numbers[0], &numbers[1]) > 0);
         EXPECT(sd_bus_message_at_end(message, true) > 0);
         EXPECT(strcmp(name, post->name.text) == 0);
-        EXPECT(numbers[0] == post->generation && numbers[1] == post->region);
+        EXPECT(numbers[0] == post->generation && numbers[1] == post->region_id);
         (void)sd_bus_message_unref(message);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
         fuzz_input input = { bytes, n_bytes };
-        dn__post post = { .generation = fuzz_take(&input, 8), .region = fuzz_take(&input, 8) };
+        dn__post post = { .generation = fuzz_take(&input, 8), .region_id = fuzz_take(&input, 8) };
         char *text = malloc(input.n_bytes + 1);
         fuzz_bus bus;
 

@@ -93,23 +93,27 @@ int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us)
         return 0;
 }
 
+/* sd-bus has queued what the socket did not accept: the loop waits until it does. */
+static void wake_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        if (!dn__connection_can_send(&dbus->connection))
+                dn__loop_wake(dbus->loop);
+}
+
 /* --- One match rule for each name ------------------------------------------------------ */
 
 int dn__dbus_add_rule(dn__dbus *dbus, const dn__name *name, bool is_counted, dn__rule **ret_rule)
 {
         int r;
 
-        if (!dbus) {
-                *ret_rule = NULL;
+        *ret_rule = NULL;
+        if (!dbus)
                 return 0;
-        }
         DN__HOLD(&dbus->lock);
         r = dn__rules_add(&dbus->rules, name, is_counted, ret_rule);
-        if (r < 0)
-                return r;
-        if (!dn__connection_can_send(&dbus->connection))
-                dn__loop_wake(dbus->loop);
-        return 0;
+        if (r == 0)
+                wake_to_send(dbus);
+        return r;
 }
 
 void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
@@ -118,8 +122,7 @@ void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
                 return;
         DN__HOLD(&dbus->lock);
         dn__rule_set_counted(rule, is_counted);
-        if (!dn__connection_can_send(&dbus->connection))
-                dn__loop_wake(dbus->loop);
+        wake_to_send(dbus);
 }
 
 void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
@@ -128,8 +131,7 @@ void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
                 return;
         DN__HOLD(&dbus->lock);
         dn__rules_set_region(&dbus->rules, region);
-        if (!dn__connection_can_send(&dbus->connection))
-                dn__loop_wake(dbus->loop);
+        wake_to_send(dbus);
 }
 
 int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline_us)
@@ -159,8 +161,7 @@ void dn__dbus_remove_rule(dn__dbus *dbus, dn__rule *rule)
         else
                 dn__numbers_forget_all(&dbus->numbers);
         dn__rules_remove(&dbus->rules, rule);
-        if (!dn__connection_can_send(&dbus->connection))
-                dn__loop_wake(dbus->loop);
+        wake_to_send(dbus);
 }
 
 dn__dbus_counts dn__dbus_get_counts(dn__dbus *dbus)

@@ -41,7 +41,7 @@ void dn__dbus_set_guest(dn__dbus *dbus, dn__guest *guest);
  * clock. */
 
 /* Connects, and waits for the outcome of the first attempt, success or not. Cheap once started.
- * Returns 0 or -ENOMEM. */
+ * Returns as dn__loop_start(). */
 int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us);
 
 /* Sends a post, or queues it until it can be sent. Never blocks. Returns 0; DN_NOT_CONNECTED if it

@@ -23,7 +23,7 @@ uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name);
 /* Records the number of a received post. Returns how many posts before it are missing. */
 uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post);
 
-/* Forgets the posts received for a name, given by its hash, that is no longer watched. */
+/* Forgets the posts received for a name, given by its hash, that is no longer held. */
 void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash);
 
 /* Forgets all received posts: another bus gives connections the same names. */

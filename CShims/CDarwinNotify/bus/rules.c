@@ -257,7 +257,7 @@ void dn__rules_settle(dn__rules *rules)
 
 const char *dn__rules_get_path(const dn__rules *rules, const dn__post *post)
 {
-        return rules->is_native && post->generation && post->region == rules->named
+        return rules->is_native && post->generation && post->region_id == rules->named
                        ? rules->path
                        : rules->connection->wire->path;
 }

@@ -54,7 +54,7 @@ static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbu
 {
         dn__outbox *outbox = &dbus->outbox;
 
-        if (!post->region)
+        if (!post->region_id)
                 return false;
         if (!outbox->until_us)
                 outbox->until_us = dn__throttle_count(&dbus->flood, dn__clock_now_us());

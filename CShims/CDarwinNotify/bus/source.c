@@ -22,7 +22,7 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us)
         return a_us < b_us ? a_us : b_us;
 }
 
-/* When a bus goes away, many processes lose it at once: they should not all reconnect at once. */
+/* Many processes lose a bus at once. The clock, scrambled, spreads their reconnections. */
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         uint64_t half_us = dn__backoff_next(&dbus->backoff_us) / 2;

@@ -92,7 +92,7 @@ static size_t write_darwin(const dn__post *post, const char *path, uint32_t seri
         body = writer.at = align_to_8(writer.at);
         write_text(&writer, post->name.text, post->name.n_bytes);
         write_u64(&writer, post->generation);
-        write_u64(&writer, post->region);
+        write_u64(&writer, post->region_id);
         header.n_body_bytes = (uint32_t)(writer.at - body);
         memcpy(ret_bytes, &header, sizeof(header));
         return writer.at;
@@ -101,7 +101,7 @@ static size_t write_darwin(const dn__post *post, const char *path, uint32_t seri
 static int append_darwin(sd_bus_message *message, const dn__post *post)
 {
         return sd_bus_message_append(message, "stt", post->name.text, post->generation,
-                                     post->region);
+                                     post->region_id);
 }
 
 static bool read_darwin(sd_bus_message *message, const char *signature, dn__post *post)
@@ -109,7 +109,7 @@ static bool read_darwin(sd_bus_message *message, const char *signature, dn__post
         if (strncmp(signature, "stt", 3) != 0)
                 return true;
         return sd_bus_message_read_basic(message, 't', &post->generation) > 0 &&
-               sd_bus_message_read_basic(message, 't', &post->region) > 0;
+               sd_bus_message_read_basic(message, 't', &post->region_id) > 0;
 }
 
 const dn__wire dn__wire_darwin = {

@@ -105,30 +105,25 @@ static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&ca
         dn__loop_wake(calls->loop);
 }
 
-static dn_service *service_at(dn__link *link)
-{
-        return DN__CONTAINER(link, dn_service, link);
-}
-
 void dn__services_connected(dn__calls *calls)
 {
-        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next)
-                request_name(calls, service_at(link));
+        DN__LIST_EACH(dn_service, service, &calls->services, link)
+                request_name(calls, service);
 }
 
 void dn__services_disconnected(dn__calls *calls)
 {
-        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next) {
-                service_at(link)->question = sd_bus_slot_unref(service_at(link)->question);
-                service_at(link)->has_name = false;
+        DN__LIST_EACH(dn_service, service, &calls->services, link) {
+                service->question = sd_bus_slot_unref(service->question);
+                service->has_name = false;
         }
 }
 
 static dn_service *find_named(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock)
 {
-        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next)
-                if (strcmp(service_at(link)->name, name) == 0)
-                        return service_at(link);
+        DN__LIST_EACH(dn_service, service, &calls->services, link)
+                if (strcmp(service->name, name) == 0)
+                        return service;
         return NULL;
 }
 
@@ -324,8 +319,7 @@ dn_service *dn__service_find(dn__calls *calls, const char *path, const char **re
         size_t n_bytes = strcmp(path, "/") == 0 ? 0 : strlen(path);
         dn_service *found = NULL;
 
-        for (dn__link *link = calls->services.next; link != &calls->services; link = link->next) {
-                dn_service *service = service_at(link);
+        DN__LIST_EACH(dn_service, service, &calls->services, link) {
                 const char *rest = service->path + n_bytes;
 
                 if (strncmp(service->path, path, n_bytes) != 0 || (*rest && *rest != '/'))

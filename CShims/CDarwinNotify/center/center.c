@@ -144,14 +144,14 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
 
 /* --- Statistics ------------------------------------------------------------------------------ */
 
-static uint64_t n_names(dn__hub *hub)
+static uint64_t count_names(dn__hub *hub)
 {
         DN__HUB_HOLD(hub);
 
         return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
 }
 
-static uint64_t n_uncounted_names(dn__hub *hub)
+static uint64_t count_uncounted_names(dn__hub *hub)
 {
         uint64_t n = 0;
 
@@ -170,7 +170,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
         const dn__region *region = hub->region;
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
-                [DN_STATISTIC_NAMES] = n_names(hub),
+                [DN_STATISTIC_NAMES] = count_names(hub),
                 [DN_STATISTIC_NAMES_WAITING] = counts.n_waiting,
                 [DN_STATISTIC_SIGNALS_SENT] = counts.n_sent,
                 [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
@@ -178,7 +178,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
                 [DN_STATISTIC_CONNECTS] = counts.n_connects,
                 [DN_STATISTIC_TABLES] = dn__region_has_entry(region) &&
                                         !dn__region_was_left(region),
-                [DN_STATISTIC_NAMES_UNCOUNTED] = n_uncounted_names(hub),
+                [DN_STATISTIC_NAMES_UNCOUNTED] = count_uncounted_names(hub),
         };
 
         if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_NAMES_UNCOUNTED)

@@ -22,9 +22,9 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         dn__topic *topic = dn__topic_find(hub, &post->name);
         bool is_counted = topic && topic->slot && post->generation;
 
-        if (is_counted && post->region == hub->region->id)
+        if (is_counted && post->region_id == hub->region->id)
                 return dn__topic_hand_counted(topic, post->generation);
-        if (is_counted && dn__region_was_once(hub->region, post->region))
+        if (is_counted && dn__region_was_once(hub->region, post->region_id))
                 dn__topic_hand_missed(topic); /* counted when we left, or again */
         else if (topic && post->origin.sender && !post->origin.is_own)
                 return dn__topic_hand_one(topic);
@@ -58,7 +58,7 @@ static uint64_t received(void *context, const dn__post *post)
         dn__hub *hub = context;
         uint64_t n_posts, n_by_prefix;
 
-        dn__table_look_for(hub, post->region);
+        dn__table_look_for(hub, post->region_id);
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
         dn__hub_unlock_and_run(hub);
@@ -116,7 +116,7 @@ static void post_inside(dn__hub *hub, dn__post *post)
         topic = dn__topic_find(hub, &post->name);
         if (topic && topic->slot) {
                 post->slot = topic->slot;
-                post->table = hub->region;
+                post->region = hub->region;
                 post->generation = dn__slot_count_post(topic->slot);
                 (void)dn__topic_hand_counted(topic, post->generation);
         } else if (topic) {
@@ -127,8 +127,8 @@ static void post_inside(dn__hub *hub, dn__post *post)
 
 static void count_for_others(dn__post *post, dn__region *region)
 {
-        post->table = region;
-        post->region = region->id;
+        post->region = region;
+        post->region_id = region->id;
         dn__slot_count_for_others(region, post);
 }
 
@@ -151,12 +151,12 @@ static void count_again(dn__hub *hub, dn__post *post)
 
 static void count_beyond(dn__hub *hub, dn__post *post)
 {
-        dn__region *region = post->slot ? post->table : hub->region;
+        dn__region *region = post->slot ? post->region : hub->region;
 
         if (!region)
                 return;
         if (post->slot)
-                post->region = region->id;
+                post->region_id = region->id;
         else
                 count_for_others(post, region);
         if (!dn__region_was_left(region))
@@ -183,7 +183,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
         (void)tell_prefixes(hub, post);
         /* First: a bus that does not answer delays only programs beyond the table. */
         if (post->slot)
-                dn__ring_holders(post->table, post->slot);
+                dn__ring_holders(post->region, post->slot);
         r = dn__bus_send(hub, post);
         return r == DN_NOT_CONNECTED && dn__table_is_enough(hub) ? 0 : r;
 }

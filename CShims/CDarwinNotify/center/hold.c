@@ -55,7 +55,7 @@ static bool begin_preparing(dn__topic *topic)
         DN__HUB_HOLD(hub);
         while (topic->is_preparing)
                 dn__hub_wait(hub);
-        topic->is_preparing = !topic->is_watched ||
+        topic->is_preparing = !topic->is_prepared ||
                               (!topic->slot && dn__region_has_entry(hub->region));
         return topic->is_preparing;
 }
@@ -66,11 +66,11 @@ static int end_preparing(dn__topic *topic, int r)
         dn__hub *hub = topic->hub;
 
         DN__HUB_HOLD(hub);
-        if (r == 0 && !topic->is_watched)
+        if (r == 0 && !topic->is_prepared)
                 r = dn__dbus_add_rule(hub->bus, &topic->name, is_in_table(topic), &topic->rule);
         else
                 dn__dbus_set_counted(hub->bus, topic->rule, is_in_table(topic));
-        topic->is_watched = topic->is_watched || r == 0;
+        topic->is_prepared = topic->is_prepared || r == 0;
         topic->is_preparing = false;
         dn__condition_broadcast(&hub->changed);
         return r;

@@ -24,15 +24,15 @@ typedef struct key {
 #define N_LISTS 256
 
 /* The registrations of this process, in a list that their key chooses. */
-typedef struct table {
+typedef struct registry {
         dn__per_process process;
         dn__lock lock;
         dn__link lists[N_LISTS] DN__GUARDED_BY(&lock);
-} table;
+} registry;
 
 /* The context of one observer. */
 typedef struct registration {
-        table *table;
+        registry *registry;
         dn_callback_fn callback;
         key key;
         const void *object; /* text: a copy stored after the name */
@@ -40,22 +40,22 @@ typedef struct registration {
         _Atomic bool is_removed; /* may happen before the call that adds it returns */
 
         unsigned n_refs;     /* held by the observer and the call that adds it; guarded */
-        dn__link link;       /* while in the table; guarded, like the field below */
-        dn_observer *handle; /* borrowed, valid while in the table; NULL: not known yet */
+        dn__link link;       /* while in the registry; guarded, like the field below */
+        dn_observer *handle; /* borrowed, valid while in the registry; NULL: not known yet */
         char name[];         /* constant; empty: all names */
 } registration;
 
-/* --- The table ------------------------------------------------------------------------------ */
+/* --- The registry --------------------------------------------------------------------------- */
 
 static _Atomic(dn__per_process *) shared;
 
-static void init_table(void *state)
+static void init_registry(void *state)
 {
-        table *table = state;
+        registry *registry = state;
 
-        dn__lock_init(&table->lock);
+        dn__lock_init(&registry->lock);
         for (size_t i = 0; i < N_LISTS; i++)
-                dn__list_init(&table->lists[i]);
+                dn__list_init(&registry->lists[i]);
 }
 
 void dn__cf_free(void)
@@ -63,9 +63,9 @@ void dn__cf_free(void)
         free(dn__per_process_take(&shared));
 }
 
-static dn__link *list_of(table *table, const key *key) DN__REQUIRES(&table->lock)
+static dn__link *list_of(registry *registry, const key *key) DN__REQUIRES(&registry->lock)
 {
-        return &table->lists[dn__hash64(key, sizeof(*key)) % N_LISTS];
+        return &registry->lists[dn__hash64(key, sizeof(*key)) % N_LISTS];
 }
 
 /* --- The handler ---------------------------------------------------------------------------- */
@@ -83,14 +83,14 @@ static void invoke(const dn_event *event, void *context)
 /* Releases a reference. That of the observer also takes the registration out of its list. */
 static void give_back(registration *registration, bool is_of_observer)
 {
-        table *table = registration->table;
+        registry *registry = registration->registry;
         bool is_last;
 
-        dn__lock_acquire(&table->lock);
+        dn__lock_acquire(&registry->lock);
         if (is_of_observer)
                 dn__list_remove(&registration->link);
         is_last = --registration->n_refs == 0;
-        dn__lock_release(&table->lock);
+        dn__lock_release(&registry->lock);
         if (is_last)
                 free(registration);
 }
@@ -108,18 +108,18 @@ static bool has_texts(const dn_center *center)
         return dn_center_get_objects(center) == DN_OBJECTS_TEXTS;
 }
 
-/* Enters the table before the first call, so a callback can remove itself. */
+/* Enters the registry before the first call, so a callback can remove itself. */
 static registration *registration_new(const dn_center *center, const char *name, const void *object)
 {
         size_t n_name_bytes = strlen(name) + 1;
         size_t n_object_bytes = has_texts(center) && object ? strlen(object) + 1 : 0;
-        table *table = dn__process_state_get(&shared, sizeof(*table), init_table);
+        registry *registry = dn__process_state_get(&shared, sizeof(*registry), init_registry);
         registration *registration =
-                table ? calloc(1, sizeof(*registration) + n_name_bytes + n_object_bytes) : NULL;
+                registry ? calloc(1, sizeof(*registration) + n_name_bytes + n_object_bytes) : NULL;
 
         if (!registration)
                 return NULL;
-        registration->table = table;
+        registration->registry = registry;
         registration->n_refs = 2;
         memcpy(registration->name, name, n_name_bytes);
         if (n_object_bytes)
@@ -132,10 +132,10 @@ static registration *registration_new(const dn_center *center, const char *name,
 
 static void enter(registration *registration)
 {
-        table *table = registration->table;
+        registry *registry = registration->registry;
 
-        DN__HOLD(&table->lock);
-        dn__list_append(list_of(table, &registration->key), &registration->link);
+        DN__HOLD(&registry->lock);
+        dn__list_append(list_of(registry, &registration->key), &registration->link);
 }
 
 /* Consumes one of the references. */
@@ -155,13 +155,13 @@ static int observe(dn_center *center, const char *name, registration *registrati
 /* Makes an observer's handle available for removal; if already removed, cancels it here. */
 static void set_handle(registration *registration, dn_observer *handle)
 {
-        table *table = registration->table;
+        registry *registry = registration->registry;
         bool is_removed;
 
-        dn__lock_acquire(&table->lock);
+        dn__lock_acquire(&registry->lock);
         registration->handle = handle;
         is_removed = atomic_load(&registration->is_removed);
-        dn__lock_release(&table->lock);
+        dn__lock_release(&registry->lock);
         if (is_removed)
                 dn_observer_cancel(handle);
 }
@@ -210,18 +210,18 @@ static bool matches(const registration *registration, const key *key, const char
                (!object || is_same_object(registration, object));
 }
 
-/* Removes the first matching registration from the table. Returns whether there was one, and a
+/* Removes the first matching registration from the registry. Returns whether there was one, and a
  * reference to its observer, or NULL if the call that adds it will cancel it. */
 static bool take_match(const key *key, const char *name, const void *object,
                        dn_observer **ret_handle)
 {
-        table *table = dn__per_process_find(&shared);
+        registry *registry = dn__per_process_find(&shared);
         dn__link *list;
 
-        if (!table)
+        if (!registry)
                 return false;
-        DN__HOLD(&table->lock);
-        list = list_of(table, key);
+        DN__HOLD(&registry->lock);
+        list = list_of(registry, key);
         DN__LIST_EACH(registration, found, list, link) {
                 if (!matches(found, key, name, object))
                         continue;

@@ -167,7 +167,7 @@ static inline void dn__hub_unref_at(dn__hub *const *hub)
 
 /* Wraps an observer's executor value; NULL stands for the center's. Returns 0 and an executor, or
  * NULL if the center uses none; -EINVAL if it uses none but a value was given, or the value cannot
- * enqueue; or -ENOMEM. */
+ * enqueue; -ENOMEM; or -EAGAIN. */
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor);
 
 /* Prepares for observers on an executor value: those on other threads than the delivery thread

@@ -81,7 +81,7 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
 static uint64_t count_new(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 {
         dn__prefix_counts *counts = hub->prefix_counts;
-        bool is_counted = counts && post->generation && post->region == counts->region->id;
+        bool is_counted = counts && post->generation && post->region_id == counts->region->id;
         const dn__shm_slot *slot = is_counted ? dn__slot_find(counts->region, &post->name) : NULL;
         int64_t n_posts = slot ? advance(counts, slot, &post->name) : -1;
         bool is_signal = post->origin.sender;

@@ -7,7 +7,7 @@
 #include "direct/ring.h"
 #include "util/clock.h"
 
-/* How long a name stays watched after its last observer. */
+/* How long the rule of a name stays after its last observer or token. */
 #define IDLE_US (1 * DN__US_PER_SECOND)
 
 /* Maximum number of idle names: a program that observes a new name for each request must not

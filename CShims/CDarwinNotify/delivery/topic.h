@@ -14,8 +14,8 @@
 
 /* --- What a check of a token compares ------------------------------------------------------- */
 
-/* A counter is never freed, only reused for another name: readers check afterwards whether it still
- * belongs to the right name. It continues from its old value and never decreases. */
+/* Until dn_shutdown() a counter is not freed, only reused for another name: readers check later
+ * whether it still belongs to the right name. It continues from its old value, never decreasing. */
 typedef struct dn__counter {
         _Atomic(dn__shm_slot *) slot;  /* NULL: the name is not in shared memory */
         _Atomic uint64_t n_uncounted;  /* posts not counted by the slot */
@@ -80,8 +80,8 @@ typedef struct dn__topic {
         uint64_t idle_until_us DN__HUB_GUARDED;
         bool is_refused DN__HUB_GUARDED; /* the bus refused its rule; is not kept idle */
         bool is_preparing DN__HUB_GUARDED;
-        bool is_watched DN__HUB_GUARDED; /* false if local, or not yet watched */
-        dn__rule *rule; /* set once watched; constant until the topic is dropped; NULL: no bus */
+        bool is_prepared DN__HUB_GUARDED; /* false if local, or not yet prepared */
+        dn__rule *rule; /* set once prepared; constant until the topic is dropped; NULL: no bus */
         dn__link queues DN__HUB_GUARDED; /* in order of creation */
         uint64_t sequence DN__HUB_GUARDED; /* of the last post in the queues; starts at 1 */
         uint64_t generation DN__HUB_GUARDED; /* how much of the slot is in the queues */

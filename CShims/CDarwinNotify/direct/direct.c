@@ -160,7 +160,7 @@ static void bring(void *context, size_t slot_index)
         uint64_t n_posts = 0;
         dn__post post = {
                 .generation = UINT64_MAX,
-                .region = looker->current->id,
+                .region_id = looker->current->id,
         };
 
         if (dn__slot_read_name(looker->current, slot_index, text, &post.name))

@@ -86,7 +86,7 @@ static int report_first(dn_watch *watch)
                 .pid = peer && peer->is_known ? peer->number : 0,
                 .program = peer ? peer->program : NULL,
                 .generation = first->post.generation,
-                .region = first->post.region,
+                .region = first->post.region_id,
                 .object = first->post.body.object,
                 .user_info = first->post.body.user_info,
                 .number = first->post.body.number,

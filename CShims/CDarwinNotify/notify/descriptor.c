@@ -89,13 +89,13 @@ static void pipe_close(dn__pipe *pipe)
         free(pipe);
 }
 
-void dn__pipe_leave(dn__delivery *delivery)
+void dn__pipe_leave(dn__token_target *target)
 {
         dn__process_list *list = dn__process_list_get(&pipes);
         dn__pipe *pipe;
 
         DN__HOLD(&list->lock);
-        pipe = DN__TAKE(delivery->pipe);
+        pipe = DN__TAKE(target->pipe);
         if (pipe && --pipe->n_tokens == 0)
                 pipe_close(pipe);
 }
@@ -113,23 +113,23 @@ void dn__pipes_free(void)
 
 /* If the host has closed the read end, SIGPIPE stays pending in the calling thread, which blocks
  * it. */
-static bool write_token(dn__process_list *list, const dn__delivery *delivery)
+static bool write_token(dn__process_list *list, const dn__token_target *target)
 {
-        uint32_t bytes = htonl((uint32_t)delivery->token);
+        uint32_t bytes = htonl((uint32_t)target->token);
         const dn__pipe *pipe;
 
         DN__HOLD(&list->lock);
-        pipe = delivery->pipe;
+        pipe = target->pipe;
         return pipe && is_end(pipe, pipe->write_fd) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts)
+void dn__pipe_write(const dn__token_target *target, uint64_t n_posts)
 {
         dn__process_list *list = dn__process_list_get(&pipes);
         uint64_t n_left = n_posts < MAX_TIMES ? n_posts : MAX_TIMES;
 
-        while (n_left > 0 && write_token(list, delivery))
+        while (n_left > 0 && write_token(list, target))
                 n_left--;
 }
 
@@ -148,7 +148,7 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
         DN__CALL();
         dn__process_list *list = dn__process_list_get(&pipes);
         dn_executor executor = dn_executor_inline();
-        dn__delivery *delivery;
+        dn__token_target *target;
         uint32_t status;
         int fd;
 
@@ -158,16 +158,16 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
                 return NOTIFY_STATUS_INVALID_FILE;
         if (!out_token)
                 return NOTIFY_STATUS_NULL_INPUT;
-        delivery = list ? calloc(1, sizeof(*delivery)) : NULL;
-        if (!delivery)
+        target = list ? calloc(1, sizeof(*target)) : NULL;
+        if (!target)
                 return NOTIFY_STATUS_FAILED;
-        status = get_pipe(list, notify_fd, flags, &delivery->pipe);
+        status = get_pipe(list, notify_fd, flags, &target->pipe);
         if (status != NOTIFY_STATUS_OK) {
-                free(delivery);
+                free(target);
                 return status;
         }
-        fd = delivery->pipe->read_fd;
-        status = dn__token_register(name, delivery, &executor, out_token);
+        fd = target->pipe->read_fd;
+        status = dn__token_register(name, target, &executor, out_token);
         if (status == NOTIFY_STATUS_OK)
                 *notify_fd = fd;
         return status;

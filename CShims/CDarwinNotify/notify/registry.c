@@ -1,7 +1,7 @@
 /* The tokens of this process, found and read by number without a lock.
  *
- * A token's place is given by the low bits of its number. Numbers only increase; a number whose
- * place is taken by an older token is skipped. A forked child leaves its parent's registry alone
+ * A token's index is given by the low bits of its number. Numbers only increase; a number whose
+ * index is taken by an older token is skipped. A forked child leaves its parent's registry alone
  * and creates its own. */
 #include <assert.h>
 #include <errno.h>
@@ -55,8 +55,8 @@ static uint32_t count_posts(const token *token)
                atomic_load(&token->n_alone);
 }
 
-/* As many tokens can a process have, a power of two. The kernel gives memory only for places that
- * were used. */
+/* The most tokens a process can have, a power of two. The kernel allocates memory only for the
+ * entries in use. */
 #define DN__TOKENS_MAX 65536
 
 typedef struct registry {
@@ -76,7 +76,7 @@ static void init_registry(void *state)
         dn__lock_init(&((registry *)state)->lock);
 }
 
-static token *place_of(registry *registry, int number)
+static token *token_at(registry *registry, int number)
 {
         return &registry->tokens[(uint32_t)number % DN__TOKENS_MAX];
 }
@@ -85,7 +85,7 @@ static token *place_of(registry *registry, int number)
 static token *find(int number)
 {
         registry *registry = dn__per_process_find(&shared);
-        token *token = registry ? place_of(registry, number) : NULL;
+        token *token = registry ? token_at(registry, number) : NULL;
 
         return token && number && is_token(token, number) ? token : NULL;
 }
@@ -99,7 +99,7 @@ static int next_number(registry *registry)
 
         do {
                 number = number == INT_MAX ? 1 : number + 1;
-        } while (atomic_load(&place_of(registry, (int)number)->word));
+        } while (atomic_load(&token_at(registry, (int)number)->word));
         atomic_store(&last_number, number);
         return (int)number;
 }
@@ -110,8 +110,8 @@ static void publish(token *token, int number, const dn__registration *registrati
 {
         const dn__name *name = &registration->topic->name;
 
-        if (registration->delivery)
-                registration->delivery->token = number;
+        if (registration->target)
+                registration->target->token = number;
         token->registration = *registration;
         atomic_store(&token->counter, counter);
         atomic_store(&token->n_alone, 0);
@@ -132,7 +132,7 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
         if (registry->n_tokens == DN__TOKENS_MAX)
                 return -ENOMEM;
         *ret_number = next_number(registry);
-        publish(place_of(registry, *ret_number), *ret_number, &registration, counter);
+        publish(token_at(registry, *ret_number), *ret_number, &registration, counter);
         registry->n_tokens++;
         return 0;
 }
@@ -318,7 +318,7 @@ uint32_t notify_set_state(int number, uint64_t state64)
 
 /* --- Emptying ----------------------------------------------------------------------------- */
 
-int dn__registry_get_any(uint32_t *place)
+int dn__registry_get_any(uint32_t *index)
 {
         registry *registry = dn__per_process_find(&shared);
         int number = 0;
@@ -326,8 +326,8 @@ int dn__registry_get_any(uint32_t *place)
         if (!registry)
                 return 0;
         DN__HOLD(&registry->lock);
-        for (; registry->n_tokens > 0 && !number && *place < DN__TOKENS_MAX; (*place)++)
-                number = get_number(&registry->tokens[*place]);
+        for (; registry->n_tokens > 0 && !number && *index < DN__TOKENS_MAX; (*index)++)
+                number = get_number(&registry->tokens[*index]);
         return number;
 }
 

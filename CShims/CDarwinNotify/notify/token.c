@@ -46,20 +46,20 @@ uint32_t dn__token_check_options(dn__reach reach)
 
 static void invoke(const dn_event *event, void *context)
 {
-        dn__delivery *delivery = context;
-        const dn_token_handler *handler = &delivery->handler;
+        dn__token_target *target = context;
+        const dn_token_handler *handler = &target->handler;
 
         if (handler->invoke)
-                handler->invoke(delivery->token, handler->context);
+                handler->invoke(target->token, handler->context);
         else
-                dn__pipe_write(delivery, event->n_posts);
+                dn__pipe_write(target, event->n_posts);
 }
 
 /* A delivery may still be running. */
-static void end_delivery(dn__delivery *delivery)
+static void end_target(dn__token_target *target)
 {
-        if (delivery && !delivery->handler.invoke)
-                dn__pipe_leave(delivery);
+        if (target && !target->handler.invoke)
+                dn__pipe_leave(target);
 }
 
 static void destroy_handler(dn_token_handler handler)
@@ -70,42 +70,42 @@ static void destroy_handler(dn_token_handler handler)
 
 static void consume(void *context)
 {
-        dn__delivery *delivery = context;
+        dn__token_target *target = context;
 
-        if (!delivery)
+        if (!target)
                 return;
-        end_delivery(delivery);
-        destroy_handler(delivery->handler);
-        free(delivery);
+        end_target(target);
+        destroy_handler(target->handler);
+        free(target);
 }
 
 /* --- Registering -------------------------------------------------------------------------- */
 
-/* Consumes the delivery. Starts suspended, so nothing is delivered for a token that cannot be found
+/* Consumes the target. Starts suspended, so nothing is delivered for a token that cannot be found
  * yet. */
-static int observe(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
+static int observe(dn__topic *topic, dn__token_target *target, const dn_executor *executor,
                    dn_observer **ret_observer)
 {
         static const dn__observer_options options = { .is_suspended = true };
         dn_observer *observer DN__UNREFS_OBSERVER =
-                dn__observer_new((dn_handler){ invoke, delivery, consume }, &options);
+                dn__observer_new((dn_handler){ invoke, target, consume }, &options);
 
         return observer ? dn__observe_topic(topic, observer, executor, NULL, ret_observer)
                         : -ENOMEM;
 }
 
-/* Consumes the hold on the topic and the delivery. */
-static int add(dn__topic *topic, dn__delivery *delivery, const dn_executor *executor,
+/* Consumes the hold on the topic and the target. */
+static int add(dn__topic *topic, dn__token_target *target, const dn_executor *executor,
                int *ret_number)
 {
-        dn__registration registration = { .topic = topic, .delivery = delivery };
+        dn__registration registration = { .topic = topic, .target = target };
         dn__counter *counter = dn__topic_get_counter(topic);
         int r = counter ? 0 : -ENOMEM;
 
         if (r < 0)
-                consume(delivery);
-        else if (delivery)
-                r = observe(topic, delivery, executor, &registration.observer);
+                consume(target);
+        else if (target)
+                r = observe(topic, target, executor, &registration.observer);
         if (r == 0)
                 r = dn__registry_add(registration, counter, ret_number);
         if (r == 0)
@@ -136,8 +136,8 @@ static int hold(const dn__name *name, const dn_executor *executor, dn__topic **r
         return r;
 }
 
-/* Nothing is delivered yet. Consumes the delivery. */
-static uint32_t make_token(const char *name, dn__delivery *delivery, const dn_executor *executor,
+/* Nothing is delivered yet. Consumes the target. */
+static uint32_t make_token(const char *name, dn__token_target *target, const dn_executor *executor,
                            int *ret_number)
 {
         dn__name checked = { .reach = DN__REACH_BEYOND };
@@ -148,17 +148,17 @@ static uint32_t make_token(const char *name, dn__delivery *delivery, const dn_ex
         if (status == NOTIFY_STATUS_OK)
                 status = dn__status_of(r < 0 ? r : hold(&checked, executor, &topic));
         if (status != NOTIFY_STATUS_OK) {
-                consume(delivery);
+                consume(target);
                 return status;
         }
-        return dn__status_of(add(topic, delivery, executor, ret_number));
+        return dn__status_of(add(topic, target, executor, ret_number));
 }
 
-uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
+uint32_t dn__token_register(const char *name, dn__token_target *target, const dn_executor *executor,
                             int *out_token)
 {
         int number;
-        uint32_t status = make_token(name, delivery, executor, &number);
+        uint32_t status = make_token(name, target, executor, &number);
 
         if (status != NOTIFY_STATUS_OK)
                 return status;
@@ -199,14 +199,14 @@ uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
 {
         DN__CALL();
         bool is_valid = out_token && handler.invoke && (!executor || executor->enqueue);
-        dn__delivery *delivery = is_valid ? malloc(sizeof(*delivery)) : NULL;
+        dn__token_target *target = is_valid ? malloc(sizeof(*target)) : NULL;
 
-        if (!delivery) {
+        if (!target) {
                 destroy_handler(handler);
                 return is_valid ? NOTIFY_STATUS_FAILED : NOTIFY_STATUS_NULL_INPUT;
         }
-        *delivery = (dn__delivery){ .handler = handler };
-        return dn__token_register(name, delivery, executor, out_token);
+        *target = (dn__token_target){ .handler = handler };
+        return dn__token_register(name, target, executor, out_token);
 }
 
 /* The library's threads block all signals but their own faults, so a thread of the host receives
@@ -244,7 +244,7 @@ uint32_t notify_cancel(int token)
         if (!dn__registry_remove(token, &registration))
                 return NOTIFY_STATUS_INVALID_TOKEN;
         (void)dn__file_watch_free(registration.watch);
-        end_delivery(registration.delivery);
+        end_target(registration.target);
         dn_observer_cancel(registration.observer);
         (void)dn_observer_unref(registration.observer);
         dn__topic_give_back(registration.topic);
@@ -269,16 +269,16 @@ uint32_t notify_resume(int token)
 
 void dn__tokens_cancel(void)
 {
-        uint32_t place = 0;
+        uint32_t index = 0;
         int token;
 
-        while ((token = dn__registry_get_any(&place)))
+        while ((token = dn__registry_get_any(&index)))
                 (void)notify_cancel(token);
 }
 
 bool dn__tokens_are_none(void)
 {
-        uint32_t place = 0;
+        uint32_t index = 0;
 
-        return dn__registry_get_any(&place) == 0;
+        return dn__registry_get_any(&index) == 0;
 }

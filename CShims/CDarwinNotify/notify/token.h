@@ -14,18 +14,18 @@
 typedef struct dn__pipe dn__pipe;
 
 /* Where the posts of a token go: to a function of the host or, without one, into a pipe. */
-typedef struct dn__delivery {
+typedef struct dn__token_target {
         dn_token_handler handler; /* owned */
         dn__pipe *pipe;           /* guarded by descriptor.c; NULL once the token is cancelled */
         int token;                /* set before the first delivery */
-} dn__delivery;
+} dn__token_target;
 
 /* What a token owns. */
 typedef struct dn__registration {
-        dn__topic *topic;       /* held */
-        dn_observer *observer;  /* owned; NULL: the token is only checked */
-        dn__delivery *delivery; /* borrowed from the observer; NULL: the token is only checked */
-        dn__file_watch *watch;  /* owned; NULL: no file is monitored */
+        dn__topic *topic;         /* held */
+        dn_observer *observer;    /* owned; NULL: the token is only checked */
+        dn__token_target *target; /* borrowed from the observer; NULL: the token is only checked */
+        dn__file_watch *watch;    /* owned; NULL: no file is monitored */
 } dn__registration;
 
 /* Maps an error number to a status. */
@@ -35,10 +35,10 @@ uint32_t dn__status_of(int error);
  * NOTIFY_STATUS_OK. */
 uint32_t dn__token_check_options(dn__reach reach);
 
-/* Registers a name. `delivery` is consumed, also on failure; NULL: the token is only checked.
+/* Registers a name. `target` is consumed, also on failure; NULL: the token is only checked.
  * `executor` is borrowed; NULL is the center's. Returns a status of notify.h; the first
  * delivery comes after the token was written. */
-uint32_t dn__token_register(const char *name, dn__delivery *delivery, const dn_executor *executor,
+uint32_t dn__token_register(const char *name, dn__token_target *target, const dn_executor *executor,
                             int *out_token);
 
 /* Cancels all tokens. */
@@ -65,9 +65,9 @@ bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_ob
  * caller keeps the watch. */
 uint32_t dn__registry_set_watch(int number, dn__file_watch *watch);
 
-/* Returns the number of a token, or 0 at the end. `place` is 0 for the first call, which advances
+/* Returns the number of a token, or 0 at the end. `index` is 0 for the first call, which advances
  * it. */
-int dn__registry_get_any(uint32_t *place);
+int dn__registry_get_any(uint32_t *index);
 
 /* Frees the registry, which is empty. Call while nobody reads a token. */
 void dn__registry_free(void);
@@ -79,10 +79,10 @@ void dn__registry_free(void);
 uint32_t dn__monitor_named_file(int number, const char *name);
 
 /* Writes a token for each of up to 1024 posts, as long as there is room in the pipe. */
-void dn__pipe_write(const dn__delivery *delivery, uint64_t n_posts);
+void dn__pipe_write(const dn__token_target *target, uint64_t n_posts);
 
-/* Takes the delivery out of its pipe, once; closes the pipe with its last delivery. */
-void dn__pipe_leave(dn__delivery *delivery);
+/* Takes the target out of its pipe, once; closes the pipe with its last target. */
+void dn__pipe_leave(dn__token_target *target);
 
 /* Frees the list of pipes, which is empty. */
 void dn__pipes_free(void);

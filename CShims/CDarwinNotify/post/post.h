@@ -39,9 +39,9 @@ typedef struct dn__post {
 
         /* Set by the code that counts the post. */
         uint64_t generation;       /* 0: not counted by any table */
-        uint64_t region;           /* ID of the table; 0: the poster has no table */
+        uint64_t region_id;        /* 0: the poster has no table */
         struct dn__shm_slot *slot; /* where this process counted it; NULL: it did not */
-        struct dn__region *table;  /* of the slot */
+        struct dn__region *region; /* of the slot */
 } dn__post;
 
 /* Returns the size of a post's strings; its object, if any, must be text. */

@@ -15,7 +15,7 @@ typedef struct dn__dbus_counts {
         uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
 } dn__dbus_counts;
 
-/* All functions are called on the thread of the carrier's loop, with no lock held. */
+/* All functions are called with no lock held, on the loop that the carrier uses at the time. */
 typedef struct dn__sink {
         /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands
          * for: 0 if they all arrived before, or if nobody observes the name. */

@@ -3,7 +3,7 @@
  *   header     one page, with global state
  *   owners     uint64[N_SETS]                    which process is changing a set: see below
  *   tags       uint64[N_SLOTS]                   hash of the slot's name; 0: free slot
- *   processes  dn__shm_process[N_PROCESSES]      where others signal a process
+ *   processes  dn__shm_process[N_PROCESSES]      where others ring a process
  *   marks      uint64[N_PROCESSES][N_SLOTS / 64] one bit for each slot that was posted
  *   slots      dn__shm_slot[N_SLOTS]
  *

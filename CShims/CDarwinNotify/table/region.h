@@ -46,7 +46,7 @@ static inline bool dn__region_has_entry(const dn__region *region)
  * for it (center/table.c). */
 void dn__region_await_age(const dn__region *region);
 
-/* Reserves memory behind part of the table. Otherwise a full file system would show up as a signal
+/* Reserves memory behind part of the table. Otherwise a full file system would show up as SIGBUS
  * on access. Returns 0 or a negative errno. */
 int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes);
 

@@ -54,7 +54,7 @@ void dn__fork_guards_free(void);
  * be held by threads that do not exist in the child: it leaves that alone and creates its own. */
 typedef struct dn__per_process {
         uint64_t fork_id;
-        struct dn__per_process *parents; /* never accessed; for leak checkers */
+        struct dn__per_process *parents; /* never dereferenced; for leak checkers */
 } dn__per_process;
 
 /* Returns this process's state, creating it if needed; NULL if `make` returns NULL. If two threads

@@ -15,7 +15,7 @@
 #include "util/queue.h"
 #include "util/thread.h"
 
-/* How often a thread whose bell was closed looks for work. */
+/* How often a thread whose waker was closed looks for work. */
 #define BROKEN_US (100 * DN__US_PER_MS)
 
 /* Wakes a thread that polls.
@@ -23,19 +23,19 @@
  * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
  * their numbers, which the library must neither write to nor read from. The pipe is not replaced:
  * from then on the thread cannot be woken, and looks for work by itself. */
-typedef struct bell {
+typedef struct waker {
         int read_fd;
         int write_fd;
         dn__fork_guard *read_guard;
         dn__fork_guard *write_guard;
         _Atomic bool is_broken; /* an end of it was closed by others */
-} bell;
+} waker;
 
 struct dn__loop {
         dn__loop_options options;
         _Atomic(dn__wake_word *) word;
         dn__wake_word own_word;
-        bell bell; /* of a loop that polls */
+        waker waker; /* of a loop that polls */
         _Atomic(dn__source *) guest;
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
@@ -63,37 +63,37 @@ bool dn__loop_is_current(const dn__loop *loop)
         return current == loop;
 }
 
-/* --- The bell --------------------------------------------------------------------------------- */
+/* --- The waker -------------------------------------------------------------------------------- */
 
-static int bell_init(bell *bell)
+static int waker_init(waker *waker)
 {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return -errno;
-        bell->read_fd = fds[0];
-        bell->write_fd = fds[1];
-        bell->read_guard = dn__fork_guard_new(fds[0]);
-        bell->write_guard = dn__fork_guard_new(fds[1]);
+        waker->read_fd = fds[0];
+        waker->write_fd = fds[1];
+        waker->read_guard = dn__fork_guard_new(fds[0]);
+        waker->write_guard = dn__fork_guard_new(fds[1]);
         return 0;
 }
 
 /* If it was closed, closing it has woken the thread. */
-static void bell_ring(const bell *bell)
+static void waker_ring(const waker *waker)
 {
-        if (!atomic_load(&bell->is_broken) && dn__fork_guard_is_intact(bell->write_guard))
-                (void)!write(bell->write_fd, "", 1);
+        if (!atomic_load(&waker->is_broken) && dn__fork_guard_is_intact(waker->write_guard))
+                (void)!write(waker->write_fd, "", 1);
 }
 
 /* Takes the events that poll() reported. The end of a closed writer counts as an event. */
-static void bell_take(bell *bell, short events)
+static void waker_take(waker *waker, short events)
 {
         char bytes[64];
 
-        if (events == POLLIN && dn__fork_guard_is_intact(bell->read_guard))
-                (void)!read(bell->read_fd, bytes, sizeof(bytes));
+        if (events == POLLIN && dn__fork_guard_is_intact(waker->read_guard))
+                (void)!read(waker->read_fd, bytes, sizeof(bytes));
         else if (events)
-                atomic_store(&bell->is_broken, true);
+                atomic_store(&waker->is_broken, true);
 }
 
 /* --- Creation --------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 
         if (!loop)
                 return -ENOMEM;
-        r = options->polls ? bell_init(&loop->bell) : 0;
+        r = options->polls ? waker_init(&loop->waker) : 0;
         if (r < 0) {
                 free(loop);
                 return r;
@@ -122,8 +122,8 @@ static void loop_free(dn__loop *loop)
         dn__loop_options options = loop->options;
 
         if (options.polls) {
-                (void)dn__fork_guard_close(loop->bell.read_guard, loop->bell.read_fd);
-                (void)dn__fork_guard_close(loop->bell.write_guard, loop->bell.write_fd);
+                (void)dn__fork_guard_close(loop->waker.read_guard, loop->waker.read_fd);
+                (void)dn__fork_guard_close(loop->waker.write_guard, loop->waker.write_fd);
         }
         dn__queue_deinit(&loop->queue);
         dn__lock_deinit(&loop->lock);
@@ -189,12 +189,12 @@ void dn__loop_wake(dn__loop *loop)
         if (!loop->options.polls) {
                 dn__wake_ring(word, scope_of(loop, word));
         } else if ((mark = dn__wake_mark(word))) {
-                bell_ring(&loop->bell);
+                waker_ring(&loop->waker);
                 dn__wake_settle(word, mark);
         }
 }
 
-/* --- thread ----------------------------------------------------------------------------------- */
+/* --- Thread ----------------------------------------------------------------------------------- */
 
 /* Returns false when there is work to do immediately. */
 static bool prepare_sources(dn__loop *loop, turn *turn)
@@ -223,15 +223,15 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
 static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
-        bool is_broken = atomic_load(&loop->bell.is_broken);
+        bool is_broken = atomic_load(&loop->waker.is_broken);
         uint64_t look_us = is_broken ? dn__clock_after_us(BROKEN_US) : DN__NEVER;
 
-        *wake = (struct pollfd){ is_broken ? -1 : loop->bell.read_fd, .events = POLLIN };
+        *wake = (struct pollfd){ is_broken ? -1 : loop->waker.read_fd, .events = POLLIN };
         if (look_us < turn->first_us)
                 turn->first_us = look_us;
         if (dn__wake_fall_asleep(turn->word))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
-        bell_take(&loop->bell, wake->revents);
+        waker_take(&loop->waker, wake->revents);
 }
 
 /* Once another loop may sleep on the word, this one does not. */
@@ -316,7 +316,7 @@ static void loop_main(void *context)
         loop_free(context);
 }
 
-/* --- start and end ---------------------------------------------------------------------------- */
+/* --- Start and end ---------------------------------------------------------------------------- */
 
 static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 {

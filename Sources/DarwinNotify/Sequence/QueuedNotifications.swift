@@ -68,13 +68,13 @@ extension QueuedNotifications.Iterator: Sendable {}
 /// The iteration is the loop that the handler runs in: posts wait in the C library, which bounds
 /// their number and their size, and each is decoded when it is asked for.
 final class QueuedRegistration<Element: Sendable>: Sendable {
-  private let works = WorkPipe()
+  private let pipe = WorkPipe()
   private let arrived = Locked<Element?>(nil)
   private let observation: NotificationObservation
 
   init(_ register: QueuedNotifications<Element>.Register) throws(DarwinNotifyError) {
-    let (works, arrived) = (works, arrived)
-    observation = try register(.loop { works.add($0) }) { element in
+    let (pipe, arrived) = (pipe, arrived)
+    observation = try register(.loop { pipe.add($0) }) { element in
       arrived.withLock { $0 = element }
     }
   }
@@ -87,7 +87,7 @@ final class QueuedRegistration<Element: Sendable>: Sendable {
   func next(isolation: isolated (any Actor)?) async -> Element? {
     await withTaskCancellationHandler {
       // A piece of work may bring nothing: its post was dropped to make room.
-      while let work = await works.next(isolation: isolation) {
+      while let work = await pipe.next(isolation: isolation) {
         work()
         if let element = arrived.withLock({ $0.take() }) { return element }
       }
@@ -100,6 +100,6 @@ final class QueuedRegistration<Element: Sendable>: Sendable {
   /// The remaining work then brings nothing more.
   private func end() {
     observation.cancel()
-    works.finish()
+    pipe.finish()
   }
 }

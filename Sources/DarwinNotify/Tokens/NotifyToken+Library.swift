@@ -8,8 +8,9 @@ extension NotifyToken {
   /// A post of another user's name does nothing.
   ///
   /// - Parameter name: the name to post.
-  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/serverNotFound`` without a bus (the post
-  ///   is sent when one appears), ``NotifyError/disabled``, ``NotifyError/failed``.
+  /// - Throws: ``NotifyError/invalidName``, ``NotifyError/serverNotFound`` with neither a bus
+  ///   nor a shared table (the post is sent when a bus appears), ``NotifyError/disabled``,
+  ///   ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_post`.
   public static func post(_ name: NotificationName) throws(NotifyError) {

@@ -34,8 +34,8 @@ public final class NotifyToken: Sendable {
   ///
   /// - Parameter name: the name to register for.
   /// - Throws: ``NotifyError/invalidName``, ``NotifyError/notAuthorized`` for a name that belongs
-  ///   to another user, ``NotifyError/serverNotFound`` without a bus, ``NotifyError/disabled``,
-  ///   ``NotifyError/failed``.
+  ///   to another user, ``NotifyError/serverNotFound`` with neither a bus nor a shared table,
+  ///   ``NotifyError/disabled``, ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_register_check`.
   public convenience init(_ name: NotificationName) throws(NotifyError) {

@@ -167,8 +167,8 @@ TEST(onlyWhatItsTableHasCountedIsPostedOnThePathOfTheTable)
         dn__connection connection = { .wire = &dn__wire_darwin };
         dn__rules native = { .connection = &connection, .is_native = true, .named = 7,
                              .path = TABLE_PATH "7" };
-        dn__post counted = { .region = 7, .generation = 1 }, uncounted = { .region = 7 };
-        dn__post of_other = { .region = 8, .generation = 1 };
+        dn__post counted = { .region_id = 7, .generation = 1 }, uncounted = { .region_id = 7 };
+        dn__post of_other = { .region_id = 8, .generation = 1 };
 
         CHECK_STREQ(dn__rules_get_path(&native, &counted), TABLE_PATH "7");
         CHECK_STREQ(dn__rules_get_path(&native, &uncounted), TEST_WIRE_PATH);

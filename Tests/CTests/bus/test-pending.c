@@ -5,7 +5,7 @@
 
 static int add(dn__pending *pending, const char *name, uint64_t generation)
 {
-        dn__post post = { .generation = generation, .region = 42 };
+        dn__post post = { .generation = generation, .region_id = 42 };
 
         CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
         return dn__pending_add(pending, &post);
@@ -27,7 +27,7 @@ TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
         first = dn__pending_first(&pending);
         CHECK_STREQ(first->post.name.text, "b");
         CHECK_EQ(first->post.generation, 9);
-        CHECK_EQ(first->post.region, 42);
+        CHECK_EQ(first->post.region_id, 42);
         dn__pending_take(&pending, first);
         CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "a");
         dn__pending_deinit(&pending);

@@ -1,4 +1,4 @@
-/* Reports of a bus that is found and lost. */
+/* Handlers of the state of the bus. */
 #include <darwinnotify/distributed.h>
 #include <darwinnotify/library.h>
 #include <darwinnotify/loop.h>
@@ -9,19 +9,19 @@
 
 #define MAX_STATES 64
 
-/* The states that a handler got, in order. */
-typedef struct told {
+/* The states that a handler has received, in order. */
+typedef struct history {
         dn_center *center;
         dn_observer *cancels; /* what the next call cancels */
         int states[MAX_STATES];
         _Atomic size_t n_states;
         _Atomic uint64_t n_destroyed;
         _Atomic bool holds; /* while set, a call does not return */
-} told;
+} history;
 
 static void note_state(dn_center *center, int is_on_bus, void *context)
 {
-        told *self = context;
+        history *self = context;
 
         CHECK(center == self->center);
         CHECK(self->n_states < MAX_STATES);
@@ -34,15 +34,15 @@ static void note_state(dn_center *center, int is_on_bus, void *context)
 
 static void note_end(void *context)
 {
-        ((told *)context)->n_destroyed++;
+        ((history *)context)->n_destroyed++;
 }
 
-static dn_bus_handler handler_of(told *self)
+static dn_bus_handler handler_of(history *self)
 {
         return (dn_bus_handler){note_state, self, note_end};
 }
 
-static dn_observer *observe_bus(dn_center *center, told *self, const dn_executor *executor)
+static dn_observer *observe_bus(dn_center *center, history *self, const dn_executor *executor)
 {
         dn_observer *observer = NULL;
 
@@ -53,28 +53,28 @@ static dn_observer *observe_bus(dn_center *center, told *self, const dn_executor
 }
 
 /* Begins on the bus, however long the bus takes to answer. */
-static dn_observer *observe_found(dn_center *center, told *self, const dn_executor *executor)
+static dn_observer *observe_found(dn_center *center, history *self, const dn_executor *executor)
 {
         WAIT_UNTIL_EQ(dn_center_is_on_bus(center), 1);
         return observe_bus(center, self, executor);
 }
 
 /* The first state, then the opposite each time. */
-static void check_alternates(const told *self, int first)
+static void check_alternates(const history *self, int first)
 {
         for (size_t i = 0; i < self->n_states; i++)
                 CHECK_EQ(self->states[i], i % 2 ? !first : first);
 }
 
-static void await_state(const told *self, size_t index, int state)
+static void await_state(const history *self, size_t index, int state)
 {
         WAIT_UNTIL_EQ(self->n_states, index + 1);
         CHECK_EQ(self->states[index], state);
         CHECK_EQ(dn_center_is_on_bus(self->center), state);
 }
 
-/* `other`, which may be NULL, has got as many states. */
-static void lose_and_find(test_bus *bus, const told *self, const told *other)
+/* `other`, which may be NULL, has received as many states. */
+static void lose_and_find(test_bus *bus, const history *self, const history *other)
 {
         size_t n_before = self->n_states;
 
@@ -91,7 +91,7 @@ static void lose_and_find(test_bus *bus, const told *self, const told *other)
 TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
 {
         test_bus *bus = test_bus_begin();
-        static told darwin = {0}, distributed = {0}, direct = {0};
+        static history darwin = {0}, distributed = {0}, direct = {0};
         dn_executor executor = dn_executor_inline();
         dn_observer *observers[] = {observe_found(dn_center_darwin(), &darwin, NULL),
                                     observe_found(dn_center_distributed(), &distributed, NULL),
@@ -114,7 +114,7 @@ TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
 TEST_ON_BUS(busThatComesLaterIsTold)
 {
         test_bus *bus = test_bus_prepare(NULL);
-        static told self = {0};
+        static history self = {0};
 
         test_bus_use(bus);
         observe_bus(dn_center_darwin(), &self, NULL);
@@ -127,7 +127,7 @@ TEST_ON_BUS(busThatComesLaterIsTold)
 
 TEST_NO_BUS(absenceOfABusIsToldOnce)
 {
-        static told self = {0};
+        static history self = {0};
         dn_observer *observer = observe_bus(open_center("none"), &self, NULL);
 
         WAIT_UNTIL_EQ(self.n_states, 1);
@@ -140,7 +140,7 @@ TEST_NO_BUS(absenceOfABusIsToldOnce)
 TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
 {
         test_bus *bus = test_bus_begin();
-        static told slow = {0}, quick = {0};
+        static history slow = {0}, quick = {0};
         dn_executor executor = dn_executor_inline();
 
         slow.holds = true;
@@ -158,7 +158,7 @@ TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
 TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
 {
         test_bus *bus = test_bus_begin();
-        static told self = {0};
+        static history self = {0};
         dn_loop *loop = NULL;
         dn_executor executor;
         dn_observer *observer;
@@ -186,7 +186,7 @@ TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
 TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
 {
         test_bus *bus = test_bus_begin();
-        static told self = {0};
+        static history self = {0};
         dn_center *center = open_center(test_bus_address(bus));
         dn_observer *observer = observe_found(center, &self, NULL);
 
@@ -203,7 +203,7 @@ TEST_ON_BUS(observersOfTheBusKeepTheirCenterOpen)
 TEST_ON_BUS(shutdownEndsObserversOfTheBus)
 {
         test_bus_begin();
-        static told self = {0}, again = {0};
+        static history self = {0}, again = {0};
         dn_observer *observer = observe_found(dn_center_darwin(), &self, NULL);
 
         WAIT_UNTIL_EQ(self.n_states, 1);
@@ -217,7 +217,7 @@ TEST_ON_BUS(shutdownEndsObserversOfTheBus)
 
 TEST_NO_BUS(observingTheBusRefusesWrongArguments)
 {
-        static told self = {0};
+        static history self = {0};
         dn_observer *untouched = (dn_observer *)&self, *observer;
         const dn_executor empty = {0};
         dn_bus_handler none = {.context = &self, .destroy = note_end};

@@ -36,29 +36,29 @@ static dn_handler fresh_handler(void)
 }
 
 /* One round; each of eight threads runs many. */
-static void (*storm_round)(const char *name, void *thread, unsigned round);
+static void (*busy_round)(const char *name, void *thread, unsigned round);
 
-static void *storm(void *argument)
+static void *be_busy(void *argument)
 {
         unsigned number = *(unsigned *)argument;
         char name[32];
 
         for (unsigned round = 0; round < N_ROUNDS; round++) {
-                snprintf(name, sizeof name, "storm.%u", (number + round) % 5);
-                storm_round(name, argument, round);
+                snprintf(name, sizeof name, "busy.%u", (number + round) % 5);
+                busy_round(name, argument, round);
         }
         return NULL;
 }
 
-static void run_storm(void (*round)(const char *name, void *thread, unsigned round))
+static void run_busy_threads(void (*round)(const char *name, void *thread, unsigned round))
 {
         pthread_t threads[N_THREADS];
         unsigned numbers[N_THREADS];
 
-        storm_round = round;
+        busy_round = round;
         for (unsigned i = 0; i < N_THREADS; i++) {
                 numbers[i] = i;
-                CHECK_EQ(pthread_create(&threads[i], NULL, storm, &numbers[i]), 0);
+                CHECK_EQ(pthread_create(&threads[i], NULL, be_busy, &numbers[i]), 0);
         }
         for (int i = 0; i < N_THREADS; i++)
                 pthread_join(threads[i], NULL);
@@ -96,7 +96,7 @@ static void use_darwin_and_local(const char *name, void *thread, unsigned round)
 TEST(noCallFollowsTheLastCancellationOfManyThreads)
 {
         test_bus_begin();
-        run_storm(use_darwin_and_local);
+        run_busy_threads(use_darwin_and_local);
 }
 
 /* Eight threads post faster than a bus reads. */
@@ -124,7 +124,7 @@ static void use_distributed(const char *name, void *thread, unsigned round)
         dn_observer *observer = NULL;
 
         if (round % 5 == 0)
-                filter = (dn_filter){.prefix = "storm.", .behavior = behavior};
+                filter = (dn_filter){.prefix = "busy.", .behavior = behavior};
         CHECK_EQ(dn_center_observe_filtered(center, &filter, fresh_handler(), NULL, &observer), 0);
         CHECK_EQ(dn_center_add_observer(center, thread, count_callback, name, object, behavior), 0);
         post_or_be_refused(name, object, round);
@@ -149,14 +149,14 @@ TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
 {
         test_bus_begin();
         await_bus(dn_center_distributed());
-        run_storm(use_distributed);
+        run_busy_threads(use_distributed);
         CHECK_EQ(dn_center_set_suspended(dn_center_distributed(), false), 0);
         /* Afterwards, calls that were running when a callback removed their observer are over. */
         fence_distributed();
         uint64_t n_before = n_calls;
         CHECK(n_before > 0);
         for (unsigned i = 0; i < 5; i++)
-                post_or_be_refused("storm.0", "x", i);
+                post_or_be_refused("busy.0", "x", i);
         fence_distributed();
         CHECK_EQ(n_calls, n_before);
 }
@@ -191,8 +191,8 @@ TEST(manyObserversOfOneNameAllRun)
         static tally seen[10000];
 
         for (int i = 0; i < 10000; i++)
-                tally_observe(dn_center_darwin(), "crowd", &seen[i]);
-        post_elsewhere("crowd", 1, "return");
+                tally_observe(dn_center_darwin(), "N", &seen[i]);
+        post_elsewhere("N", 1, "return");
         for (int i = 0; i < 10000; i++)
                 WAIT_UNTIL_EQ(seen[i].n_calls, 1);
 }

@@ -68,8 +68,8 @@ typedef struct dn_call_handler {
  * Asks another process, and returns without waiting for the answer.
  *
  * The calls of a process to one service arrive in the order in which they were begun. If the
- * service uses this library, a call that times out or is cancelled is also cancelled there. Before
- * the first use of a bus, it waits up to 0.9 seconds for the connection.
+ * service uses this library, a call that times out or is cancelled is also cancelled there. The
+ * first use of a bus waits up to 0.9 seconds for the connection.
  *
  * @param center    whose bus to use: dn_center_darwin(), or one from dn_center_open(). A call keeps
  *                  an opened center open until it has ended.

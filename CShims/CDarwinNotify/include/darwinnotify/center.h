@@ -12,7 +12,7 @@ DN_BEGIN_DECLS
 typedef struct dn_center dn_center;
 
 /**
- * Is called for each notification that an observer gets. All arguments are borrowed.
+ * Receives each notification of an observer. All arguments are borrowed.
  *
  * @param observer   the pointer that was given at registration; never dereferenced by the library.
  * @param name       NUL-terminated UTF-8.
@@ -137,7 +137,7 @@ DN_EXPORT int dn_center_get_objects(const dn_center *center);
  * @param behavior  a DN_SUSPENSION_ value or 0, for the distributed center.
  *
  * Errors:   -EINVAL if `center`, `callback` or (Darwin center) `name` is NULL, or `name` is empty
- *           or no valid UTF-8 or has a Unicode noncharacter; -ENAMETOOLONG; -EACCES if the name is
+ *           or not valid UTF-8 or has a Unicode noncharacter; -ENAMETOOLONG; -EACCES if the name is
  *           `user.uid.N` or below and N is not the effective user; -ENOMEM; -EAGAIN if a thread
  *           cannot be started; -ENOBUFS if the bus accepts no match rule at all; -E2BIG if the
  *           object of the distributed center is longer than DN_OBJECT_MAX_BYTES.

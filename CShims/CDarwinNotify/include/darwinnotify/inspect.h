@@ -83,7 +83,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  * @return 0 while the watch goes on. Once it has ended, each call returns the value with which a
  *         callback ended it, if positive; 1 after dn_watch_stop(); or a negative errno.
  *
- * Errors:   as of dn_watch_posts(); -EINVAL also if `watch` is NULL or the parent process's.
+ * Errors:   as for dn_watch_posts(); -EINVAL also if `watch` is NULL or the parent process's.
  * Threads:  one at a time; not in a callback of the watch.
  */
 DN_EXPORT int dn_watch_process(dn_watch *watch);
