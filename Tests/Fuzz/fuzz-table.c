@@ -154,7 +154,7 @@ static void step(state *state, fuzz_input *input)
                 release(state, who, name);
                 break;
         case 4:
-                dn__region_unmark((dn__region *)region, dn__region_get_mark(region));
+                dn__region_clear_moved((dn__region *)region, dn__region_get_moved(region));
                 (void)dn__region_process_is_alive(region, (unsigned)name);
                 break;
         case 5:

@@ -149,7 +149,7 @@ static bool switch_tables(move *move)
         bool have_all;
 
         if (from && to != from) {
-                dn__region_mark(from);
+                dn__region_set_moved(from);
                 dn__ring_all(from);
         }
         dn__hub_lock(hub);
@@ -179,7 +179,7 @@ static bool switch_tables(move *move)
  * which the entry is missing. */
 static int find_table(move *move)
 {
-        uint64_t mark = move->from ? dn__region_get_mark(move->from) : 0;
+        uint64_t moved = move->from ? dn__region_get_moved(move->from) : 0;
         bool may_make = move->wants_entry && move->is_trying;
         int r = -ENOENT;
 
@@ -190,7 +190,7 @@ static int find_table(move *move)
                 r = dn__region_find(move->hub->scope, move->from, may_make, &move->to);
                 if (r == -EALREADY) {
                         move->to = move->from;
-                        dn__region_unmark(move->from, mark);
+                        dn__region_clear_moved(move->from, moved);
                         r = 0;
                 }
                 if (r == 0 && (may_make || (move->wants_entry && move->to != move->from)))

@@ -47,7 +47,7 @@ typedef struct looker {
         dn__direct *direct;
         dn__loop *loop;
         const dn__region *current; /* the region whose marks it takes */
-        uint64_t seen_mark;        /* of that region; the last one reported to the sink */
+        uint64_t seen_moved;       /* of that region; the last value reported to the sink */
         uint64_t n_found;          /* new posts, by this look */
         nap nap;
 } looker;
@@ -127,10 +127,10 @@ static void take_nap(nap *nap)
 
 /* --- Receiving ------------------------------------------------------------------------------- */
 
-/* Reports each mark to the sink once: it may take a while until there is another table. */
-static bool is_new_mark(const looker *looker, const dn__region *region, uint64_t mark)
+/* Reports each move to the sink once: it may take a while until there is another table. */
+static bool is_new_move(const looker *looker, const dn__region *region, uint64_t moved)
 {
-        return mark % 2 && (looker->current != region || looker->seen_mark != mark);
+        return moved % 2 && (looker->current != region || looker->seen_moved != moved);
 }
 
 static bool is_sleeper(const looker *looker)
@@ -148,7 +148,7 @@ static bool prepare_looker(dn__source *source, dn__wait *wait)
                 return looker == &looker->direct->own;
         take_nap(&looker->nap);
         return !region || (!dn__ring_is_marked(region) &&
-                           !is_new_mark(looker, region, dn__region_get_mark(region)));
+                           !is_new_move(looker, region, dn__region_get_moved(region)));
 }
 
 /* Delivers all posts that the table has counted for the name of a slot. */
@@ -171,11 +171,11 @@ static void bring(void *context, size_t slot_index)
 static void look(looker *looker, const dn__region *region)
 {
         const dn__direct *direct = looker->direct;
-        uint64_t mark = dn__region_get_mark(region);
-        bool is_new = is_new_mark(looker, region, mark);
+        uint64_t moved = dn__region_get_moved(region);
+        bool is_new = is_new_move(looker, region, moved);
 
         looker->current = region;
-        looker->seen_mark = mark;
+        looker->seen_moved = moved;
         looker->n_found = 0;
         dn__ring_take(region, bring, looker);
         note_look(&looker->nap, looker->n_found);
@@ -191,7 +191,7 @@ static void end_stay(looker *guest)
         dn__region *region = atomic_load(&direct->region);
 
         dn__loop_dismiss(guest->loop);
-        (void)dn__wake_mark(word_of(region));
+        (void)dn__wake_set_rung(word_of(region));
         dn__wake_rouse(word_of(region), DN__WAKE_SHARED);
         release(direct);
 }

@@ -290,20 +290,20 @@ dn__region *dn__region_close(dn__region *region)
         return NULL;
 }
 
-/* The number only grows: a mark that is set again has another number. */
-void dn__region_mark(dn__region *region)
+/* The number only grows: after the next move it is another one. */
+void dn__region_set_moved(dn__region *region)
 {
-        uint64_t mark = dn__region_get_mark(region);
+        uint64_t moved = dn__region_get_moved(region);
 
-        while (!atomic_compare_exchange_weak(&region->table->moved, &mark,
-                                             mark % 2 ? mark + 2 : mark + 1))
+        while (!atomic_compare_exchange_weak(&region->table->moved, &moved,
+                                             moved % 2 ? moved + 2 : moved + 1))
                 continue;
 }
 
-void dn__region_unmark(dn__region *region, uint64_t mark)
+void dn__region_clear_moved(dn__region *region, uint64_t moved)
 {
-        if (mark % 2)
-                (void)atomic_compare_exchange_strong(&region->table->moved, &mark, mark + 1);
+        if (moved % 2)
+                (void)atomic_compare_exchange_strong(&region->table->moved, &moved, moved + 1);
 }
 
 void dn__region_leave(dn__region *region)

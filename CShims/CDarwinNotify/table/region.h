@@ -58,22 +58,22 @@ dn__region *dn__region_close(dn__region *region);
  * if there are many regions, that of the oldest is cleared. */
 void dn__region_leave(dn__region *region);
 
-/* Returns a mark, odd if a process has found another table than this one. It may be wrong. */
-static inline uint64_t dn__region_get_mark(const dn__region *region)
+/* Returns a number, odd if a process has moved to another table than this one. It may be wrong. */
+static inline uint64_t dn__region_get_moved(const dn__region *region)
 {
         return atomic_load(&region->table->moved);
 }
 
 static inline bool dn__region_was_left(const dn__region *region)
 {
-        return dn__region_get_mark(region) % 2;
+        return dn__region_get_moved(region) % 2;
 }
 
-/* Marks the table as left. */
-void dn__region_mark(dn__region *region);
+/* Notes that this process moves to another table. */
+void dn__region_set_moved(dn__region *region);
 
-/* Removes a mark, read before the table was found to be in place, unless it has changed. */
-void dn__region_unmark(dn__region *region, uint64_t mark);
+/* Makes the number, read before the table was found to be in place, even unless it has changed. */
+void dn__region_clear_moved(dn__region *region, uint64_t moved);
 
 /* Returns whether this region, or one before it, has this ID. */
 static inline bool dn__region_was_once(const dn__region *region, uint64_t id)

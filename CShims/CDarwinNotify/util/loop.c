@@ -151,7 +151,7 @@ void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
         assert(!loop->options.polls);
         /* The previous word may be rung from now on for work that the loop has not seen: it looks
          * for work once more before it sleeps on the new one. */
-        (void)dn__wake_mark(word);
+        (void)dn__wake_set_rung(word);
         previous = atomic_exchange(&loop->word, word);
         /* The thread may be asleep on it. */
         dn__wake_ring(previous, scope_of(loop, previous));
@@ -182,15 +182,15 @@ void dn__loop_dismiss(dn__loop *loop)
 void dn__loop_wake(dn__loop *loop)
 {
         dn__wake_word *word = atomic_load(&loop->word);
-        uint32_t mark;
+        uint32_t rung;
 
         if (dn__loop_is_current(loop))
                 return;
         if (!loop->options.polls) {
                 dn__wake_ring(word, scope_of(loop, word));
-        } else if ((mark = dn__wake_mark(word))) {
+        } else if ((rung = dn__wake_set_rung(word))) {
                 waker_ring(&loop->waker);
-                dn__wake_settle(word, mark);
+                dn__wake_settle(word, rung);
         }
 }
 

@@ -69,9 +69,9 @@ static inline uint32_t dn__wake_fall_asleep(dn__wake_word *word)
         return atomic_compare_exchange_strong(word, &value, asleep) ? asleep : 0;
 }
 
-/* The first half of ringing. Returns 0, or a nonzero mark if the sleeper must be woken; pass that
- * to dn__wake_settle() afterwards. */
-static inline uint32_t dn__wake_mark(dn__wake_word *word)
+/* The first half of ringing. Returns 0, or the word's nonzero value if the sleeper must be woken;
+ * pass it to dn__wake_settle() afterwards. */
+static inline uint32_t dn__wake_set_rung(dn__wake_word *word)
 {
         uint32_t before = atomic_fetch_or(word, DN__WAKE_RUNG);
         dn__wake_state state = dn__wake_state_of(before);
@@ -80,12 +80,12 @@ static inline uint32_t dn__wake_mark(dn__wake_word *word)
 }
 
 /* The last step of ringing: nobody else needs to wake the sleeper from this sleep. */
-static inline void dn__wake_settle(dn__wake_word *word, uint32_t mark)
+static inline void dn__wake_settle(dn__wake_word *word, uint32_t rung)
 {
-        uint32_t settled = (mark & ~DN__WAKE_STATE) | DN__WAKE_RUNG;
+        uint32_t settled = (rung & ~DN__WAKE_STATE) | DN__WAKE_RUNG;
 
-        if (dn__wake_state_of(mark) == DN__WAKE_BEING_WOKEN)
-                (void)atomic_compare_exchange_strong(word, &mark, settled);
+        if (dn__wake_state_of(rung) == DN__WAKE_BEING_WOKEN)
+                (void)atomic_compare_exchange_strong(word, &rung, settled);
 }
 
 /* The second half of ringing: wakes a sleeper that waits for the word. */
@@ -93,12 +93,12 @@ void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope);
 
 static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
 {
-        uint32_t mark = dn__wake_mark(word);
+        uint32_t rung = dn__wake_set_rung(word);
 
-        if (!mark)
+        if (!rung)
                 return;
         dn__wake_rouse(word, scope);
-        dn__wake_settle(word, mark);
+        dn__wake_settle(word, rung);
 }
 
 /* The second half of sleeping; `asleep` is the result of dn__wake_fall_asleep(). Sleeps until

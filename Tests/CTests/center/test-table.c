@@ -96,11 +96,11 @@ TEST(aWrongMarkIsTakenBack)
         tally_observe(dn_center_darwin(), "N", &seen);
         test_child *child = spawn_member("M");
         dn__region *region = enter_table(test_bus_address(bus));
-        dn__region_mark(region);
+        dn__region_set_moved(region);
         dn__ring_all(region);
         WAIT_UNTIL(!dn__region_was_left(region));
         CHECK(has_table(child));
-        dn__region_mark(region);
+        dn__region_set_moved(region);
         post_ok(dn_center_darwin(), "M");
         WAIT_UNTIL_EQ(posts_of(child), 1);
         CHECK(!dn__region_was_left(region));

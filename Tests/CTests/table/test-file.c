@@ -63,12 +63,12 @@ TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
 {
         dn__region *region = open_region("key");
 
-        dn__region_mark(region);
-        uint64_t mark = dn__region_get_mark(region);
-        dn__region_mark(region);
-        dn__region_unmark(region, mark);
+        dn__region_set_moved(region);
+        uint64_t moved = dn__region_get_moved(region);
+        dn__region_set_moved(region);
+        dn__region_clear_moved(region, moved);
         CHECK(dn__region_was_left(region));
-        dn__region_unmark(region, dn__region_get_mark(region));
+        dn__region_clear_moved(region, dn__region_get_moved(region));
         CHECK(!dn__region_was_left(region));
         dn__region_close(region);
 }

@@ -71,9 +71,9 @@ static void step(void)
 #define dn__region_close steps_region_close
 #define dn__region_reserve steps_region_reserve
 #define dn__region_await_age steps_region_await_age
-#define dn__region_mark steps_region_mark
+#define dn__region_set_moved steps_region_set_moved
 #define dn__region_own_pid steps_region_own_pid
-#define dn__region_unmark steps_region_unmark
+#define dn__region_clear_moved steps_region_clear_moved
 #define dn__region_leave steps_region_leave
 #define dn__region_was_once steps_region_was_once
 #define dn__region_process_is_alive steps_region_process_is_alive
@@ -101,7 +101,7 @@ static void enter_and_leave(void)
         if (region_open("none", &region) < 0)
                 return;
         (void)hold(region, "N");
-        dn__region_mark(region);
+        dn__region_set_moved(region);
         dn__region_leave(region);
         (void)dn__region_close(region);
 }

@@ -16,17 +16,17 @@ static bool sleep_until(dn__wake_word *word, uint64_t until_us)
 TEST_NO_BUS(onlyASleeperMustBeWoken)
 {
         dn__wake_word word = 0;
-        uint32_t mark;
+        uint32_t rung;
 
         dn__wake_begin(&word);
-        CHECK(!dn__wake_mark(&word));
-        CHECK(!dn__wake_mark(&word));
+        CHECK(!dn__wake_set_rung(&word));
+        CHECK(!dn__wake_set_rung(&word));
         dn__wake_begin(&word);
         CHECK(dn__wake_fall_asleep(&word));
-        mark = dn__wake_mark(&word);
-        CHECK(mark);
-        dn__wake_settle(&word, mark);
-        CHECK(!dn__wake_mark(&word));
+        rung = dn__wake_set_rung(&word);
+        CHECK(rung);
+        dn__wake_settle(&word, rung);
+        CHECK(!dn__wake_set_rung(&word));
 }
 
 static const uint32_t damages[] = { 0, 1, 2, 3, 4711, UINT32_MAX, DN__WAKE_OURS << 1 };
@@ -39,7 +39,7 @@ TEST_NO_BUS(damageCountsAsARing)
                 dn__wake_begin(&word);
                 atomic_store(&word, damages[i]);
                 CHECK(sleep_until(&word, DN__NEVER));
-                CHECK(dn__wake_mark(&word));
+                CHECK(dn__wake_set_rung(&word));
                 dn__wake_begin(&word);
                 CHECK_EQ(dn__wake_state_of(word), DN__WAKE_AWAKE);
         }
