@@ -11,6 +11,8 @@ func runNotifyUtil(
 
 /// Runs the command until it ends, without a table: it does not see the default
 /// places of shared tables, and a file size limit prevents a new one, as does mounting `ro`.
+/// The limit is 1 MiB: the thread sanitizer itself maps a file of 512 KiB, and a shorter one
+/// ends the process with SIGBUS.
 /// Requires `Program.canMount`.
 func runNotifyUtilWithoutTable(
   _ arguments: [String], on bus: PrivateBus?, environment: [String] = [], mounting: String = "rw",
@@ -20,7 +22,7 @@ func runNotifyUtilWithoutTable(
     for directory in /run/user /dev/shm; do
       [ ! -d $directory ] || mount -t tmpfs -o "$0" none $directory || exit
     done
-    ulimit -f 1000
+    ulimit -f 2048
     exec env "$@"
     """#
   let program = [Program.path(of: "notifyutil")]
