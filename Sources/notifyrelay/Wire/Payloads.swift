@@ -75,7 +75,8 @@ struct RecordPayload {
     var fields = fields
     number = try fields.number()
     previous = try fields.number()
-    time = try fields.number()
+    // As exactly as it is stored, so that a record that comes again is recognized.
+    time = Date(nanoseconds: try fields.number()).nanoseconds
     sender = Wormhole.Sender(pid: try fields.number(), uid: try fields.number())
     switch try fields.word() {
     case "value":
