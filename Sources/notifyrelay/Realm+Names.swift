@@ -45,7 +45,7 @@ extension Realm {
         return arrivedNames[key] = payload
       }
       guard let held = relay.names.find(name) else { return counts.refused += 1 }
-      held.take(payload.state, set: payload.stateSet, by: origin, own: relay.origin)
+      try relay.names.take(payload.taken(from: origin), of: held, own: relay.origin)
       try relay.store.setSeen(payload.count, of: name, by: origin, in: settings.name)
     }
   }
@@ -66,10 +66,7 @@ extension Realm {
       try seenNames[key] ?? relay.store.seen(key.name, by: key.origin, in: settings.name)
     guard seen.map({ payload.count > $0 }) ?? true else { return }
     guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
-    // After a crash, a state that was not stored would be taken for one that was set here.
-    if held.take(payload.state, set: payload.stateSet, by: key.origin, own: relay.origin) {
-      try relay.keepNames()
-    }
+    try relay.names.take(payload.taken(from: key.origin), of: held, own: relay.origin)
     if payload.count > 0 {
       held.post()
       counts.posted += 1
@@ -86,6 +83,12 @@ extension Realm {
   ) -> Bool {
     if peers[origin]?.isKnown != true { return true }
     return isRetained && payload.posted <= metNow[origin] ?? .min
+  }
+}
+
+extension NamePayload {
+  fileprivate func taken(from origin: Origin) -> TakenState {
+    TakenState(state: state, set: stateSet, origin: origin)
   }
 }
 

@@ -108,15 +108,12 @@ final class Relay {
   /// Stores what has changed. Received messages are acknowledged only after that, so all of them
   /// must have been posted.
   func keep() {
-    keeping { try keepNames() }
+    keeping {
+      try names.keep()
+      try store.commit()
+    }
     mustKeep = false
     for realm in realms { realm.didKeep() }
-  }
-
-  /// Stores what is known about names. Acknowledges nothing.
-  func keepNames() throws {
-    try names.keep()
-    try store.commit()
   }
 
   /// Stores in a turn a little later, because the observers of a post need the processor first.

@@ -67,7 +67,9 @@ final class HeldName {
   }
 
   /// Begins to count. Nothing that was posted before this matters, but what no relay has published.
-  func begin(after past: Past) {
+  /// The state that was taken over last may not be in the row after a crash.
+  func begin(after past: Past, _ taken: TakenState? = nil) {
+    if let taken, taken.state == token.state, taken.set > row.stateSet { take(taken) }
     let now = peek
     let posts: UInt32 =
       switch past {
@@ -97,17 +99,18 @@ final class HeldName {
     isChanged = true
   }
 
-  /// Takes over the state that another origin has set, unless a later one is known. Returns whether
-  /// it did.
-  @discardableResult
-  func take(_ state: UInt64, set time: Int64, by origin: Origin, own: Origin) -> Bool {
+  /// Whether the state that another origin has set is later than the known one.
+  func isNew(_ taken: TakenState, own: Origin) -> Bool {
     noteState()
     let known = row.stateOrigin.number == 0 ? own : row.stateOrigin
-    guard time > 0, (time, origin) > (row.stateSet, known) else { return false }
-    (row.state, row.stateSet, row.stateOrigin) = (state, time, origin)
-    token.state = state
+    return taken.set > 0 && (taken.set, taken.origin) > (row.stateSet, known)
+  }
+
+  /// Takes over the state that another origin has set.
+  func take(_ taken: TakenState) {
+    (row.state, row.stateSet, row.stateOrigin) = (taken.state, taken.set, taken.origin)
+    token.state = taken.state
     isChanged = true
-    return true
   }
 
   /// Posts for another origin. The post is not counted.

@@ -34,15 +34,16 @@ final class LocalNames {
     let past = try beginTable()
     // Posts counted from now on are not missed, so the names come after it.
     try observe()
+    let taken = try store.takenStates()
     for (name, row) in try store.names() where isShared(name) {
-      guard let name = hold(name, row) else { continue }
-      name.begin(after: past == .counted ? .counted : .perhaps)
+      guard let known = hold(name, row) else { continue }
+      known.begin(after: past == .counted ? .counted : .perhaps, taken[name])
     }
     // A prefix may be a name itself.
     let registered = ((try? DarwinNotificationCenter.names()) ?? []).map(\.name.rawValue)
     for name in prefixes.filter({ !$0.hasSuffix(".") }) + registered where isShared(name) {
       guard held[name] == nil, let new = hold(name, NameRow()) else { continue }
-      new.begin(after: past == .notPosted ? .notPosted : .perhaps)
+      new.begin(after: past == .notPosted ? .notPosted : .perhaps, taken[name])
     }
     try keep()
   }
@@ -86,6 +87,15 @@ final class LocalNames {
     }
     held[name] = new
     return new
+  }
+
+  /// Takes over the state that another origin has set, unless a later one is known.
+  func take(_ taken: TakenState, of held: HeldName, own: Origin) throws {
+    guard held.isNew(taken, own: own) else { return }
+    // After a crash, a state that was not stored would be taken for one that was set here.
+    try store.set(taken, of: held.name.rawValue)
+    try store.commit()
+    held.take(taken)
   }
 
   /// Counts the posts of the noted names. Returns the names that others must hear of.

@@ -16,6 +16,14 @@ struct NameRow {
   var stateOrigin = Origin(number: 0)
 }
 
+/// A state that another origin has set.
+struct TakenState {
+  var state: UInt64
+  /// When it was set, nanoseconds since 1970.
+  var set: Int64
+  var origin: Origin
+}
+
 /// How far a log of another origin has got on this machine.
 struct LogRow {
   /// The number of the last record that was stored, as its origin counts.
@@ -33,6 +41,8 @@ final class Store {
     CREATE TABLE IF NOT EXISTS names(
       name TEXT PRIMARY KEY, count INTEGER, posted INTEGER, peek INTEGER, state INTEGER,
       state_set INTEGER, state_origin INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS taken(
+      name TEXT PRIMARY KEY, state INTEGER, state_set INTEGER, state_origin INTEGER) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS origins(
       realm TEXT, origin INTEGER, is_known INTEGER, PRIMARY KEY(realm, origin)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS seen(
@@ -83,6 +93,21 @@ final class Store {
       "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?, ?, ?, ?)", .text(name), .number(row.count),
       .signed(row.posted), .number(UInt64(row.peek)), .number(row.state), .signed(row.stateSet),
       .number(row.stateOrigin.number))
+  }
+
+  /// The states that were taken over last. They are stored before they are set, the rows later.
+  func takenStates() throws(Mistake) -> [String: TakenState] {
+    let states = try database.rows("SELECT * FROM taken") { row in
+      let origin = Origin(number: row.number(3))
+      return (row.text(0), TakenState(state: row.number(1), set: row.signed(2), origin: origin))
+    }
+    return Dictionary(uniqueKeysWithValues: states)
+  }
+
+  func set(_ taken: TakenState, of name: String) throws(Mistake) {
+    try database.change(
+      "INSERT OR REPLACE INTO taken VALUES(?, ?, ?, ?)", .text(name), .number(taken.state),
+      .signed(taken.set), .number(taken.origin.number))
   }
 
   // MARK: Other origins
