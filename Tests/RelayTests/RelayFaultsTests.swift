@@ -7,6 +7,7 @@ import Wormhole
 
 extension MessageName where Value == Int {
   fileprivate static var steps: Self { MessageName("org.example.steps", transit: .log) }
+  fileprivate static var others: Self { MessageName("org.example.others", transit: .log) }
 }
 
 @Suite(.bounded, .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
@@ -45,6 +46,92 @@ struct RelayFaultsTests {
     await here.wait(for: 1)
     try await pair.here.start(pair.realm())
     await there.wait(for: 1)
+  }
+
+  /// When a relay is killed that has received a post with a state.
+  enum Kill: CaseIterable {
+    case atThePost
+    case beforeItStores
+  }
+
+  /// After the kill the state is in the table. It must not count as one that was set here.
+  @Test(arguments: Kill.allCases)
+  func anOlderStateDoesNotReturnWithAKilledRelay(_ kill: Kill) async throws {
+    let pair = try await Pair()
+    let (here, there) = try (
+      pair.here.observe(light, killing: kill == .atThePost), pair.there.observe(light)
+    )
+    if kill == .beforeItStores { try await pair.here.killWhenItStores() }
+    for state in 1...2 {
+      let arguments = ["-s", light.rawValue, "\(state)", "-p", light.rawValue]
+      _ = try await pair.there.notifyUtil(arguments)
+      await eventually { await pair.there.counts()?.sent == state }
+      if state == 1 { _ = await pair.here.outcome() }
+    }
+    try await pair.here.start(pair.realm())
+    let fence = try pair.there.observe("com.example.fence")
+    for name in [light, "com.example.fence"] { try pair.here.center.post(name) }
+    await fence.wait(for: 1)
+    for session in [pair.here, pair.there] { #expect(try await session.state(of: light) == 2) }
+    // Two posts there, one here, and one that is repeated.
+    #expect(here.posts <= 4 && there.posts <= 4)
+  }
+
+  /// The broker forgets a post when it is acknowledged. Chance decides whether the relay reads the
+  /// post or the signal first.
+  @Test func aPostThatArrivesWithTheSignalToEndIsHeardOnce() async throws {
+    let (broker, there) = try await machineThatKnowsAnOrigin()
+    let heard = try there.observe(light)
+    for count in 1...8 {
+      let relay = try await there.stopRelay()
+      let payload = "1 \(count + 1) \(count) 0 0 0"
+      try await broker.publish("n/\(light)/\(Self.origin)", payload)
+      for signal in [SIGTERM, SIGCONT] { relay.send(signal) }
+      #expect(await there.outcome()?.status == 0)
+      try await there.start(broker.realm())
+      await heard.wait(for: count)
+      try #require(heard.posts == count)
+    }
+  }
+
+  /// The broker forgets a post when it is acknowledged.
+  @Test func aPostThatIsNotStoredComesAgain() async throws {
+    let (broker, there) = try await machineThatKnowsAnOrigin()
+    let heard = try there.observe(light)
+    try await there.killWhenItStores()
+    try await broker.publish("n/\(light)/\(Self.origin)", "1 2 1 0 0 0")
+    _ = await there.outcome()
+    try await there.start(broker.realm())
+    await heard.wait(for: 2)
+    #expect(heard.posts == 2)
+  }
+
+  /// Its presence comes together with its first records.
+  @Test func recordsOfANewOriginAreStoredOnceThoughTheRelayIsKilled() async throws {
+    let (broker, there) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await there.start(broker.realm())
+    let hole = try there.hole()
+    let change: NotificationName = "wormhole.org.example.lights.wormhole.org.example.steps"
+    let heard = try there.observe(change, killing: true)
+    let relay = try await there.stopRelay()
+    let log = "log :org.example.lights :org.example.steps 4"
+    try await broker.publish("p/\(Self.origin)", "1 1 online 1 :1.0\n\(log)")
+    for number in 5...6 { _ = try await publisher(of: number, broker).end() }
+    _ = try await publisher(of: 1, in: .others, broker).end()
+    // While the other log is locked, the relay waits in the middle of its turn.
+    try await hole.update(.others) { _ in
+      relay.send(SIGCONT)
+      try there.waitUntilRelayEnds()
+    }
+    #expect(heard.posts > 0)
+    try await there.start(broker.realm())
+    for name in [MessageName.steps, .others] {
+      await eventually { (try? await hole.history(name).last?.value) == (name == .steps ? 6 : 1) }
+    }
+    let stored = try await hole.history(.steps).compactMap(\.value)
+    #expect(stored == [5, 6], "\(stored)")
+    #expect(try await hole.history(.others).compactMap(\.value) == [1])
   }
 
   /// The broker forgets a record when it is acknowledged. Its origin may be gone then.
@@ -102,14 +189,18 @@ struct RelayFaultsTests {
     try await broker.start()
     try await session.start(broker.realm())
     try await broker.publish("p/\(Self.origin)", "1 1 online 1 :1.0")
+    // What it posts before is the baseline.
+    await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
     return (broker, session)
   }
 
   /// Publishes a record of that origin, whose value is its number.
-  private func publisher(of number: Int, _ broker: TestBroker) throws -> Program {
+  private func publisher(
+    of number: Int, in log: MessageName<Int> = .steps, _ broker: TestBroker
+  ) throws -> Program {
     let numbers = "\(number + 1) \(number) \(number - 1) \(number)"
     return try broker.publisher(
-      "l/org.example.lights/org.example.steps/\(Self.origin)",
+      "l/org.example.lights/\(log.rawValue)/\(Self.origin)",
       "1 \(numbers) 1 0 value 1 :json :Int\n\(number)")
   }
 

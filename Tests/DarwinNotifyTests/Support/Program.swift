@@ -32,10 +32,7 @@ final class Program: Sendable {
     }
   }
 
-  deinit {
-    // Until it is reaped, under the lock, no other process gets its number.
-    seen.withLock { if $0.status == nil { kill(process.identifier, SIGKILL) } }
-  }
+  deinit { send(SIGKILL) }
 
   /// Runs a program until it ends.
   static func run(
@@ -64,6 +61,12 @@ final class Program: Sendable {
   }
 
   var processIdentifier: Int32 { process.identifier }
+
+  /// Sends a signal, unless the program has ended.
+  func send(_ signal: Int32) {
+    // Until it is reaped, under the lock, no other process gets its number.
+    seen.withLock { if $0.status == nil { kill(process.identifier, signal) } }
+  }
 
   var isRunning: Bool { seen.withLock { $0.status == nil } }
 

@@ -62,9 +62,9 @@ final class Session: @unchecked Sendable {
 
   func counts() async -> SeenStatus.Counts? { await status()?.realms.first?.counts }
 
-  /// Records the posts of a name.
-  func observe(_ name: NotificationName) throws -> Heard {
-    try Heard(name, on: center)
+  /// Records the posts of a name. May kill the relay that runs now when it hears the first.
+  func observe(_ name: NotificationName, killing isKilling: Bool = false) throws -> Heard {
+    try Heard(name, on: center, killing: isKilling ? relay : nil)
   }
 
   func hole(_ group: String = "org.example.lights") throws -> Wormhole {
@@ -147,8 +147,36 @@ extension Session {
   }
 
   /// Kills the relay without waiting for its end.
-  func killNow() {
-    if let relay { kill(relay.processIdentifier, SIGKILL) }
+  func killNow() { relay?.send(SIGKILL) }
+
+  /// Makes the relay die when it next writes to a file, in the middle of whatever it does.
+  func killWhenItStores() async throws {
+    let relay = "\(try #require(relay).processIdentifier)"
+    let arguments = ["--pid", relay, "--fsize=0"]
+    try #require(await Program.run("/usr/bin/prlimit", arguments, on: nil).status == 0)
+  }
+
+  /// Stops the relay and returns it. What is published until SIGCONT is read in one turn.
+  func stopRelay() async throws -> Program {
+    let relay = try #require(relay)
+    relay.send(SIGSTOP)
+    await relay.waitUntilStopped()
+    return relay
+  }
+
+  /// Waits until the relay ends, from where one may block.
+  func waitUntilRelayEnds() throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while relay?.isRunning == true {
+      try #require(.now < deadline, "the relay still runs")
+      usleep(1_000)
+    }
+  }
+
+  /// The state of a name, as a program sees it.
+  func state(of name: NotificationName) async throws -> UInt64? {
+    let output = try await notifyUtil(["-g", name.rawValue]).output
+    return output.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0) }
   }
 }
 
@@ -211,8 +239,13 @@ final class Heard: Sendable {
   private let recorder = Recorder()
   private let observation: NotificationObservation
 
-  init(_ name: NotificationName, on center: DarwinNotificationCenter) throws {
-    observation = try center.observe(name, on: .thread) { [recorder] in recorder.record($0) }
+  init(
+    _ name: NotificationName, on center: DarwinNotificationCenter, killing relay: Program? = nil
+  ) throws {
+    observation = try center.observe(name, on: .thread) { [recorder] event in
+      relay?.send(SIGKILL)
+      recorder.record(event)
+    }
   }
 
   var posts: Int { recorder.posts }
