@@ -31,6 +31,7 @@ final class TestBroker: @unchecked Sendable {
     self.settings = """
       listener \(port) 127.0.0.1
       max_queued_messages 100000
+      set_tcp_nodelay true
       user root
       \(storage)
       \(settings.replacing("DIRECTORY", with: directory))
