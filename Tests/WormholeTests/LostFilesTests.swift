@@ -121,7 +121,7 @@ struct LostFilesTests {
     try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: site))
     for number in 4...10 { try await hole.pass(number, to: .number) }
     await eventually { log.values.last == 10 }
-
+    try await site.settle()
     try replace(logFile(in: site), by: "\(site.path)/copy")
     #expect(try await hole.pass(11, to: .number) == 4)
     await eventually("the listener stays deaf") { log.values.last == 11 }
@@ -145,7 +145,7 @@ struct LostFilesTests {
     #expect(log.entries.map(\.mayHaveMissed) == [1, 2, 3, 21, 22, 23, 24, 25].map { $0 == 21 })
   }
 
-  @Test(arguments: [["-wal"], ["-wal", "-shm"]])
+  @Test(arguments: [["-wal"], ["-shm", "-wal"]])
   func aLogWhoseNewestPartWasRemovedGoesOn(_ lost: [String]) async throws {
     let site = try Site(.log, on: .daemon)
     let listener = try site.start("listen", "org.example.number", ["all", "0"])
@@ -153,13 +153,18 @@ struct LostFilesTests {
     for number in 101...103 { try await site.hole.pass(number, to: .number) }
     await listener.waitForOutput(" 103 0 ")
     for suffix in lost { try #require(unlink(logFile(in: site) + suffix) == 0) }
+    // Only a process that has the part open saves it; in this one, other tests may have closed it.
+    if lost == ["-wal"] {
+      try site.hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
+      await eventually { access(logFile(in: site) + "-wal", F_OK) == 0 }
+    }
     for number in 104...105 {
       try await site.hole.pass(number, to: .number)
       await listener.waitForOutput(" \(number) 0 ")
     }
-    // Without the shared memory nobody knows any more what the removed part contains.
-    let kept = lost.count == 1 ? Array(101...105) : [104, 105]
-    #expect(try await site.hole.history(.number).map(\.value) == kept)
+    // Without the shared memory, the part is lost unless the process that closes it last saves it.
+    let kept = try await site.hole.history(.number).compactMap(\.value)
+    #expect(kept == Array(101...105) || (lost.count == 2 && kept == [104, 105]), "\(kept)")
     #expect(try await site.run("print", "org.example.number") == ["105"])
   }
 
