@@ -5,7 +5,6 @@
 #include <notify.h>
 #include <notify_private.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include "tally.h"
 #include "test-bus.h"

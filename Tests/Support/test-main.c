@@ -1,5 +1,4 @@
 /* The command line of a test program. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,4 @@
 /* What the bus reports about its connections. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "test.h"

@@ -1,7 +1,6 @@
 /* Posts waiting for a bus that does not accept them yet. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "post/post.h"

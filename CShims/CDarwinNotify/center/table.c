@@ -198,6 +198,9 @@ static int find_table(move *move)
                 else if (!may_make)
                         break;
         }
+        /* A thread may have changed the user meanwhile: what that user finds is not ours. */
+        if (geteuid() != move->hub->table_user)
+                r = -ENOENT;
         if (r == -ENOENT && move->to != move->from)
                 move->to = dn__region_close(move->to);
         return r;

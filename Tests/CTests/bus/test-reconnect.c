@@ -51,13 +51,6 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 1;
 }
 
-/* Counts a request that is sent later, as if the bus were slow to install the rules. */
-static void delay_rules(dn__dbus *dbus)
-{
-        DN__HOLD(&dbus->lock);
-        dbus->rules.n_asked++;
-}
-
 static void finish_rules(dn__dbus *dbus)
 {
         dn__question question = { "GetId", "", NULL, answered, &dbus->rules };
@@ -84,7 +77,10 @@ TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
         tally_observe(dn_center_darwin(), "N", &seen);
         await_bus(dn_center_darwin());
         dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
-        delay_rules(dbus);
+        /* Counts a request that is sent later, as if the bus were slow to install the rules. */
+        dn__lock_acquire(&dbus->lock);
+        dbus->rules.n_asked++;
+        dn__lock_release(&dbus->lock);
         test_bus_kill(bus);
         test_bus_start_again(bus);
         WAIT_UNTIL(has_looked(dbus));

@@ -201,12 +201,6 @@ static pid_t fork_as(uid_t user, int input, int (*run)(void))
         return pid;
 }
 
-static void need_forks(void)
-{
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
-}
-
 static int post_all(void)
 {
         char byte;
@@ -235,7 +229,8 @@ static void check_library_of(uid_t user, const char *expected)
 
 TEST_ON_BUS(anotherUsersLibraryIsHeardToo)
 {
-        need_forks();
+        if (TEST_HAS_THREAD_SANITIZER)
+                SKIP("the thread sanitizer allows no threads in a forked child");
         shared_bus_start();
         listen_to_all();
         check_library_of(OWNER, "02");

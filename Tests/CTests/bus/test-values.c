@@ -22,13 +22,6 @@ static void connect_to_bus(void)
         CHECK(sd_bus_start(connection) >= 0);
 }
 
-/* Returns when the bus has read everything sent, and has sent everything meant for us. */
-static void sync_with_bus(void)
-{
-        CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                                 "org.freedesktop.DBus", "GetId", NULL, NULL, "") >= 0);
-}
-
 static sd_bus_message *signal_new(void)
 {
         sd_bus_message *message = NULL;
@@ -209,7 +202,9 @@ static unsigned read_all(void)
         sd_bus_message *message = NULL;
         unsigned n_read = 0;
 
-        sync_with_bus();
+        /* Then the bus has read everything sent, and has sent everything meant for us. */
+        CHECK(sd_bus_call_method(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                 "org.freedesktop.DBus", "GetId", NULL, NULL, "") >= 0);
         while (sd_bus_process(connection, &message) > 0) {
                 dn_dict *dict = NULL;
 

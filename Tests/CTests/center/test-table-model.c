@@ -9,7 +9,6 @@
  * its path after another process has posted without a table; or a better place appears while two
  * processes make tables, and its table is removed again. */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"

@@ -2,6 +2,8 @@
  * pointers or padding that matters, and normalize(). */
 #pragma once
 
+#include <stdlib.h>
+
 #include "util/hash.h"
 #include "visited.h"
 

@@ -40,11 +40,6 @@ static void take_entries(const dn__region *region)
                 (void)dn__claim_take(taken_fd, i);
 }
 
-static void free_all_entries(void)
-{
-        close(taken_fd);
-}
-
 /* Without a bus, its registration reports that nothing reaches it. */
 TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
 {
@@ -64,7 +59,7 @@ TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
                 check_both_ways(inside, outside);
         }
         CHECK_EQ(ask(outside, "tables"), 0);
-        free_all_entries();
+        close(taken_fd); /* all entries are free */
         check_joins(outside, is_none ? 0 : N_ROUNDS);
         check_both_ways(inside, outside);
         end_member(outside);

@@ -1,7 +1,6 @@
 /* What the library reports about itself: its version, and what happens in it, on standard error
  * with DARWIN_NOTIFY_DEBUG=1 or to the host. */
 #include <darwinnotify/library.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -25,11 +25,6 @@ const char *__lsan_default_suppressions(void)
 
 /* --- the files of the host -------------------------------------------------------------------- */
 
-static void close_all(void)
-{
-        CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0U), 0);
-}
-
 enum { N_FOREIGN = 20 };
 
 typedef struct foreign {
@@ -111,7 +106,7 @@ ROLE(closeAll)
 {
         CHECK_EQ(n_args, 1);
         use_everything();
-        close_all();
+        CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0U), 0);
         open_others(args[0]);
         printf("closed\n");
         serve();

@@ -3,7 +3,6 @@
  * A child is killed when the process that spawned it ends for any reason. */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct test_child test_child;

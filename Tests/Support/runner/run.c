@@ -1,7 +1,6 @@
 /* Runs test cases in parallel, each with a time limit. */
 #include "run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
