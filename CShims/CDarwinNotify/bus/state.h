@@ -1,4 +1,4 @@
-/* The D-Bus carrier as its own files see it. */
+/* The D-Bus carrier as its own files and its guest, `calls/`, see it. */
 #pragma once
 
 #include <stdatomic.h>

@@ -19,6 +19,8 @@
  *   -ENOTCONN      there is no bus, or it was lost
  *   -EEXIST        the name of a service is taken
  *   -ECANCELED     nobody is waiting for the answer to a request any longer
+ *   -ENXIO, -ECONNRESET, -EREMOTEIO, -EBADMSG   how a request ended, see call.h
+ *   -EBUSY, -EDEADLK   the library cannot be shut down now, or from here, see library.h
  *
  * A positive result is an outcome: the call has taken effect, and says more about how.
  */
