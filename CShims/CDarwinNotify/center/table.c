@@ -5,7 +5,7 @@
  * so every process looks at its path:
  *
  *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
- *     returns before its table is 20 ms old: a post that begins afterwards finds it;
+ *     returns, and no name moves, before its table is 20 ms old: a post that begins then finds it;
  *   - before each post of a process without a table: it may have looked while the table was
  *     removed, and has no table with a mark that would make it look;
  *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
@@ -151,6 +151,7 @@ static bool switch_tables(move *move)
         if (from && to != from) {
                 dn__region_set_moved(from);
                 dn__ring_all(from);
+                dn__region_await_age(to);
         }
         dn__hub_lock(hub);
         if (to != from)

@@ -183,6 +183,29 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
         check_that_a_poster_finds_the_next_table(false);
 }
 
+/* The observer was never in the second table, and a poster in it need not look again yet. */
+TEST_NO_BUS(aTableThatIsRemovedAtOnceTakesNoPostAlong)
+{
+        begin_without_bus();
+        static tally other;
+        test_child *observer = spawn_member("N");
+
+        tally_observe(dn_center_darwin(), "other", &other);
+        for (int i = 0; i < 20; i++) {
+                test_child_pause(observer);
+                remove_table();
+                WAIT_UNTIL((post_ok(dn_center_darwin(), "M"), is_there()));
+                remove_table();
+                test_child_resume(observer);
+                WAIT_UNTIL(is_there());
+                uint64_t n_before = posts_of(observer);
+                post_ok(dn_center_darwin(), "N");
+                WAIT_UNTIL(posts_of(observer) > n_before);
+                WAIT_UNTIL(has_table(observer) && statistic(DN_STATISTIC_TABLES) == 1);
+        }
+        end_member(observer);
+}
+
 /* Returns whether the bus has the wider rules, and the center has checked what it missed before. */
 static bool has_settled(dn_center *center)
 {
