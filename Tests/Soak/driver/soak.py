@@ -85,7 +85,10 @@ class Soak:
         end = self.start + self.arguments.seconds
         if not self.ground.has_disk:
             print("skipped: full disks, as no file system may be mounted")
+        # A signal that is on its way while nobody has a table may reach who registers meanwhile.
+        self.crew.board.set_for_all("rest", True)
         self.crew.start()
+        self.crew.board.set_for_all("rest", False)
         while (now := time.monotonic()) < end or self.crew.n_rests == 0:
             # In every third round the table is taken away, in the next one some hear of that late.
             part = self.crew.n_rests % 3
