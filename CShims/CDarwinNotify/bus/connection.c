@@ -78,8 +78,8 @@ static int greet(dn__connection *connection)
         if (!connection->unique_name)
                 return -ENOMEM;
         connection->takes_whole = takes_whole(connection->bus);
-        /* A bus that hangs for a while answers later: giving up earlier would leave a rule in place
-         * that the bus has but we do not know of. */
+        /* A bus that hangs for a while answers later: giving up earlier would leave the bus with
+         * a rule that we do not know of. */
         (void)sd_bus_set_method_call_timeout(connection->bus, UINT64_MAX);
         return 1;
 }

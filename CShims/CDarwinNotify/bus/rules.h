@@ -85,7 +85,7 @@ void dn__rules_note_post(dn__rules *rules);
  * chosen for the table before. */
 void dn__rules_set_region(dn__rules *rules, uint64_t region);
 
-/* Releases the table's name, which a newcomer no longer needs. Call once its rules are in place. */
+/* Releases the table's name, which a newcomer no longer needs. Call once its rules are active. */
 void dn__rules_settle(dn__rules *rules);
 
 /* Returns the path on which to send a post now, borrowed. */

@@ -21,14 +21,14 @@ static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOC
                 dn__post_queue_count(observer->queue, topic->sequence - 1, 1);
 }
 
-/* Links an observer into the queue of its executor: in place of `old` if that is in the same queue,
- * otherwise last. */
+/* Links an observer into the queue of its executor: at the position of `old` if that is in the
+ * same queue, otherwise last. */
 static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *executor,
                          dn_observer *old) DN__HUB_LOCKED
 {
         uint64_t now = topic->has_payloads ? topic->hub->n_arrivals : topic->sequence;
         dn__post_queue *queue;
-        bool is_in_place;
+        bool is_same_queue;
 
         if (old && old->is_cancelled)
                 return -EINVAL;
@@ -37,13 +37,13 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
                 queue = dn__post_queue_new(topic, executor);
         if (!queue)
                 return -ENOMEM;
-        is_in_place = old && old->queue == queue;
-        observer->id = is_in_place ? old->id : ++topic->hub->last_observer_id;
+        is_same_queue = old && old->queue == queue;
+        observer->id = is_same_queue ? old->id : ++topic->hub->last_observer_id;
         observer->seen = old ? old->seen : now;
         observer->n_dropped = old ? old->n_dropped : 0;
         observer->n_losses = old ? old->n_losses : topic->hub->n_losses;
-        dn__observer_link(observer, queue, is_in_place ? &old->link : queue->observers.previous);
-        if (old && !is_in_place)
+        dn__observer_link(observer, queue, is_same_queue ? &old->link : queue->observers.previous);
+        if (old && !is_same_queue)
                 take_over(observer, old);
         dn__post_queue_unref(queue);
         return 0;

@@ -10,7 +10,7 @@
  * if not held. Release with dn__topic_give_back(). */
 int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic);
 
-/* Links a new observer into a held topic, in place of `old` unless that is NULL. `executor` is as
+/* Links a new observer into a held topic, replacing `old` unless that is NULL. `executor` is as
  * for dn_center_observe(). `ret_observer` may be NULL and is set before the first invocation.
  * Returns 0; -EINVAL or -EAGAIN as dn__hub_make_executor(); or -ENOMEM. */
 int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *executor,

@@ -25,7 +25,7 @@
  * the poster finds the new table and counts there, which L2 precedes or L4 follows; or it finds no
  * table, so that the moving process must move again, with another L4. If it finds no slot there,
  * no holder of the name has moved: the first that does counts one post for the observers of
- * prefixes. A mark may be wrong: a process that finds its table in place removes the mark.
+ * prefixes. A mark may be wrong: a process that finds its table at its path removes the mark.
  * Tests/CTests/center/test-table-model.c tries every order of the steps of the table above.
  *
  * One thread at a time moves the hub. A post may have to wait for that thread, so no other process

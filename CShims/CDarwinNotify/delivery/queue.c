@@ -278,7 +278,7 @@ void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
 
 /* --- Observers ------------------------------------------------------------------------------ */
 
-/* The one place that calls the destroy hook of a dn_handler. */
+/* The only caller of the destroy hook of a dn_handler. */
 static void destroy(dn_handler *handler)
 {
         dn_handler destroyed = *handler;

@@ -23,7 +23,7 @@
 #define NOTIFY_MONITOR_EXTEND 0x0004 /**< it grew */
 #define NOTIFY_MONITOR_ATTRIB 0x0008 /**< its mode or owner changed */
 #define NOTIFY_MONITOR_LINK 0x0010   /**< its number of links changed */
-#define NOTIFY_MONITOR_RENAME 0x0020 /**< another file took its place, or it was removed */
+#define NOTIFY_MONITOR_RENAME 0x0020 /**< another file replaced it, or it was removed */
 #define NOTIFY_MONITOR_REVOKE 0x0040 /**< it can no longer be reached */
 #define NOTIFY_MONITOR_CREATE 0x0080 /**< it was created, or can now be reached */
 #define NOTIFY_MONITOR_MTIME 0x0100  /**< its time of modification changed */

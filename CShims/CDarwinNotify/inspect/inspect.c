@@ -113,7 +113,7 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
         if (r < 0)
                 return r;
         r = dn__region_find(address.scope, NULL, false, &region);
-        if (r == -ENOENT && dn__file_has_place(address.scope))
+        if (r == -ENOENT && dn__file_has_directory(address.scope))
                 return 0;
         if (r < 0)
                 return r == -ENOMEM ? r : -EACCES;

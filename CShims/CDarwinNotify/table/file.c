@@ -62,9 +62,9 @@ bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
         return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
-/* --- Places -------------------------------------------------------------------------------- */
+/* --- Directories --------------------------------------------------------------------------- */
 
-enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_PLACES };
+enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_CHOICES };
 
 static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
 {
@@ -77,12 +77,12 @@ static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
                         (int)(strrchr(path, '/') - path), path) < PATH_MAX;
 }
 
-/* Formats the directory of a place. Returns false if there is none for the key. */
-static bool format_place(const char *key, unsigned place, uid_t user, char ret_path[PATH_MAX])
+/* Formats one choice of directory. Returns false if the key does not have it. */
+static bool format_choice(const char *key, unsigned choice, uid_t user, char ret_path[PATH_MAX])
 {
         const char *runtime;
 
-        switch (place) {
+        switch (choice) {
         case BESIDE_SOCKET:
                 return format_beside_socket(key, ret_path);
         case OF_ENVIRONMENT:
@@ -96,49 +96,49 @@ static bool format_place(const char *key, unsigned place, uid_t user, char ret_p
         }
 }
 
-/* As format_place(), but also false if an earlier place has the same directory. */
-static bool format_directory(const char *key, unsigned place, uid_t user, char ret_path[PATH_MAX])
+/* As format_choice(), but also false if an earlier choice is the same directory. */
+static bool format_directory(const char *key, unsigned choice, uid_t user, char ret_path[PATH_MAX])
 {
         char earlier[PATH_MAX];
 
-        if (!format_place(key, place, user, ret_path))
+        if (!format_choice(key, choice, user, ret_path))
                 return false;
-        for (unsigned i = 0; place < IN_MEMORY && i < place; i++)
-                if (format_place(key, i, user, earlier) && strcmp(earlier, ret_path) == 0)
+        for (unsigned i = 0; choice < IN_MEMORY && i < choice; i++)
+                if (format_choice(key, i, user, earlier) && strcmp(earlier, ret_path) == 0)
                         return false;
         return strlen(ret_path) + NAME_BYTES < PATH_MAX;
 }
 
 /* Anyone may create names in /dev/shm, so there only the directory itself is checked. */
-static bool has_private_parent(unsigned place, uid_t user, const char *directory)
+static bool has_private_parent(unsigned choice, uid_t user, const char *directory)
 {
-        mode_t forbidden = place == BESIDE_SOCKET ? 077 : 0;
+        mode_t forbidden = choice == BESIDE_SOCKET ? 077 : 0;
         char copy[PATH_MAX];
         struct stat status;
 
-        if (place == IN_MEMORY)
+        if (choice == IN_MEMORY)
                 return true;
         return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
                status.st_uid == user && !(status.st_mode & forbidden);
 }
 
 /* Returns whether a process of this user can have a table there. */
-static bool is_usable(unsigned place, uid_t user, const char *directory)
+static bool is_usable(unsigned choice, uid_t user, const char *directory)
 {
         struct stat status;
 
         return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
-               status.st_uid == user && has_private_parent(place, user, directory);
+               status.st_uid == user && has_private_parent(choice, user, directory);
 }
 
-/* Another user may have created it first, or placed a link there: checks what was actually opened.
+/* Another user may have created it first, or put a link there: checks what was actually opened.
  * Returns a descriptor, -EACCES if it is not private, or the error of a system call. */
-static int open_directory(unsigned place, uid_t user, const char *path, bool may_make)
+static int open_directory(unsigned choice, uid_t user, const char *path, bool may_make)
 {
         struct stat status;
         int fd;
 
-        if (!has_private_parent(place, user, path))
+        if (!has_private_parent(choice, user, path))
                 return -EACCES;
         if (may_make && mkdir(path, 0700) < 0 && errno != EEXIST)
                 return -errno;
@@ -350,9 +350,9 @@ static bool is_known(const dn__file_id *known, const struct stat *found)
                found->st_size == (off_t)sizeof(dn__shm_table);
 }
 
-/* Returns as dn__file_find(), for one place. Ignores a table that no other process would find, or
+/* Returns as dn__file_find(), for one choice. Ignores a table that no other process would find, or
  * its users would remain apart. */
-static int find_in(unsigned place, uid_t user, const char *directory, const char *path,
+static int find_in(unsigned choice, uid_t user, const char *directory, const char *path,
                    const dn__file_id *known)
 {
         struct stat found;
@@ -361,8 +361,8 @@ static int find_in(unsigned place, uid_t user, const char *directory, const char
         if (lstat(path, &found) < 0)
                 return is_lack(errno) ? -errno : -ENOENT;
         if (is_known(known, &found))
-                return is_usable(place, user, directory) ? -EALREADY : -ENOENT;
-        r = open_directory(place, user, directory, false);
+                return is_usable(choice, user, directory) ? -EALREADY : -ENOENT;
+        r = open_directory(choice, user, directory, false);
         if (r >= 0) {
                 fd = open_existing(r, strrchr(path, '/') + 1);
                 (void)close(r);
@@ -377,7 +377,7 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         uid_t user = geteuid();
         int r;
 
-        for (unsigned i = 0; i < N_PLACES; i++) {
+        for (unsigned i = 0; i < N_CHOICES; i++) {
                 if (!format_directory(key, i, user, directory))
                         continue;
                 format_path(directory, key, ret_path);
@@ -388,28 +388,28 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         return -ENOENT;
 }
 
-/* No process of this user can have a directory there, so all of them try the next place. */
+/* No process of this user can have a directory there, so all of them try the next. */
 static bool is_hopeless(int r)
 {
         return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;
 }
 
 /* Opens the directory where this user has its tables, and makes it if needed. */
-static int open_place(const char *key, char ret_directory[PATH_MAX])
+static int open_first_directory(const char *key, char ret_directory[PATH_MAX])
 {
         uid_t user = geteuid();
         int r = -EACCES;
 
-        for (unsigned i = 0; i < N_PLACES && is_hopeless(r); i++)
+        for (unsigned i = 0; i < N_CHOICES && is_hopeless(r); i++)
                 if (format_directory(key, i, user, ret_directory))
                         r = open_directory(i, user, ret_directory, true);
         return r;
 }
 
-bool dn__file_has_place(const char *key)
+bool dn__file_has_directory(const char *key)
 {
         char directory[PATH_MAX];
-        int fd = open_place(key, directory);
+        int fd = open_first_directory(key, directory);
 
         if (fd >= 0)
                 (void)close(fd);
@@ -419,7 +419,7 @@ bool dn__file_has_place(const char *key)
 int dn__file_make(const char *key, char ret_path[PATH_MAX])
 {
         char directory[PATH_MAX];
-        int fd, r = open_place(key, directory);
+        int fd, r = open_first_directory(key, directory);
 
         if (r < 0)
                 return r;

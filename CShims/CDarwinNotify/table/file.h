@@ -8,8 +8,8 @@
 
 #include "table/layout.h"
 
-/* A table is a file in a directory `darwin-notify`, in the first of these places that has a table.
- * A new table is made in the first possible place:
+/* A table is a file in a directory `darwin-notify`, in the first of these directories that has one.
+ * A new table is made in the first possible directory:
  *
  *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
  *     can look into that directory;
@@ -31,12 +31,12 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
 
 /* Makes the table where dn__file_find() finds it. A file that has its name but is not a table of
  * this version is put aside. Returns a descriptor, perhaps of a table that another process has just
- * made, or a negative errno: -EACCES if no place is private to this user, -EFBIG if the process's
+ * made, or a negative errno: -EACCES if no directory is private, -EFBIG if the process's
  * file size limit is too low, -EPROTO if others keep replacing it, or that of a system call. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
 
 /* Returns whether this user has a directory for tables. Makes one if needed. */
-bool dn__file_has_place(const char *key);
+bool dn__file_has_directory(const char *key);
 
 /* Returns whether this library could have written the beginning of a table. */
 bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used);

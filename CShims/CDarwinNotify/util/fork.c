@@ -163,11 +163,11 @@ int dn__fork_init(void)
 
 /* --- Per-process state ------------------------------------------------------------------------ */
 
-dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
+dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *variable,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context)
 {
-        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire), *made;
+        dn__per_process *found = atomic_load_explicit(variable, memory_order_acquire), *made;
 
         while (!found || found->fork_id != dn__fork_id()) {
                 if (!found && dn__fork_init() < 0)
@@ -177,19 +177,19 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
                         return NULL;
                 made->fork_id = dn__fork_id();
                 made->parents = found;
-                if (atomic_compare_exchange_strong(place, &found, made))
+                if (atomic_compare_exchange_strong(variable, &found, made))
                         return made;
                 discard(made);
         }
         return found;
 }
 
-void *dn__per_process_take(_Atomic(dn__per_process *) *place)
+void *dn__per_process_take(_Atomic(dn__per_process *) *variable)
 {
-        dn__per_process *found = dn__per_process_find(place);
+        dn__per_process *found = dn__per_process_find(variable);
 
         if (found)
-                atomic_store(place, found->parents);
+                atomic_store(variable, found->parents);
         return found;
 }
 
@@ -214,10 +214,10 @@ static void discard(dn__per_process *state)
         free(state);
 }
 
-void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
+void *dn__process_state_get(_Atomic(dn__per_process *) *variable, size_t n_bytes,
                             void (*init)(void *state))
 {
-        return dn__per_process_get(place, make, discard, &(wanted){ n_bytes, init });
+        return dn__per_process_get(variable, make, discard, &(wanted){ n_bytes, init });
 }
 
 static void init_list(void *state)
@@ -228,7 +228,7 @@ static void init_list(void *state)
         dn__list_init(&list->head);
 }
 
-dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place)
+dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *variable)
 {
-        return dn__process_state_get(place, sizeof(dn__process_list), init_list);
+        return dn__process_state_get(variable, sizeof(dn__process_list), init_list);
 }

@@ -59,25 +59,25 @@ typedef struct dn__per_process {
 
 /* Returns this process's state, creating it if needed; NULL if `make` returns NULL. If two threads
  * create it at once, `discard` is called for one of the copies. */
-dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *place,
+dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *variable,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context);
 
 /* Returns this process's state, or NULL. Async-signal-safe. */
-static inline void *dn__per_process_find(_Atomic(dn__per_process *) *place)
+static inline void *dn__per_process_find(_Atomic(dn__per_process *) *variable)
 {
-        dn__per_process *found = atomic_load_explicit(place, memory_order_acquire);
+        dn__per_process *found = atomic_load_explicit(variable, memory_order_acquire);
 
         return found && found->fork_id == dn__fork_id() ? found : NULL;
 }
 
 /* Removes this process's state so that the next call creates another, and returns it or NULL. Only
  * while nobody else uses it. */
-void *dn__per_process_take(_Atomic(dn__per_process *) *place);
+void *dn__per_process_take(_Atomic(dn__per_process *) *variable);
 
 /* Returns this process's state, whose first member is a dn__per_process. If it is made now, it has
  * `n_bytes` of zeros, and `init` was called. NULL if out of memory. */
-void *dn__process_state_get(_Atomic(dn__per_process *) *place, size_t n_bytes,
+void *dn__process_state_get(_Atomic(dn__per_process *) *variable, size_t n_bytes,
                             void (*init)(void *state));
 
 /* State that is a locked list. */
@@ -87,4 +87,4 @@ typedef struct dn__process_list {
         dn__link head DN__GUARDED_BY(&lock);
 } dn__process_list;
 
-dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *place);
+dn__process_list *dn__process_list_get(_Atomic(dn__per_process *) *variable);

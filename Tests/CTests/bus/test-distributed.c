@@ -34,7 +34,7 @@ TEST_ON_BUS(eachPostIsOneSignalThatAnyProgramCanRead)
         snprintf(address, sizeof(address), "%s", test_bus_address(bus));
         argv[2] = address;
         monitor = test_spawn_program(argv);
-        /* Receiving its own signal shows that its rule is in place. */
+        /* Receiving its own signal shows that its rule is active. */
         do
                 line = test_child_read_line(monitor);
         while (!strstr(line, "NameLost"));

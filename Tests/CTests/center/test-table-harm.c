@@ -260,7 +260,7 @@ TEST(processesMeetAgainWhateverReplacesTheDirectory)
                   make_the_directory_unreadable, remove_the_tree, replace_the_tree);
 }
 
-/* --- Places ----------------------------------------------------------------------------------- */
+/* --- Directories ------------------------------------------------------------------------------ */
 
 static void log_in(void)
 {

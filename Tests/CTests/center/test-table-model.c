@@ -1,19 +1,19 @@
 /* The rules by which processes stay in one table (center/table.c), in every order of their steps.
  *
  * A model of two observers and a poster; another program removes the file, makes the better
- * place available, or marks the table without reason. When nobody can do anything any more, each
- * observer that had registered before a post began must have been notified since, and both must be
- * in the same table. Rules that are left out one at a time show that each is needed.
+ * directory available, or marks the table without reason. When nobody can do anything any more,
+ * each observer that had registered before a post began must have been notified since, and both
+ * must be in the same table. Rules that are left out one at a time show that each is needed.
  *
  * Two things lose a post without a bus, and no rule forbids them: the removed file is put back at
- * its path after another process has posted without a table; or a better place appears while two
- * processes make tables, and its table is removed again. */
+ * its path after another process has posted without a table; or a better directory appears while
+ * two processes make tables, and its table is removed again. */
 #include <stdint.h>
 #include <string.h>
 
 #include "test.h"
 
-enum { N_OBSERVERS = 2, POSTER = 2, N_ACTORS = 3, N_TABLES = 5, N_PLACES = 2, NONE = -1 };
+enum { N_OBSERVERS = 2, POSTER = 2, N_ACTORS = 3, N_TABLES = 5, N_DIRECTORIES = 2, NONE = -1 };
 
 /* The next step of an actor. */
 enum {
@@ -58,8 +58,8 @@ typedef struct actor {
 
 typedef struct world {
         actor actors[N_ACTORS];
-        int8_t places[N_PLACES];
-        uint8_t n_tables, n_usable; /* the last `n_usable` places */
+        int8_t directories[N_DIRECTORIES];
+        uint8_t n_tables, n_usable; /* the last `n_usable` directories */
         uint8_t marks[N_TABLES], counts[N_TABLES], holders[N_TABLES];
         uint8_t registered;       /* the tables in which a registration has returned */
         uint8_t pending;          /* observers that must be notified */
@@ -101,7 +101,7 @@ static void set_mark(uint8_t *mark)
 
 static bool is_linked(const world *world, int table)
 {
-        return world->places[0] == table || world->places[1] == table;
+        return world->directories[0] == table || world->directories[1] == table;
 }
 
 static void begin_look(world *world, actor *actor, uint8_t next)
@@ -121,13 +121,13 @@ static void have_found(actor *actor, bool is_observer)
 
 static void make(world *world, actor *actor)
 {
-        int8_t *place = &world->places[N_PLACES - world->n_usable];
+        int8_t *directory = &world->directories[N_DIRECTORIES - world->n_usable];
 
-        if (*place == NONE) {
+        if (*directory == NONE) {
                 CHECK(world->n_tables < N_TABLES);
-                *place = (int8_t)world->n_tables++;
+                *directory = (int8_t)world->n_tables++;
         }
-        actor->found = *place;
+        actor->found = *directory;
         actor->step = ENTER;
 }
 
@@ -175,7 +175,7 @@ static void step_look(world *world, unsigned i)
                 break;
         case READ_FIRST:
         case READ_SECOND:
-                actor->found = world->places[actor->step - READ_FIRST];
+                actor->found = world->directories[actor->step - READ_FIRST];
                 if (actor->found == NONE && actor->step == READ_FIRST)
                         actor->step = READ_SECOND;
                 else
@@ -335,13 +335,13 @@ static void look(world world, unsigned i)
 
 static void disturb(const world *before)
 {
-        for (int place = 0; place < N_PLACES; place++) {
+        for (int directory = 0; directory < N_DIRECTORIES; directory++) {
                 world world = *before;
 
-                if (!world.n_removals || world.places[place] == NONE)
+                if (!world.n_removals || world.directories[directory] == NONE)
                         continue;
                 world.n_removals--;
-                world.places[place] = NONE;
+                world.directories[directory] = NONE;
                 reach(&world);
         }
         world world = *before;
@@ -351,7 +351,7 @@ static void disturb(const world *before)
                 reach(&world);
         }
         world = *before;
-        if (world.n_usable < N_PLACES) {
+        if (world.n_usable < N_DIRECTORIES) {
                 world.n_usable++;
                 reach(&world);
         }
@@ -429,9 +429,9 @@ static world world_with(uint8_t n_posts, uint8_t n_removals)
 
         memset(&world, 0, sizeof(world));
         world.n_removals = n_removals;
-        world.n_usable = N_PLACES;
-        for (int i = 0; i < N_PLACES; i++)
-                world.places[i] = NONE;
+        world.n_usable = N_DIRECTORIES;
+        for (int i = 0; i < N_DIRECTORIES; i++)
+                world.directories[i] = NONE;
         for (unsigned i = 0; i < N_ACTORS; i++) {
                 world.actors[i].table = world.actors[i].found = world.actors[i].counted = NONE;
                 world.actors[i].n_left = i == POSTER ? n_posts : i == 0 ? 2 : 1;
@@ -449,7 +449,7 @@ TEST_NO_BUS(noPostIsLostWhenTwoTablesAreRemoved)
         CHECK_EQ(try_all(world_with(1, 2), 0), 0);
 }
 
-TEST_NO_BUS(noPostIsLostWhenABetterPlaceAppears)
+TEST_NO_BUS(noPostIsLostWhenABetterDirectoryAppears)
 {
         world world = world_with(2, 0);
 

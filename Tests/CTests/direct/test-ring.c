@@ -20,7 +20,7 @@
 
 /* Before each of them the scheduler decides. Of the values that they read, only those are recorded
  * that the thread still knows after its next step. */
-static void step(const volatile void *address, int place);
+static void step(const volatile void *address, int operation);
 static void note(uint64_t value);
 static void note_if_kept(const volatile void *address, uint64_t value);
 
@@ -101,13 +101,13 @@ typedef enum state { READY, ASLEEP, WAITING, ENDED, KILLED } state;
 
 typedef struct model_thread {
         ucontext_t context; /* at the start */
-        jmp_buf place;      /* to resume from: much faster */
+        jmp_buf position;   /* to resume from: much faster */
         bool has_begun;
         void (*run)(void);
         state state;
         bool may_die;
-        uint64_t place_in_code; /* the next step */
-        uint64_t history;       /* of the values read and still known */
+        uint64_t operation; /* the next step */
+        uint64_t history;   /* of the values read and still known */
         const volatile void *sleeps_on;
         unsigned char stack[STACK_BYTES];
 } model_thread;
@@ -164,25 +164,25 @@ static void forget_all_but(uint64_t value)
 
 static void go_to_scheduler(void)
 {
-        if (!_setjmp(threads[current].place))
+        if (!_setjmp(threads[current].position))
                 _longjmp(scheduler, 1);
 }
 
 static __attribute__((noinline, noreturn)) void go_to_thread(model_thread *thread)
 {
         if (thread->has_begun)
-                _longjmp(thread->place, 1);
+                _longjmp(thread->position, 1);
         thread->has_begun = true;
         setcontext(&thread->context);
         abort();
 }
 
-static void step(const volatile void *address, int place)
+static void step(const volatile void *address, int operation)
 {
         for (size_t i = 0; i < n_words; i++) {
                 if (words[i] != address)
                         continue;
-                threads[current].place_in_code = (uint64_t)place << 8 | i;
+                threads[current].operation = (uint64_t)operation << 8 | i;
                 go_to_scheduler();
                 return;
         }
@@ -222,7 +222,7 @@ static void begin_thread(size_t i)
 
         thread->state = i == HEIR ? WAITING : READY;
         thread->history = 0;
-        thread->place_in_code = 0;
+        thread->operation = 0;
         thread->has_begun = false;
         getcontext(&thread->context);
         thread->context.uc_stack.ss_sp = thread->stack;
@@ -239,7 +239,7 @@ static uint64_t hash_of_state(void)
                 hash = mix(mix(hash, *(const volatile uint32_t *)words[i]),
                            ((const volatile uint32_t *)words[i])[1]);
         for (size_t i = 0; i < n_threads; i++)
-                hash = mix(mix(mix(hash, threads[i].history), threads[i].place_in_code),
+                hash = mix(mix(mix(hash, threads[i].history), threads[i].operation),
                            threads[i].state);
         for (size_t i = 0; i < N_SLOTS_USED; i++)
                 hash = mix(mix(hash, seen[i]), completed[i]);

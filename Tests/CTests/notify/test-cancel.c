@@ -22,7 +22,7 @@ TEST(cancelledTokensOfEveryKindAreInvalid)
                 int token = add_kind(i / 2, names[i % 2]), next;
                 cancel(token);
                 check_invalid(token);
-                next = add_kind(i / 2, names[i % 2]); /* possibly in its place */
+                next = add_kind(i / 2, names[i % 2]); /* possibly in its entry */
                 check_invalid(token);
                 cancel(next);
         }
@@ -54,29 +54,29 @@ TEST(postInTransitDoesNotReachTheNextToken)
         WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
 }
 
-/* Numbers that differ by this share a place in the registry. */
-#define N_PLACES 65536
+/* Numbers that differ by this share an entry of the registry. */
+#define N_ENTRIES 65536
 
-TEST_NO_BUS(numberOfNoTokenIsInvalidThoughItsPlaceIsTaken)
+TEST_NO_BUS(numberOfNoTokenIsInvalidThoughItsEntryIsTaken)
 {
         int token, changed;
 
         CHECK_EQ(notify_register_check("self.x", &token), NOTIFY_STATUS_OK);
-        CHECK_EQ(notify_cancel(token + N_PLACES), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_suspend(token + N_PLACES), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK_EQ(notify_check(token + N_PLACES, &changed), NOTIFY_STATUS_INVALID_TOKEN);
-        CHECK(!notify_is_valid_token(token + N_PLACES));
+        CHECK_EQ(notify_cancel(token + N_ENTRIES), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_suspend(token + N_ENTRIES), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK_EQ(notify_check(token + N_ENTRIES, &changed), NOTIFY_STATUS_INVALID_TOKEN);
+        CHECK(!notify_is_valid_token(token + N_ENTRIES));
         CHECK_EQ(notify_check(token, &changed), NOTIFY_STATUS_OK);
 }
 
-TEST_NO_BUS(laterTokensNeverTakeThePlaceOfAnEarlierOne)
+TEST_NO_BUS(laterTokensNeverTakeTheEntryOfAnEarlierOne)
 {
         int first, token, changed;
 
         CHECK_EQ(notify_register_check("self.x", &first), NOTIFY_STATUS_OK);
-        for (int i = 0; i < N_PLACES + 8; i++) {
+        for (int i = 0; i < N_ENTRIES + 8; i++) {
                 CHECK_EQ(notify_register_check("self.y", &token), NOTIFY_STATUS_OK);
-                CHECK((token - first) % N_PLACES != 0);
+                CHECK((token - first) % N_ENTRIES != 0);
                 CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         }
         CHECK_EQ(notify_check(first, &changed), NOTIFY_STATUS_OK);

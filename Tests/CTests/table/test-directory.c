@@ -26,49 +26,49 @@ static const char *path_for(const char *key)
         return dirname(path);
 }
 
-static void check_place(const char *key, const char *place)
+static void check_directory(const char *key, const char *parent)
 {
         char expected[PATH_MAX];
 
-        snprintf(expected, sizeof(expected), "%s/darwin-notify", place);
+        snprintf(expected, sizeof(expected), "%s/darwin-notify", parent);
         CHECK_STREQ(path_for(key), expected);
 }
 
 TEST_NO_BUS(privateDirectoryOfTheSocketIsUsed)
 {
-        char place[600], key[700], long_key[800];
+        char parent[600], key[700], long_key[800];
 
-        snprintf(place, sizeof(place), "%s/runtime", test_directory());
-        CHECK_EQ(mkdir(place, 0700), 0);
-        snprintf(key, sizeof(key), "unix:path=%s/bus", place);
+        snprintf(parent, sizeof(parent), "%s/runtime", test_directory());
+        CHECK_EQ(mkdir(parent, 0700), 0);
+        snprintf(key, sizeof(key), "unix:path=%s/bus", parent);
         snprintf(long_key, sizeof(long_key), "%s,mode=x", key);
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        check_place(key, place);
+        check_directory(key, parent);
         unsetenv("XDG_RUNTIME_DIR");
-        check_place(key, place);
+        check_directory(key, parent);
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        check_place(long_key, test_directory());
-        check_place("none", test_directory());
+        check_directory(long_key, test_directory());
+        check_directory("none", test_directory());
         /* A directory that others can look into is not private. */
-        CHECK_EQ(chmod(place, 0711), 0);
-        check_place(key, test_directory());
+        CHECK_EQ(chmod(parent, 0711), 0);
+        check_directory(key, test_directory());
 }
 
 TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
 {
         static const char *const useless[] = {"/etc/nowhere", "relative", "", "/dev/null"};
-        char place[64];
+        char parent[64];
 
         test_directory_cover("/run/user", "mode=0755");
-        snprintf(place, sizeof(place), "/run/user/%d", (int)geteuid());
-        CHECK_EQ(mkdir(place, 0700), 0);
-        setenv("XDG_RUNTIME_DIR", place, 1);
-        check_place(KEY, place);
+        snprintf(parent, sizeof(parent), "/run/user/%d", (int)geteuid());
+        CHECK_EQ(mkdir(parent, 0700), 0);
+        setenv("XDG_RUNTIME_DIR", parent, 1);
+        check_directory(KEY, parent);
         unsetenv("XDG_RUNTIME_DIR");
-        check_place(KEY, place);
+        check_directory(KEY, parent);
         for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
                 setenv("XDG_RUNTIME_DIR", useless[i], 1);
-                check_place(KEY, place);
+                check_directory(KEY, parent);
         }
 }
 

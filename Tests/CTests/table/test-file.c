@@ -29,7 +29,7 @@ static const char *path_of_table(const char *key)
         return table_path;
 }
 
-static bool is_in_place(const dn__region *region)
+static bool is_at_path(const dn__region *region)
 {
         dn__region *found;
         int r = dn__region_find("key", region, false, &found);
@@ -55,7 +55,7 @@ TEST_NO_BUS(theSecondOfTwoMakersHasTheTableOfTheFirst)
 
         is_second_maker = true;
         region = open_region("key");
-        CHECK(is_in_place(region));
+        CHECK(is_at_path(region));
         dn__region_close(region);
 }
 
@@ -85,22 +85,22 @@ TEST_NO_BUS(anEntryCountsOnceItIsCleared)
         dn__region_close(ours);
 }
 
-TEST_NO_BUS(theTableOfAnEarlierPlaceIsTheOneForAll)
+TEST_NO_BUS(theTableOfAnEarlierDirectoryIsTheOneForAll)
 {
-        char key[700], place[600];
+        char key[700], parent[600];
         dn__region *later, *earlier;
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        snprintf(place, sizeof(place), "%s/socket", test_directory());
-        snprintf(key, sizeof(key), "unix:path=%s/bus", place);
-        CHECK_EQ(region_open(key, &later), 0); /* the place does not exist yet */
-        CHECK_EQ(mkdir(place, 0700), 0);
+        snprintf(parent, sizeof(parent), "%s/socket", test_directory());
+        snprintf(key, sizeof(key), "unix:path=%s/bus", parent);
+        CHECK_EQ(region_open(key, &later), 0); /* `parent` does not exist yet */
+        CHECK_EQ(mkdir(parent, 0700), 0);
         CHECK_EQ(dn__region_find(key, NULL, true, &earlier), 0);
-        CHECK_EQ(earlier->id, later->id); /* a table beats a place without one */
+        CHECK_EQ(earlier->id, later->id); /* a table beats a directory without one */
         dn__region_close(earlier);
         CHECK_EQ(unlink(later->file.path), 0);
         CHECK_EQ(dn__region_find(key, later, true, &earlier), 0);
-        CHECK(strncmp(earlier->file.path, place, strlen(place)) == 0);
+        CHECK(strncmp(earlier->file.path, parent, strlen(parent)) == 0);
         dn__region_close(earlier);
         dn__region_close(later);
 }
@@ -146,19 +146,19 @@ TEST_NO_BUS(whatIsOpenToOthersIsMadePrivate)
         dn__region_close(other);
 }
 
-/* Another place is found, where all other processes of the user go that find the same. */
-static void check_another_place(const char *path)
+/* Another directory is found, where all other processes of the user go that find the same. */
+static void check_another_directory(const char *path)
 {
         dn__region *region;
 
-        CHECK_EQ(region_open("key of the test of places", &region), 0);
+        CHECK_EQ(region_open("key of the test of directories", &region), 0);
         CHECK(strncmp(region->file.path, test_directory(), strlen(test_directory())) != 0);
         CHECK_EQ(unlink(region->file.path), 0);
         dn__region_close(region);
         CHECK_EQ(unlink(path), 0);
 }
 
-TEST_NO_BUS(whatStandsInPlaceOfTheDirectoryIsNotFollowed)
+TEST_NO_BUS(whatStandsAtThePathOfTheDirectoryIsNotFollowed)
 {
         char path[600];
 
@@ -166,24 +166,24 @@ TEST_NO_BUS(whatStandsInPlaceOfTheDirectoryIsNotFollowed)
         CHECK_EQ(dn__fork_init(), 0);
         snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
         CHECK_EQ(symlink(test_directory(), path), 0);
-        check_another_place(path);
+        check_another_directory(path);
         CHECK_EQ(mkfifo(path, 0600), 0);
-        check_another_place(path);
+        check_another_directory(path);
         CHECK_EQ(mknod(path, S_IFREG | 0600, 0), 0);
-        check_another_place(path);
+        check_another_directory(path);
 }
 
 TEST_NO_BUS(aTableThatMakesNoSenseIsLeft)
 {
         dn__region *region = open_region("key"), *next;
 
-        CHECK(is_in_place(region));
+        CHECK(is_at_path(region));
         region->table->n_processes_used = UINT64_MAX;
         CHECK_EQ(dn__region_find("key", region, false, &next), -ENOENT);
         region->table->n_processes_used = 1;
-        CHECK(is_in_place(region));
+        CHECK(is_at_path(region));
         region->table->header.region++;
-        CHECK(!is_in_place(region));
+        CHECK(!is_at_path(region));
         region->table->header.slot_bytes = 0;
         CHECK_EQ(dn__region_find("key", region, true, &next), 0);
         CHECK(next->file.status.st_ino != region->file.status.st_ino);
@@ -191,13 +191,13 @@ TEST_NO_BUS(aTableThatMakesNoSenseIsLeft)
         dn__region_close(region);
 }
 
-/* Each of them stands in place of the table and is replaced by one. */
+/* Each of them stands at the path of the table and is replaced by one. */
 static void check_replaced(void)
 {
         dn__region *region = open_region("key"), *other = open_region("key");
         struct stat status;
 
-        CHECK(is_in_place(region) && is_in_place(other));
+        CHECK(is_at_path(region) && is_at_path(other));
         CHECK_EQ(stat(path_of_table("key"), &status), 0);
         CHECK_EQ(status.st_mode, S_IFREG | S_ISVTX | 0600);
         CHECK_EQ(status.st_size, (off_t)sizeof(dn__shm_table));
@@ -207,7 +207,7 @@ static void check_replaced(void)
         CHECK_EQ(remove(path_of_table("key")), 0);
 }
 
-/* center/test-table-harm.c has other files and directories in its place. */
+/* center/test-table-harm.c has other files and directories at its path. */
 TEST_NO_BUS(invalidTablesAreReplaced)
 {
         dn__region_close(open_region("key"));

@@ -14,18 +14,18 @@
 #define N_PAGES 80
 #define N_NAMES 200
 
-static char place[300];
+static char mounted[300];
 
 static void unmount(void)
 {
-        umount2(place, MNT_DETACH);
+        umount2(mounted, MNT_DETACH);
 }
 
 /* Mounts, visible only here, a directory that this process and its children use. */
 static void prepare(void)
 {
-        snprintf(place, sizeof place, "%s/small", test_directory());
-        CHECK_EQ(mkdir(place, 0700), 0);
+        snprintf(mounted, sizeof mounted, "%s/small", test_directory());
+        CHECK_EQ(mkdir(mounted, 0700), 0);
         test_mounts_unshare();
 }
 
@@ -34,11 +34,11 @@ static void mount_small(unsigned n_bytes)
         char options[64];
 
         snprintf(options, sizeof options, "size=%u,mode=0700", n_bytes);
-        if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
-                rmdir(place);
+        if (mount("tmpfs", mounted, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
+                rmdir(mounted);
                 SKIP("mounting is not permitted");
         }
-        setenv("XDG_RUNTIME_DIR", place, 1);
+        setenv("XDG_RUNTIME_DIR", mounted, 1);
 }
 
 /* Fills that many pages. */
@@ -48,7 +48,7 @@ static void fill(unsigned n_pages)
         char path[310];
         int fd;
 
-        snprintf(path, sizeof path, "%s/filler", place);
+        snprintf(path, sizeof path, "%s/filler", mounted);
         fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         CHECK(fd >= 0);
         for (unsigned i = 0; i < n_pages; i++)
@@ -92,7 +92,7 @@ static void remove_filler(void)
 {
         char path[310];
 
-        snprintf(path, sizeof path, "%s/filler", place);
+        snprintf(path, sizeof path, "%s/filler", mounted);
         CHECK_EQ(unlink(path), 0);
 }
 

@@ -256,17 +256,17 @@ TEST_NO_BUS(slotWhoseNamingWasCutShortHasNoHolderLeft)
 {
         dn__region *regions[N_REGIONS], **last = &regions[N_REGIONS - 1];
         unsigned process;
-        ptrdiff_t place;
+        ptrdiff_t index;
 
         open_regions(regions);
-        place = position(*last, hold(*last, "x"));
+        index = position(*last, hold(*last, "x"));
         process = (*last)->process;
         /* As if the process had died in the middle of giving the slot to another name. */
-        (*last)->table->tags[place] = 0;
+        (*last)->table->tags[index] = 0;
         dn__region_close(*last);
         *last = open_region("key");
         CHECK_EQ((*last)->process, process);
-        CHECK_EQ(position(*regions, hold(*regions, "x")), place);
+        CHECK_EQ(position(*regions, hold(*regions, "x")), index);
         CHECK(!holds(*last, find(*last, "x"), process));
         close_regions(regions);
 }

@@ -62,7 +62,7 @@ static void step(void)
 
 #define dn__file_find steps_file_find
 #define dn__file_make steps_file_make
-#define dn__file_has_place steps_file_has_place
+#define dn__file_has_directory steps_file_has_directory
 #define dn__file_is_sound steps_file_is_sound
 #define dn__claim_take steps_claim_take
 #define dn__claim_is_taken steps_claim_is_taken
@@ -166,7 +166,7 @@ static void write_file(const char *name)
         CHECK(file && fputs("no table", file) > 0 && fclose(file) == 0);
 }
 
-/* The maker finds something else in the place of the table, and what others have left. */
+/* The maker finds something else at the path of the table, and what others have left. */
 TEST_NO_BUS(aMakerMayBeStoppedAtEachStep)
 {
         char name[NAME_BYTES + PATH_MAX];

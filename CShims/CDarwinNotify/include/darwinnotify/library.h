@@ -28,7 +28,7 @@ typedef struct dn_diagnostics {
  * them to standard error if DARWIN_NOTIFY_DEBUG=1. Posts are never reported. dn_shutdown() ends
  * this.
  *
- * @param diagnostics  borrowed until another one, or NULL, has taken its place and calls in
+ * @param diagnostics  borrowed until another one, or NULL, has replaced it and calls in
  *                     progress have returned: usually a static object. NULL: standard error again.
  *
  * Threads:  any; best before the first call of another function.

@@ -163,9 +163,9 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
  * On the same executor the new observer takes over the posts that the old one has not been invoked
- * for, and its place in the order. On another executor these posts may be merged; where posts are
- * queued and never merged, the new observer learns only that it may have missed some. An invocation
- * of the old handler that is already running may overlap one of the new handler.
+ * for, and its position in the order. On another executor these posts may be merged; where posts
+ * are queued and never merged, the new observer learns only that it may have missed some. An
+ * invocation of the old handler that is already running may overlap one of the new handler.
  *
  * @param observer      borrowed; cancelled on success. The call is refused if it already was.
  *

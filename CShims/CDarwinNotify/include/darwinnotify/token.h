@@ -9,7 +9,7 @@ DN_BEGIN_DECLS
 
 /**
  * A callback, its context, and a hook that destroys the context. The contract is that of dn_handler
- * (observer.h), with notify_cancel() in place of dn_observer_cancel().
+ * (observer.h), with notify_cancel() instead of dn_observer_cancel().
  */
 typedef struct dn_token_handler {
         void (*invoke)(int token, void *context);
