@@ -204,7 +204,7 @@ static uint64_t count_unreported(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 }
 
 /* Reports what has happened to the connection. */
-static void tell(dn__dbus *dbus)
+static void report_changes(dn__dbus *dbus)
 {
         const char *center = dbus->wire->center, *address = dbus->address.address;
         char name[64] = "";
@@ -249,7 +249,7 @@ static void end_turn(dn__dbus *dbus)
         has_news = count_unreported(dbus) || dbus->failure;
         dn__lock_release(&dbus->lock);
         if (has_news)
-                tell(dbus);
+                report_changes(dbus);
         if (missed && sink->may_have_missed)
                 sink->may_have_missed(dbus->context);
         if (dbus->guest)

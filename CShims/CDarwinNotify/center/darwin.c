@@ -32,7 +32,7 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 }
 
 /* Once the post is counted. Returns how many posts were new to observers of prefixes. */
-static uint64_t tell_prefixes(dn__hub *hub, const dn__post *post)
+static uint64_t hand_to_prefixes(dn__hub *hub, const dn__post *post)
 {
         dn__payload *payload;
         uint64_t n_posts;
@@ -62,7 +62,7 @@ static uint64_t received(void *context, const dn__post *post)
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
         dn__hub_unlock_and_run(hub);
-        n_by_prefix = tell_prefixes(hub, post);
+        n_by_prefix = hand_to_prefixes(hub, post);
         return n_posts ? n_posts : n_by_prefix;
 }
 
@@ -174,13 +174,13 @@ static int post_darwin(dn__hub *hub, dn__post *post)
         post->body = (dn__body){ 0 };
         if (post->name.reach == DN__REACH_PROCESS) {
                 post_inside(hub, post);
-                (void)tell_prefixes(hub, post);
+                (void)hand_to_prefixes(hub, post);
                 return 0;
         }
         dn__table_look_if_due(hub, false);
         post_inside(hub, post);
         count_beyond(hub, post);
-        (void)tell_prefixes(hub, post);
+        (void)hand_to_prefixes(hub, post);
         /* First: a bus that does not answer delays only programs beyond the table. */
         if (post->slot)
                 dn__ring_holders(post->region, post->slot);

@@ -222,7 +222,7 @@ void dn__observer_resume(dn_observer *observer)
         dn__hub_unlock_and_run(hub);
 }
 
-void dn__observer_tell(dn_observer *observer)
+void dn__observer_notify(dn_observer *observer)
 {
         dn__hub *hub = observer->queue->topic->hub;
 

@@ -26,4 +26,4 @@ void dn__observer_suspend(dn_observer *observer);
 void dn__observer_resume(dn_observer *observer);
 
 /* Makes one delivery to this observer only. */
-void dn__observer_tell(dn_observer *observer);
+void dn__observer_notify(dn_observer *observer);

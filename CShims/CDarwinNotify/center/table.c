@@ -98,8 +98,8 @@ void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
         dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
 }
 
-/* Observers of prefixes there may not have heard of a post for which there was no slot. */
-static void tell_watchers(const move *move, dn__shm_slot *slot)
+/* Counts a post: observers of prefixes there may have missed one for which there was no slot. */
+static void ring_watchers(const move *move, dn__shm_slot *slot)
 {
         if (!slot || !move->from || move->from == move->to ||
             dn__slot_get_generation(slot) != atomic_load(&slot->named))
@@ -121,7 +121,7 @@ static bool move_names(move *move) DN__HUB_LOCKED
                         continue;
                 if (has_entry)
                         slot = dn__slot_hold(move->to, &topic->name, deadline_us);
-                tell_watchers(move, slot);
+                ring_watchers(move, slot);
                 have_all = have_all && slot;
                 if (slot || move->from != move->to)
                         dn__table_adopt(topic, slot);

@@ -129,7 +129,7 @@ void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOC
 /* Removes the first item, if any, for the caller, who releases its payload. */
 bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item) DN__HUB_LOCKED;
 
-/* Tells the observers of a queue that a payload does not reach them. */
+/* Counts a payload as missed by the observers of a queue. */
 void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload) DN__HUB_LOCKED;
 
 /* Returns how many posts a payload stands for to an observer; 0 if it does not receive it. */

@@ -25,8 +25,8 @@
  * costs its poster a system call. While the receiver naps with its word awake, posters only count
  * and mark.
  *
- * Many looks in a row do not tell a flood from posts that are each waited for before the next one
- * is made, which no nap must slow down. So the first nap is a short trial: if more than one post
+ * Many looks in a row may be a flood, or posts that are each waited for before the next one is
+ * made, which no nap must slow down. So the first nap is a short trial: if more than one post
  * came meanwhile, nobody waits for each. */
 #define NAP_TRIAL_US 50
 #define NAP_TRIALS_EVERY_US (100 * DN__US_PER_MS)

@@ -11,7 +11,7 @@
 
 static void changed(int number)
 {
-        (void)dn__registry_call_observer(number, 1, dn__observer_tell);
+        (void)dn__registry_call_observer(number, 1, dn__observer_notify);
 }
 
 static uint32_t monitor(int number, const char *path, unsigned flags)

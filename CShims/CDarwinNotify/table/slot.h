@@ -38,7 +38,7 @@ dn__shm_slot *dn__slot_hold(dn__region *region, const dn__name *name, uint64_t d
 void dn__slot_release(dn__region *region, dn__shm_slot *slot);
 
 /* Records that the name is posted now, before the post is counted, so that a process that hears of
- * several names at once can tell which was posted first. */
+ * several names at once can see which was posted first. */
 static inline void dn__slot_note_time(dn__shm_slot *slot)
 {
         atomic_store_explicit(&slot->posted_ns, dn__clock_now_ns(), memory_order_relaxed);

@@ -141,7 +141,7 @@ TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotTold)
         post_and_expect(&later, 1);
 }
 
-TEST_ON_BUS(aSignalTellsOfNoMoreThanWasCounted)
+TEST_ON_BUS(aSignalReportsNoMoreThanWasCounted)
 {
         static tally seen = { 0 };
         test_signal own;
@@ -155,7 +155,7 @@ TEST_ON_BUS(aSignalTellsOfNoMoreThanWasCounted)
         post_and_expect(&seen, 2);
 }
 
-TEST_ON_BUS(aCountThatHasDecreasedStillTellsOfPosts)
+TEST_ON_BUS(aCountThatHasDecreasedStillReportsPosts)
 {
         static tally seen = { 0 };
 

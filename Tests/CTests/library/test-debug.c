@@ -142,7 +142,7 @@ TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
         }
 }
 
-TEST_NO_BUS(libraryTellsTheVersionOfItsHeaders)
+TEST_NO_BUS(libraryReturnsTheVersionOfItsHeaders)
 {
         char expected[64];
 

@@ -14,8 +14,8 @@ static bool is_open(int fd)
         return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* Tells a pipe from what the library opens after it under the same number; 0 if closed. The thread
- * sanitizer would take fstat() for a race with the library, which may be using that number. */
+/* Identifies a pipe, whatever the library opens after it under the same number; 0 if closed.
+ * The thread sanitizer would take fstat() for a race with the library, which may be using it. */
 static uint64_t inode_of(int fd)
 {
         struct stat status;

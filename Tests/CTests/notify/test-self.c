@@ -125,7 +125,7 @@ TEST(otherProcessesReceiveNothing)
         CHECK_EQ(notify_set_state(tokens[KIND_PLAIN], 7), NOTIFY_STATUS_OK);
         post_and_expect_one_delivery(SECRET);
         post("fence");
-        CHECK_STREQ(test_child_ask(child, "tell"), "0 0 0");
+        CHECK_STREQ(test_child_ask(child, "report"), "0 0 0");
         CHECK_EQ(test_child_wait(child), 0);
 }
 
