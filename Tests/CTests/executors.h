@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-static _Atomic int n_executors_held;
+static _Atomic int n_executors_retained;
 
 static inline int refuse_work(void *context, dn_work_fn work, void *argument)
 {
@@ -18,13 +18,13 @@ static inline int refuse_work(void *context, dn_work_fn work, void *argument)
 static inline void retain_executor(void *context)
 {
         (void)context;
-        n_executors_held++;
+        n_executors_retained++;
 }
 
 static inline void release_executor(void *context)
 {
         (void)context;
-        CHECK(n_executors_held-- > 0);
+        CHECK(n_executors_retained-- > 0);
 }
 
 static inline dn_executor refusing_executor(void)

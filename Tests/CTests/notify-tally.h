@@ -20,7 +20,7 @@ static inline void count_call(int token, void *context)
 
         self->n_posts = (uint64_t)token;
         self->n_calls++;
-        WAIT_UNTIL(!self->holds);
+        WAIT_UNTIL(!self->blocks);
 }
 
 static inline dn_token_handler counting(tally *self)

@@ -23,7 +23,7 @@ typedef struct record {
         _Atomic uint64_t n_dropped;
         _Atomic uint64_t n_may_have_missed;
         _Atomic uint64_t n_destroyed;
-        _Atomic bool holds; /* while set, a call does not return */
+        _Atomic bool blocks; /* while set, a call does not return */
 } record;
 
 static inline void record_init(record *self)
@@ -69,7 +69,7 @@ static inline void record_invoke(const dn_event *event, void *context)
         self->n_dropped += event->n_dropped;
         self->n_may_have_missed += event->may_have_missed != 0;
         self->n_calls++;
-        WAIT_UNTIL(!self->holds);
+        WAIT_UNTIL(!self->blocks);
 }
 
 static inline void record_destroy(void *context)

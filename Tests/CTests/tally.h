@@ -14,7 +14,7 @@ typedef struct tally {
         _Atomic uint64_t n_calls;
         _Atomic uint64_t n_posts;
         _Atomic uint64_t n_destroyed;
-        _Atomic bool holds; /* while set, a call does not return */
+        _Atomic bool blocks; /* while set, a call does not return */
 } tally;
 
 static inline void tally_invoke(const dn_event *event, void *context)
@@ -23,7 +23,7 @@ static inline void tally_invoke(const dn_event *event, void *context)
 
         self->n_calls++;
         self->n_posts += event->n_posts;
-        WAIT_UNTIL(!self->holds);
+        WAIT_UNTIL(!self->blocks);
 }
 
 static inline void tally_destroy(void *context)

@@ -34,7 +34,7 @@ typedef struct watch {
         record records[MAX_RECORDS];
         _Atomic size_t n_records;
         _Atomic bool is_ready;
-        _Atomic bool holds; /* while set, a call does not return */
+        _Atomic bool blocks; /* while set, a call does not return */
         _Atomic bool has_ended;
         int result;
 } watch;
@@ -66,7 +66,7 @@ static inline int on_post(const dn_post_record *post, void *context)
         copy->number = post->number;
         free(json);
         self->n_records++;
-        WAIT_UNTIL(!self->holds);
+        WAIT_UNTIL(!self->blocks);
         return strcmp(post->name, "end") == 0 ? ENDED : 0;
 }
 

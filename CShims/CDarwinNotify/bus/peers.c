@@ -21,7 +21,7 @@
         "type='signal',sender='" DN__BUS_NAME "',path='" DN__BUS_PATH "',interface='" DN__BUS_NAME \
         "',member='" OWNER_MEMBER "'"
 
-/* A working bus answers in less than a millisecond; a hanging one must not hold back the posts that
+/* A working bus answers in less than a millisecond; a hanging one must not delay the posts that
  * wait for the answer or those behind them. */
 #define ANSWER_TIMEOUT_US (1 * DN__US_PER_SECOND)
 

@@ -20,7 +20,7 @@ int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor
 int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
                      const dn_executor *executor, dn_observer **ret_observer);
 
-/* Holds deliveries back until dn__observer_resume() has been called as many times; the last call
+/* Suspends deliveries until dn__observer_resume() has been called as many times; the last call
  * delivers everything posted meanwhile as one. */
 void dn__observer_suspend(dn_observer *observer);
 void dn__observer_resume(dn_observer *observer);

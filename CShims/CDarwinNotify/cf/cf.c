@@ -39,7 +39,7 @@ typedef struct registration {
         int behavior;
         _Atomic bool is_removed; /* may happen before the call that adds it returns */
 
-        unsigned n_refs;     /* held by the observer and the call that adds it; guarded */
+        unsigned n_refs;     /* of the observer and the call that adds it; guarded */
         dn__link link;       /* while in the registry; guarded, like the field below */
         dn_observer *handle; /* borrowed, valid while in the registry; NULL: not known yet */
         char name[];         /* constant; empty: all names */

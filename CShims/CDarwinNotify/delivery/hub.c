@@ -22,7 +22,7 @@ static bool try_retain(dn_center *center)
         return false;
 }
 
-/* Returns the first hub made after `id`, with a hold on its center, or NULL. */
+/* Returns the first hub made after `id`, with a reference to its center, or NULL. */
 static dn__hub *next_hub(uint64_t id)
 {
         dn__process_list *list = dn__per_process_find(&hubs);

@@ -33,7 +33,7 @@ typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
         dn_objects objects; /* unless they are ignored, observers may omit the name */
         bool has_executors; /* which call observers, also those of prefixes; else the poster does */
-        bool is_queued;     /* posts are delivered separately and may be held back */
+        bool is_queued;     /* posts are delivered separately and may be kept */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
@@ -52,7 +52,7 @@ struct dn_center {
         const dn__center_ops *ops;
         const char *bus; /* NULL: one of the shared centers */
         _Atomic(dn__per_process *) hub;
-        _Atomic unsigned n_refs; /* held by dn_center_open() and each linked observer; the shared
+        _Atomic unsigned n_refs; /* of dn_center_open() and each linked observer; the shared
                                   * centers start with one that is never released */
 };
 
@@ -62,7 +62,7 @@ struct dn__hub {
         uint64_t id;
         dn__link link;           /* in the list of hubs */
         _Atomic bool is_listed;
-        _Atomic unsigned n_refs; /* held by the open center, topics, and calls */
+        _Atomic unsigned n_refs; /* of the open center, topics, and calls */
 
         /* Constant once the hub is open. */
         bool lacks_bus;     /* there is nothing to connect to, although a bus was wanted */

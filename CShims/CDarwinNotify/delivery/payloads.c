@@ -100,7 +100,7 @@ static dn__map_entry key_of(const dn__payload *payload)
 static void supersede(dn__hub *hub, dn__payload *earlier, dn__payload *payload) DN__HUB_LOCKED
 {
         payload->n_equal += earlier->n_equal;
-        if (earlier->is_held) {
+        if (earlier->is_needed) {
                 earlier->is_superseded = true;
                 dn__map_remove(&hub->kept_by_key, &earlier->entry);
                 earlier->entry.key = NULL;
@@ -152,7 +152,7 @@ static void keep_or_add(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
         unsigned behaviors = 0;
 
         each_of_hub(hub, payload, ask, &behaviors);
-        payload->is_held = behaviors & 1U << DN_SUSPENSION_HOLD;
+        payload->is_needed = behaviors & 1U << DN_SUSPENSION_HOLD;
         if (behaviors & 1U << DN_SUSPENSION_DELIVER_IMMEDIATELY ||
             (behaviors && payload->post.body.is_immediate)) {
                 /* As if the suspension ended for this post. */

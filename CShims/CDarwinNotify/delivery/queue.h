@@ -26,7 +26,7 @@ typedef struct dn__payload {
         _Atomic unsigned n_refs;
         bool was_suspended; /* waited for the end of a suspension */
         bool is_superseded; /* as did a later one of the same name and object */
-        bool is_held;       /* an observer with DN_SUSPENSION_HOLD receives it */
+        bool is_needed;     /* an observer with DN_SUSPENSION_HOLD receives it */
         uint16_t n_losses;  /* of the bus, when it arrived */
         uint64_t arrival;   /* position in the order of the hub's posts */
         uint64_t n_posts;   /* how many posts it stands for */
@@ -57,7 +57,7 @@ typedef struct dn__queue_item {
 } dn__queue_item;
 
 typedef struct dn__post_queue {
-        _Atomic unsigned n_refs; /* held by each observer and each run */
+        _Atomic unsigned n_refs; /* of each observer and each run */
         dn__topic *topic;        /* constant, owned */
         dn__executor *executor;  /* constant, owned; NULL: posters deliver posts themselves */
         dn__link link DN__HUB_GUARDED;      /* in the topic, while the queue has observers */

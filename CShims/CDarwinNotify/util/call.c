@@ -10,7 +10,7 @@
 #include "util/thread.h"
 
 /* How long a closed gate waits for running calls. Nearly all take less; a call that waits for
- * another thread's call must not be held up for long. */
+ * another thread's call must not be delayed for long. */
 #define CLOSE_TIMEOUT_US (5 * DN__US_PER_MS)
 #define POLL_US 100
 

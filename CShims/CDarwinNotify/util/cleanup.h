@@ -1,4 +1,4 @@
-/* Cleanup attributes: release what a variable holds at the end of its block, however it is left.
+/* Cleanup attributes: release what a variable owns at the end of its block, however it is left.
  *
  * DN__TAKE() passes ownership on beyond the block. Cleanups do not run when the thread is
  * cancelled. */

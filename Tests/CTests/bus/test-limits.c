@@ -40,7 +40,7 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
 {
         test_bus *bus = start_small_bus();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        static tally slow = {.holds = true}, quick = {0}, fence = {0};
+        static tally slow = {.blocks = true}, quick = {0}, fence = {0};
         dn_executor inline_executor = dn_executor_inline();
 
         test_peer_watch(peer, "type='signal',arg0='who'");
@@ -56,7 +56,7 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
                 WAIT_UNTIL_EQ(fence.n_posts, i);
         }
         CHECK(test_peer_sees(peer, own));
-        slow.holds = false;
+        slow.blocks = false;
         WAIT_UNTIL_EQ(slow.n_posts, N_SLOW_POSTS);
         CHECK(test_peer_sees(peer, own));
 }

@@ -19,7 +19,7 @@ static void check_refused(dn_center *center, const char *name, dn_handler handle
         CHECK_EQ(dn_center_observe(center, name, handler, executor, &untouched), result);
         CHECK(untouched == (dn_observer *)&counted);
         CHECK_EQ(context->n_destroyed, n_handlers + 1);
-        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_retained, 0);
         CHECK_EQ(context->n_calls, 0);
 }
 
@@ -185,7 +185,7 @@ TEST_NO_BUS(setExecutorDoesNotKeepARefusedExecutor)
 {
         CHECK_EQ(dn_center_set_executor(NULL, &counted), -EINVAL);
         CHECK_EQ(dn_center_set_executor(dn_center_local(), &counted), -EINVAL);
-        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_retained, 0);
         CHECK_EQ(dn_center_set_executor(dn_center_local(), NULL), -EINVAL);
         CHECK_EQ(dn_center_set_executor(dn_center_darwin(), NULL), 0);
 }
@@ -207,7 +207,7 @@ static void check_replacement_is_refused(dn_observer *observer, dn_handler handl
 
         CHECK_EQ(dn_observer_replace(observer, handler, executor, &untouched), -EINVAL);
         CHECK_EQ(context->n_destroyed, n_before + 1);
-        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_retained, 0);
         CHECK(!untouched);
 }
 
@@ -267,7 +267,7 @@ static void check_executor_is_refused(dn_observer *observer, const dn_executor *
         check_refused(dn_center_darwin(), "self.x", tally_handler(&new), executor, -EINVAL);
         check_replacement_is_refused(observer, tally_handler(&new), executor);
         CHECK_EQ(dn_center_set_executor(dn_center_darwin(), executor), -EINVAL);
-        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_retained, 0);
 }
 
 TEST_NO_BUS(executorsThatCannotEnqueueAreRefused)

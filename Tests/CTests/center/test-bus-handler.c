@@ -16,7 +16,7 @@ typedef struct history {
         int states[MAX_STATES];
         _Atomic size_t n_states;
         _Atomic uint64_t n_destroyed;
-        _Atomic bool holds; /* while set, a call does not return */
+        _Atomic bool blocks; /* while set, a call does not return */
 } history;
 
 static void note_state(dn_center *center, int is_on_bus, void *context)
@@ -29,7 +29,7 @@ static void note_state(dn_center *center, int is_on_bus, void *context)
         self->n_states++;
         if (self->cancels)
                 dn_observer_cancel(self->cancels);
-        WAIT_UNTIL(!self->holds);
+        WAIT_UNTIL(!self->blocks);
 }
 
 static void note_end(void *context)
@@ -143,14 +143,14 @@ TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
         static history slow = {0}, quick = {0};
         dn_executor executor = dn_executor_inline();
 
-        slow.holds = true;
+        slow.blocks = true;
         observe_found(dn_center_darwin(), &slow, NULL);
         observe_found(dn_center_darwin(), &quick, &executor);
         WAIT_UNTIL(slow.n_states == 1 && quick.n_states == 1);
         lose_and_find(bus, &quick, NULL);
         lose_and_find(bus, &quick, NULL);
         CHECK_EQ(slow.n_states, 1);
-        slow.holds = false;
+        slow.blocks = false;
         WAIT_UNTIL_EQ(slow.n_states, 5);
         check_alternates(&slow, 1);
 }

@@ -245,7 +245,7 @@ static void *cancel_waiting(void *argument)
 TEST(cancelWaitWaitsForTheRunningInvocation)
 {
         test_bus_begin();
-        static tally seen = {.holds = true};
+        static tally seen = {.blocks = true};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
         pthread_t thread;
 
@@ -254,7 +254,7 @@ TEST(cancelWaitWaitsForTheRunningInvocation)
         CHECK_EQ(pthread_create(&thread, NULL, cancel_waiting, observer), 0);
         test_let_pass_ms(50);
         CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
-        seen.holds = false;
+        seen.blocks = false;
         pthread_join(thread, NULL);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         post_ok(dn_center_darwin(), N);
@@ -266,7 +266,7 @@ TEST(cancelWaitWaitsForTheRunningInvocation)
 TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
 {
         test_bus_begin();
-        static tally seen = {.holds = true};
+        static tally seen = {.blocks = true};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
 
         for (int i = 0; i < 10; i++)
@@ -274,7 +274,7 @@ TEST(cancelFromAnotherThreadLetsOnlyTheRunningCallFinish)
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         dn_observer_cancel(observer);
         CHECK_EQ(seen.n_destroyed, 0);
-        seen.holds = false;
+        seen.blocks = false;
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
         fence_executor();
         CHECK_EQ(seen.n_calls, 1);

@@ -79,12 +79,12 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
         static record seen;
 
         record_observe(center, &(dn_filter){ .name = NAME }, &seen);
-        seen.holds = true;
+        seen.blocks = true;
         snprintf(count, sizeof(count), "%d", N);
         post_numbers_elsewhere(NAME, "x", count);
         WAIT_UNTIL_EQ(statistic_of(center, DN_STATISTIC_SIGNALS_RECEIVED), N);
         CHECK_EQ(seen.n_calls, 1);
-        seen.holds = false;
+        seen.blocks = false;
         WAIT_UNTIL_EQ(seen.n_calls, N);
         CHECK_EQ(seen.n_dropped, 0);
         CHECK_EQ(statistic_of(center, DN_STATISTIC_CONNECTS), 1);
@@ -126,10 +126,10 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
 
         record_observe(center, &(dn_filter){ .name = NAME }, &seen);
         record_observe(center, &(dn_filter){ .name = "com.example.end" }, &end);
-        seen.holds = true;
+        seen.blocks = true;
         CHECK_EQ(post_number(center, NAME, NULL, 1), 0);
         CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
-        seen.holds = false;
+        seen.blocks = false;
         WAIT_UNTIL_EQ(seen.n_calls, 2);
         /* Anything that came back over the bus is behind it. */
         post_numbers_elsewhere("com.example.end", "-", "1");
@@ -146,14 +146,14 @@ TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
 
         old = record_observe(center, &(dn_filter){ .name = NAME, .object = "x" }, &before);
         record_init(&after);
-        before.holds = true;
+        before.blocks = true;
         for (int i = 0; i < 5; i++)
                 CHECK_EQ(post_number(center, NAME, "x", i), 0);
         WAIT_UNTIL_EQ(before.n_calls, 1);
         CHECK_EQ(dn_observer_replace(old, record_handler(&after), NULL, &new), 0);
         CHECK_EQ(post_number(center, NAME, "y", 5), 0);
         CHECK_EQ(post_number(center, NAME, "x", 6), 0);
-        before.holds = false;
+        before.blocks = false;
         WAIT_UNTIL_EQ(after.n_calls, 5);
         record_expect(&before, 1, NAME " @x {\"i\": 0}\n");
         record_expect(&after, 5,

@@ -19,7 +19,7 @@ static void post_until_pending(void)
         test_fail(__FILE__, __LINE__, "a stalled bus took a million posts");
 }
 
-/* What the socket holds has at least left the process. */
+/* What is in the socket has at least left the process. */
 TEST_ON_BUS(flushWaitsUntilTheBusHasReadEverything)
 {
         test_bus *bus = test_bus_begin();

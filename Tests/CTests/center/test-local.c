@@ -143,7 +143,7 @@ TEST_NO_BUS(postsNest)
 
 TEST_NO_BUS(blockedCallbackDoesNotStopPostsOfOtherThreads)
 {
-        static tally blocked = {.holds = true}, other = {0};
+        static tally blocked = {.blocks = true}, other = {0};
         pthread_t thread;
 
         tally_observe(dn_center_local(), "N", &blocked);
@@ -152,7 +152,7 @@ TEST_NO_BUS(blockedCallbackDoesNotStopPostsOfOtherThreads)
         WAIT_UNTIL_EQ(blocked.n_calls, 1);
         post("other", NULL);
         CHECK_EQ(other.n_calls, 1);
-        blocked.holds = false;
+        blocked.blocks = false;
         pthread_join(thread, NULL);
 }
 

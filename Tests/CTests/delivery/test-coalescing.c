@@ -10,10 +10,10 @@
 static tally seen;
 
 /* Returns with the observer inside its first call, which does not return. */
-static void hold_observer(void)
+static void block_observer(void)
 {
         test_bus_begin();
-        seen.holds = true;
+        seen.blocks = true;
         tally_observe(dn_center_darwin(), "slow", &seen);
         post_ok(dn_center_darwin(), "slow");
         WAIT_UNTIL_EQ(seen.n_calls, 1);
@@ -21,7 +21,7 @@ static void hold_observer(void)
 
 static void release_observer(unsigned n_posts, unsigned n_least_calls, unsigned n_most_calls)
 {
-        seen.holds = false;
+        seen.blocks = false;
         WAIT_UNTIL_EQ(seen.n_posts, n_posts);
         fence_executor();
         CHECK_EQ(seen.n_posts, n_posts);
@@ -30,7 +30,7 @@ static void release_observer(unsigned n_posts, unsigned n_least_calls, unsigned 
 
 TEST(sixteenWaitingPostsAreDeliveredOneByOne)
 {
-        hold_observer();
+        block_observer();
         for (int i = 0; i < N_QUEUED; i++)
                 post_ok(dn_center_darwin(), "slow");
         release_observer(1 + N_QUEUED, 1 + N_QUEUED, 1 + N_QUEUED);
@@ -43,7 +43,7 @@ TEST(postsAboveSixteenAreMergedButCounted)
         dn_executor inline_executor = dn_executor_inline();
         static tally quick = {0};
 
-        hold_observer();
+        block_observer();
         tally_observe_on(dn_center_darwin(), "slow", &quick, &inline_executor);
         for (unsigned i = 1; i <= 100; i++) {
                 post_ok(dn_center_darwin(), "slow");

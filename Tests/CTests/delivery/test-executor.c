@@ -80,7 +80,7 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
 TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
 {
         dn_executor inline_executor = dn_executor_inline();
-        static tally blocked = {.holds = true}, quick = {0};
+        static tally blocked = {.blocks = true}, quick = {0};
 
         test_bus_begin();
         tally_observe(dn_center_darwin(), "slow", &blocked);
@@ -92,7 +92,7 @@ TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
                 WAIT_UNTIL_EQ(quick.n_posts, i);
         }
         post_elsewhere("slow", 3, "return");
-        blocked.holds = false;
+        blocked.blocks = false;
         WAIT_UNTIL_EQ(blocked.n_posts, 4);
 }
 
@@ -101,7 +101,7 @@ TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
 TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
 {
         dn_executor inline_executor = dn_executor_inline();
-        static tally blocked = {.holds = true}, quick = {0};
+        static tally blocked = {.blocks = true}, quick = {0};
         const dn__region *region;
         dn__wake_word *word;
 
@@ -114,7 +114,7 @@ TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
         word = &region->table->processes[region->process].wake;
         WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
         dn__wake_begin(word);
-        blocked.holds = false;
+        blocked.blocks = false;
         WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
         post_elsewhere("quick", 1, "return");
         WAIT_UNTIL_EQ(quick.n_posts, 1);
@@ -193,10 +193,10 @@ TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
         WAIT_UNTIL(n_enqueued > 0);
         for (int i = 0; i < 5; i++)
                 tally_drop(observers[i]);
-        CHECK(n_executors_held > 0); /* for the work still waiting */
+        CHECK(n_executors_retained > 0); /* for the work still waiting */
         while (dn_loop_process(host) > 0)
                 ;
-        WAIT_UNTIL_EQ(n_executors_held, 0);
+        WAIT_UNTIL_EQ(n_executors_retained, 0);
         for (int i = 0; i < 5; i++) {
                 CHECK_EQ(seen[i].n_calls, 0);
                 CHECK_EQ(seen[i].n_destroyed, 1);
@@ -222,7 +222,7 @@ TEST(executorThatRefusesWorkIsSurvived)
         CHECK(refused.n_calls >= 1);
         tally_drop(observer);
         dn_loop_process(host);
-        WAIT_UNTIL_EQ(n_executors_held, 0);
+        WAIT_UNTIL_EQ(n_executors_retained, 0);
 }
 
 TEST(setExecutorMovesLaterObserversOnly)
@@ -249,7 +249,7 @@ TEST(setExecutorMovesLaterObserversOnly)
         tally_drop(observer);
         CHECK_EQ(dn_center_remove_every_observer(center, &moved), 0);
         dn_loop_process(host);
-        WAIT_UNTIL_EQ(n_executors_held, 0);
+        WAIT_UNTIL_EQ(n_executors_retained, 0);
 }
 
 TEST(hostsInlineValueIsReleasedOnce)

@@ -36,7 +36,7 @@ static void check_waiting(const char *name, const dn_executor *executor, tally *
         dn_center *center = dn_center_darwin();
         dn_observer *before = tally_observe(center, name, old), *after = NULL;
 
-        old->holds = true;
+        old->blocks = true;
         for (int i = 0; i < 10; i++)
                 post_ok(center, name);
         WAIT_UNTIL_EQ(old->n_calls, 1);
@@ -45,7 +45,7 @@ static void check_waiting(const char *name, const dn_executor *executor, tally *
                 WAIT_UNTIL_EQ(new->n_posts, 9);
                 CHECK_EQ(new->n_calls, 1);
         }
-        old->holds = false;
+        old->blocks = false;
         WAIT_UNTIL_EQ(new->n_posts, 9);
         fence_executor();
         CHECK_EQ(old->n_posts, 1);

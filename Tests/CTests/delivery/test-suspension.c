@@ -168,11 +168,11 @@ TEST_ON_BUS(whatWasKeptForSeveralObserversComesPostByPost)
         set_suspended(true);
         post_and_wait(NULL, 1);
         post_and_wait(NULL, 2);
-        second.holds = true;
+        second.blocks = true;
         set_suspended(false);
         WAIT_UNTIL_EQ(second.n_calls, 1);
         CHECK_EQ(hold.n_calls, 1);
-        second.holds = false;
+        second.blocks = false;
         record_expect(&second, 2, N(1) N(2));
 }
 

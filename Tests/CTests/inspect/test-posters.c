@@ -43,7 +43,7 @@ TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        static watch watch = {.holds = true};
+        static watch watch = {.blocks = true};
         test_signal gone;
 
         watch_start(&watch, NULL, NULL);
@@ -54,7 +54,7 @@ TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
         test_peer_next(peer, &gone);
         test_peer_next(peer, &gone);
         WAIT_UNTIL(!test_peer_sees(peer, gone.sender));
-        watch.holds = false;
+        watch.blocks = false;
         test_peer_post(peer, "end");
         CHECK_EQ(watch_join(&watch), ENDED);
         CHECK_EQ(watch.n_records, 4);
@@ -80,13 +80,13 @@ TEST_ON_BUS(connectionIsQueriedWhenItAppears)
         /* Only the bus itself reports disconnections. */
         test_peer_post_values(peer, TEST_WIRE_PATH, "org.freedesktop.DBus", "NameOwnerChanged",
                               "sss", name, name, "");
-        watch.holds = true;
+        watch.blocks = true;
         test_peer_post(peer, "first");
         WAIT_UNTIL_EQ(watch.n_records, 1); /* it was queried after the fast one */
         test_peer_post(quick, "quick");
         test_peer_close(quick);
         WAIT_UNTIL(!test_peer_sees(peer, name));
-        watch.holds = false;
+        watch.blocks = false;
         test_peer_post(peer, "end");
         CHECK_EQ(watch_join(&watch), ENDED);
         CHECK_EQ(watch.n_records, 3);
@@ -99,7 +99,7 @@ TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)
         enum { N_POSTS = 1100 }; /* more than may wait for their sender */
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open(test_bus_address(bus)), *flood;
-        static watch watch = {.holds = true};
+        static watch watch = {.blocks = true};
 
         watch_start(&watch, NULL, NULL);
         test_peer_post(peer, "first");
@@ -108,7 +108,7 @@ TEST_ON_BUS(floodOfANewPosterIsReportedInOrder)
         for (uint64_t i = 1; i <= N_POSTS; i++)
                 test_peer_post_full(flood, TEST_WIRE_PREFIX "flood", "flood", i, 1);
         test_peer_sync(flood);
-        watch.holds = false;
+        watch.blocks = false;
         WAIT_UNTIL_EQ(watch.n_records, N_POSTS + 1);
         test_peer_post(flood, "end");
         CHECK_EQ(watch_join(&watch), ENDED);

@@ -297,7 +297,7 @@ TEST(runningCallbackIsWaitedForButNotForever)
 {
         test_bus_begin();
         footing before = take_footing();
-        tally seen = {.holds = true};
+        tally seen = {.blocks = true};
 
         observe(dn_center_darwin(), "x", &seen);
         post_ok(dn_center_darwin(), "x");
@@ -306,7 +306,7 @@ TEST(runningCallbackIsWaitedForButNotForever)
         CHECK_EQ(seen.n_destroyed, 0);
         /* Cancelled, and all else goes on. */
         post_ok(dn_center_darwin(), "x");
-        seen.holds = false;
+        seen.blocks = false;
         WAIT_UNTIL_EQ(dn_shutdown(), 0);
         CHECK_EQ(seen.n_calls, 1);
         CHECK_EQ(seen.n_destroyed, 1);
@@ -322,7 +322,7 @@ static void *shut_down_once(void *ret_result)
 /* Returns whether a call that waits for a callback succeeds although others are made meanwhile. */
 static bool one_of_several_succeeds(void)
 {
-        tally running = {.holds = true}, waiting = {0};
+        tally running = {.blocks = true}, waiting = {0};
         pthread_t first;
         int result;
 
@@ -334,7 +334,7 @@ static bool one_of_several_succeeds(void)
         WAIT_UNTIL_EQ(waiting.n_destroyed, 1); /* the first one has begun */
         for (int i = 0; i < 2; i++) /* one that waits takes a second */
                 CHECK_EQ(dn_shutdown(), -EBUSY);
-        running.holds = false;
+        running.blocks = false;
         CHECK_EQ(pthread_join(first, NULL), 0);
         WAIT_UNTIL_EQ(dn_shutdown(), 0);
         return result == 0;

@@ -21,7 +21,7 @@ static void check_failure(const char *name, dn_token_handler handler, dn_executo
                  status);
         CHECK_EQ(token, UNTOUCHED);
         CHECK_EQ(seen.n_destroyed, 1);
-        CHECK_EQ(n_executors_held, 0);
+        CHECK_EQ(n_executors_retained, 0);
         CHECK_EQ(seen.n_calls, 0);
 }
 

@@ -31,7 +31,7 @@ TEST(cancelledTokensOfEveryKindAreInvalid)
 TEST(postInTransitDoesNotReachTheNextToken)
 {
         test_bus_begin();
-        static tally blocker = {.holds = true};
+        static tally blocker = {.blocks = true};
         tally old = {0}, fresh = {0};
 
         add_callback("blocker", &blocker);
@@ -42,7 +42,7 @@ TEST(postInTransitDoesNotReachTheNextToken)
         cancel(token);
         int next = add_callback(N, &fresh);
         CHECK(next != token);
-        blocker.holds = false;
+        blocker.blocks = false;
         WAIT_UNTIL_EQ(old.n_destroyed, 1);
         fence_executor();
         CHECK_EQ(old.n_calls, 0);

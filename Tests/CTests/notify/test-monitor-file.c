@@ -55,7 +55,7 @@ TEST(callbackHearsOnlyOfItsOwnFile)
 TEST(fileChangeDoesNotConsumeADescriptorsPost)
 {
         begin();
-        static tally blocking = {.holds = true};
+        static tally blocking = {.blocks = true};
         dn_executor executor = dn_executor_inline();
         int fd = UNTOUCHED, token = add_piped(N, &fd);
 
@@ -70,7 +70,7 @@ TEST(fileChangeDoesNotConsumeADescriptorsPost)
                 touch();
                 WAIT_UNTIL(is_changed(token));
         }
-        blocking.holds = false;
+        blocking.blocks = false;
         WAIT_UNTIL(n_waiting(fd) >= 5 * 4);
         CHECK_EQ(n_waiting(fd) % 4, 0);
         CHECK(n_waiting(fd) <= 7 * 4);

@@ -1,4 +1,4 @@
-/* Deliveries that are held back for a while. */
+/* Deliveries that are suspended for a while. */
 #include "notify-tally.h"
 
 #define N "suspend"
@@ -66,7 +66,7 @@ TEST(suspensionsAreCountedPerToken)
 TEST(pendingCallIsHeldBack)
 {
         test_bus_begin();
-        static tally blocker = {.holds = true}, seen = {0};
+        static tally blocker = {.blocks = true}, seen = {0};
 
         add_callback("blocker", &blocker);
         int token = add_callback(N, &seen);
@@ -75,7 +75,7 @@ TEST(pendingCallIsHeldBack)
         post(N);
         post(N);
         suspend(token);
-        blocker.holds = false;
+        blocker.blocks = false;
         check_calls(&seen, 0);
         resume(token);
         check_calls(&seen, 1);

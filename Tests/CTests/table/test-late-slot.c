@@ -7,7 +7,7 @@
 
 static test_peer *peer;
 static dn__region *other; /* opened as by another process */
-static tally first = {0}, second = {0}, blocking = {.holds = true};
+static tally first = {0}, second = {0}, blocking = {.blocks = true};
 
 /* Another process keeps the set too long: the observer gets no slot. The time left does not always
  * suffice for the bus. */
@@ -52,7 +52,7 @@ TEST_ON_BUS(lateSlotLosesNoPost)
         block_service_thread();
         post_elsewhere("late", 1, "return"); /* counted there, but not heard of yet */
         tally_observe(dn_center_darwin(), "late", &second);
-        blocking.holds = false;
+        blocking.blocks = false;
         WAIT_UNTIL(first.n_posts >= 1);
         fence_bus(peer);
         n_posts = first.n_posts;
