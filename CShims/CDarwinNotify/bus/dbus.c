@@ -83,7 +83,7 @@ int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us)
         r = dn__loop_start(dbus->loop);
         if (r < 0)
                 return r;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         if (!dbus->is_started) {
                 dbus->is_started = true;
                 dbus->connect_us = dbus->address.address ? 0 : DN__NEVER;
@@ -109,7 +109,7 @@ int dn__dbus_add_rule(dn__dbus *dbus, const dn__name *name, bool is_counted, dn_
         *ret_rule = NULL;
         if (!dbus)
                 return 0;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         r = dn__rules_add(&dbus->rules, name, is_counted, ret_rule);
         if (r == 0)
                 wake_to_send(dbus);
@@ -120,7 +120,7 @@ void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
 {
         if (!rule)
                 return;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         dn__rule_set_counted(rule, is_counted);
         wake_to_send(dbus);
 }
@@ -129,7 +129,7 @@ void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
 {
         if (!dbus)
                 return;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         dn__rules_set_region(&dbus->rules, region);
         wake_to_send(dbus);
 }
@@ -141,7 +141,7 @@ int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline
 
         if (!dbus)
                 return DN_NOT_CONNECTED;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         do
                 r = dn__rules_get_state(&dbus->rules, rule);
         while (r == 0 && dn__dbus_report(dbus) == 0 && may_wait &&
@@ -155,7 +155,7 @@ int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline
 
 void dn__dbus_remove_rule(dn__dbus *dbus, dn__rule *rule)
 {
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         if (rule->interface)
                 dn__numbers_forget(&dbus->numbers, rule->name_hash);
         else
@@ -170,7 +170,7 @@ dn__dbus_counts dn__dbus_get_counts(dn__dbus *dbus)
 
         if (!dbus)
                 return counts;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         counts = dbus->counts;
         counts.n_waiting = dbus->pending.n_posts + dbus->outbox.n_posts;
         return counts;
@@ -180,7 +180,7 @@ bool dn__dbus_is_connected(dn__dbus *dbus)
 {
         if (!dbus)
                 return false;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         return dn__dbus_report(dbus) == 0;
 }
 

@@ -176,7 +176,7 @@ int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
         assert(post->name.reach != DN__REACH_PROCESS);
         if (!dbus || !dbus->address.address)
                 return DN_NOT_CONNECTED;
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         dn__rules_note_post(&dbus->rules);
         if (post->is_queued)
                 last = dn__numbers_get_last(&dbus->numbers, &post->name);

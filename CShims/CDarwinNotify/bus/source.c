@@ -287,7 +287,7 @@ static bool dbus_prepare(dn__source *source, dn__wait *wait)
 {
         dn__dbus *dbus = DN__CONTAINER(source, dn__dbus, source);
 
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         return dbus->is_closed || prepare_open(dbus, wait);
 }
 

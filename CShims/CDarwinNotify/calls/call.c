@@ -175,7 +175,7 @@ void dn_call_cancel(dn_call *call)
 
         if (!call || !dn__calls_are_current(call->calls))
                 return;
-        DN__HOLD(&call->calls->dbus->lock);
+        DN__AUTO_LOCK(&call->calls->dbus->lock);
         if (!dn__link_is_linked(&call->link))
                 return;
         tell_service(call->calls, call);
@@ -266,7 +266,7 @@ static int begin(dn__calls *calls, dn_call *call, const dn_call_plan *plan, dn_c
 {
         int r;
 
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         r = send_call(calls, call, plan);
         if (r < 0)
                 return r;

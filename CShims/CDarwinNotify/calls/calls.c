@@ -19,7 +19,7 @@ static void guest_connected(dn__guest *guest)
 {
         dn__calls *calls = calls_at(guest);
 
-        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__services_connected(calls);
 }
 
@@ -27,7 +27,7 @@ static void guest_disconnected(dn__guest *guest)
 {
         dn__calls *calls = calls_at(guest);
 
-        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__calls_end_all(calls, -ENOTCONN);
         dn__requests_disconnected(calls);
         dn__services_disconnected(calls);
@@ -37,7 +37,7 @@ static uint64_t guest_until(dn__guest *guest)
 {
         dn__calls *calls = calls_at(guest);
 
-        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__cleanup_assert_locked(&calls->dbus->lock);
         return dn__list_is_empty(&calls->jobs) ? calls->until_us : 0;
 }
 
@@ -58,7 +58,7 @@ static bool handle_signal(dn__calls *calls, sd_bus_message *message)
 
         if (!sender || strcmp(sender, DN__BUS_NAME) != 0)
                 return false;
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         if (sd_bus_message_is_signal(message, DN__BUS_NAME, "NameOwnerChanged") > 0 &&
             sd_bus_message_read(message, "sss", &name, &old, &new) > 0) {
                 if (*new == '\0')
@@ -135,7 +135,7 @@ void dn__calls_cancel(dn__calls *calls)
 {
         if (!calls)
                 return;
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         dn__calls_end_all(calls, -ECANCELED);
 }
 

@@ -151,7 +151,7 @@ int dn_request_refuse(dn_request *request, const char *error, const char *messag
 /* Returns whether the handler gets the request. */
 static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
 {
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         if (!request->caller)
                 return false;
         request->has_begun = is_allowed && dn__link_is_linked(&request->service->link);
@@ -245,7 +245,7 @@ static int answered_who(sd_bus_message *message, void *context, sd_bus_error *er
         bool is_there;
 
         (void)error;
-        dn__cleanup_assert_held(&calls->dbus->lock);
+        dn__cleanup_assert_locked(&calls->dbus->lock);
         is_there = dn__caller_read(caller, message);
         for (dn__link *link = caller->requests.next, *next;
              is_there && link != &caller->requests; link = next) {
@@ -263,7 +263,7 @@ static void cancel_by_serial(dn__calls *calls, sd_bus_message *message)
         uint32_t serial;
         dn__caller *caller;
 
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         caller = dn__caller_find(calls, sd_bus_message_get_sender(message));
         if (!caller || sd_bus_message_read(message, "u", &serial) <= 0)
                 return;
@@ -284,7 +284,7 @@ static void cancel_by_serial(dn__calls *calls, sd_bus_message *message)
 static bool refuse(dn__calls *calls, sd_bus_message *message, const char *name, const char *format,
                    const char *detail)
 {
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         if (dn__connection_is_open(&calls->dbus->connection))
                 (void)sd_bus_reply_method_errorf(message, name, format, detail);
         calls->dbus->counts.n_ignored++;

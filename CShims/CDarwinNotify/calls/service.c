@@ -83,7 +83,7 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
         dn_service *service = context;
 
         (void)error;
-        dn__cleanup_assert_held(&service->calls->dbus->lock);
+        dn__cleanup_assert_locked(&service->calls->dbus->lock);
         service->question = sd_bus_slot_unref(service->question);
         service->answer = read_name_answer(message);
         service->has_name = service->answer == 0;
@@ -198,7 +198,7 @@ int dn_service_export(dn_service *service, const char *kind)
 
         if (!service || !dn__kind_split(kind, interface) || !dn__calls_are_current(service->calls))
                 return -EINVAL;
-        DN__HOLD(&service->calls->dbus->lock);
+        DN__AUTO_LOCK(&service->calls->dbus->lock);
         index = find_kind(service, kind, &is_there);
         return is_there ? 0 : insert_kind(service, index, kind);
 }
@@ -211,7 +211,7 @@ int dn_service_unexport(dn_service *service, const char *kind)
 
         if (!service || !kind || !dn__calls_are_current(service->calls))
                 return -EINVAL;
-        DN__HOLD(&service->calls->dbus->lock);
+        DN__AUTO_LOCK(&service->calls->dbus->lock);
         index = find_kind(service, kind, &is_there);
         if (!is_there)
                 return -EINVAL;
@@ -249,7 +249,7 @@ static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
 {
         int r;
 
-        DN__HOLD(&calls->dbus->lock);
+        DN__AUTO_LOCK(&calls->dbus->lock);
         if (find_named(calls, service->name))
                 return -EEXIST;
         dn__list_append(&calls->services, &service->link);
@@ -308,7 +308,7 @@ bool dn_service_has_name(dn_service *service)
 
         if (!service || !dn__calls_are_current(service->calls))
                 return false;
-        DN__HOLD(&service->calls->dbus->lock);
+        DN__AUTO_LOCK(&service->calls->dbus->lock);
         return service->has_name;
 }
 

@@ -146,7 +146,7 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
 
 static uint64_t count_names(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
 }
@@ -157,7 +157,7 @@ static uint64_t count_uncounted_names(dn__hub *hub)
 
         if (!hub->scope)
                 return 0;
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)
                 n += topic->n_holds > 0 && !topic->slot && !topic->name.is_prefix &&
                      topic->name.reach == DN__REACH_BEYOND;

@@ -108,7 +108,7 @@ void dn__centers_cancel_observers(void)
 
 static bool is_idle(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         return hub->n_observers == 0 && hub->n_runs == 0 && dn__calls_are_idle(hub->calls);
 }
@@ -145,7 +145,7 @@ void dn__centers_close(uint64_t deadline_us, dn__link *ret_hubs)
 
 static void free_counters(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         while (hub->free_counters) {
                 dn__counter *counter = hub->free_counters;

@@ -117,6 +117,6 @@ bool dn_center_is_suspended(dn_center *center)
 
         if (!hub)
                 return false;
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         return hub->is_suspended;
 }

@@ -42,7 +42,7 @@ static bool is_in_table(const dn__topic *topic) DN__HUB_LOCKED
 
 static bool has_table(const dn__topic *topic)
 {
-        DN__HUB_HOLD(topic->hub);
+        DN__HUB_AUTO_LOCK(topic->hub);
 
         return is_in_table(topic);
 }
@@ -52,7 +52,7 @@ static bool begin_preparing(dn__topic *topic)
 {
         dn__hub *hub = topic->hub;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         while (topic->is_preparing)
                 dn__hub_wait(hub);
         topic->is_preparing = !topic->is_prepared ||
@@ -65,7 +65,7 @@ static int end_preparing(dn__topic *topic, int r)
 {
         dn__hub *hub = topic->hub;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         if (r == 0 && !topic->is_prepared)
                 r = dn__dbus_add_rule(hub->bus, &topic->name, is_in_table(topic), &topic->rule);
         else
@@ -116,7 +116,7 @@ static int hold_topic(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
 /* Releases a name whose rule the bus rejected, so that the next call asks again. */
 static void release_refused(dn__topic *topic)
 {
-        DN__HUB_HOLD(topic->hub);
+        DN__HUB_AUTO_LOCK(topic->hub);
 
         topic->is_refused = true;
         dn__topic_release(topic);

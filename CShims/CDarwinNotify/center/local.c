@@ -44,7 +44,7 @@ static int post_local(dn__hub *hub, dn__post *post)
 {
         uint64_t last_id;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         last_id = hub->last_observer_id;
         call_observers(hub, &post->name, post, last_id);
         call_observers(hub, &dn__name_any, post, last_id);

@@ -169,7 +169,7 @@ static dn__hub *hub_of(const dn_observer *observer)
 /* The center of an observer that outlived it may be closed. */
 static bool is_live(dn_observer *observer)
 {
-        DN__HUB_HOLD(observer->queue->topic->hub);
+        DN__HUB_AUTO_LOCK(observer->queue->topic->hub);
 
         return !observer->is_cancelled;
 }
@@ -206,7 +206,7 @@ static void deliver_once(dn_observer *observer) DN__HUB_LOCKED
 
 void dn__observer_suspend(dn_observer *observer)
 {
-        DN__HUB_HOLD(observer->queue->topic->hub);
+        DN__HUB_AUTO_LOCK(observer->queue->topic->hub);
 
         observer->n_suspends++;
 }

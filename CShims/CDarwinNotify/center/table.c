@@ -230,7 +230,7 @@ static bool move_hub(move *move)
 /* Returns false if the hub is being closed. */
 static bool begin_moving(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         while (hub->is_moving)
                 dn__hub_wait(hub);
         hub->is_moving = !hub->is_staying;
@@ -328,7 +328,7 @@ bool dn__table_is_enough(const dn__hub *hub)
 
 void dn__table_end(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         hub->is_staying = true;
         while (hub->is_moving)
                 dn__hub_wait(hub);

@@ -134,7 +134,7 @@ static void enter(registration *registration)
 {
         registry *registry = registration->registry;
 
-        DN__HOLD(&registry->lock);
+        DN__AUTO_LOCK(&registry->lock);
         dn__list_append(list_of(registry, &registration->key), &registration->link);
 }
 
@@ -220,7 +220,7 @@ static bool take_match(const key *key, const char *name, const void *object,
 
         if (!registry)
                 return false;
-        DN__HOLD(&registry->lock);
+        DN__AUTO_LOCK(&registry->lock);
         list = list_of(registry, key);
         DN__LIST_EACH(registration, found, list, link) {
                 if (!matches(found, key, name, object))

@@ -72,7 +72,7 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 
 void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         atomic_store_explicit(&has_ended, true, memory_order_relaxed);
         while (hub->n_running > dn__delivery_count_own(NULL, hub) &&

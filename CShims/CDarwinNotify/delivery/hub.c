@@ -29,7 +29,7 @@ static dn__hub *next_hub(uint64_t id)
 
         if (!list)
                 return NULL;
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         DN__LIST_EACH(dn__hub, hub, &list->head, link)
                 if (hub->id > id && try_retain(hub->center))
                         return hub;
@@ -53,7 +53,7 @@ static void enlist(dn__hub *hub)
 
         if (!list)
                 return;
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         dn__list_append(&list->head, &hub->link);
 }
 
@@ -63,7 +63,7 @@ static void delist(dn__hub *hub)
 
         if (!list)
                 return;
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         dn__list_remove(&hub->link);
 }
 

@@ -124,12 +124,12 @@ static inline void dn__hub_unlock(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
         dn__lock_release(&hub->lock);
 }
 
-/* DN__HUB_HOLD(hub); holds its lock until the end of the function. */
-#define DN__HUB_HOLD(hub)                                                                          \
-        DN__HOLD(&(hub)->lock);                                                                    \
-        dn__hub_assert_held()
+/* DN__HUB_AUTO_LOCK(hub); locks it until the end of the function. */
+#define DN__HUB_AUTO_LOCK(hub)                                                                     \
+        DN__AUTO_LOCK(&(hub)->lock);                                                               \
+        dn__hub_assert_locked()
 
-static inline void dn__hub_assert_held(void) DN__TSA(assert_capability(&dn__hub_guard))
+static inline void dn__hub_assert_locked(void) DN__TSA(assert_capability(&dn__hub_guard))
 {
 }
 

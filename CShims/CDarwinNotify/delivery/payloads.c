@@ -209,7 +209,7 @@ void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended)
 
 void dn__payloads_forget(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         while (hub->n_kept)
                 dn__payload_unref(take_kept(hub));

@@ -41,7 +41,7 @@ static bool follow(dn__hub *hub, dn__region *region, uint64_t n_left) DN__HUB_LO
 
 int dn__prefix_begin(dn__hub *hub)
 {
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
 
         return follow(hub, hub->region, 0) ? 0 : -ENOMEM;
 }

@@ -84,7 +84,7 @@ dn__topic *dn__topic_acquire(dn__hub *hub, const dn__name *name)
 {
         dn__topic *topic;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         topic = find_or_add(hub, name);
         if (!topic)
                 return NULL;
@@ -115,7 +115,7 @@ dn__counter *dn__topic_get_counter(dn__topic *topic)
         dn__hub *hub = topic->hub;
         dn__counter *counter;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         assert(topic->n_holds > 0);
         if (topic->counter)
                 return topic->counter;
@@ -201,7 +201,7 @@ void dn__topic_release(dn__topic *topic)
 
 void dn__topic_give_back(dn__topic *topic)
 {
-        DN__HUB_HOLD(topic->hub);
+        DN__HUB_AUTO_LOCK(topic->hub);
 
         dn__topic_release(topic);
 }
@@ -210,7 +210,7 @@ static bool drop_expired(dn__hub *hub, uint64_t now_us)
 {
         dn__topic *topic;
 
-        DN__HUB_HOLD(hub);
+        DN__HUB_AUTO_LOCK(hub);
         topic = DN__LIST_FIRST(dn__topic, &hub->idle, idle_link);
         if (topic && topic->idle_until_us <= now_us) {
                 drop(topic);

@@ -249,7 +249,7 @@ int dn__direct_start(dn__direct *direct, dn__loop *host)
 {
         int r;
 
-        DN__HOLD(&direct->lock);
+        DN__AUTO_LOCK(&direct->lock);
         if (atomic_load(&direct->sleeper))
                 return 0;
         if (atomic_load(&direct->needs_own_thread))
@@ -273,7 +273,7 @@ int dn__direct_use_own_thread(dn__direct *direct)
         r = dn__loop_start(direct->loop);
         if (r < 0)
                 return r;
-        DN__HOLD(&direct->lock);
+        DN__AUTO_LOCK(&direct->lock);
         atomic_store(&direct->needs_own_thread, true);
         if (atomic_load(&direct->sleeper))
                 sleep_on_own_thread(direct);
@@ -340,7 +340,7 @@ void dn__direct_set_region(dn__direct *direct, dn__region *region)
 {
         dn__loop *sleeper;
 
-        DN__HOLD(&direct->lock);
+        DN__AUTO_LOCK(&direct->lock);
         atomic_store(&direct->region, region);
         sleeper = atomic_load(&direct->sleeper);
         if (sleeper)

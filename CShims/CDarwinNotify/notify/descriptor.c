@@ -51,7 +51,7 @@ static int pipe_new(dn__process_list *list, dn__pipe **ret_pipe)
         if (r < 0)
                 return r;
         pipe->n_tokens = 1;
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         dn__list_append(&list->head, &pipe->link);
         *ret_pipe = DN__TAKE(pipe);
         return 0;
@@ -69,7 +69,7 @@ static bool is_end(const dn__pipe *pipe, int fd)
 /* Finds the pipe with a read end and adds a token to it; NULL if it is not ours. */
 static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 {
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         DN__LIST_EACH(dn__pipe, pipe, &list->head, link) {
                 if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
                         continue;
@@ -94,7 +94,7 @@ void dn__pipe_leave(dn__token_target *target)
         dn__process_list *list = dn__process_list_get(&pipes);
         dn__pipe *pipe;
 
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         pipe = DN__TAKE(target->pipe);
         if (pipe && --pipe->n_tokens == 0)
                 pipe_close(pipe);
@@ -118,7 +118,7 @@ static bool write_token(dn__process_list *list, const dn__token_target *target)
         uint32_t bytes = htonl((uint32_t)target->token);
         const dn__pipe *pipe;
 
-        DN__HOLD(&list->lock);
+        DN__AUTO_LOCK(&list->lock);
         pipe = target->pipe;
         return pipe && is_end(pipe, pipe->write_fd) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);

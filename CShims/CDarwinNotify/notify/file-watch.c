@@ -232,7 +232,7 @@ static void renew(files *files) DN__REQUIRES(&files->lock)
 /* If nothing more can be listened to, the next event anywhere is the next chance to try. */
 static void look_at_all(files *files)
 {
-        DN__HOLD(&files->lock);
+        DN__AUTO_LOCK(&files->lock);
         atomic_store(&files->has_ended_some, false);
         renew(files);
         DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
@@ -244,7 +244,7 @@ static void look_at_all(files *files)
 /* Returns whether there was one. */
 static bool take_due(files *files, void (**ret_changed)(int token), int *ret_token)
 {
-        DN__HOLD(&files->lock);
+        DN__AUTO_LOCK(&files->lock);
         DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
                 if (!watch->is_due)
                         continue;
@@ -343,7 +343,7 @@ static int begin(dn__file_watch *watch)
         files *files = watch->files;
         int r;
 
-        DN__HOLD(&files->lock);
+        DN__AUTO_LOCK(&files->lock);
         r = dn__loop_start(files->loop);
         if (r < 0)
                 return r;

@@ -128,7 +128,7 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
         assert(registration.topic && counter && !registration.watch);
         if (!registry)
                 return -ENOMEM;
-        DN__HOLD(&registry->lock);
+        DN__AUTO_LOCK(&registry->lock);
         if (registry->n_tokens == DN__TOKENS_MAX)
                 return -ENOMEM;
         *ret_number = next_number(registry);
@@ -325,7 +325,7 @@ int dn__registry_get_any(uint32_t *index)
 
         if (!registry)
                 return 0;
-        DN__HOLD(&registry->lock);
+        DN__AUTO_LOCK(&registry->lock);
         for (; registry->n_tokens > 0 && !number && *index < DN__TOKENS_MAX; (*index)++)
                 number = get_number(&registry->tokens[*index]);
         return number;

@@ -21,12 +21,12 @@
                 taken_;                                                                            \
         })
 
-/* DN__HOLD(&object->lock); holds it until the end of the function. (The end of an inner block would
- * also release it, but clang would still consider it held.) */
-#define DN__HOLD(lock)                                                                             \
-        dn__lock *const DN__JOIN_(held_, __LINE__) DN__CLEANUP(dn__cleanup_lock) =                 \
-                dn__cleanup_hold(lock);                                                            \
-        dn__cleanup_assert_held(lock)
+/* DN__AUTO_LOCK(&object->lock); locks it until the end of the function. (The end of an inner block
+ * would also release it, but clang would still consider it locked.) */
+#define DN__AUTO_LOCK(lock)                                                                        \
+        dn__lock *const DN__JOIN_(locked_, __LINE__) DN__CLEANUP(dn__cleanup_release) =            \
+                dn__cleanup_acquire(lock);                                                         \
+        dn__cleanup_assert_locked(lock)
 #define DN__JOIN_(a, b) DN__JOIN_NOW_(a, b)
 #define DN__JOIN_NOW_(a, b) a##b
 
@@ -37,18 +37,18 @@ static inline void dn__cleanup_memory(void *pointer)
 
 /* The analysis cannot see that the variable is an alias of the lock: the annotations state only the
  * effect of these two functions. */
-static inline dn__lock *dn__cleanup_hold(dn__lock *lock) DN__TSA(no_thread_safety_analysis)
+static inline dn__lock *dn__cleanup_acquire(dn__lock *lock) DN__TSA(no_thread_safety_analysis)
 {
         dn__lock_acquire(lock);
         return lock;
 }
 
-static inline void dn__cleanup_lock(dn__lock *const *lock) DN__TSA(no_thread_safety_analysis)
+static inline void dn__cleanup_release(dn__lock *const *lock) DN__TSA(no_thread_safety_analysis)
 {
         dn__lock_release(*lock);
 }
 
-static inline void dn__cleanup_assert_held(const dn__lock *lock)
+static inline void dn__cleanup_assert_locked(const dn__lock *lock)
         DN__TSA(assert_capability(lock))
 {
         (void)lock;

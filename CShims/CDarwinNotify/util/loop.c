@@ -331,7 +331,7 @@ static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 
 int dn__loop_start(dn__loop *loop)
 {
-        DN__HOLD(&loop->lock);
+        DN__AUTO_LOCK(&loop->lock);
         return start(loop);
 }
 

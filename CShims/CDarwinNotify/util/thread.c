@@ -54,7 +54,7 @@ static void init_threads(void *state)
 
 static void count(threads *threads, int n)
 {
-        DN__HOLD(&threads->lock);
+        DN__AUTO_LOCK(&threads->lock);
         threads->n_running += (unsigned)n;
 }
 
@@ -62,7 +62,7 @@ static void count(threads *threads, int n)
 static void end(thread *thread)
 {
         threads *threads = thread->threads;
-        DN__HOLD(&threads->lock);
+        DN__AUTO_LOCK(&threads->lock);
 
         if (threads->are_detached) {
                 (void)pthread_detach(pthread_self());
@@ -113,7 +113,7 @@ static int create(thread *thread)
 
 static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_value))
 {
-        DN__HOLD(&threads->lock);
+        DN__AUTO_LOCK(&threads->lock);
         for (thread **at = &threads->ended, *ended; (ended = *at);) {
                 if (join(ended->id, NULL) == 0) {
                         *at = ended->next;

@@ -55,7 +55,7 @@ static void finish_rules(dn__dbus *dbus)
 {
         dn__question question = { "GetId", "", NULL, answered, &dbus->rules };
 
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);
         dn__loop_wake(dbus->loop);
 }
@@ -63,7 +63,7 @@ static void finish_rules(dn__dbus *dbus)
 /* Returns whether only that request is pending: the bus has answered all others. */
 static bool has_looked(dn__dbus *dbus)
 {
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         return dbus->counts.n_connects == 2 && dbus->rules.n_asked == 1 &&
                dbus->missed_us == DN__NEVER;
 }

@@ -145,7 +145,7 @@ static bool is_flushing(void)
 {
         dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
 
-        DN__HOLD(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         return dbus->n_flushes > 0;
 }
 

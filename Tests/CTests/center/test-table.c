@@ -211,7 +211,7 @@ static bool has_settled(dn_center *center)
 {
         dn__dbus *bus = dn__hub_find(center)->bus;
 
-        DN__HOLD(&bus->lock);
+        DN__AUTO_LOCK(&bus->lock);
         return bus->rules.n_asked == 0 && bus->missed_us == DN__NEVER;
 }
 
