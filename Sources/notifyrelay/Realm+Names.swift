@@ -67,13 +67,13 @@ extension Realm {
     guard seen.map({ payload.count > $0 }) ?? true else { return }
     guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
     try relay.names.take(payload.taken(from: key.origin), of: held, own: relay.origin)
-    if payload.count > 0 {
-      held.post()
-      counts.posted += 1
-    }
     try relay.store.setSeen(payload.count, of: key.name, by: key.origin, in: settings.name)
     if seenNames.count >= LocalNames.maxCount { seenNames = [:] }
     seenNames[key] = payload.count
+    guard payload.count > 0 else { return }
+    // Last: its observers may have to wait for the processor of this thread.
+    held.post()
+    counts.posted += 1
   }
 
   /// Whether an origin has posted this before we met it. The time matters only if the broker has

@@ -102,7 +102,7 @@ final class Relay {
     // Publishing first lets others hear sooner. A count that is not stored afterwards is counted
     // again at the next start.
     for realm in realms { realm.publish() }
-    keep()
+    if mustKeep { keep() } else if names.hasChanges || store.hasChanges { keepSoon() }
   }
 
   /// Stores what has changed. Received messages are acknowledged only after that, so all of them
@@ -116,7 +116,8 @@ final class Relay {
     for realm in realms { realm.didKeep() }
   }
 
-  /// Stores in a turn a little later, because the observers of a post need the processor first.
+  /// Stores in a turn a little later, because the broker and the observers of a post need the
+  /// processor first.
   private func keepSoon() {
     guard !isKeptSoon else { return }
     isKeptSoon = true
@@ -129,6 +130,7 @@ final class Relay {
   private func end() {
     mustKeep = true
     settle()
+    keep()
     for realm in realms { realm.end() }
     socket?.remove()
     exit(0)

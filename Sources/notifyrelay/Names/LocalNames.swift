@@ -109,6 +109,9 @@ final class LocalNames {
     }
   }
 
+  /// Whether there is something to keep.
+  var hasChanges: Bool { !changes.names.isEmpty }
+
   /// Stores what has changed since the last call.
   func keep() throws {
     for name in changes.names {

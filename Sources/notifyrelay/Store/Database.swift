@@ -8,7 +8,7 @@ final class Database {
   private let path: String
   private let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = [:]
-  private var isChanging = false
+  private(set) var isChanging = false
 
   /// Opens a file, and makes it if it is missing.
   init(_ path: String, schema: String) throws(Mistake) {

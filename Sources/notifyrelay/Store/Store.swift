@@ -60,6 +60,9 @@ final class Store {
     database = try Database("\(directory)/state.sqlite", schema: Self.schema)
   }
 
+  /// Whether there is something to commit.
+  var hasChanges: Bool { database.isChanging }
+
   func commit() throws(Mistake) {
     try database.commit()
   }
