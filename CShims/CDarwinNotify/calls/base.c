@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "bus/dbus.h"
 #include "bus/wire.h"
 
 /* --- Sending and handing over --------------------------------------------------------------- */
@@ -63,6 +64,24 @@ void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argume
 }
 
 /* --- Use ------------------------------------------------------------------------------------ */
+
+/* Only the Darwin center, which has the scope of a table, has calls, if it has a bus. */
+int dn__calls_start(dn_center *center, dn__hub **ret_hub)
+{
+        dn__hub *hub DN__UNREFS_HUB = NULL;
+        uint64_t deadline_us = 0;
+        int r;
+
+        r = dn__hub_get(center, &hub);
+        if (r < 0)
+                return r;
+        if (!hub->calls)
+                return hub->scope ? -ENOTCONN : -EINVAL;
+        r = dn__dbus_start(hub->bus, &deadline_us);
+        if (r == 0)
+                *ret_hub = DN__TAKE(hub);
+        return r;
+}
 
 void dn__calls_retain(dn__calls *calls)
 {

@@ -112,6 +112,11 @@ int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_seri
 void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argument)
         DN__REQUIRES(&calls->dbus->lock);
 
+/* Connects a center that is to make requests or answer them. The caller gets a reference to its
+ * hub. Returns 0; -EINVAL if the center has no calls; -ENOTCONN if it has no bus; or the negative
+ * errno of dn__hub_get() or dn__dbus_start(). */
+int dn__calls_start(dn_center *center, dn__hub **ret_hub);
+
 /* Count who uses the calls; the last one lets the center close. A forked child releases nothing. */
 void dn__calls_retain(dn__calls *calls);
 void dn__calls_release(dn__calls *calls);

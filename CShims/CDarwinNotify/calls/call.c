@@ -279,8 +279,8 @@ static int begin(dn__calls *calls, dn_call *call, const dn_call_plan *plan, dn_c
         return 0;
 }
 
-int dn__call_start(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
-                   const dn_executor *executor, dn_call **ret_call)
+static int start_call(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
+                      const dn_executor *executor, dn_call **ret_call)
 {
         dn_call *call;
         int r;
@@ -298,4 +298,19 @@ int dn__call_start(dn__calls *calls, const dn_call_plan *plan, const dn_call_han
         if (r < 0)
                 (void)dn_call_unref(call); /* the call's own: it never began */
         return r;
+}
+
+int dn_call_begin(dn_center *center, const dn_call_plan *plan, const dn_call_handler *handler,
+                  const dn_executor *executor, dn_call **ret_call)
+{
+        DN__CALL();
+        char interface[DN__CALL_NAME_BYTES];
+        dn__hub *hub DN__UNREFS_HUB = NULL;
+        int r;
+
+        if (!center || !plan || !handler || !handler->ended ||
+            !dn__service_name_is_valid(plan->service) || !dn__kind_split(plan->kind, interface))
+                return -EINVAL;
+        r = dn__calls_start(center, &hub);
+        return r < 0 ? r : start_call(hub->calls, plan, handler, executor, ret_call);
 }

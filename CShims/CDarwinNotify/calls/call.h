@@ -3,10 +3,6 @@
 
 #include "calls/base.h"
 
-/* As dn_call_begin(), after it has checked its arguments. */
-int dn__call_start(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
-                   const dn_executor *executor, dn_call **ret_call);
-
 /* Ends the call that a message answers. Returns false if there is none. Without the lock. */
 bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/dbus.h"
 #include "calls/base.h"
 #include "calls/call.h"
 #include "calls/request.h"
@@ -142,17 +143,4 @@ void dn__calls_cancel(dn__calls *calls)
 bool dn__calls_are_idle(dn__calls *calls)
 {
         return !calls || atomic_load(&calls->n_users) == 0;
-}
-
-int dn__calls_begin(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
-                    const dn_executor *executor, dn_call **ret_call)
-{
-        return dn__call_start(calls, plan, handler, executor, ret_call);
-}
-
-int dn__calls_serve(dn__calls *calls, const dn_service_plan *plan,
-                    const dn_service_handler *handler, const dn_executor *executor,
-                    dn_service **ret_service)
-{
-        return dn__service_open(calls, plan, handler, executor, ret_service);
 }

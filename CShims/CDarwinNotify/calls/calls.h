@@ -1,10 +1,8 @@
-/* The requests of a process on one bus, in both directions, behind the public functions. */
+/* The requests of a process on one bus, in both directions, as its center sees them. */
 #pragma once
 
 #include <stdbool.h>
 
-#include "bus/dbus.h"
-#include "darwinnotify/service.h"
 #include "delivery/hub.h"
 
 typedef struct dn__calls dn__calls;
@@ -21,10 +19,3 @@ void dn__calls_cancel(dn__calls *calls);
 
 /* Returns whether there are neither calls nor services, nor unanswered requests. */
 bool dn__calls_are_idle(dn__calls *calls);
-
-/* As the public functions, after these have checked their arguments. The carrier is started. */
-int dn__calls_begin(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,
-                    const dn_executor *executor, dn_call **ret_call);
-int dn__calls_serve(dn__calls *calls, const dn_service_plan *plan,
-                    const dn_service_handler *handler, const dn_executor *executor,
-                    dn_service **ret_service);

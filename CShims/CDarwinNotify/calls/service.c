@@ -245,6 +245,13 @@ static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls
         return service->answer;
 }
 
+static int give_back(const dn_service_handler *handler, int r)
+{
+        if (handler && handler->destroy)
+                handler->destroy(handler->context);
+        return r;
+}
+
 static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
 {
         int r;
@@ -262,18 +269,15 @@ static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
         return r;
 }
 
-int dn__service_open(dn__calls *calls, const dn_service_plan *plan,
-                     const dn_service_handler *handler, const dn_executor *executor,
-                     dn_service **ret_service)
+static int open_service(dn__calls *calls, const dn_service_plan *plan,
+                        const dn_service_handler *handler, const dn_executor *executor,
+                        dn_service **ret_service)
 {
         dn_service *service = make_service(calls, plan->name, handler);
         int r;
 
-        if (!service) {
-                if (handler->destroy)
-                        handler->destroy(handler->context);
-                return -ENOMEM;
-        }
+        if (!service)
+                return give_back(handler, -ENOMEM);
         r = dn__executor_new(executor, calls->loop, &service->executor);
         for (size_t i = 0; r == 0 && plan->kinds && plan->kinds[i]; i++)
                 r = dn_service_export(service, plan->kinds[i]);
@@ -284,6 +288,23 @@ int dn__service_open(dn__calls *calls, const dn_service_plan *plan,
         else
                 *ret_service = service;
         return r;
+}
+
+int dn_service_open(dn_center *center, const dn_service_plan *plan,
+                    const dn_service_handler *handler, const dn_executor *executor,
+                    dn_service **ret_service)
+{
+        DN__CALL();
+        bool is_valid = center && plan && handler && handler->invoke && ret_service &&
+                        (plan->options & ~(uint32_t)DN_SERVICE_QUEUE) == 0 &&
+                        dn__service_name_is_valid(plan->name);
+        dn__hub *hub DN__UNREFS_HUB = NULL;
+        int r;
+
+        r = is_valid ? dn__calls_start(center, &hub) : -EINVAL;
+        if (r < 0)
+                return give_back(handler, r);
+        return open_service(hub->calls, plan, handler, executor, ret_service);
 }
 
 dn_service *dn_service_close(dn_service *service)

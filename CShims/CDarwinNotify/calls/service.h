@@ -3,11 +3,6 @@
 
 #include "calls/base.h"
 
-/* As dn_service_open(), after it has checked its arguments. */
-int dn__service_open(dn__calls *calls, const dn_service_plan *plan,
-                     const dn_service_handler *handler, const dn_executor *executor,
-                     dn_service **ret_service);
-
 /* Finds the service at a path, or one below it, whose path goes on with `child`; else that is NULL.
  * The caller gets a reference. NULL: there is none. */
 dn_service *dn__service_find(dn__calls *calls, const char *path, const char **ret_child)
