@@ -24,6 +24,14 @@ dn_service *dn__service_ref(dn_service *service)
         return service;
 }
 
+/* The one place that calls the destroy hook of a service. A service takes the handler when it is
+ * made; dn_service_open() ends a handler that was not taken. */
+static void end_context(const dn_service_handler *handler)
+{
+        if (handler->destroy)
+                handler->destroy(handler->context);
+}
+
 static void free_kinds(dn_service *service)
 {
         for (size_t i = 0; i < service->n_kinds; i++)
@@ -35,16 +43,15 @@ void dn__service_unref(dn_service *service)
 {
         if (atomic_fetch_sub_explicit(&service->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
-        if (service->handler.destroy)
-                service->handler.destroy(service->handler.context);
+        end_context(&service->handler);
         dn__executor_unref(service->executor);
         dn__calls_release(service->calls);
         free_kinds(service);
         free(service);
 }
 
-static dn_service *make_service(dn__calls *calls, const char *name,
-                                const dn_service_handler *handler)
+/* Takes the handler if it succeeds. */
+static dn_service *make_service(dn__calls *calls, const char *name, dn_service_handler *handler)
 {
         size_t n_bytes = strlen(name) + 1;
         dn_service *service = calloc(1, sizeof(*service) + n_bytes);
@@ -55,6 +62,7 @@ static dn_service *make_service(dn__calls *calls, const char *name,
         dn__service_write_path(name, service->path);
         service->calls = calls;
         service->handler = *handler;
+        *handler = (dn_service_handler){ 0 };
         atomic_init(&service->n_refs, 1);
         dn__calls_retain(calls);
         return service;
@@ -245,13 +253,6 @@ static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls
         return service->answer;
 }
 
-static int give_back(const dn_service_handler *handler, int r)
-{
-        if (handler && handler->destroy)
-                handler->destroy(handler->context);
-        return r;
-}
-
 static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
 {
         int r;
@@ -269,15 +270,14 @@ static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
         return r;
 }
 
-static int open_service(dn__calls *calls, const dn_service_plan *plan,
-                        const dn_service_handler *handler, const dn_executor *executor,
-                        dn_service **ret_service)
+static int open_service(dn__calls *calls, const dn_service_plan *plan, dn_service_handler *handler,
+                        const dn_executor *executor, dn_service **ret_service)
 {
         dn_service *service = make_service(calls, plan->name, handler);
         int r;
 
         if (!service)
-                return give_back(handler, -ENOMEM);
+                return -ENOMEM;
         r = dn__executor_new(executor, calls->loop, &service->executor);
         for (size_t i = 0; r == 0 && plan->kinds && plan->kinds[i]; i++)
                 r = dn_service_export(service, plan->kinds[i]);
@@ -295,16 +295,18 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
                     dn_service **ret_service)
 {
         DN__CALL();
-        bool is_valid = center && plan && handler && handler->invoke && ret_service &&
+        dn_service_handler owned = handler ? *handler : (dn_service_handler){ 0 };
+        bool is_valid = center && plan && owned.invoke && ret_service &&
                         (plan->options & ~(uint32_t)DN_SERVICE_QUEUE) == 0 &&
                         dn__service_name_is_valid(plan->name);
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
         r = is_valid ? dn__calls_start(center, &hub) : -EINVAL;
-        if (r < 0)
-                return give_back(handler, r);
-        return open_service(hub->calls, plan, handler, executor, ret_service);
+        if (r == 0)
+                r = open_service(hub->calls, plan, &owned, executor, ret_service);
+        end_context(&owned);
+        return r;
 }
 
 dn_service *dn_service_close(dn_service *service)
