@@ -26,7 +26,8 @@ static void request_unref(dn_request *request)
 
 /* --- Answers ------------------------------------------------------------------------------ */
 
-/* Ends a request; without a message nobody gets an answer, because of an earlier error. */
+/* Ends a request and releases the reference of its caller's list. Without a message nobody gets an
+ * answer, because of an earlier error. */
 static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *answer)
         DN__REQUIRES(&calls->dbus->lock)
 {
@@ -36,6 +37,7 @@ static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *an
                 r = dn__calls_send(calls, answer, NULL);
         request->message = sd_bus_message_unref(request->message);
         dn__caller_remove(calls, request);
+        request_unref(request);
         return r < 0 ? -ENOTCONN : 0;
 }
 
@@ -43,7 +45,7 @@ static int make_error(sd_bus_message *call, const char *name, const char *text,
                       sd_bus_message **ret_message)
 {
         /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
-        bool is_valid = name && sd_bus_interface_name_is_valid(name) > 0;
+        bool is_valid = sd_bus_interface_name_is_valid(name) > 0;
         sd_bus_error error = {
                 .name = is_valid ? name : DN_ERROR_FAILED,
                 .message = text && dn__utf8_is_valid(text, strlen(text)) ? text : "",
@@ -62,7 +64,6 @@ static int refuse_request(dn__calls *calls, dn_request *request, const char *nam
                 return -ECANCELED;
         r = make_error(request->message, name, text, &message);
         (void)end_request(calls, request, r < 0 ? NULL : message);
-        request_unref(request); /* the list's */
         return r < 0 ? -ENOMEM : 0;
 }
 
@@ -92,7 +93,7 @@ static void cancel_request(dn__calls *calls, dn_request *request)
                 drop(calls, request);
 }
 
-static int answer_under_lock(dn__calls *calls, dn_request *request, const dn_dict *reply)
+static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *reply)
         DN__REQUIRES(&calls->dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
@@ -105,45 +106,38 @@ static int answer_under_lock(dn__calls *calls, dn_request *request, const dn_dic
                 (void)refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
                 return -ENOMEM;
         }
-        r = end_request(calls, request, message);
+        return end_request(calls, request, message);
+}
+
+/* Ends a request for its handler: with a reply, unless there is an error. */
+static int conclude(dn_request *request, const dn_dict *reply, const char *error,
+                    const char *message)
+{
+        DN__CALL();
+        dn__calls *calls;
+        int r = -ECANCELED;
+
+        if (!request)
+                return -EINVAL;
+        calls = request->service->calls;
+        if (dn__calls_are_current(calls)) {
+                dn__lock_acquire(&calls->dbus->lock);
+                r = error ? refuse_request(calls, request, error, message)
+                          : answer_request(calls, request, reply);
+                dn__lock_release(&calls->dbus->lock);
+        }
         request_unref(request);
         return r;
 }
 
 int dn_request_answer(dn_request *request, const dn_dict *reply)
 {
-        DN__CALL();
-        dn__calls *calls;
-        int r = -ECANCELED;
-
-        if (!request)
-                return -EINVAL;
-        calls = request->service->calls;
-        if (dn__calls_are_current(calls)) {
-                dn__lock_acquire(&calls->dbus->lock);
-                r = answer_under_lock(calls, request, reply);
-                dn__lock_release(&calls->dbus->lock);
-        }
-        request_unref(request);
-        return r;
+        return conclude(request, reply, NULL, NULL);
 }
 
 int dn_request_refuse(dn_request *request, const char *error, const char *message)
 {
-        DN__CALL();
-        dn__calls *calls;
-        int r = -ECANCELED;
-
-        if (!request)
-                return -EINVAL;
-        calls = request->service->calls;
-        if (dn__calls_are_current(calls)) {
-                dn__lock_acquire(&calls->dbus->lock);
-                r = refuse_request(calls, request, error, message);
-                dn__lock_release(&calls->dbus->lock);
-        }
-        request_unref(request);
-        return r;
+        return conclude(request, NULL, error ? error : DN_ERROR_FAILED, message);
 }
 
 /* --- On the executor ---------------------------------------------------------------------- */
