@@ -17,7 +17,7 @@
 
 static void request_unref(dn_request *request)
 {
-        if (atomic_fetch_sub_explicit(&request->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!request || atomic_fetch_sub_explicit(&request->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         dn__service_unref(request->service);
         dn_dict_unref(request->info.arguments);

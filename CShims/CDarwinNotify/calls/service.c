@@ -20,7 +20,8 @@
 
 dn_service *dn__service_ref(dn_service *service)
 {
-        atomic_fetch_add_explicit(&service->n_refs, 1, memory_order_relaxed);
+        if (service)
+                atomic_fetch_add_explicit(&service->n_refs, 1, memory_order_relaxed);
         return service;
 }
 
@@ -41,7 +42,7 @@ static void free_kinds(dn_service *service)
 
 void dn__service_unref(dn_service *service)
 {
-        if (atomic_fetch_sub_explicit(&service->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!service || atomic_fetch_sub_explicit(&service->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         end_context(&service->handler);
         dn__executor_unref(service->executor);
@@ -352,5 +353,5 @@ dn_service *dn__service_find(dn__calls *calls, const char *path, const char **re
                 if (!*rest)
                         break;
         }
-        return found ? dn__service_ref(found) : NULL;
+        return dn__service_ref(found);
 }

@@ -21,7 +21,7 @@ void dn__topic_ref(dn__topic *topic)
 
 void dn__topic_unref(dn__topic *topic)
 {
-        if (atomic_fetch_sub_explicit(&topic->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!topic || atomic_fetch_sub_explicit(&topic->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         dn__hub_unref(topic->hub);
         free(topic);
@@ -61,11 +61,11 @@ static dn__topic *find_or_add(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
         if (topic)
                 return topic;
         topic = topic_new(hub, name);
-        if (topic && dn__map_add(&hub->topics, &topic->entry) < 0) {
+        if (!topic || dn__map_add(&hub->topics, &topic->entry) < 0) {
                 dn__topic_unref(topic);
                 return NULL;
         }
-        if (topic && name->is_prefix) {
+        if (name->is_prefix) {
                 dn__list_append(&hub->prefixes, &topic->prefix_link);
                 hub->n_prefixes++;
         }

@@ -8,17 +8,15 @@
 
 void dn__item_free(dn__item *item)
 {
-        dn__container *container = item ? dn__value_get_container(&item->value) : NULL;
-
-        if (container)
-                dn__container_unref(container);
+        dn__container_unref(item ? dn__value_get_container(&item->value) : NULL);
         free(item);
 }
 
 /* Recurses at most DN_DICT_MAX_DEPTH levels. */
 void dn__container_unref(dn__container *container)
 {
-        if (atomic_fetch_sub_explicit(&container->n_refs, 1, memory_order_acq_rel) != 1)
+        if (!container ||
+            atomic_fetch_sub_explicit(&container->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         for (size_t i = 0; i < container->n_items; i++)
                 dn__item_free(container->items[i]);
