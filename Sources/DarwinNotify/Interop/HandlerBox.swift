@@ -36,11 +36,11 @@ enum Context {
   }
 }
 
-/// A handler of events.
-private final class HandlerBox: Sendable {
-  let handler: @Sendable (dn_event) -> Void
+/// A handler that travels through C.
+final class HandlerBox<Argument>: Sendable {
+  let handler: @Sendable (Argument) -> Void
 
-  init(_ handler: @escaping @Sendable (dn_event) -> Void) {
+  init(_ handler: @escaping @Sendable (Argument) -> Void) {
     self.handler = handler
   }
 }
@@ -52,7 +52,7 @@ extension dn_handler {
     self.init(
       invoke: { event, context in
         guard let event else { preconditionFailure("C lost an event") }
-        Context.borrow(context, as: HandlerBox.self).handler(event.pointee)
+        Context.borrow(context, as: HandlerBox<dn_event>.self).handler(event.pointee)
       },
       context: Context.retain(HandlerBox(handler)),
       destroy: Context.release
@@ -69,23 +69,14 @@ extension dn_handler {
   }
 }
 
-/// A handler of the state of a bus.
-private final class BusHandlerBox: Sendable {
-  let handler: @Sendable (Bool) -> Void
-
-  init(_ handler: @escaping @Sendable (Bool) -> Void) {
-    self.handler = handler
-  }
-}
-
 extension dn_bus_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
   private init(_ handler: @escaping @Sendable (Bool) -> Void) {
     self.init(
       invoke: { _, isOnBus, context in
-        Context.borrow(context, as: BusHandlerBox.self).handler(isOnBus != 0)
+        Context.borrow(context, as: HandlerBox<Bool>.self).handler(isOnBus != 0)
       },
-      context: Context.retain(BusHandlerBox(handler)),
+      context: Context.retain(HandlerBox(handler)),
       destroy: Context.release
     )
   }
@@ -103,23 +94,14 @@ extension dn_bus_handler {
   }
 }
 
-/// A handler of tokens.
-private final class TokenHandlerBox: Sendable {
-  let handler: @Sendable (CInt) -> Void
-
-  init(_ handler: @escaping @Sendable (CInt) -> Void) {
-    self.handler = handler
-  }
-}
-
 extension dn_token_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
   init(_ handler: @escaping @Sendable (CInt) -> Void) {
     self.init(
       invoke: { number, context in
-        Context.borrow(context, as: TokenHandlerBox.self).handler(number)
+        Context.borrow(context, as: HandlerBox<CInt>.self).handler(number)
       },
-      context: Context.retain(TokenHandlerBox(handler)),
+      context: Context.retain(HandlerBox(handler)),
       destroy: Context.release
     )
   }

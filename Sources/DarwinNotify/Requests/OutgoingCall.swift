@@ -38,11 +38,12 @@ package final class OutgoingCall: @unchecked Sendable {
     _ kind: String, of service: String, on center: DarwinNotificationCenter,
     _ arguments: PropertyList, ended: @escaping @Sendable (CallOutcome) -> Void
   ) throws(DarwinNotifyError) {
-    let context = Context.retain(EndBox(ended))
+    let context = Context.retain(HandlerBox(ended))
     let handler = dn_call_handler(
       ended: { outcome, context in
         guard let outcome else { preconditionFailure("C lost an outcome") }
-        Context.borrow(context, as: EndBox.self).ended(CallOutcome(outcome.pointee))
+        let box = Context.borrow(context, as: HandlerBox<CallOutcome>.self)
+        box.handler(CallOutcome(outcome.pointee))
         Context.release(context)
       }, context: context)
     var begun: OpaquePointer?
@@ -76,13 +77,5 @@ package final class OutgoingCall: @unchecked Sendable {
   /// Ends the call with `ECANCELED`. The corresponding C function is `dn_call_cancel`.
   package func cancel() {
     dn_call_cancel(call)
-  }
-}
-
-private final class EndBox: Sendable {
-  let ended: @Sendable (CallOutcome) -> Void
-
-  init(_ ended: @escaping @Sendable (CallOutcome) -> Void) {
-    self.ended = ended
   }
 }
