@@ -142,7 +142,7 @@ let package = Package(
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "RelayTests", "RemoteHandlersTests", "WormholeTests",
+        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(
