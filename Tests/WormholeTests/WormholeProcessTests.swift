@@ -200,8 +200,16 @@ struct WormholeProcessTests {
     try await site.hole.pass(7, to: .number)
     let writer = try await site.startHolder()
     try edit(site.messageFile()) { $0 = Data("text".utf8) }
+    let countLocks = { @Sendable in
+      (try? openFiles(in: site.path).filter { $0.hasSuffix(".mailbox") }.count) ?? 0
+    }
+    let before = countLocks()
     let beginning = Task.detached { _ = try site.hole.messages(.number, starting: .new) }
-    try await Task.sleep(for: .milliseconds(300))
+    await eventually("the listener does not wait") { countLocks() > before }
+    // A reader that begins later gives up sooner.
+    let mailbox = try FileTransit(coordinated: true).openMailbox(
+      for: name, in: site.hole.directory)
+    expect(.busy) { try mailbox.records(after: 0, limit: 1) }
     kill(writer.processIdentifier, SIGKILL)
     try await beginning.value
   }
