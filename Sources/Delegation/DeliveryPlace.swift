@@ -81,7 +81,6 @@ private final class DeliveryTaskExecutor: TaskExecutor {
 /// On Linux, values of `DispatchQueue` are wrappers, and each access to `DispatchQueue.main`
 /// creates a new one. So each queue gets a mark, by which code that runs on it also recognizes it.
 /// The system's global queues cannot be marked; they are recognized by their labels.
-/// take none; they are known by their labels.
 enum QueueIdentity: Hashable {
   case marked(Int)
   case system(label: String)

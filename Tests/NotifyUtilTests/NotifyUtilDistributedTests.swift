@@ -86,7 +86,7 @@ struct NotifyUtilDistributedTests {
     #expect(outcome.status == 3)
   }
 
-  @Test func whatCannotBePostedIsToldWithItsReason() async throws {
+  @Test func whatCannotBePostedIsReportedWithItsReason() async throws {
     let deep = String(repeating: "[", count: 20)
     let tooDeep = try await runNotifyUtil(
       ["--post-distributed", "a", "--user-info", "{\"a\":" + deep], on: nil)

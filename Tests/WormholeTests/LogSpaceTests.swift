@@ -52,7 +52,7 @@ struct LogSpaceTests {
     #expect(try site.hole.blocking.history(name).map(\.sequence) == [2])
   }
 
-  @Test func transitsWithOtherBytesAreToldApart() {
+  @Test func transitsWithOtherBytesAreDistinguished() {
     #expect(LogTransit(count: 2).identifier == "log, 2")
     #expect(LogTransit(count: 2, durable: true).identifier == "log, 2, durable")
     #expect(LogTransit(count: 2, bytes: 1 << 20).identifier == "log, 2, 1048576 bytes")

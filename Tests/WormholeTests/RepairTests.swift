@@ -19,7 +19,7 @@ struct RepairTests {
     #expect(try group.make().defaults.blocking[.number] == 2)
   }
 
-  @Test func whoListensIsToldOfAReset() async throws {
+  @Test func listenersHearOfAReset() async throws {
     let group = try TemporaryGroup()
     try group.group.defaults.blocking.set(1, for: .number)
     var changes = try group.group.defaults.changes(of: .number).makeAsyncIterator()

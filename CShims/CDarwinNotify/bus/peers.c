@@ -165,8 +165,8 @@ dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 
 /* --- Connections coming and going ------------------------------------------------------------ */
 
-int dn__peers_watch(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
-                    sd_bus_slot **ret_slot)
+int dn__peers_follow(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
+                     sd_bus_slot **ret_slot)
 {
         dn__question question = { "AddMatch", "s", OWNER_RULE, handler, context };
 

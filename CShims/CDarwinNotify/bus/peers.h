@@ -47,8 +47,8 @@ void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_quest
 void dn__peers_deinit(dn__peers *peers);
 
 /* Subscribes to connections coming and going. The answer goes to `handler`. */
-int dn__peers_watch(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
-                    sd_bus_slot **ret_slot);
+int dn__peers_follow(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
+                     sd_bus_slot **ret_slot);
 
 /* Reads a message. If it announces a new connection, asks the bus about it immediately: the process
  * may be gone by the time its post is read. */

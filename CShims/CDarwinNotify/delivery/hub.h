@@ -21,7 +21,7 @@
 
 /* A hub's lock guards its topics, their queues and observers. The compiler cannot see that an
  * observer and its topic have the same hub, so annotations name one imaginary lock for all hubs. No
- * function works on two hubs. */
+ * function works on two hubs. A move of the hub takes slots under the lock, for at most 10 ms. */
 extern dn__lock dn__hub_guard;
 #define DN__HUB_GUARDED DN__GUARDED_BY(&dn__hub_guard)
 #define DN__HUB_LOCKED DN__REQUIRES(&dn__hub_guard)

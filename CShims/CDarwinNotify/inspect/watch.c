@@ -164,7 +164,7 @@ static int ask_for_signals(dn_watch *watch)
         dn__question question = { "AddMatch", "s", rule, rule_answered, watch };
         int r;
 
-        r = dn__peers_watch(&watch->peers, rule_answered, watch, &watch->rules[watch->n_asked++]);
+        r = dn__peers_follow(&watch->peers, rule_answered, watch, &watch->rules[watch->n_asked++]);
         for (size_t i = 0; r == 0 && i < N_WIRES; i++) {
                 dn__wire_write_rule(wires[i], NULL, false, rule);
                 r = dn__connection_ask(&watch->connection, &question,

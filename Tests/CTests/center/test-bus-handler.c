@@ -88,7 +88,7 @@ static void lose_and_find(test_bus *bus, const history *self, const history *oth
                 await_state(other, n_before + 1, 1);
 }
 
-TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
+TEST_ON_BUS(handlersHearOfTheBusThenOfEachChange)
 {
         test_bus *bus = test_bus_begin();
         static history darwin = {0}, distributed = {0}, direct = {0};
@@ -111,7 +111,7 @@ TEST_ON_BUS(handlersAreToldOfTheBusThenOfEachChange)
                    direct.n_destroyed == 1);
 }
 
-TEST_ON_BUS(busThatComesLaterIsTold)
+TEST_ON_BUS(busThatComesLaterIsReported)
 {
         test_bus *bus = test_bus_prepare(NULL);
         static history self = {0};
@@ -125,7 +125,7 @@ TEST_ON_BUS(busThatComesLaterIsTold)
         CHECK_EQ(self.states[1], 1);
 }
 
-TEST_NO_BUS(absenceOfABusIsToldOnce)
+TEST_NO_BUS(absenceOfABusIsReportedOnce)
 {
         static history self = {0};
         dn_observer *observer = observe_bus(open_center("none"), &self, NULL);

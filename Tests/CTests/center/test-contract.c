@@ -236,6 +236,8 @@ TEST(observersOfOneNameRunInRegistrationOrder)
                 CHECK_EQ(noted[i], i % 20);
 }
 
+/* 6: cancellation while an invocation is running. */
+
 static void *cancel_waiting(void *argument)
 {
         dn_observer_cancel_wait(argument);

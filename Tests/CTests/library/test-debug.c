@@ -82,7 +82,7 @@ TEST(nothingIsWrittenUnlessAskedFor)
         }
 }
 
-TEST_ON_BUS(busThatIsFoundAndLostIsTold)
+TEST_ON_BUS(busThatIsFoundAndLostIsReported)
 {
         test_bus *bus = test_bus_begin();
         const char *address = test_bus_address(bus);
@@ -109,7 +109,7 @@ TEST_ON_BUS(busThatIsFoundAndLostIsTold)
         await_line(child, "darwin center: found the bus ", address);
 }
 
-TEST_NO_BUS(missingTableIsToldOnceWithItsReason)
+TEST_NO_BUS(missingTableIsReportedOnceWithItsReason)
 {
         test_child *child;
 

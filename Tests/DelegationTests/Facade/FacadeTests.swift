@@ -1,3 +1,4 @@
+// Specifies how a facade chooses, replaces and calls its implementation.
 import Synchronization
 
 protocol UserHandler: Sendable {

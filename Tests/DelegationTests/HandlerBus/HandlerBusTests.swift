@@ -1,3 +1,5 @@
+// Specifies how requests find their handlers.
+
 @Suite struct HandlerBusTests {
   let bus = HandlerBus()
   let log = Log<String>()

@@ -1,3 +1,5 @@
+// Specifies what interceptors see and change.
+
 @Suite struct InterceptorTests {
   let bus = HandlerBus()
   let log = Log<String>()

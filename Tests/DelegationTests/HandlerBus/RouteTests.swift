@@ -1,3 +1,5 @@
+// Specifies which routes match, and which one wins.
+
 @Suite struct RouteTests {
   let bus = HandlerBus()
   let log = Log<String>()

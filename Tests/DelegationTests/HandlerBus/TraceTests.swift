@@ -1,3 +1,5 @@
+// Specifies what a trace says about a request.
+
 @Suite struct TraceTests {
   let bus = HandlerBus()
 

@@ -1,3 +1,5 @@
+// Specifies which answers of several delegates a call returns.
+
 @Suite struct MulticastAnswersTests {
   let events = Events()
   let log = Log<String>()

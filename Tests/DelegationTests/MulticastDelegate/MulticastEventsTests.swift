@@ -1,3 +1,4 @@
+// Specifies where, and in which order, delegates are called.
 import Synchronization
 
 @MainActor private protocol Screen: AnyObject, Sendable {

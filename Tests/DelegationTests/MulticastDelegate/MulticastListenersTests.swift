@@ -1,3 +1,5 @@
+// Specifies how closures listen in place of delegates.
+
 private struct PlayerListener: Sendable {
   var didStart: Slot<Int>
   var didMove: Slot<Double, String>?

@@ -1,3 +1,4 @@
+// Specifies what happens to the calls of a delegate that is removed or dies.
 import Synchronization
 
 @Suite struct MulticastRemovalTests {
