@@ -8,7 +8,7 @@ import Wormhole
 
 /// A log of another origin.
 struct LogKey: Hashable {
-  let place: MessagePlace
+  let address: MessageAddress
   let origin: Origin
 }
 
@@ -33,40 +33,40 @@ extension Realm {
   func beginLogs() throws(Mistake) {
     stored = try relay.store.stored(in: settings.name)
     let sent = try relay.store.sent(in: settings.name)
-    for group in settings.groups where sent[MessagePlace(group: group, name: "")] == nil {
-      try relay.store.setSent(1, of: MessagePlace(group: group, name: ""), in: settings.name)
-      for channel in relay.channels.all where channel.isLog && channel.place.group == group {
+    for group in settings.groups where sent[MessageAddress(group: group, name: "")] == nil {
+      try relay.store.setSent(1, of: MessageAddress(group: group, name: ""), in: settings.name)
+      for channel in relay.channels.all where channel.isLog && channel.address.group == group {
         let last = (try? channel.mailbox.lastNumber()) ?? 0
-        try relay.store.setSent(last, of: channel.place, in: settings.name)
+        try relay.store.setSent(last, of: channel.address, in: settings.name)
       }
     }
     for channel in relay.channels.all { hasFound(channel) }
   }
 
   func addReader(of channel: Channel) {
-    let sent = relay.keeping { try relay.store.sent(in: settings.name)[channel.place] } ?? 0
-    readers[channel.place] = LogReader(
+    let sent = relay.keeping { try relay.store.sent(in: settings.name)[channel.address] } ?? 0
+    readers[channel.address] = LogReader(
       channel: channel, confirmed: sent, position: sent, published: sent)
   }
 
   /// After the connection was lost, what was not confirmed is published again.
   func rewindLogs() {
-    for (place, reader) in readers { rewind(place, to: reader.confirmed) }
+    for (address, reader) in readers { rewind(address, to: reader.confirmed) }
   }
 
-  private func rewind(_ place: MessagePlace, to number: UInt64) {
-    readers[place]?.position = number
-    readers[place]?.published = number
-    readers[place]?.hasNews = true
-    readers[place]?.underway = [:]
+  private func rewind(_ address: MessageAddress, to number: UInt64) {
+    readers[address]?.position = number
+    readers[address]?.published = number
+    readers[address]?.hasNews = true
+    readers[address]?.underway = [:]
   }
 
   /// Publishes the next record of a log.
   func publishRecord() -> Bool {
-    guard let place = readers.first(where: { $0.value.hasNews })?.key,
-      var reader = readers[place]
+    guard let address = readers.first(where: { $0.value.hasNews })?.key,
+      var reader = readers[address]
     else { return false }
-    defer { readers[place] = reader }
+    defer { readers[address] = reader }
     let batch = try? reader.channel.mailbox.records(after: reader.position, limit: 1)
     guard let next = batch?.records.first else {
       reader.hasNews = false
@@ -75,7 +75,7 @@ extension Realm {
     reader.position = next.number
     guard relay.origin(of: next.record.sender.process) == relay.origin,
       let payload = RecordPayload(next, previous: reader.published),
-      let identifier = publish(payload.body, as: .log(place), isRetained: false)
+      let identifier = publish(payload.body, as: .log(address), isRetained: false)
     else { return true }
     reader.published = next.number
     reader.underway[identifier] = next.number
@@ -84,13 +84,13 @@ extension Realm {
 
   /// The broker has a record. One that it refuses stays unconfirmed, and is published again with
   /// the next connection.
-  func didPublishRecord(of place: MessagePlace, _ identifier: CInt, _ failure: Failure?) {
-    guard failure == nil, let number = readers[place]?.underway.removeValue(forKey: identifier)
+  func didPublishRecord(of address: MessageAddress, _ identifier: CInt, _ failure: Failure?) {
+    guard failure == nil, let number = readers[address]?.underway.removeValue(forKey: identifier)
     else { return }
-    let rest = readers[place]?.underway.values.min() ?? .max
+    let rest = readers[address]?.underway.values.min() ?? .max
     guard number < rest else { return }
-    readers[place]?.confirmed = number
-    relay.keeping { try relay.store.setSent(number, of: place, in: settings.name) }
+    readers[address]?.confirmed = number
+    relay.keeping { try relay.store.setSent(number, of: address, in: settings.name) }
     // Relays that did not get the last records learn from our presence how many there are.
     relay.loop.set("presence \(settings.name)", after: .seconds(1)) { [self] in
       mustSayPresence = true
@@ -98,36 +98,36 @@ extension Realm {
   }
 
   /// The numbers of the logs of this machine, for our presence.
-  var publishedLogs: [MessagePlace: UInt64] {
+  var publishedLogs: [MessageAddress: UInt64] {
     readers.mapValues(\.published).filter { $0.value > 0 }
   }
 
   /// Publishes again the records that another origin has not got.
-  func resend(_ stored: [MessagePlace: UInt64]) {
-    for (place, number) in stored {
-      if let published = readers[place]?.published, number < published { rewind(place, to: number) }
+  func resend(_ stored: [MessageAddress: UInt64]) {
+    for (address, number) in stored where number < readers[address]?.published ?? 0 {
+      rewind(address, to: number)
     }
   }
 
   // MARK: Logs of others
 
   /// The numbers of the logs of others, for our presence.
-  var storedLogs: [Origin: [MessagePlace: UInt64]] { stored.mapValues { $0.mapValues(\.stored) } }
+  var storedLogs: [Origin: [MessageAddress: UInt64]] { stored.mapValues { $0.mapValues(\.stored) } }
 
   /// An origin has announced the last numbers of its logs.
-  func compare(_ logs: [MessagePlace: UInt64], of origin: Origin, isRetained: Bool) {
-    for (place, last) in logs {
-      guard let group = group(of: place), let channel = group.channel(place.name, isLog: true)
+  func compare(_ logs: [MessageAddress: UInt64], of origin: Origin, isRetained: Bool) {
+    for (address, last) in logs {
+      guard let group = group(of: address), let channel = group.channel(address.name, isLog: true)
       else { continue }
-      let key = LogKey(place: place, origin: origin)
-      if stored[origin]?[place] == nil {
+      let key = LogKey(address: address, origin: origin)
+      if stored[origin]?[address] == nil {
         // Records of a known origin may have been stored, but not noted, before a crash.
         let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
         set(LogRow(stored: start, ownNumber: number ?? 0), key)
         relay.keeping { try relay.store.commit() }
       }
-      if !isRetained, let row = stored[origin]?[place], row.stored < last {
+      if !isRetained, let row = stored[origin]?[address], row.stored < last {
         asked[key] = nil
         ask(key)
       }
@@ -136,16 +136,16 @@ extension Realm {
 
   /// Stores a record unless it has been stored before.
   func receiveRecord(
-    _ payload: RecordPayload, of place: MessagePlace, in group: LocalGroup, by origin: Origin
+    _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin
   ) {
-    let key = LogKey(place: place, origin: origin)
+    let key = LogKey(address: address, origin: origin)
     // For an origin that is not known yet, its presence determines where to begin.
-    guard stored[origin]?[place] != nil || peers[origin]?.isKnown == true else { return }
-    let row = stored[origin]?[place] ?? LogRow(stored: 0, ownNumber: 0)
+    guard stored[origin]?[address] != nil || peers[origin]?.isKnown == true else { return }
+    let row = stored[origin]?[address] ?? LogRow(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }
-    guard let channel = group.channel(place.name, isLog: true) else {
-      return report("\(place.name) of \(place.group) has no log here, but has one at \(origin)")
+    guard let channel = group.channel(address.name, isLog: true) else {
+      return report("\(address.name) of \(address.group) has no log here, but has one at \(origin)")
     }
     do {
       let number =
@@ -155,7 +155,7 @@ extension Realm {
       asked[key] = nil
       set(LogRow(stored: payload.number, ownNumber: number), key)
     } catch {
-      report("\(place.name) of \(place.group) cannot be stored: \(error)")
+      report("\(address.name) of \(address.group) cannot be stored: \(error)")
     }
   }
 
@@ -191,8 +191,8 @@ extension Realm {
   }
 
   private func set(_ row: LogRow, _ key: LogKey) {
-    stored[key.origin, default: [:]][key.place] = row
-    relay.keeping { try relay.store.set(row, of: key.place, by: key.origin, in: settings.name) }
+    stored[key.origin, default: [:]][key.address] = row
+    relay.keeping { try relay.store.set(row, of: key.address, by: key.origin, in: settings.name) }
   }
 
   /// Asks for what is missing, by saying how far we have got, but not for every record behind it.
@@ -200,7 +200,7 @@ extension Realm {
     let now = ContinuousClock.now
     if let last = asked[key], now - last < .seconds(2) { return }
     asked[key] = now
-    if stored[key.origin]?[key.place] == nil { set(LogRow(stored: 0, ownNumber: 0), key) }
+    if stored[key.origin]?[key.address] == nil { set(LogRow(stored: 0, ownNumber: 0), key) }
     mustSayPresence = true
   }
 }

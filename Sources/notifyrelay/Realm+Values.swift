@@ -5,37 +5,37 @@ import Wormhole
 extension Realm {
   /// Publishes the next newest value, if it is one of this machine.
   func publishValue() -> Bool {
-    guard let place = waitingValues.take({ _ in true }) else { return false }
-    if let newest = ownNewest(of: place), let payload = RecordPayload(newest) {
-      _ = publish(payload.body, as: .value(place), isRetained: true)
+    guard let address = waitingValues.take({ _ in true }) else { return false }
+    if let newest = ownNewest(of: address), let payload = RecordPayload(newest) {
+      _ = publish(payload.body, as: .value(address), isRetained: true)
     }
     return true
   }
 
   func waitForUnconfirmedValues() {
     for channel in relay.channels.all
-    where !channel.isLog && settings.groups.contains(channel.place.group) {
-      let number = ownNewest(of: channel.place)?.number
-      if number != nil, number != confirmedValues[channel.place] {
-        waitingValues.append(channel.place)
+    where !channel.isLog && settings.groups.contains(channel.address.group) {
+      let number = ownNewest(of: channel.address)?.number
+      if number != nil, number != confirmedValues[channel.address] {
+        waitingValues.append(channel.address)
       }
     }
     confirmedValues = [:]
   }
 
-  private func ownNewest(of place: MessagePlace) -> Wormhole.NumberedRecord? {
-    guard let newest = try? relay.channels.find(place)?.newest() else { return nil }
+  private func ownNewest(of address: MessageAddress) -> Wormhole.NumberedRecord? {
+    guard let newest = try? relay.channels.find(address)?.newest() else { return nil }
     return relay.origin(of: newest.record.sender.process) == relay.origin ? newest : nil
   }
 
   /// Stores a value of another machine if it is later than the newest one here. Of two that were
   /// passed at the same time, that of the larger origin wins, on every machine alike.
   func receive(
-    _ payload: RecordPayload, of place: MessagePlace, in group: LocalGroup, by origin: Origin,
+    _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin,
     isRetained: Bool
   ) {
-    guard let channel = group.channel(place.name, isLog: false) else {
-      return report("\(place.name) of \(place.group) has a log here, but none at \(origin)")
+    guard let channel = group.channel(address.name, isLog: false) else {
+      return report("\(address.name) of \(address.group) has a log here, but none at \(origin)")
     }
     var isKnown = false
     do {
@@ -51,7 +51,7 @@ extension Realm {
         counts.superseded += 1
       }
     } catch {
-      report("\(place.name) of \(place.group) cannot be stored: \(error)")
+      report("\(address.name) of \(address.group) cannot be stored: \(error)")
     }
   }
 }

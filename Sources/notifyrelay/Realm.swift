@@ -28,12 +28,12 @@ final class Realm: ConnectionDelegate {
   var seenNames: [NameKey: UInt64] = [:]
 
   // Newest values: Realm+Values.swift.
-  var waitingValues = Waiting<MessagePlace>()
-  var confirmedValues: [MessagePlace: UInt64] = [:]
+  var waitingValues = Waiting<MessageAddress>()
+  var confirmedValues: [MessageAddress: UInt64] = [:]
 
   // Logs: Realm+Logs.swift.
-  var readers: [MessagePlace: LogReader] = [:]
-  var stored: [Origin: [MessagePlace: LogRow]] = [:]
+  var readers: [MessageAddress: LogReader] = [:]
+  var stored: [Origin: [MessageAddress: LogRow]] = [:]
   var notNoted: [LogKey: ArraySlice<(time: Int64, number: UInt64)>] = [:]
   var asked: [LogKey: ContinuousClock.Instant] = [:]
 
@@ -87,17 +87,17 @@ final class Realm: ConnectionDelegate {
   // MARK: Events of this machine
 
   func hasFound(_ channel: Channel) {
-    guard settings.groups.contains(channel.place.group), settings.sends else { return }
+    guard settings.groups.contains(channel.address.group), settings.sends else { return }
     if channel.isLog { addReader(of: channel) }
     hasChanged(channel)
   }
 
   func hasChanged(_ channel: Channel) {
-    guard settings.groups.contains(channel.place.group), settings.sends else { return }
+    guard settings.groups.contains(channel.address.group), settings.sends else { return }
     if channel.isLog {
-      readers[channel.place]?.hasNews = true
+      readers[channel.address]?.hasNews = true
     } else {
-      waitingValues.append(channel.place)
+      waitingValues.append(channel.address)
     }
   }
 
@@ -218,7 +218,7 @@ final class Realm: ConnectionDelegate {
     }
     switch subject {
     case .name(let name): namesUnderway.remove(name)
-    case .log(let place): didPublishRecord(of: place, identifier, failure)
+    case .log(let address): didPublishRecord(of: address, identifier, failure)
     case .value, .presence: break
     }
   }
@@ -254,25 +254,25 @@ final class Realm: ConnectionDelegate {
     case .name(let name):
       guard settings.receives, settings.shares(name) else { return counts.notShared += 1 }
       receive(name, try NamePayload(fields), by: origin, isRetained: isRetained)
-    case .value(let place):
-      guard let group = group(of: place) else { return counts.notShared += 1 }
+    case .value(let address):
+      guard let group = group(of: address) else { return counts.notShared += 1 }
       receive(
-        try RecordPayload(fields), of: place, in: group, by: origin, isRetained: isRetained)
-    case .log(let place):
-      guard let group = group(of: place) else { return counts.notShared += 1 }
-      receiveRecord(try RecordPayload(fields), of: place, in: group, by: origin)
+        try RecordPayload(fields), of: address, in: group, by: origin, isRetained: isRetained)
+    case .log(let address):
+      guard let group = group(of: address) else { return counts.notShared += 1 }
+      receiveRecord(try RecordPayload(fields), of: address, in: group, by: origin)
     }
   }
 
-  func group(of place: MessagePlace) -> LocalGroup? {
-    settings.receives && settings.groups.contains(place.group) ? relay.groups[place.group] : nil
+  func group(of address: MessageAddress) -> LocalGroup? {
+    settings.receives && settings.groups.contains(address.group) ? relay.groups[address.group] : nil
   }
 
   /// Handles one of our own messages, which the broker sends back.
   private func receiveOwn(_ subject: Subject, _ fields: Fields) throws(PayloadError) {
     switch subject {
     case .name(let name): confirmName(name, try NamePayload(fields))
-    case .value(let place): confirmedValues[place] = try RecordPayload(fields).number
+    case .value(let address): confirmedValues[address] = try RecordPayload(fields).number
     case .log: break
     case .presence:
       let presence = try PresencePayload(fields)

@@ -19,23 +19,23 @@ extension WormholeError {
 extension WormholeError: CustomStringConvertible {
   /// A sentence that says what failed, where and why.
   public var description: String {
-    let (place, name) = (path ?? "a file", name ?? "a name")
+    let (file, name) = (path ?? "a file", name ?? "a name")
     let (expected, found) = (expected ?? "another one", found ?? "another one")
     let why = reason.map { ": \($0)" } ?? ""
     return switch code {
     case .invalidIdentifier: "an identifier or a name is empty"
     case .reservedName: "the name \(name) is reserved for a file of the library"
     case .notPrivate: "\(path ?? "a directory") is not a private directory of this user"
-    case .diskFull: "\(place): there is no room left"
-    case .system: "\(place): \(number.map { String(cString: strerror($0)) } ?? "failed")\(why)"
-    case .busy: "\(place) was locked by another process or thread for too long"
-    case .heldByReader: "\(place) cannot grow while a reader still uses an old state"
+    case .diskFull: "\(file): there is no room left"
+    case .system: "\(file): \(number.map { String(cString: strerror($0)) } ?? "failed")\(why)"
+    case .busy: "\(file) was locked by another process or thread for too long"
+    case .heldByReader: "\(file) cannot grow while a reader still uses an old state"
     case .cancelled: "the task was cancelled"
     case .timedOut: "\(self.name ?? "the operation"): timed out"
-    case .foreign: "\(place) belongs to another user or was written by another program"
-    case .damaged: "\(place) is damaged\(why)"
+    case .foreign: "\(file) belongs to another user or was written by another program"
+    case .damaged: "\(file) is damaged\(why)"
     case .unknownFormat:
-      "\(place) has format \(found), which this version of the library does not know"
+      "\(file) has format \(found), which this version of the library does not know"
     case .tooLarge: "\(found) bytes exceed the limit of \(expected)"
     case .codecMismatch: "\(name): encoded with \(found), expected \(expected)"
     case .typeMismatch: "\(name): a value of type \(found), expected \(expected)"
@@ -50,12 +50,12 @@ extension WormholeError: CustomStringConvertible {
     case .cursorInUse: "the cursor \(name) is in use by another reader"
     case .cursorNotStored: "the cursor \(name) was not stored\(why)"
     case .database: "SQLite error \(number ?? 1)\(why)"
-    case .unknownTable: "\(place) records no changes of a table \(name); it records: \(list)"
-    case .noSuchRow: "\(place): the table \(name) has no row \(found)"
-    case .newerSchema: "\(place) has run \(found) migrations, but this program knows \(expected)"
+    case .unknownTable: "\(file) records no changes of a table \(name); it records: \(list)"
+    case .noSuchRow: "\(file): the table \(name) has no row \(found)"
+    case .newerSchema: "\(file) has run \(found) migrations, but this program knows \(expected)"
     case .unknownMigrations:
-      "\(place) has run migrations that this program does not know: \(list)"
-    case .migrationFailed: "the migration \(name) of \(place) failed\(why)"
+      "\(file) has run migrations that this program does not know: \(list)"
+    case .migrationFailed: "the migration \(name) of \(file) failed\(why)"
     case .notCleared:
       failures.sorted { $0.key < $1.key }.map { "\($0.key) was not cleared: \($0.value)" }
         .joined(separator: "; ")
@@ -96,6 +96,6 @@ func sentence(of error: any Error) -> String {
   default:
     return "\(error)"
   }
-  let place = path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-  return place.isEmpty ? text : "\(place): \(text)"
+  let keyPath = path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+  return keyPath.isEmpty ? text : "\(keyPath): \(text)"
 }

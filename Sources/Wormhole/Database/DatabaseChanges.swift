@@ -46,7 +46,7 @@ extension SharedDatabase {
       return rows
     }
 
-    /// The place of the change, from which to continue later.
+    /// The position of the change, from which to continue later.
     public let token: Int64
 
     /// The process that made the change; `nil` for changes made without this library, several
@@ -69,7 +69,7 @@ extension SharedDatabase {
   ///
   /// - Parameters:
   ///   - tables: the names of the tables; none for all.
-  ///   - token: a place from ``token`` or a change, to begin behind; `nil` for now. One of which
+  ///   - token: a position from ``token`` or a change, to begin behind; `nil` for now. One of which
   ///     the next changes are no longer known yields a change that is not complete.
   /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
   /// - Throws: ``WormholeError/unknownTable`` for a table that does not exist, or
@@ -79,7 +79,7 @@ extension SharedDatabase {
     in tables: [String] = [], since token: Int64? = nil
   ) throws(WormholeError) -> Changes {
     let notifications = try center.notifications(of: changeName)
-    let (now, names) = try place(in: tables)
+    let (now, names) = try position(in: tables)
     return Changes(
       database: self, tables: names, notifications: notifications, start: token ?? now)
   }
@@ -106,7 +106,7 @@ extension SharedDatabase {
         token: start)
     }
 
-    /// An iteration over the changes of a database. Its only state is its place.
+    /// An iteration over the changes of a database. Its only state is its position.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let database: SharedDatabase
       fileprivate let tables: Set<String>

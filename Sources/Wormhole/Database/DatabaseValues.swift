@@ -28,7 +28,7 @@ extension SharedDatabase {
   ) throws(WormholeError) -> Values<Value> {
     let notifications = try center.notifications(of: changeName)
     return Values(
-      database: self, tables: try place(in: tables).tables, notifications: notifications,
+      database: self, tables: try position(in: tables).tables, notifications: notifications,
       timeout: timeout, query: query)
   }
 
@@ -53,7 +53,7 @@ extension SharedDatabase {
       Iterator(sequence: self, notifications: notifications.makeAsyncIterator())
     }
 
-    /// An iteration over the results of a query. Its only state is the place of the last result.
+    /// An iteration over the results of a query. Its only state is the position of the last result.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let sequence: Values
       fileprivate var notifications: Notifications.Iterator
@@ -75,8 +75,8 @@ extension SharedDatabase {
       ) async throws -> Value? {
         while !isOver, !Task.isCancelled {
           do {
-            let (value, place) = try await sequence.value(after: token)
-            token = place
+            let (value, position) = try await sequence.value(after: token)
+            token = position
             if let value { return value }
           } catch {
             isOver = true
@@ -89,13 +89,13 @@ extension SharedDatabase {
       }
     }
 
-    /// Runs the query if its tables may have changed after a place. Returns the new place.
-    fileprivate func value(after token: Int64?) async throws -> (value: Value?, place: Int64) {
+    /// Runs the query if its tables may have changed after a position. Returns the new position.
+    fileprivate func value(after token: Int64?) async throws -> (value: Value?, position: Int64) {
       try await database.snapshot(timeout: timeout) { [tables, query] database in
         let log = ChangeLog(in: database)
-        let place = try log.lastID()
-        if let token, try !log.hasChanged(after: token, in: tables) { return (nil, place) }
-        return (try database.withoutLimit { try query(Connection(database)) }, place)
+        let position = try log.lastID()
+        if let token, try !log.hasChanged(after: token, in: tables) { return (nil, position) }
+        return (try database.withoutLimit { try query(Connection(database)) }, position)
       }
     }
   }

@@ -37,11 +37,11 @@ extension SharedDatabase {
       try database.writeNow(body)
     }
 
-    /// The place of the last change, from which ``SharedDatabase/changes(in:since:)`` can continue.
+    /// The position of the last change, from which ``SharedDatabase/changes(in:since:)`` can go on.
     ///
     /// - Throws: what reading throws.
     public var token: Int64 {
-      get throws(WormholeError) { try database.place().token }
+      get throws(WormholeError) { try database.position().token }
     }
   }
 }

@@ -98,19 +98,19 @@ extension SharedDatabase.Connection {
     _ value: Value, in table: String, by key: String = "id"
   ) throws(WormholeError) {
     let columns = try RowEncoder.columns(of: value)
-    guard let place = columns.first(where: { $0.name == key }), place.field != .null else {
+    guard let column = columns.first(where: { $0.name == key }), column.field != .null else {
       throw .encoding("\(Value.self) has nothing for the column \(key)")
     }
     let settings = columns.map { "\(sqlIdentifier($0.name)) = ?" }.joined(separator: ", ")
     let condition = "WHERE \(sqlIdentifier(key)) = ?"
     try run(
       "UPDATE \(sqlIdentifier(table)) SET \(settings) \(condition)",
-      fields: columns.map(\.field) + [place.field])
+      fields: columns.map(\.field) + [column.field])
     // Rows that the triggers of a view have updated do not count as changed.
     guard changedRowCount == 0 else { return }
     let rows = "SELECT 1 FROM \(sqlIdentifier(table)) \(condition)"
-    guard try hasRow(rows, place.field) else {
-      throw .noSuchRow(table: table, key: "\(key) = \(place.field.inWords)", path: path)
+    guard try hasRow(rows, column.field) else {
+      throw .noSuchRow(table: table, key: "\(key) = \(column.field.inWords)", path: path)
     }
   }
 }

@@ -98,11 +98,11 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// The place of the last change, from which ``changes(in:since:)`` can continue.
+  /// The position of the last change, from which ``changes(in:since:)`` can continue.
   public var token: Int64 {
     get async throws(WormholeError) {
       try await store.readers.run { [self] in
-        Result { () throws(WormholeError) in try place().token }
+        Result { () throws(WormholeError) in try position().token }
       }.get()
     }
   }
@@ -134,8 +134,8 @@ public final class SharedDatabase: Sendable {
     return try result.get()
   }
 
-  /// The place of the last change, read on this thread, and the names of tables in lower case.
-  func place(
+  /// The position of the last change, read on this thread, and the names of tables in lower case.
+  func position(
     in tables: [String] = []
   ) throws(WormholeError) -> (token: Int64, tables: Set<String>) {
     try readNow { (database) throws(WormholeError) in

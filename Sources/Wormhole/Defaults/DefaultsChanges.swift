@@ -147,8 +147,8 @@ extension SharedDefaults {
       ) async throws(WormholeError) -> AnyChange? {
         let found = try await news.next(isolation: actor) {
           (table, position) throws(WormholeError) in
-          let place = try DefaultsNews.place(position, in: table)
-          return try table?.row(after: place).map { ($0, $0.number) }
+          let start = try DefaultsNews.start(position, in: table)
+          return try table?.row(after: start).map { ($0, $0.number) }
         }
         guard let entry = try found?.entry.get() else { return nil }
         return AnyChange(

@@ -12,25 +12,25 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
-  /// Returns the place from which to search. The last change of a new file may
+  /// Returns the position from which to search. The last change of a new file may
   /// have a lower number.
-  static func place(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
+  static func start(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
     try table?.lastNumber() ?? 0 < number ? 0 : number
   }
 
-  /// Returns the last change of a value, if it comes after a place or in any case, and its place.
-  /// Deleting the file with all values counts as a change.
+  /// Returns the last change of a value, if it comes after a position or in any case, and the
+  /// position of that change. Deleting the file with all values counts as a change.
   static func change(
     of name: String, after number: Int64, inAnyCase: Bool, in table: DefaultsTable?
   ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {
-    let place = try place(number, in: table)
+    let start = try start(number, in: table)
     let row = try table?.row(name)
-    let isNew = place != number || row.map { $0.number > place } == true
+    let isNew = start != number || row.map { $0.number > start } == true
     guard inAnyCase || isNew else { return nil }
-    return (row, max(row?.number ?? place, place))
+    return (row, max(row?.number ?? start, start))
   }
 
-  /// One iteration. Its only state is its place: the changes are in the file.
+  /// One iteration. Its only state is its position: the changes are in the file.
   struct Iterator {
     let defaults: SharedDefaults
     var notifications: Notifications.Iterator
@@ -39,8 +39,8 @@ struct DefaultsNews: Sendable {
     /// Searches; if there is nothing, waits and searches again. Returns what was found, or `nil`
     /// once the task is cancelled.
     ///
-    /// `find` searches after a place, in the table, or `nil` if nothing was ever set. It returns
-    /// what it found and the place of that.
+    /// `find` searches after a position, in the table, or `nil` if nothing was ever set. It returns
+    /// what it found and the position of that.
     mutating func next<Found: Sendable>(
       isolation: isolated (any Actor)?,
       _ find: @escaping @Sendable (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?
@@ -55,8 +55,8 @@ struct DefaultsNews: Sendable {
         } catch .cancelled {
           break
         }
-        if let (found, place) = found {
-          self.position = place
+        if let (found, position) = found {
+          self.position = position
           return found
         }
         guard await notifications.next(isolation: isolation) != nil else { break }

@@ -13,7 +13,7 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
   private struct State {
     /// `nil` after the end.
     var handler: Handler?
-    var place: Int64
+    var position: Int64
     var isInitial: Bool
 
     /// Whether it waits for its turn, or runs.
@@ -32,13 +32,13 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
 
   /// Creates a pump for the changes after a number; `nil` begins with the current value.
   init(
-    _ key: DefaultsKey<Value>, in defaults: SharedDefaults, after place: Int64?,
+    _ key: DefaultsKey<Value>, in defaults: SharedDefaults, after position: Int64?,
     on delivery: Delivery, _ handler: @escaping Handler
   ) {
     self.key = key
     self.defaults = defaults
     executor = DeliveryExecutor(to: delivery)
-    state = Locked(State(handler: handler, place: place ?? 0, isInitial: place == nil))
+    state = Locked(State(handler: handler, position: position ?? 0, isInitial: position == nil))
   }
 
   /// Looks for a change soon.
@@ -75,25 +75,25 @@ final class DefaultsPump<Value: Codable & Sendable>: Sendable {
 
   /// Delivers the change, if there is one.
   private func look() {
-    let (place, inAnyCase) = state.withLock { state in
+    let (position, inAnyCase) = state.withLock { state in
       state.isAwake = false
-      return (state.place, state.isInitial || state.lastError != nil)
+      return (state.position, state.isInitial || state.lastError != nil)
     }
     do throws(WormholeError) {
       let found = try defaults.readHere { (table) throws(WormholeError) in
-        try DefaultsNews.change(of: key.name, after: place, inAnyCase: inAnyCase, in: table)
+        try DefaultsNews.change(of: key.name, after: position, inAnyCase: inAnyCase, in: table)
       }
-      guard let (row, place) = found else { return }
+      guard let (row, position) = found else { return }
       let change = SharedDefaults.Change(key, try row?.entry.get())
-      deliver(change, place)
+      deliver(change, position)
     } catch {
       fail(error)
     }
   }
 
-  private func deliver(_ change: SharedDefaults.Change<Value>, _ place: Int64) {
+  private func deliver(_ change: SharedDefaults.Change<Value>, _ position: Int64) {
     let handler = state.withLock { state in
-      (state.place, state.isInitial, state.lastError) = (place, false, nil)
+      (state.position, state.isInitial, state.lastError) = (position, false, nil)
       return state.handler
     }
     handler?(change)

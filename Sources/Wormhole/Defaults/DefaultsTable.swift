@@ -92,7 +92,7 @@ struct DefaultsTable {
     return true
   }
 
-  /// The first number of a file is random: a number from another file that had this place is then
+  /// The first number of a file is random: a number from another file is then
   /// not among the numbers of this one.
   private func nextNumber() throws(WormholeError) -> Int64 {
     let last = try lastNumber()

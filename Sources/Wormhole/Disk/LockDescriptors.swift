@@ -9,14 +9,14 @@ internal import Synchronization
 /// The lock of an open file lasts as long as any process has the file open. So a forked child that
 /// lives on would hold the locks of a parent that has ended: it closes them as it begins.
 enum LockDescriptors {
-  /// A place for a descriptor. It is never freed, only used again: a child may be looking.
-  private struct Place: ~Copyable {
+  /// A slot for a descriptor. It is never freed, only used again: a child may be looking.
+  private struct Slot: ~Copyable {
     let descriptor = Atomic<CInt>(free)
-    let next: UnsafeMutablePointer<Place>?
+    let next: UnsafeMutablePointer<Slot>?
   }
 
   private static let free: CInt = -1
-  private nonisolated(unsafe) static let first = Atomic<UnsafeMutablePointer<Place>?>(nil)
+  private nonisolated(unsafe) static let first = Atomic<UnsafeMutablePointer<Slot>?>(nil)
   // What it leads to is changed under the lock, or atomically.
 
   /// Held while a descriptor is open, but not known here yet. A fork waits for that.
@@ -51,32 +51,32 @@ enum LockDescriptors {
   }
 
   private static func add(_ descriptor: CInt) {
-    if let place = find(free) {
-      place.pointee.descriptor.store(descriptor, ordering: .relaxed)
+    if let slot = find(free) {
+      slot.pointee.descriptor.store(descriptor, ordering: .relaxed)
     } else {
-      let place = UnsafeMutablePointer<Place>.allocate(capacity: 1)
-      place.initialize(to: Place(next: first.load(ordering: .relaxed)))
-      place.pointee.descriptor.store(descriptor, ordering: .relaxed)
-      first.store(place, ordering: .releasing)
+      let slot = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+      slot.initialize(to: Slot(next: first.load(ordering: .relaxed)))
+      slot.pointee.descriptor.store(descriptor, ordering: .relaxed)
+      first.store(slot, ordering: .releasing)
     }
   }
 
-  private static func find(_ descriptor: CInt) -> UnsafeMutablePointer<Place>? {
-    var place = first.load(ordering: .acquiring)
-    while let found = place {
+  private static func find(_ descriptor: CInt) -> UnsafeMutablePointer<Slot>? {
+    var slot = first.load(ordering: .acquiring)
+    while let found = slot {
       if found.pointee.descriptor.load(ordering: .relaxed) == descriptor { return found }
-      place = found.pointee.next
+      slot = found.pointee.next
     }
     return nil
   }
 
   /// Runs in a forked child, which has one thread.
   private static func closeAll() {
-    var place = first.load(ordering: .acquiring)
-    while let found = place {
+    var slot = first.load(ordering: .acquiring)
+    while let found = slot {
       let descriptor = found.pointee.descriptor.exchange(free, ordering: .relaxed)
       if descriptor != free { Glibc.close(descriptor) }
-      place = found.pointee.next
+      slot = found.pointee.next
     }
   }
 }

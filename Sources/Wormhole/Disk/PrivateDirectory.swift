@@ -56,7 +56,7 @@ struct PrivateDirectory: Sendable {
   }
 }
 
-/// The places that the XDG Base Directory Specification has for the files of a user.
+/// The directories that the XDG Base Directory Specification has for the files of a user.
 enum UserDirectories {
   /// The directory for data that stays. A relative path in the environment is ignored.
   static var data: String {

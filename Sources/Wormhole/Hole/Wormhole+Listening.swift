@@ -41,7 +41,7 @@ extension Wormhole {
     guard let old = listeners.put(observation, for: listener.name, of: key) else {
       return pump.begin(reader)
     }
-    old.end { place in pump.begin(reader.following(place, from: start)) }
+    old.end { position in pump.begin(reader.following(position, from: start)) }
   }
 
   /// Removes a listener. On its executor, no call of it follows.

@@ -1,4 +1,4 @@
-// Removes stored messages, and the places of readers.
+// Removes stored messages, and the positions of readers.
 
 extension Wormhole {
   /// Removes everything stored under all names, then notifies all listeners.

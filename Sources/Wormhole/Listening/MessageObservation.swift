@@ -5,7 +5,7 @@ internal import DarwinNotify
 /// A registered handler of messages, which lasts as long as the value lives.
 public final class MessageObservation: Sendable {
   private let registration: NotificationObservation
-  private let endPump: @Sendable (PlaceHandler?) -> Void
+  private let endPump: @Sendable (PositionHandler?) -> Void
   private let waitForPump: @Sendable () -> Void
   private let cursorOfPump: @Sendable () -> ReaderCursor?
 
@@ -41,8 +41,8 @@ public final class MessageObservation: Sendable {
   /// The cursor of the handler, until the registration ends.
   var cursor: ReaderCursor? { cursorOfPump() }
 
-  /// Ends the registration. The successor gets the place after the last message that was delivered.
-  func end(then successor: PlaceHandler? = nil) {
+  /// Ends the registration. The successor gets the position after the last delivered message.
+  func end(then successor: PositionHandler? = nil) {
     registration.cancel()
     endPump(successor)
   }

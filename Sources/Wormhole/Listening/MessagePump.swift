@@ -27,10 +27,10 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
     var phase = Phase.preparing
     var reader: MessageReader<Value>?
     var cursor: ReaderCursor?
-    var place: MailboxPlace?
+    var position: MailboxPosition?
     var handler: Handler?
     var thread: pthread_t?
-    var successor: PlaceHandler?
+    var successor: PositionHandler?
   }
 
   private let state = Locked(State())
@@ -59,14 +59,14 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
   /// Begins to deliver the messages of a reader. If the pump has ended meanwhile, its successor
   /// begins where this pump would have begun.
   func begin(_ reader: MessageReader<Value>) {
-    let successor = state.withLock { state -> PlaceHandler? in
+    let successor = state.withLock { state -> PositionHandler? in
       guard case .preparing = state.phase else { return state.successor.take() }
       state.reader = reader
-      state.place = reader.place
+      state.position = reader.position
       state.phase = .idle
       return nil
     }
-    if let successor { successor(reader.place) } else { wake() }
+    if let successor { successor(reader.position) } else { wake() }
   }
 
   /// Delivers new messages soon.
@@ -87,18 +87,18 @@ final class MessagePump<Value: Codable & Sendable>: Sendable {
 
   /// Delivers no more. A handler may still be running for the last message.
   ///
-  /// - Parameter successor: gets the place after that message: now, or, if this pump has not begun,
-  ///   once it is known.
-  func end(then successor: PlaceHandler? = nil) {
-    let (place, remains) = state.withLock { state in
+  /// - Parameter successor: gets the position after that message: now, or, if this pump has not
+  ///   begun, once it is known.
+  func end(then successor: PositionHandler? = nil) {
+    let (position, remains) = state.withLock { state in
       let isPreparing = if case .preparing = state.phase { true } else { false }
-      // A pump that never began must still hand on the place of its predecessor.
+      // A pump that never began must still hand on the position of its predecessor.
       if isPreparing { state.successor = successor }
       state.phase = .ended
       let remains = (state.reader.take(), state.cursor.take(), state.handler.take())
-      return (isPreparing ? nil : state.place, remains)
+      return (isPreparing ? nil : state.position, remains)
     }
-    if let place { successor?(place) }
+    if let position { successor?(position) }
     // Releasing them runs user code and closes files, so no lock is held.
     withExtendedLifetime(remains) {}
   }
@@ -154,7 +154,7 @@ extension MessagePump {
     _ message: Wormhole.Message<Value>, of reader: inout MessageReader<Value>
   ) -> Bool {
     let handler = state.withLock { state in
-      state.place?.advance(to: message.sequence, in: reader.place.identity)
+      state.position?.advance(to: message.sequence, in: reader.position.identity)
       return state.handler
     }
     guard let handler else { return false }

@@ -59,7 +59,7 @@ extension Wormhole {
       _ body: (NumberedRecord?) throws(Failure) -> Record?
     ) throws(WormholeError) -> Result<UInt64?, Failure>
 
-    /// Opens the stored place of a reader. A new cursor is before the first record.
+    /// Opens the stored position of a reader. A new cursor is before the first record.
     ///
     /// - Parameter name: the name of the cursor.
     /// - Returns: the cursor, which nobody else can open while it lives.
@@ -77,7 +77,7 @@ extension Wormhole {
     func removeCursor(_ name: String) throws(WormholeError)
   }
 
-  /// The stored place of a reader in a mailbox. While this object lives, nobody else can open it.
+  /// The stored position of a reader in a mailbox. Nobody else can open it while this object lives.
   public protocol MailboxCursor: Sendable {
     /// Returns the number of the last record that was handled, 0 for none.
     func position() throws(WormholeError) -> UInt64
@@ -118,7 +118,7 @@ extension Wormhole.Mailbox {
 }
 
 extension Wormhole {
-  /// A stored place of a reader, see ``Start/cursor(_:)``.
+  /// A stored position of a reader, see ``Start/cursor(_:)``.
   public struct Cursor: Hashable, Sendable {
     /// The name of the cursor.
     public let name: String

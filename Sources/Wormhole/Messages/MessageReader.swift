@@ -2,7 +2,7 @@
 
 internal import DarwinNotifySupport
 
-/// A place in a mailbox, with the messages that follow it.
+/// A position in a mailbox, with the messages that follow it.
 struct MessageReader<Value: Codable & Sendable>: Sendable {
   let name: MessageName<Value>
   let mailbox: any Wormhole.Mailbox
@@ -10,16 +10,16 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// The cursor, if the reader has one.
   let cursor: ReaderCursor?
 
-  /// The place after the last message that has been read.
-  private(set) var place: MailboxPlace
+  /// The position after the last message that has been read.
+  private(set) var position: MailboxPosition
 
-  /// The stored message that is delivered before the messages after the place.
+  /// The stored message that is delivered before the messages after the position.
   private var initial: Wormhole.Message<Value>?
 
-  /// Messages before the place that have not been taken yet.
+  /// Messages before the position that have not been taken yet.
   private var batch: ArraySlice<Wormhole.Message<Value>> = []
 
-  /// Whether the mailbox may have messages after the place, as at the start.
+  /// Whether the mailbox may have messages after the position, as at the start.
   private var mayHaveMore = true
 
   /// Whether messages before the next one may have been missed, nobody knows how many.
@@ -34,9 +34,9 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   /// The number of messages that are read at a time.
   private static var batchSize: Int { 16 }
 
-  /// Finds the place to start at.
+  /// Finds the position to start at.
   ///
-  /// The caller observes the change notification already: later records are after the place.
+  /// The caller observes the change notification already: later records are after the position.
   ///
   /// - Parameters:
   ///   - name: the name of the messages.
@@ -61,7 +61,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
       }
     // A number from the future belonged to a mailbox that somebody has removed.
     mayHaveMissed = number > last
-    place = MailboxPlace(number: mayHaveMissed ? 0 : number, identity: identity)
+    position = MailboxPosition(number: mayHaveMissed ? 0 : number, identity: identity)
     if start == .last || start == .lastOrAbsent { try readInitial(start) }
   }
 
@@ -77,26 +77,26 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   private mutating func readInitial(_ start: Wormhole.Start) throws(WormholeError) {
     if let newest = try mailbox.lastMessage() {
       initial = name.message(newest, isInitial: true)
-      place.number = max(place.number, newest.number)
+      position.number = max(position.number, newest.number)
     } else if start == .lastOrAbsent {
       initial = Wormhole.Message(
-        .absent, name: name.rawValue, sequence: place.number, isInitial: true)
+        .absent, name: name.rawValue, sequence: position.number, isInitial: true)
     }
   }
 
   /// Returns a reader that continues where another one stopped. The stored message is delivered
   /// first only if that reader has also delivered it; otherwise it comes in its turn.
-  func following(_ predecessor: MailboxPlace, from start: Wormhole.Start) -> Self {
+  func following(_ predecessor: MailboxPosition, from start: Wormhole.Start) -> Self {
     var reader = self
-    if predecessor.number > place.number {
+    if predecessor.number > position.number {
       // The message stored when this reader was made may no longer be the newest.
       reader = (try? Self(name, mailbox, from: start, inheriting: cursor)) ?? self
     }
-    guard predecessor.isComparable(to: reader.place) else { return reader }
+    guard predecessor.isComparable(to: reader.position) else { return reader }
     if let initial = reader.initial, !initial.isAbsent, initial.sequence > predecessor.number {
       reader.initial = nil
     }
-    reader.place.number = predecessor.number
+    reader.position.number = predecessor.number
     return reader
   }
 }
@@ -146,7 +146,7 @@ extension MessageReader {
 
   private func message(of error: WormholeError) -> Wormhole.Message<Value> {
     Wormhole.Message(
-      .unreadable(error), name: name.rawValue, sequence: unstored ?? place.number,
+      .unreadable(error), name: name.rawValue, sequence: unstored ?? position.number,
       sender: .unknown)
   }
 
@@ -154,33 +154,33 @@ extension MessageReader {
   mutating func read(_ limit: Int) throws(WormholeError) -> [Wormhole.Message<Value>] {
     // After an error there is nothing to read until the next attempt.
     mayHaveMore = false
-    var found = try mailbox.records(after: place.number, limit: limit)
-    let start = MailboxPlace(number: 0, identity: found.identity)
-    if !start.isComparable(to: place) {
+    var found = try mailbox.records(after: position.number, limit: limit)
+    let start = MailboxPosition(number: 0, identity: found.identity)
+    if !start.isComparable(to: position) {
       // Somebody has removed the mailbox. The new one counts from 1 again.
-      place = start
+      position = start
       mayHaveMissed = true
       found = try mailbox.records(after: 0, limit: limit)
     } else if found.records.isEmpty, case let last = try mailbox.lastNumber(), last > 0,
-      last < place.number
+      last < position.number
     {
       // Somebody has restored an earlier state. The newest record, at least, is new: it was the
       // reason to look.
-      place.number = last - 1
+      position.number = last - 1
       mayHaveMissed = true
-      found = try mailbox.records(after: place.number, limit: limit)
+      found = try mailbox.records(after: position.number, limit: limit)
     }
-    if found.identity != 0 { place.identity = found.identity }
-    let number = place.number
+    if found.identity != 0 { position.identity = found.identity }
+    let number = position.number
     let messages = found.records.map { message($0) }
     // Records without progress would be returned forever.
-    mayHaveMore = found.hasMore && place.number > number
+    mayHaveMore = found.hasMore && position.number > number
     return messages
   }
 
   private mutating func message(_ record: Wormhole.NumberedRecord) -> Wormhole.Message<Value> {
-    let missed = record.number > place.number ? record.number - place.number - 1 : 0
-    place.number = max(place.number, record.number)
+    let missed = record.number > position.number ? record.number - position.number - 1 : 0
+    position.number = max(position.number, record.number)
     defer { mayHaveMissed = false }
     return name.message(
       record, missed: missed, mayHaveMissed: mayHaveMissed, cursor: cursor)
@@ -200,13 +200,13 @@ extension MessageName {
     repeat {
       try WorkLimit.check()
       messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
-    } while reader.hasMore && reader.place.number < last
+    } while reader.hasMore && reader.position.number < last
     return messages
   }
 }
 
-/// A place in a mailbox.
-struct MailboxPlace: Sendable {
+/// A position in a mailbox.
+struct MailboxPosition: Sendable {
   /// The number of the last record before it.
   var number: UInt64
 
@@ -215,19 +215,18 @@ struct MailboxPlace: Sendable {
 
   /// Moves to after a record, perhaps of another mailbox.
   mutating func advance(to number: UInt64, in identity: UInt32) {
-    let place = Self(number: number, identity: identity)
-    self =
-      isComparable(to: place) ? Self(number: max(self.number, number), identity: identity) : place
+    let isComparable = isComparable(to: Self(number: number, identity: identity))
+    self = Self(number: isComparable ? max(self.number, number) : number, identity: identity)
   }
 
-  /// Whether both are, or may be, places in the same mailbox.
+  /// Whether both are, or may be, positions in the same mailbox.
   func isComparable(to other: Self) -> Bool {
     identity == other.identity || identity == 0 || other.identity == 0
   }
 }
 
-/// Gets the place after the last message that a reader has delivered.
-typealias PlaceHandler = @Sendable (MailboxPlace) -> Void
+/// Gets the position after the last message that a reader has delivered.
+typealias PositionHandler = @Sendable (MailboxPosition) -> Void
 
 /// An open cursor, which a reader passes on to its successor. It becomes available to others when
 /// the last of them has ended.

@@ -22,11 +22,11 @@ extension Wormhole {
     /// none, the earliest message that is kept.
     ///
     /// A cursor belongs to one message name. One reader at a time can use it, among all processes.
-    /// Its place is stored once a message has been handled: when a handler returns, when the next
-    /// message of a sequence is requested, or by ``Message/acknowledge()``. A reader that is killed
-    /// gets the message it was handling again, and every other one exactly once. For exactly-once
-    /// processing, store the number of the message in the transaction that holds the result, for
-    /// example of a ``SharedDatabase``, and start with ``since(_:)``.
+    /// Its position is stored once a message has been handled: when a handler returns, when the
+    /// next message of a sequence is requested, or by ``Message/acknowledge()``. A reader that is
+    /// killed gets the message it was handling again, and every other one exactly once. For
+    /// exactly-once processing, store the number of the message in the transaction that holds the
+    /// result, for example of a ``SharedDatabase``, and start with ``since(_:)``.
     case cursor(String)
   }
 

@@ -46,7 +46,7 @@ final class SQLitePool: Sendable {
     try await jobs.run(on: path, timeout: timeout, job)
   }
 
-  /// Runs a body with a connection whose file is still in its place.
+  /// Runs a body with a connection whose file is still at its path.
   ///
   /// - Returns: what the body returns, `nil` if there is no file.
   /// - Throws: ``WormholeError/busy`` if the thread already uses a connection of the pool,

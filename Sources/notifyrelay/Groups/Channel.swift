@@ -6,7 +6,7 @@ import Wormhole
 
 /// A message name of a group, with whom it is shared by this machine.
 final class Channel {
-  let place: MessagePlace
+  let address: MessageAddress
   /// Whether all records are kept, not only the newest.
   let isLog: Bool
   let mailbox: any Wormhole.Mailbox
@@ -17,16 +17,16 @@ final class Channel {
 
   /// Begins to observe a name. The function is called when something was passed.
   init(
-    _ place: MessagePlace, isLog: Bool, of hole: Wormhole, on delivery: Delivery,
+    _ address: MessageAddress, isLog: Bool, of hole: Wormhole, on delivery: Delivery,
     _ noteChange: @escaping @Sendable () -> Void
   ) throws {
-    self.place = place
+    self.address = address
     self.isLog = isLog
     group = hole.group
-    changeName = group.changeName(LocalGroup.directoryName, place.name)
+    changeName = group.changeName(LocalGroup.directoryName, address.name)
     // A coordinated mailbox lets us look and store in one step.
     let transit: any MessageTransit = isLog ? .log : .coordinatedFile
-    mailbox = try transit.openMailbox(for: place.name, in: hole.directory)
+    mailbox = try transit.openMailbox(for: address.name, in: hole.directory)
     observation = try group.center.observe(changeName, on: delivery) { _ in noteChange() }
   }
 

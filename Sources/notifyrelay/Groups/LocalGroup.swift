@@ -32,9 +32,9 @@ final class LocalGroup {
 
   /// Returns a name, which is made with the first record.
   func channel(_ message: String, isLog: Bool) -> Channel? {
-    let place = MessagePlace(group: name, name: message)
-    if let known = channels.find(place) { return known.isLog == isLog ? known : nil }
-    return channels.add(place, isLog: isLog, of: hole)
+    let address = MessageAddress(group: name, name: message)
+    if let known = channels.find(address) { return known.isLog == isLog ? known : nil }
+    return channels.add(address, isLog: isLog, of: hole)
   }
 
   private func watch() {
@@ -90,7 +90,7 @@ final class Channels {
   private let inbox: Inbox
   private let delivery: Delivery
   private(set) var all: [Channel] = []
-  private var indices: [MessagePlace: Int] = [:]
+  private var indices: [MessageAddress: Int] = [:]
 
   /// A bound for the memory that strangers can make us use.
   private static let maxCount = 4096
@@ -99,16 +99,16 @@ final class Channels {
     (self.inbox, self.delivery) = (inbox, delivery)
   }
 
-  func find(_ place: MessagePlace) -> Channel? { indices[place].map { all[$0] } }
+  func find(_ address: MessageAddress) -> Channel? { indices[address].map { all[$0] } }
 
-  fileprivate func add(_ place: MessagePlace, isLog: Bool, of hole: Wormhole) -> Channel? {
+  fileprivate func add(_ address: MessageAddress, isLog: Bool, of hole: Wormhole) -> Channel? {
     let index = all.count
     guard index < Self.maxCount,
       let new = try? Channel(
-        place, isLog: isLog, of: hole, on: delivery,
+        address, isLog: isLog, of: hole, on: delivery,
         { [inbox] in inbox.note(channel: index) })
     else { return nil }
-    indices[place] = index
+    indices[address] = index
     all.append(new)
     found(new)
     return new

@@ -148,40 +148,40 @@ final class Store {
   // MARK: Logs
 
   /// How far the logs of an origin have got here.
-  func stored(in realm: String) throws(Mistake) -> [Origin: [MessagePlace: LogRow]] {
+  func stored(in realm: String) throws(Mistake) -> [Origin: [MessageAddress: LogRow]] {
     let rows = try database.rows(
       "SELECT origin, grp, name, number, own FROM stored WHERE realm = ?", [.text(realm)]
     ) { row in
       (
-        Origin(number: row.number(0)), MessagePlace(group: row.text(1), name: row.text(2)),
+        Origin(number: row.number(0)), MessageAddress(group: row.text(1), name: row.text(2)),
         LogRow(stored: row.number(3), ownNumber: row.number(4))
       )
     }
-    var stored: [Origin: [MessagePlace: LogRow]] = [:]
-    for (origin, place, row) in rows { stored[origin, default: [:]][place] = row }
+    var stored: [Origin: [MessageAddress: LogRow]] = [:]
+    for (origin, address, row) in rows { stored[origin, default: [:]][address] = row }
     return stored
   }
 
   func set(
-    _ row: LogRow, of place: MessagePlace, by origin: Origin, in realm: String
+    _ row: LogRow, of address: MessageAddress, by origin: Origin, in realm: String
   ) throws(Mistake) {
     try database.change(
       "INSERT OR REPLACE INTO stored VALUES(?, ?, ?, ?, ?, ?)", .text(realm),
-      .number(origin.number), .text(place.group), .text(place.name), .number(row.stored),
+      .number(origin.number), .text(address.group), .text(address.name), .number(row.stored),
       .number(row.ownNumber))
   }
 
   /// The last record of each log of this machine that the broker has.
-  func sent(in realm: String) throws(Mistake) -> [MessagePlace: UInt64] {
+  func sent(in realm: String) throws(Mistake) -> [MessageAddress: UInt64] {
     let rows = try database.rows(
       "SELECT grp, name, number FROM sent WHERE realm = ?", [.text(realm)]
-    ) { (MessagePlace(group: $0.text(0), name: $0.text(1)), $0.number(2)) }
+    ) { (MessageAddress(group: $0.text(0), name: $0.text(1)), $0.number(2)) }
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  func setSent(_ number: UInt64, of place: MessagePlace, in realm: String) throws(Mistake) {
+  func setSent(_ number: UInt64, of address: MessageAddress, in realm: String) throws(Mistake) {
     try database.change(
-      "INSERT OR REPLACE INTO sent VALUES(?, ?, ?, ?)", .text(realm), .text(place.group),
-      .text(place.name), .number(number))
+      "INSERT OR REPLACE INTO sent VALUES(?, ?, ?, ?)", .text(realm), .text(address.group),
+      .text(address.name), .number(number))
   }
 }

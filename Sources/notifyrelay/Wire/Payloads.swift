@@ -113,16 +113,18 @@ struct PresencePayload {
   var connected: Int64
   var version: String
   /// The last record that it has published of each log.
-  var logs: [MessagePlace: UInt64] = [:]
+  var logs: [MessageAddress: UInt64] = [:]
   /// The last record that it has stored of each log of others.
-  var stored: [Origin: [MessagePlace: UInt64]] = [:]
+  var stored: [Origin: [MessageAddress: UInt64]] = [:]
 
   /// The payload without version and serial number.
   var body: Data {
     var text = "\(state.rawValue) \(connected) :\(Escaped.encode(version))\n"
-    for (place, number) in logs { text += "log \(place.fields) \(number)\n" }
-    for (origin, places) in stored {
-      for (place, number) in places { text += "stored \(origin) \(place.fields) \(number)\n" }
+    for (address, number) in logs { text += "log \(address.fields) \(number)\n" }
+    for (origin, addresses) in stored {
+      for (address, number) in addresses {
+        text += "stored \(origin) \(address.fields) \(number)\n"
+      }
     }
     return Data(text.utf8)
   }
@@ -140,17 +142,17 @@ struct PresencePayload {
     while !fields.rest.isEmpty {
       fields = Fields(line: fields.rest)
       switch try fields.word() {
-      case "log": logs[try fields.place()] = try fields.number()
+      case "log": logs[try fields.address()] = try fields.number()
       case "stored":
         guard let origin = Origin(try fields.word()) else { throw .malformed }
-        stored[origin, default: [:]][try fields.place()] = try fields.number()
+        stored[origin, default: [:]][try fields.address()] = try fields.number()
       default: break  // A later version may say more.
       }
     }
   }
 }
 
-extension MessagePlace {
+extension MessageAddress {
   fileprivate var fields: String { ":\(Escaped.encode(group)) :\(Escaped.encode(name))" }
 }
 
@@ -198,9 +200,9 @@ struct Fields {
     return text
   }
 
-  mutating func place() throws(PayloadError) -> MessagePlace {
+  mutating func address() throws(PayloadError) -> MessageAddress {
     let group = try text()
-    return MessagePlace(group: group, name: try text())
+    return MessageAddress(group: group, name: try text())
   }
 }
 

@@ -5,15 +5,15 @@ enum Subject: Hashable {
   /// How often an origin has posted a name.
   case name(String)
   /// The newest value of a message name.
-  case value(MessagePlace)
+  case value(MessageAddress)
   /// The records of a log.
-  case log(MessagePlace)
+  case log(MessageAddress)
   /// Whether an origin is there.
   case presence
 }
 
 /// A message name of a group.
-struct MessagePlace: Hashable, Comparable {
+struct MessageAddress: Hashable, Comparable {
   let group: String
   let name: String
 
@@ -39,8 +39,8 @@ struct Topics {
   func topic(of subject: Subject) -> String {
     switch subject {
     case .name(let name): "\(base)n/\(Escaped.encode(name))/\(own)"
-    case .value(let place): "\(base)w/\(place.levels)/\(own)"
-    case .log(let place): "\(base)l/\(place.levels)/\(own)"
+    case .value(let address): "\(base)w/\(address.levels)/\(own)"
+    case .log(let address): "\(base)l/\(address.levels)/\(own)"
     case .presence: "\(base)p/\(own)"
     }
   }
@@ -55,15 +55,15 @@ struct Topics {
     let names = levels.dropFirst().dropLast().compactMap { Escaped.decode($0) }
     switch (levels[0], levels.count, names.count) {
     case ("n", 3, 1): return (.name(names[0]), origin)
-    case ("w", 4, 2): return (.value(MessagePlace(group: names[0], name: names[1])), origin)
-    case ("l", 4, 2): return (.log(MessagePlace(group: names[0], name: names[1])), origin)
+    case ("w", 4, 2): return (.value(MessageAddress(group: names[0], name: names[1])), origin)
+    case ("l", 4, 2): return (.log(MessageAddress(group: names[0], name: names[1])), origin)
     case ("p", 2, 0): return (.presence, origin)
     default: return nil
     }
   }
 }
 
-extension MessagePlace {
+extension MessageAddress {
   fileprivate var levels: String { "\(Escaped.encode(group))/\(Escaped.encode(name))" }
 }
 
