@@ -71,7 +71,7 @@ extension Realm {
     if seenNames.count >= LocalNames.maxCount { seenNames = [:] }
     seenNames[key] = payload.count
     guard payload.count > 0 else { return }
-    // Last: its observers may have to wait for the processor of this thread.
+    // Last: the observers may have to wait until this thread yields the processor.
     held.post()
     counts.posted += 1
   }

@@ -65,7 +65,7 @@ void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argume
 
 /* --- Use ------------------------------------------------------------------------------------ */
 
-/* Only the Darwin center, which has the scope of a table, has calls, if it has a bus. */
+/* Only the Darwin center, which has the scope of a table, has calls, and only if it has a bus. */
 int dn__calls_start(dn_center *center, dn__hub **ret_hub)
 {
         dn__hub *hub DN__UNREFS_HUB = NULL;

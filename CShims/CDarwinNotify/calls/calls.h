@@ -1,4 +1,4 @@
-/* The requests of a process on one bus, in both directions, as its center sees them. */
+/* The requests of a process on one bus, in both directions, as the center sees them. */
 #pragma once
 
 #include <stdbool.h>

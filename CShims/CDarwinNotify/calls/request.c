@@ -26,8 +26,8 @@ static void request_unref(dn_request *request)
 
 /* --- Answers ------------------------------------------------------------------------------ */
 
-/* Ends a request and releases the reference of its caller's list. Without a message nobody gets an
- * answer, because of an earlier error. */
+/* Ends a request and releases the reference of its caller's list. If an earlier error has prevented
+ * an answer, `answer` is NULL and none is sent. */
 static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *answer)
         DN__REQUIRES(&calls->dbus->lock)
 {
@@ -109,7 +109,7 @@ static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *
         return end_request(calls, request, message);
 }
 
-/* Ends a request for its handler: with a reply, unless there is an error. */
+/* Ends a request for its handler: with the error if there is one, otherwise with the reply. */
 static int conclude(dn_request *request, const dn_dict *reply, const char *error,
                     const char *message)
 {

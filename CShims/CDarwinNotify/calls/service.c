@@ -25,8 +25,8 @@ dn_service *dn__service_ref(dn_service *service)
         return service;
 }
 
-/* The one place that calls the destroy hook of a service. A service takes the handler when it is
- * made; dn_service_open() ends a handler that was not taken. */
+/* The only caller of the destroy hook of a service. A service takes the handler when it is made;
+ * dn_service_open() destroys the context of a handler that was not taken. */
 static void end_context(const dn_service_handler *handler)
 {
         if (handler->destroy)

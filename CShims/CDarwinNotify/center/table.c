@@ -98,7 +98,7 @@ void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
         dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
 }
 
-/* Counts a post: observers of prefixes there may have missed one for which there was no slot. */
+/* Counts a post for observers of prefixes there, which may have missed one that found no slot. */
 static void ring_watchers(const move *move, dn__shm_slot *slot)
 {
         if (!slot || !move->from || move->from == move->to ||

@@ -19,9 +19,9 @@
 #include "util/loop.h"
 #include "util/map.h"
 
-/* A hub's lock guards its topics, their queues and observers. The compiler cannot see that an
- * observer and its topic have the same hub, so annotations name one imaginary lock for all hubs. No
- * function works on two hubs. A move of the hub takes slots under the lock, for at most 10 ms. */
+/* A hub's lock guards its topics, their queues and observers. A move to another table takes slots
+ * under it, for at most 10 ms. The compiler cannot see that an observer and its topic have the same
+ * hub, so annotations name one imaginary lock for all hubs. No function works on two hubs. */
 extern dn__lock dn__hub_guard;
 #define DN__HUB_GUARDED DN__GUARDED_BY(&dn__hub_guard)
 #define DN__HUB_LOCKED DN__REQUIRES(&dn__hub_guard)
@@ -33,7 +33,7 @@ typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
         dn_objects objects; /* unless they are ignored, observers may omit the name */
         bool has_executors; /* which call observers, also those of prefixes; else the poster does */
-        bool is_queued;     /* posts are delivered separately and may be kept */
+        bool is_queued;     /* posts are delivered separately; a suspension may keep them */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);

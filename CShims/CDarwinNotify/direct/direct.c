@@ -25,9 +25,9 @@
  * costs its poster a system call. While the receiver naps with its word awake, posters only count
  * and mark.
  *
- * Many looks in a row may be a flood, or posts that are each waited for before the next one is
- * made, which no nap must slow down. So the first nap is a short trial: if more than one post
- * came meanwhile, nobody waits for each. */
+ * Many looks in a row may mean a flood, or a conversation in which each post answers the one
+ * before, and which no nap must slow down. So the first nap is a short trial: if more than one
+ * post comes meanwhile, nobody is waiting for each one. */
 #define NAP_TRIAL_US 50
 #define NAP_TRIALS_EVERY_US (100 * DN__US_PER_MS)
 

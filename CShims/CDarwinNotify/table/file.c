@@ -77,7 +77,7 @@ static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
                         (int)(strrchr(path, '/') - path), path) < PATH_MAX;
 }
 
-/* Formats one choice of directory. Returns false if the key does not have it. */
+/* Formats the path of one choice of directory. Returns false if there is none for the key. */
 static bool format_choice(const char *key, unsigned choice, uid_t user, char ret_path[PATH_MAX])
 {
         const char *runtime;
@@ -388,7 +388,7 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         return -ENOENT;
 }
 
-/* No process of this user can have a directory there, so all of them try the next. */
+/* No process of this user can have a directory there, so all of them try the next choice. */
 static bool is_hopeless(int r)
 {
         return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;

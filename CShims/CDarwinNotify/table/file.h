@@ -8,8 +8,8 @@
 
 #include "table/layout.h"
 
-/* A table is a file in a directory `darwin-notify`, in the first of these directories that has one.
- * A new table is made in the first possible directory:
+/* A table is a file in a subdirectory `darwin-notify` of one of these directories: the first in
+ * which there is a table. A new table is made in the first possible one:
  *
  *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
  *     can look into that directory;

@@ -72,7 +72,7 @@ static inline bool dn__region_was_left(const dn__region *region)
 /* Notes that this process moves to another table. */
 void dn__region_set_moved(dn__region *region);
 
-/* Makes the number, read before the table was found at its path, even unless it has changed. */
+/* If the number is still `moved`, read before the table was found at its path, makes it even. */
 void dn__region_clear_moved(dn__region *region, uint64_t moved);
 
 /* Returns whether this region, or one before it, has this ID. */

@@ -69,8 +69,8 @@ extension SharedDatabase {
   ///
   /// - Parameters:
   ///   - tables: the names of the tables; none for all.
-  ///   - token: a position from ``token`` or a change, to begin behind; `nil` for now. One of which
-  ///     the next changes are no longer known yields a change that is not complete.
+  ///   - token: a position from ``token`` or a change, to begin after; `nil` for now. If the
+  ///     changes that follow it are no longer known, the first one delivered is not complete.
   /// - Returns: the sequence. An error does not end an iteration: the next call looks again.
   /// - Throws: ``WormholeError/unknownTable`` for a table that does not exist, or
   ///   whose changes are not recorded, ``WormholeError/notification`` if it is not possible to

@@ -12,14 +12,14 @@ struct DefaultsNews: Sendable {
     Iterator(defaults: defaults, notifications: notifications.makeAsyncIterator(), position: start)
   }
 
-  /// Returns the position from which to search. The last change of a new file may
-  /// have a lower number.
+  /// Returns the position from which to search: the last change of a new file may have a lower
+  /// number.
   static func start(_ number: Int64, in table: DefaultsTable?) throws(WormholeError) -> Int64 {
     try table?.lastNumber() ?? 0 < number ? 0 : number
   }
 
-  /// Returns the last change of a value, if it comes after a position or in any case, and the
-  /// position of that change. Deleting the file with all values counts as a change.
+  /// Returns the last change of a value and its position, in any case or only if it comes after a
+  /// given position. Deleting the file with all values counts as a change.
   static func change(
     of name: String, after number: Int64, inAnyCase: Bool, in table: DefaultsTable?
   ) throws(WormholeError) -> (DefaultsTable.Row?, Int64)? {
@@ -40,7 +40,7 @@ struct DefaultsNews: Sendable {
     /// once the task is cancelled.
     ///
     /// `find` searches after a position, in the table, or `nil` if nothing was ever set. It returns
-    /// what it found and the position of that.
+    /// what it found and its position.
     mutating func next<Found: Sendable>(
       isolation: isolated (any Actor)?,
       _ find: @escaping @Sendable (DefaultsTable?, Int64) throws(WormholeError) -> (Found, Int64)?

@@ -92,8 +92,8 @@ struct DefaultsTable {
     return true
   }
 
-  /// The first number of a file is random: a number from another file is then
-  /// not among the numbers of this one.
+  /// The first number of a file is random, so that a number from another file is not among the
+  /// numbers of this one.
   private func nextNumber() throws(WormholeError) -> Int64 {
     let last = try lastNumber()
     guard last != 0 else { return 1 + Int64.random(in: 0..<1 << 30) << 32 }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// The lock of an open file lasts as long as any process has the file open. So a forked child that
 /// lives on would hold the locks of a parent that has ended: it closes them as it begins.
 enum LockDescriptors {
-  /// A slot for a descriptor. It is never freed, only used again: a child may be looking.
+  /// A slot for a descriptor. It is never freed, only reused: a child may be looking.
   private struct Slot: ~Copyable {
     let descriptor = Atomic<CInt>(free)
     let next: UnsafeMutablePointer<Slot>?

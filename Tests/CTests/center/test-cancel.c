@@ -61,7 +61,7 @@ static void cancel_one_of_each(unsigned round)
 
         for (int i = 0; i < 4; i++)
                 CHECK_EQ(pthread_create(&threads[i], NULL, work_for_ever, (void *)&works[i]), 0);
-        /* A little later each round, so that every moment is hit. */
+        /* A little later each round, so that every point in the calls is hit. */
         (void)usleep(round % 97 * 5);
         for (int i = 0; i < 4; i++)
                 CHECK_EQ(pthread_cancel(threads[i]), 0);

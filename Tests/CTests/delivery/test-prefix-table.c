@@ -146,7 +146,7 @@ TEST_NO_BUS(anObserverWithoutATableGetsOneLater)
         test_child_wait(member);
 }
 
-/* The process that takes its entry hears only of its own names. */
+/* The process that gets its entry hears only of its own names. */
 TEST_NO_BUS(anObserverThatWasKilledLeavesNothingBehind)
 {
         test_bus_use_none();

@@ -22,7 +22,7 @@ TEST(cancelledTokensOfEveryKindAreInvalid)
                 int token = add_kind(i / 2, names[i % 2]), next;
                 cancel(token);
                 check_invalid(token);
-                next = add_kind(i / 2, names[i % 2]); /* possibly in its entry */
+                next = add_kind(i / 2, names[i % 2]); /* possibly in the same entry */
                 check_invalid(token);
                 cancel(next);
         }

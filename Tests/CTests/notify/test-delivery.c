@@ -50,7 +50,7 @@ static void add_noting(const char *name, const char *mark)
         CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
 }
 
-/* Those of another process that come together, by the table and over the bus, have no order. */
+/* Posts of another process that arrive together, by the table and over the bus, have no order. */
 static void check_each(const char *round)
 {
         int n_marks = (int)strlen(round);

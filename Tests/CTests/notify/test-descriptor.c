@@ -14,7 +14,7 @@ static bool is_open(int fd)
         return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* Identifies a pipe, whatever the library opens after it under the same number; 0 if closed.
+/* Distinguishes a pipe from whatever the library later opens under its number; 0 if closed.
  * The thread sanitizer would take fstat() for a race with the library, which may be using it. */
 static uint64_t inode_of(int fd)
 {

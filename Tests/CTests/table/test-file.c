@@ -146,7 +146,7 @@ TEST_NO_BUS(whatIsOpenToOthersIsMadePrivate)
         dn__region_close(other);
 }
 
-/* Another directory is found, where all other processes of the user go that find the same. */
+/* Another directory is used, also by the user's other processes that find the path taken. */
 static void check_another_directory(const char *path)
 {
         dn__region *region;

@@ -1,4 +1,4 @@
-// Specifies how closures listen in place of delegates.
+// Specifies how closures listen instead of delegates.
 
 private struct PlayerListener: Sendable {
   var didStart: Slot<Int>

@@ -85,7 +85,7 @@ class Soak:
         end = self.start + self.arguments.seconds
         if not self.ground.has_disk:
             print("skipped: full disks, as no file system may be mounted")
-        # A signal that is on its way while nobody has a table may reach who registers meanwhile.
+        # A signal on its way while nobody has a table may reach an observer that registers later.
         self.crew.board.set_for_all("rest", True)
         self.crew.start()
         self.crew.board.set_for_all("rest", False)
