@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,10 +16,23 @@
 static char own_directory[PATH_MAX];
 static pid_t own_pid; /* a forked child leaves the directory to its parent */
 
+/* Threads of the library may still look for a table: without this one they would make the next in a
+ * directory that all tests share, and other processes without a bus would meet there. */
+static void forbid_tables_elsewhere(void)
+{
+        struct rlimit limit = {16 << 20, RLIM_INFINITY};
+
+        (void)getrlimit(RLIMIT_FSIZE, &limit);
+        limit.rlim_cur = 16 << 20;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 void test_directory_forget(void)
 {
-        if (own_directory[0] && own_pid == getpid())
-                test_remove_tree(own_directory);
+        if (!own_directory[0] || own_pid != getpid())
+                return;
+        forbid_tables_elsewhere();
+        test_remove_tree(own_directory);
 }
 
 static void directory_make(void)

@@ -48,6 +48,7 @@ __attribute__((constructor)) static void prepare_swift_tests(void)
 {
         char n_at_once[16];
 
+        test_directory_leave_shared();
         leave_session();
         snprintf(n_at_once, sizeof n_at_once, "%ld", 2 * sysconf(_SC_NPROCESSORS_ONLN));
         setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", n_at_once, 0);

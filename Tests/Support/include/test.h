@@ -169,6 +169,10 @@ void test_mounts_unshare(void);
 /* Mounts an empty directory there, in the same way. `options` are those of a tmpfs. */
 void test_directory_cover(const char *path, const char *options);
 
+/* Gives this process, and those it starts, empty directories instead of the ones that the user's
+ * programs share. Without the privilege to mount, it uses the real ones. */
+void test_directory_leave_shared(void);
+
 /* Kernel statistics of this process. */
 unsigned test_n_fds(void);
 unsigned test_n_threads(void);

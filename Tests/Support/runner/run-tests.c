@@ -4,11 +4,9 @@
  *
  * Runs every case of every program in its own process: once on each ground that it names, or once
  * if it names none. What dbus-broker does differently shows only where the bus is spoken to. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -91,19 +89,6 @@ static bool plan_program(run_plan *plan, const options *o, const char *program)
         return list && pclose(list) == 0;
 }
 
-/* Gives all cases empty directories instead of the ones that the user's programs share. Without the
- * privilege to mount, they use the real ones, under names of their own. */
-static void leave_shared_directories(void)
-{
-        static const char *const shared[][2] = {{"/run/user", "mode=0755"},
-                                                {"/dev/shm", "mode=1777"}};
-
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-                return;
-        for (size_t i = 0; i < 2; i++)
-                (void)mount("tmpfs", shared[i][0], "tmpfs", MS_NOSUID | MS_NODEV, shared[i][1]);
-}
-
 /* In memory, as the runtime directory of a user is, if there is such a place: a busy disk may keep
  * a file waiting for longer than a fork waits. Returns whether there is a directory. */
 static bool make_directory(char *ret_path, size_t n_bytes)
@@ -126,7 +111,7 @@ int main(int argc, char **argv)
         run_totals totals = {0};
 
         setvbuf(stdout, NULL, _IOLBF, 0);
-        leave_shared_directories();
+        test_directory_leave_shared();
         if (!make_directory(directory, sizeof directory) ||
             setenv("DN_TEST_DIRECTORY", directory, 1) < 0) {
                 perror("mkdtemp");
