@@ -64,7 +64,7 @@ class Crew:
             self.await_true(lambda: not self.board.get(worker.slot, "n_open"),
                             lambda: f"{worker}: {self.board.get(worker.slot, 'n_open')} never end")
         if self.ground.is_split:
-            # Twice: who enters a table is called once more for each name, also without the bus.
+            # Twice: a process that enters a table is called once more for each name, even off the bus.
             for one in 2 * self.of("post"):
                 self.await_reach(one)
         if not is_exact:
