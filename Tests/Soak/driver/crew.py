@@ -64,8 +64,7 @@ class Crew:
             self.await_true(lambda: not self.board.get(worker.slot, "n_open"),
                             lambda: f"{worker}: {self.board.get(worker.slot, 'n_open')} never end")
         if self.ground.is_split:
-            # Twice: a process that enters a table is called once more for each name, even off the bus.
-            for one in 2 * self.of("post"):
+            for one in self.of("post"):
                 self.await_reach(one)
         if not is_exact:
             self.await_silence()  # a post writes nothing to a pipe that is full
