@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -16,14 +15,15 @@
 static char own_directory[PATH_MAX];
 static pid_t own_pid; /* a forked child leaves the directory to its parent */
 
-/* Threads of the library may still look for a table: without this one they would make the next in a
- * directory that all tests share, and other processes without a bus would meet there. */
+/* Threads of the library may still look for a table. Without this directory they would make the
+ * next one in a directory that all tests share, where those without a bus would meet. */
 static void forbid_tables_elsewhere(void)
 {
-        struct rlimit limit = {16 << 20, RLIM_INFINITY};
+        struct rlimit limit;
 
-        (void)getrlimit(RLIMIT_FSIZE, &limit);
-        limit.rlim_cur = 16 << 20;
+        if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+                return;
+        limit.rlim_cur = 16 << 20; /* less than a table, more than a log */
         (void)setrlimit(RLIMIT_FSIZE, &limit);
 }
 
@@ -64,7 +64,7 @@ void test_directory_new(char *ret_path, unsigned long path_bytes)
 
 void test_mounts_unshare(void)
 {
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        if (!test_mounts_try_unshare())
                 test_skip("mounting is not permitted");
 }
 

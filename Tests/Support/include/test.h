@@ -163,8 +163,9 @@ void test_let_pass_ms(unsigned ms);
 /* A private directory (0700) for the case, removed when the process ends. */
 const char *test_directory(void);
 void test_remove_tree(const char *directory);
-/* From now on, only this process and its children see what it mounts. Skips the case if mounting is
- * not permitted. */
+/* From now on, only this process and its children see what it mounts. Returns false, or skips the
+ * case, if mounting is not permitted. */
+bool test_mounts_try_unshare(void);
 void test_mounts_unshare(void);
 /* Mounts an empty directory there, in the same way. `options` are those of a tmpfs. */
 void test_directory_cover(const char *path, const char *options);
