@@ -25,8 +25,9 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us)
 /* Many processes lose a bus at once. The clock, scrambled, spreads their reconnections. */
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        uint64_t half_us = dn__backoff_next(&dbus->backoff_us) / 2;
+        uint64_t half_us = dbus->backoff_us / 2;
 
+        dbus->backoff_us = earlier(2 * dbus->backoff_us, DN__BACKOFF_MAX_US);
         dbus->connect_us = dn__clock_after_us(half_us + dn__clock_now_us() * 2654435761u %
                                                                 (half_us + 1));
         atomic_store(&dbus->is_tried, true);

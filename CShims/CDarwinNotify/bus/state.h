@@ -21,6 +21,10 @@
 
 typedef struct dn__dbus dn__dbus;
 
+/* Delays between connection attempts: short after a bus restarts, long where there is none. */
+#define DN__BACKOFF_MIN_US (10 * DN__US_PER_MS)
+#define DN__BACKOFF_MAX_US (5 * DN__US_PER_SECOND)
+
 /* About 64 posts: then the system call no longer costs much next to each of them. Small enough for
  * a Unix socket to accept whole or not at all. */
 #define DN__OUTBOX_BYTES (16 * 1024)

@@ -54,7 +54,7 @@ static bool begin_preparing(dn__topic *topic)
 
         DN__HUB_AUTO_LOCK(hub);
         while (topic->is_preparing)
-                dn__hub_wait(hub);
+                (void)dn__hub_wait(hub, DN__NEVER);
         topic->is_preparing = !topic->is_prepared ||
                               (!topic->slot && dn__region_has_entry(hub->region));
         return topic->is_preparing;

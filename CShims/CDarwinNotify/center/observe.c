@@ -257,6 +257,6 @@ void dn_observer_cancel_wait(dn_observer *observer)
         dn_observer_cancel(observer);
         dn__hub_lock(hub);
         while (observer->n_running > dn__delivery_count_own(observer, NULL))
-                dn__hub_wait(hub);
+                (void)dn__hub_wait(hub, DN__NEVER);
         dn__hub_unlock(hub);
 }

@@ -232,7 +232,7 @@ static bool begin_moving(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
         while (hub->is_moving)
-                dn__hub_wait(hub);
+                (void)dn__hub_wait(hub, DN__NEVER);
         hub->is_moving = !hub->is_staying;
         return hub->is_moving;
 }
@@ -331,7 +331,7 @@ void dn__table_end(dn__hub *hub)
         DN__HUB_AUTO_LOCK(hub);
         hub->is_staying = true;
         while (hub->is_moving)
-                dn__hub_wait(hub);
+                (void)dn__hub_wait(hub, DN__NEVER);
 }
 
 void dn__table_look_for(dn__hub *hub, uint64_t id)

@@ -76,7 +76,7 @@ void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
 
         atomic_store_explicit(&has_ended, true, memory_order_relaxed);
         while (hub->n_running > dn__delivery_count_own(NULL, hub) &&
-               dn__hub_wait_until(hub, deadline_us))
+               dn__hub_wait(hub, deadline_us))
                 continue;
 }
 

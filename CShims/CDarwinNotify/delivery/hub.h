@@ -134,15 +134,10 @@ static inline void dn__hub_assert_locked(void) DN__TSA(assert_capability(&dn__hu
 }
 
 /* Waits for `changed`. Returns false at the deadline. */
-static inline bool dn__hub_wait_until(dn__hub *hub, uint64_t until_us) DN__HUB_LOCKED
+static inline bool dn__hub_wait(dn__hub *hub, uint64_t until_us) DN__HUB_LOCKED
         DN__TSA(no_thread_safety_analysis)
 {
         return dn__condition_wait(&hub->changed, &hub->lock, until_us) == 0;
-}
-
-static inline void dn__hub_wait(dn__hub *hub) DN__HUB_LOCKED
-{
-        (void)dn__hub_wait_until(hub, DN__NEVER);
 }
 
 /* Returns the hub of this process, creating it if needed, with a reference for the caller. Returns

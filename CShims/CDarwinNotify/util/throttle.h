@@ -1,4 +1,4 @@
-/* Limits how often something happens: events of a flood, attempts to connect. */
+/* Limits how often something happens: events of a flood. */
 #pragma once
 
 #include <stdint.h>
@@ -23,17 +23,4 @@ static inline uint64_t dn__throttle_count(dn__throttle *throttle, uint64_t now_u
         if (now_us >= throttle->end_us)
                 *throttle = (dn__throttle){ .end_us = now_us + DN__THROTTLE_SPAN_US };
         return throttle->n_events++ < DN__THROTTLE_N_EVENTS ? 0 : throttle->end_us;
-}
-
-/* Delays between connection attempts: short after a bus restarts, long where there is none. */
-#define DN__BACKOFF_MIN_US UINT64_C(10000)
-#define DN__BACKOFF_MAX_US UINT64_C(5000000)
-
-/* Returns the current delay and doubles it for the next time, up to the maximum. */
-static inline uint64_t dn__backoff_next(uint64_t *backoff_us)
-{
-        uint64_t now_us = *backoff_us;
-
-        *backoff_us = 2 * now_us < DN__BACKOFF_MAX_US ? 2 * now_us : DN__BACKOFF_MAX_US;
-        return now_us;
 }
