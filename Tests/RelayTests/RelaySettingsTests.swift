@@ -89,6 +89,16 @@ import Testing
     #expect(try await session.run(["--check"] + realm).status == 0)
   }
 
+  @Test func stateOfAnotherVersionIsRefused() async throws {
+    let session = try Session()
+    let state = try session.write("", to: "state/notifyrelay/state.sqlite")
+    try ForeignProgram.run("PRAGMA user_version = 2", on: state)
+    try await session.start(Self.realm, isOnline: false)
+    let outcome = await session.outcome()
+    #expect(outcome?.status == 1)
+    #expect(outcome?.errors.contains("\(state) was written by another version") == true)
+  }
+
   @Test func anOriginIsDrawnOnce() async throws {
     let session = try Session()
     let first = try await session.run(["--origin"])

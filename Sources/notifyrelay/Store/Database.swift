@@ -10,8 +10,9 @@ final class Database {
   private var statements: [String: OpaquePointer] = [:]
   private(set) var isChanging = false
 
-  /// Opens a file, and makes it if it is missing.
-  init(_ path: String, schema: String) throws(Mistake) {
+  /// Opens a file, and makes it if it is missing. Its header says with which version of the tables
+  /// it was made, 1 or more.
+  init(_ path: String, version: Int64, schema: String) throws(Mistake) {
     self.path = path
     var handle: OpaquePointer?
     let result = sqlite3_open_v2(
@@ -24,8 +25,12 @@ final class Database {
     try execute(
       """
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      \(schema)
       """)
+    let found = try rows("PRAGMA user_version") { $0.signed(0) }.first
+    guard found == 0 || found == version else {
+      throw Mistake("\(path) was written by another version of notifyrelay")
+    }
+    try execute("\(schema) PRAGMA user_version = \(version);")
   }
 
   deinit {

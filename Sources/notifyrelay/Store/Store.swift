@@ -36,6 +36,7 @@ struct LogRow {
 final class Store {
   private let database: Database
 
+  private static let version: Int64 = 1
   private static let schema = """
     CREATE TABLE IF NOT EXISTS start(peek INTEGER);
     CREATE TABLE IF NOT EXISTS names(
@@ -57,7 +58,8 @@ final class Store {
     """
 
   init(in directory: String) throws(Mistake) {
-    database = try Database("\(directory)/state.sqlite", schema: Self.schema)
+    database = try Database(
+      "\(directory)/state.sqlite", version: Self.version, schema: Self.schema)
   }
 
   /// Whether there is something to commit.
