@@ -187,13 +187,13 @@ static int add_token(unsigned name, int *fd)
 
 static void hold_checks(void)
 {
-        int tokens[SOAK_N_NAMES];
+        int tokens[SOAK_FENCE + 1];
 
-        for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+        for (unsigned name = 0; name <= SOAK_FENCE; name++)
                 tokens[name] = add_token(name, NULL);
         soak_ready();
         for (;;) {
-                for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+                for (unsigned name = 0; name <= SOAK_FENCE; name++)
                         check(tokens[name], name);
                 usleep(PAUSE_US);
         }
@@ -209,9 +209,9 @@ static void read_token(int fd, const int *tokens)
                 exit(1);
         }
         token = (int)ntohl((uint32_t)token);
-        while (name < SOAK_N_NAMES && tokens[name] != token)
+        while (name <= SOAK_FENCE && tokens[name] != token)
                 name++;
-        if (name < SOAK_N_NAMES)
+        if (name <= SOAK_FENCE)
                 soak_noticed(name);
         else
                 soak_violation("a descriptor reports an unknown token");
@@ -219,9 +219,9 @@ static void read_token(int fd, const int *tokens)
 
 static void hold_descriptor(void)
 {
-        int tokens[SOAK_N_NAMES], fd = -1;
+        int tokens[SOAK_FENCE + 1], fd = -1;
 
-        for (unsigned name = 0; name < SOAK_N_NAMES; name++)
+        for (unsigned name = 0; name <= SOAK_FENCE; name++)
                 tokens[name] = add_token(name, &fd);
         soak_ready();
         for (;;)

@@ -1,11 +1,12 @@
 """Reads and writes the memory that the workers share (layout: board/soak.c)."""
 
 import mmap
+from itertools import product
 
 N_WORKERS, N_NAMES, N_TRANSITS = 40, 4, 3
 FENCE = N_NAMES  # one more name
 EVERYTHING, ONLY_FENCE = 0xffffffff, 0xfffffffe  # orders
-BOARD = ("rest", "n_disk_changes", "n_moves")
+BOARD = ("rest", "n_disk_changes", "n_moves", "is_split")
 WORKER = ("is_ready", "rests", "floods", "order", "n_ordered", "n_obeyed", "n_violations", "n_open",
           "n_ended", *(f"last{transit}" for transit in range(N_TRANSITS)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
@@ -21,6 +22,7 @@ class Board:
         with open(path, "w+b") as file:
             file.truncate(n_bytes)
             self.words = memoryview(mmap.mmap(file.fileno(), n_bytes)).cast("Q")
+        self.n_returned = [0] * (N_NAMES + 1)  # when the last rest ended
 
     def set_for_all(self, field, value):
         self.words[BOARD.index(field)] = int(value)
@@ -49,11 +51,13 @@ class Board:
         for name in range(N_NAMES + 1):
             for field in COUNT[2:]:
                 self.words[self._position(worker, name, field)] = 0
+            self.words[self._position(worker, name, "all_returned")] = self.n_returned[name]
 
-    def begin_counting(self, worker):
-        """Lets a worker that hears nothing at the moment count from now on."""
-        for name in range(N_NAMES + 1):
-            for field, n in (("heard", 0), ("all_returned", self.total(name, "returned")),
+    def begin_counting(self, workers):
+        """Lets workers that hear nothing at the moment count from now on."""
+        self.n_returned = [self.total(name, "returned") for name in range(N_NAMES + 1)]
+        for worker, (name, n_returned) in product(workers, enumerate(self.n_returned)):
+            for field, n in (("heard", 0), ("all_returned", n_returned),
                              ("all_begun", self.total(name, "begun"))):
                 self.words[self._position(worker, name, field)] = n
 

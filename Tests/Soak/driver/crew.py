@@ -22,6 +22,7 @@ class Crew:
         self.measured = {}  # at the first rests
         self.memory = 0
         self.n_rests = 0
+        self.board.set_for_all("is_split", ground.is_split)
         self.set_moves(0)
 
     def of(self, *kinds):
@@ -52,6 +53,17 @@ class Crew:
             time.sleep(0.005)
 
     # ---- rest ----------------------------------------------------------------------------------
+
+    def await_heard(self, is_true, describe):
+        """Awaits what is heard at rest. A flood may have left the bus 80,000 signals to read, so it
+        may take as long as calls come."""
+        before = None
+        while before != (before := self.calls()):
+            try:
+                return self.await_true(is_true, describe)
+            except Failure as failure:
+                last = failure
+        raise last
 
     def rest(self, poster, is_exact):
         """Lets all posters rest, then one post each name, and judges what was heard. After moves to
@@ -105,29 +117,32 @@ class Crew:
 
     def await_silence(self):
         """Waits until everybody has heard of what was posted before. A moment without a call does
-        not show it, as an observer may be starved; it is for workers that do not hear the fence."""
+        not show it, as an observer may be starved; it is for executors that run names apart."""
         for poster in self.of("post"):
-            self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count"))
+            self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count", "notice"))
         before = None
         while before != (before := self.calls()):
             time.sleep(0.2)
 
     def await_reach(self, poster):
-        """Posts until everybody is back on the bus, which is all that two tables have in common."""
-        before = self.calls()
+        """Posts until everybody is back on the bus, which is all that two tables have in common.
+        The fence, as what else was posted may be read only now."""
+        def count():
+            return [self.board.count(worker.slot, FENCE, "n_calls")
+                    for worker in self.of("count", "notice")]
+        before = count()
 
         def is_heard():
-            self.order(poster)
+            self.order(poster, ONLY_FENCE)
             time.sleep(0.1)
-            return all(0 not in [now - then for now, then in zip(n_calls, before[worker])]
-                       for worker, n_calls in self.calls().items())
+            return all(now > then for now, then in zip(count(), before))
 
         def is_read():
             for writer in self.of("pass"):
                 self.order(writer)
             time.sleep(0.1)
             return not any(self.late_listeners(writer) for writer in self.of("pass"))
-        self.await_true(is_heard, lambda: f"not everybody hears {poster}")
+        self.await_heard(is_heard, lambda: f"not everybody hears {poster}")
         self.await_true(is_read, lambda: "not everybody gets messages")
 
     def post_last(self, poster):
@@ -143,8 +158,8 @@ class Crew:
             def deaf():
                 return [name for name, now, then in zip(names, count(worker), n_calls)
                         if now == then]
-            self.await_true(lambda: not deaf(),
-                            lambda: f"{worker} has lost the last post of names {deaf()}")
+            self.await_heard(lambda: not deaf(),
+                             lambda: f"{worker} has lost the last post of names {deaf()}")
 
     def pass_last(self, writer):
         """After the last message of a name everybody who listens gets it."""
@@ -169,10 +184,9 @@ class Crew:
                         lambda: f"{worker} does not obey")
 
     def set_moves(self, n_moves):
-        """A bus that stood still may have many signals of a table that an observer was never in, and
-        so may a poster that is not back on the bus."""
-        self.n_moves = max(n_moves, self.ground.is_split)
-        self.board.set_for_all("n_moves", self.n_moves * (1 if self.ground.kind == "none" else 1000))
+        """A bus that stood still may have many signals of a table that an observer was never in."""
+        self.n_moves = n_moves
+        self.board.set_for_all("n_moves", n_moves * (1 if self.ground.kind == "none" else 1000))
 
     def count_move(self):
         self.set_moves(self.n_moves + 1)
@@ -200,8 +214,7 @@ class Crew:
 
     def begin_counting(self):
         self.await_silence()
-        for worker in self.of("count"):
-            self.board.begin_counting(worker.slot)
+        self.board.begin_counting([worker.slot for worker in self.of("count")])
         self.counted = {worker.process.pid for worker in self.of("count")}
 
     # ---- growth --------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ func observe(_ kind: String) throws -> Never {
 }
 
 func holdTokens() throws {
-  for number in names {
+  for number in names + [UInt32(SOAK_FENCE)] {
     kept.append(
       try NotifyToken(name(number), on: .queue(DispatchQueue(label: "soak"))) { _ in
         soak_noticed(number)
