@@ -207,12 +207,13 @@ int dn__connection_ask(dn__connection *connection, const dn__question *question,
                         sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME,
                                                  DN__BUS_PATH, DN__BUS_NAME, question->method,
                                                  question->handler, question->context,
-                                                 question->types, question->argument, UINT32_C(0)));
+                                                 question->types, question->argument,
+                                                 question->flags));
 }
 
 void dn__connection_tell(dn__connection *connection, const char *method, const char *argument)
 {
-        dn__question question = { method, "s", argument, NULL, NULL };
+        dn__question question = { .method = method, .types = "s", .argument = argument };
 
         (void)dn__connection_ask(connection, &question, NULL);
 }

@@ -83,14 +83,15 @@ int dn__connection_send(dn__connection *connection, sd_bus_message *message,
 /* Answers a method call, which nobody has a reason to make, so that the caller does not wait. */
 void dn__connection_refuse_call(sd_bus_message *message);
 
-/* A call to a method of the bus that takes a string, then perhaps flags, which are 0. The handler
- * is called with the answer, on the thread that calls dn__connection_step(). */
+/* A call to a method of the bus that takes a string, then perhaps flags. The handler is called with
+ * the answer, on the thread that calls dn__connection_step(). */
 typedef struct dn__question {
         const char *method;
         const char *types; /* "s", "su", or "" */
         const char *argument;
         sd_bus_message_handler_t handler;
         void *context;
+        uint32_t flags;
 } dn__question;
 
 /* Sends a question. Dropping the slot cancels the handler. Returns 0, or a negative errno if the

@@ -125,12 +125,12 @@ void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
         wake_to_send(dbus);
 }
 
-void dn__dbus_set_region(dn__dbus *dbus, uint64_t region)
+void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id)
 {
         if (!dbus)
                 return;
         DN__AUTO_LOCK(&dbus->lock);
-        dn__rules_set_region(&dbus->rules, region);
+        dn__rules_set_region(&dbus->rules, region_id);
         wake_to_send(dbus);
 }
 
@@ -172,7 +172,7 @@ dn__dbus_counts dn__dbus_get_counts(dn__dbus *dbus)
                 return counts;
         DN__AUTO_LOCK(&dbus->lock);
         counts = dbus->counts;
-        counts.n_waiting = dbus->pending.n_posts + dbus->outbox.n_posts;
+        counts.n_pending = dbus->pending.n_posts + dbus->outbox.n_posts;
         return counts;
 }
 

@@ -51,7 +51,7 @@ int dn__dbus_send(dn__dbus *dbus, const dn__post *post);
 
 /* Sets the table that the process is in. Call before the table's first post, and before its names
  * are held. */
-void dn__dbus_set_region(dn__dbus *dbus, uint64_t region);
+void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id);
 
 /* Adds the match rule of a name. `is_counted`: this process holds it in its table. Returns 0 or
  * -ENOMEM. */

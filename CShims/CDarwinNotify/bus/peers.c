@@ -151,7 +151,7 @@ dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 {
         uint64_t hash = dn__hash64(name, strlen(name));
         dn__peer *peer = find_peer(peers, name, hash);
-        dn__question question = { methods[peers->question], "s", name, peer_answered, NULL };
+        dn__question question = { methods[peers->question], "s", name, peer_answered, NULL, 0 };
 
         if (peer)
                 return peer;
@@ -168,7 +168,7 @@ dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 int dn__peers_follow(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
                      sd_bus_slot **ret_slot)
 {
-        dn__question question = { "AddMatch", "s", OWNER_RULE, handler, context };
+        dn__question question = { "AddMatch", "s", OWNER_RULE, handler, context, 0 };
 
         return dn__connection_ask(peers->connection, &question, ret_slot);
 }
@@ -240,8 +240,10 @@ void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken)
 
 void dn__waiting_post_free(dn__waiting_post *taken)
 {
-        dn__peer *peer = taken->peer;
+        dn__peer *peer = taken ? taken->peer : NULL;
 
+        if (!taken)
+                return;
         if (peer) {
                 peer->n_posts--;
                 free_unused(peer);

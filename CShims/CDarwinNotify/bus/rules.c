@@ -93,7 +93,7 @@ static bool counts_all(const dn__rule *rule)
 static void ask(dn__rule *rule)
 {
         char text[DN__WIRE_RULE_BYTES];
-        dn__question question = { "AddMatch", "s", text, answered, rule };
+        dn__question question = { "AddMatch", "s", text, answered, rule, 0 };
 
         rule->is_exact = (rule->rules->is_native || rule->rules->list_call) && counts_all(rule);
         dn__wire_write_rule(rule->rules->connection->wire, rule->interface, rule->is_exact, text);
@@ -135,9 +135,9 @@ static void widen(dn__rule *rule)
 
 /* --- Whether the connection is native -------------------------------------------------------- */
 
-static void write_table_name(uint64_t region, char ret_name[TABLE_BYTES])
+static void write_table_name(uint64_t region_id, char ret_name[TABLE_BYTES])
 {
-        (void)snprintf(ret_name, TABLE_BYTES, TABLE_PREFIX "t%016" PRIx64, region);
+        (void)snprintf(ret_name, TABLE_BYTES, TABLE_PREFIX "t%016" PRIx64, region_id);
 }
 
 static void release_name(dn__rules *rules)
@@ -205,16 +205,16 @@ static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 static void ask_for_name(dn__rules *rules)
 {
         char name[TABLE_BYTES];
-        dn__question for_name = { "RequestName", "su", name, name_answered, rules };
-        dn__question for_list = { "ListNames", "", NULL, list_answered, rules };
+        dn__question for_name = { "RequestName", "su", name, name_answered, rules, 0 };
+        dn__question for_list = { "ListNames", "", NULL, list_answered, rules, 0 };
 
-        write_table_name(rules->region, name);
+        write_table_name(rules->region_id, name);
         (void)snprintf(rules->path, sizeof(rules->path), "%s/t%016" PRIx64,
-                       rules->connection->wire->path, rules->region);
+                       rules->connection->wire->path, rules->region_id);
         if (dn__connection_ask(rules->connection, &for_name, &rules->name_call) < 0 ||
             dn__connection_ask(rules->connection, &for_list, &rules->list_call) < 0)
                 return; /* the connection is broken and will reconnect */
-        rules->asked = rules->named = rules->region;
+        rules->asked = rules->named = rules->region_id;
         rules->n_asked++;
 }
 
@@ -222,7 +222,7 @@ static void ask_for_name(dn__rules *rules)
  * none of our rules yet. A newcomer of this table stays one. */
 static void find_out(dn__rules *rules)
 {
-        if (rules->region != rules->asked && rules->region &&
+        if (rules->region_id != rules->asked && rules->region_id &&
             dn__connection_is_ready(rules->connection) && !rules->n_requested)
                 ask_for_name(rules);
 }
@@ -236,11 +236,11 @@ void dn__rules_note_post(dn__rules *rules)
         rules->has_posted = true;
 }
 
-void dn__rules_set_region(dn__rules *rules, uint64_t region)
+void dn__rules_set_region(dn__rules *rules, uint64_t region_id)
 {
-        if (rules->region == region)
+        if (rules->region_id == region_id)
                 return;
-        rules->region = region;
+        rules->region_id = region_id;
         if (!dn__connection_is_ready(rules->connection))
                 return;
         rules->name_call = sd_bus_slot_unref(rules->name_call);

@@ -47,7 +47,7 @@ typedef struct dn__rules {
         size_t n_wide; /* how often it was added for prefixes */
         size_t n_requested; /* from the bus by this connection, in all */
         size_t n_asked;     /* pending requests, including ListNames */
-        uint64_t region;    /* the table's; 0: there is none */
+        uint64_t region_id; /* the table's; 0: there is none */
         uint64_t asked;     /* the region that this connection last asked about; 0: none */
         uint64_t named;     /* the region whose name the bus was asked for; 0: none */
         bool has_name;      /* the bus has accepted that request */
@@ -83,7 +83,7 @@ void dn__rules_note_post(dn__rules *rules);
 
 /* Sets the table of this process. If connected, the process becomes a newcomer: its rules were
  * chosen for the table before. */
-void dn__rules_set_region(dn__rules *rules, uint64_t region);
+void dn__rules_set_region(dn__rules *rules, uint64_t region_id);
 
 /* Releases the table's name, which a newcomer no longer needs. Call once its rules are active. */
 void dn__rules_settle(dn__rules *rules);

@@ -9,7 +9,7 @@
 #include "bus/wire.h"
 #include "calls/message.h"
 #include "post/dict.h"
-#include "util/call.h"
+#include "util/gate.h"
 #include "util/hash.h"
 
 struct dn_call {
@@ -29,7 +29,7 @@ struct dn_call {
 
 dn_call *dn_call_unref(dn_call *call)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!call || atomic_fetch_sub_explicit(&call->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
@@ -171,7 +171,7 @@ void dn__calls_end_all(dn__calls *calls, int error)
 
 void dn_call_cancel(dn_call *call)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!call || !dn__calls_are_current(call->calls))
                 return;
@@ -303,7 +303,7 @@ static int start_call(dn__calls *calls, const dn_call_plan *plan, const dn_call_
 int dn_call_begin(dn_center *center, const dn_call_plan *plan, const dn_call_handler *handler,
                   const dn_executor *executor, dn_call **ret_call)
 {
-        DN__CALL();
+        DN__GATE();
         char interface[DN__CALL_NAME_BYTES];
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;

@@ -126,7 +126,7 @@ static int ask_who(dn__calls *calls, dn__caller *caller, sd_bus_message_handler_
         DN__REQUIRES(&calls->dbus->lock)
 {
         dn__question question = { "GetConnectionCredentials", "s", caller->name, answered,
-                                 caller };
+                                 caller, 0 };
 
         tell_rule(calls, "AddMatch", caller);
         return dn__connection_ask(&calls->dbus->connection, &question, &caller->question);

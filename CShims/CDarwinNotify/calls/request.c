@@ -12,7 +12,7 @@
 #include "calls/message.h"
 #include "calls/service.h"
 #include "post/dict.h"
-#include "util/call.h"
+#include "util/gate.h"
 #include "util/text.h"
 
 static void request_unref(dn_request *request)
@@ -113,7 +113,7 @@ static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *
 static int conclude(dn_request *request, const dn_dict *reply, const char *error,
                     const char *message)
 {
-        DN__CALL();
+        DN__GATE();
         dn__calls *calls;
         int r = -ECANCELED;
 
@@ -359,10 +359,11 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
 static bool introspect(dn__calls *calls, const dn_service *service, const char *child,
                        sd_bus_message *message)
 {
-        char *text DN__FREES = NULL;
+        char *text DN__FREES = child ? dn__introspection_new_parent(child) : NULL;
 
         dn__lock_acquire(&calls->dbus->lock);
-        text = child ? dn__introspection_new_parent(child) : dn__service_introspect(service);
+        if (!child)
+                text = dn__service_introspect(service);
         if (text && dn__connection_is_open(&calls->dbus->connection))
                 (void)sd_bus_reply_method_return(message, "s", text);
         dn__lock_release(&calls->dbus->lock);

@@ -8,7 +8,7 @@
 #include "bus/dbus.h"
 #include "calls/message.h"
 #include "darwinnotify/error.h"
-#include "util/call.h"
+#include "util/gate.h"
 
 /* Flags and answers of RequestName. */
 #define NAME_DO_NOT_QUEUE UINT32_C(4)
@@ -103,14 +103,12 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
 static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
         dn__connection *connection = &calls->dbus->connection;
+        dn__question question = { "RequestName", "su", service->name, answered_name, service,
+                                  service->may_queue ? 0 : NAME_DO_NOT_QUEUE };
 
         if (!dn__connection_is_ready(connection) || connection->is_broken)
                 return;
-        if (sd_bus_call_method_async(connection->bus, &service->question, DN__BUS_NAME,
-                                     DN__BUS_PATH, DN__BUS_NAME, "RequestName", answered_name,
-                                     service, "su", service->name,
-                                     service->may_queue ? 0 : NAME_DO_NOT_QUEUE) < 0)
-                connection->is_broken = true;
+        (void)dn__connection_ask(connection, &question, &service->question);
         dn__loop_wake(calls->loop);
 }
 
@@ -200,7 +198,7 @@ static int insert_kind(dn_service *service, size_t index, const char *kind)
 
 int dn_service_export(dn_service *service, const char *kind)
 {
-        DN__CALL();
+        DN__GATE();
         char interface[DN__CALL_NAME_BYTES];
         bool is_there;
         size_t index;
@@ -214,7 +212,7 @@ int dn_service_export(dn_service *service, const char *kind)
 
 int dn_service_unexport(dn_service *service, const char *kind)
 {
-        DN__CALL();
+        DN__GATE();
         bool is_there;
         size_t index;
 
@@ -295,7 +293,7 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
                     const dn_service_handler *handler, const dn_executor *executor,
                     dn_service **ret_service)
 {
-        DN__CALL();
+        DN__GATE();
         dn_service_handler owned = handler ? *handler : (dn_service_handler){ 0 };
         bool is_valid = center && plan && owned.invoke && ret_service &&
                         (plan->options & ~(uint32_t)DN_SERVICE_QUEUE) == 0 &&
@@ -312,7 +310,7 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
 
 dn_service *dn_service_close(dn_service *service)
 {
-        DN__CALL();
+        DN__GATE();
         dn__calls *calls;
 
         if (!service || !dn__calls_are_current(service->calls))
@@ -328,7 +326,7 @@ dn_service *dn_service_close(dn_service *service)
 
 bool dn_service_has_name(dn_service *service)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!service || !dn__calls_are_current(service->calls))
                 return false;

@@ -11,9 +11,9 @@
 #include "delivery/payloads.h"
 #include "delivery/topic.h"
 #include "direct/direct.h"
-#include "util/call.h"
 #include "util/clock.h"
 #include "util/debug.h"
+#include "util/gate.h"
 
 /* --- The timer: idle topics ----------------------------------------------------------------- */
 
@@ -157,7 +157,7 @@ static void bus_observer_free(void *context)
 int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_executor *executor,
                           dn_observer **ret_observer)
 {
-        DN__CALL();
+        DN__GATE();
         static const dn__observer_options options = { 0 };
         bus_observer *context = calloc(1, sizeof(*context));
         dn__hub *hub DN__UNREFS_HUB = NULL;

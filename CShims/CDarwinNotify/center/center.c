@@ -11,7 +11,7 @@
 #include "darwinnotify/distributed.h"
 #include "darwinnotify/statistics.h"
 #include "delivery/topic.h"
-#include "util/call.h"
+#include "util/gate.h"
 #include "util/text.h"
 
 int dn__center_open(const dn__center_ops *ops, const char *bus, dn_center **ret_center)
@@ -33,7 +33,7 @@ int dn__center_open(const dn__center_ops *ops, const char *bus, dn_center **ret_
 
 dn_center *dn_center_unref(dn_center *center)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub;
 
         if (!center || !center->bus)
@@ -57,7 +57,7 @@ int dn_may_post(const char *name)
 
 int dn_center_is_on_bus(dn_center *center)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub DN__UNREFS_HUB = NULL;
         uint64_t deadline_us = 0;
         int r;
@@ -70,7 +70,7 @@ int dn_center_is_on_bus(dn_center *center)
 
 int dn_center_set_executor(dn_center *center, const dn_executor *executor)
 {
-        DN__CALL();
+        DN__GATE();
         dn__executor *made = NULL, *before;
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
@@ -121,7 +121,7 @@ int dn__center_post(dn_center *center, dn__post *post)
 int dn_center_post(dn_center *center, const char *name, const void *object,
                    const dn_dict *user_info, unsigned options)
 {
-        DN__CALL();
+        DN__GATE();
         dn__post post = {
                 .origin.is_own = true,
                 .body = {
@@ -171,14 +171,15 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = count_names(hub),
-                [DN_STATISTIC_NAMES_WAITING] = counts.n_waiting,
+                [DN_STATISTIC_NAMES_WAITING] = counts.n_pending,
                 [DN_STATISTIC_SIGNALS_SENT] = counts.n_sent,
                 [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
                 [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
                 [DN_STATISTIC_CONNECTS] = counts.n_connects,
                 [DN_STATISTIC_TABLES] = dn__region_has_entry(region) &&
                                         !dn__region_was_left(region),
-                [DN_STATISTIC_NAMES_UNCOUNTED] = count_uncounted_names(hub),
+                [DN_STATISTIC_NAMES_UNCOUNTED] =
+                        statistic == DN_STATISTIC_NAMES_UNCOUNTED ? count_uncounted_names(hub) : 0,
         };
 
         if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_NAMES_UNCOUNTED)
@@ -189,7 +190,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 
 int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 

@@ -11,8 +11,8 @@
 #include "delivery/executor.h"
 #include "delivery/hub.h"
 #include "delivery/queue.h"
-#include "util/call.h"
 #include "util/clock.h"
+#include "util/gate.h"
 #include "util/thread.h"
 
 /* --- Before the process exits: its posts are sent ------------------------------------------- */
@@ -23,7 +23,7 @@
 /* The losses of one center are neither reported nor forgotten while another one has to wait. */
 int dn_flush(uint64_t timeout_us)
 {
-        DN__CALL();
+        DN__GATE();
         uint64_t deadline_us = dn__clock_after_us(timeout_us);
         dn__hub *hub;
         int r, result = 0;

@@ -5,9 +5,9 @@
 #include "center/center.h"
 #include "darwinnotify/distributed.h"
 #include "delivery/delivery.h"
-#include "delivery/payloads.h"
 #include "delivery/hub.h"
-#include "util/call.h"
+#include "delivery/payloads.h"
+#include "util/gate.h"
 
 static void dispatch(dn__hub *hub, const dn__post *post)
 {
@@ -100,7 +100,7 @@ int dn_center_open_distributed(const char *bus, dn_center **ret_center)
 
 int dn_center_set_suspended(dn_center *center, bool is_suspended)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub DN__UNREFS_HUB = NULL;
         int r;
 
@@ -112,7 +112,7 @@ int dn_center_set_suspended(dn_center *center, bool is_suspended)
 
 bool dn_center_is_suspended(dn_center *center)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub = center ? dn__hub_find(center) : NULL;
 
         if (!hub)

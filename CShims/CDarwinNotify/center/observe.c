@@ -7,7 +7,7 @@
 #include "center/center.h"
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
-#include "util/call.h"
+#include "util/gate.h"
 
 /* Posts that wait for `old` in another queue are delivered to its successor together. Posts with a
  * payload are lost: the successor learns that there may have been some. */
@@ -124,7 +124,7 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
 int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
                                const dn_executor *executor, dn_observer **ret_observer)
 {
-        DN__CALL();
+        DN__GATE();
         dn_objects objects = center ? center->ops->objects : DN_OBJECTS_NONE;
         dn__observer_options options = {
                 .object = filter && objects != DN_OBJECTS_NONE ? filter->object : NULL,
@@ -178,7 +178,7 @@ static bool is_live(dn_observer *observer)
 int dn_observer_replace(dn_observer *old, dn_handler handler, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
-        DN__CALL();
+        DN__GATE();
         dn__observer_options options = {
                 .object = hub_of(old) ? old->object : NULL,
                 .has_text = hub_of(old) && old->object == old->bytes,
@@ -235,7 +235,7 @@ void dn__observer_notify(dn_observer *observer)
 
 void dn_observer_cancel(dn_observer *observer)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub = hub_of(observer);
         dn_observer *unlinked;
 
@@ -249,7 +249,7 @@ void dn_observer_cancel(dn_observer *observer)
 
 void dn_observer_cancel_wait(dn_observer *observer)
 {
-        DN__CALL();
+        DN__GATE();
         dn__hub *hub = hub_of(observer);
 
         if (!hub)

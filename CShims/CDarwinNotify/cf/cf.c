@@ -9,9 +9,9 @@
 
 #include "darwinnotify/center.h"
 #include "darwinnotify/observer.h"
-#include "util/call.h"
 #include "util/cleanup.h"
 #include "util/fork.h"
+#include "util/gate.h"
 #include "util/hash.h"
 
 /* The key by which observers are removed. */
@@ -169,7 +169,7 @@ static void set_handle(registration *registration, dn_observer *handle)
 int dn_center_add_observer(dn_center *center, const void *observer, dn_callback_fn callback,
                            const char *name, const void *object, int behavior)
 {
-        DN__CALL();
+        DN__GATE();
         registration *registration;
         dn_observer *handle = NULL;
         int r;
@@ -236,7 +236,7 @@ static bool take_match(const key *key, const char *name, const void *object,
 int dn_center_remove_observer(dn_center *center, const void *observer, const char *name,
                               const void *object)
 {
-        DN__CALL();
+        DN__GATE();
         key key = { center, observer };
         dn_observer *handle;
 
@@ -255,6 +255,6 @@ int dn_center_remove_observer(dn_center *center, const void *observer, const cha
 
 int dn_center_remove_every_observer(dn_center *center, const void *observer)
 {
-        DN__CALL();
+        DN__GATE();
         return dn_center_remove_observer(center, observer, NULL, NULL);
 }

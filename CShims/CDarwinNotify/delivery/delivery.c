@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "util/call.h"
+#include "util/gate.h"
 
 /* The invocations that this thread is inside of, innermost first. */
 typedef struct frame {
@@ -191,7 +191,7 @@ static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
  * the first. */
 static void run_queue(void *argument)
 {
-        DN__CALL();
+        DN__GATE();
         dn__post_queue *queue = argument;
         dn__hub *hub = queue->topic->hub;
 

@@ -9,8 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "util/call.h"
 #include "util/fork.h"
+#include "util/gate.h"
 #include "util/lock.h"
 #include "util/queue.h"
 
@@ -25,7 +25,7 @@ struct dn_loop {
 
 int dn_loop_new(dn_loop **ret_loop)
 {
-        DN__CALL();
+        DN__GATE();
         dn_loop *loop;
         int r;
 
@@ -96,7 +96,7 @@ dn_executor dn_loop_executor(dn_loop *loop)
 
 int dn_loop_process(dn_loop *loop)
 {
-        DN__CALL();
+        DN__GATE();
         uint64_t count;
         dn__work work;
         int n = 0;
@@ -122,7 +122,7 @@ int dn_loop_process(dn_loop *loop)
 
 dn_loop *dn_loop_close(dn_loop *loop)
 {
-        DN__CALL();
+        DN__GATE();
         if (!loop || loop->fork_id != dn__fork_id())
                 return NULL;
         dn__lock_acquire(&loop->lock);

@@ -127,8 +127,8 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
         dn__list_append(&hub->kept, &dn__payload_ref(payload)->link);
         hub->n_kept++;
         hub->n_kept_bytes += payload->n_bytes;
-        while (hub->n_kept > DN__QUEUE_MAX_KEPT ||
-               (hub->n_kept_bytes > DN__QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1)) {
+        while (hub->n_kept > DN__POST_QUEUE_MAX_KEPT ||
+               (hub->n_kept_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1)) {
                 dn__payload *dropped = take_kept(hub);
 
                 each_of_hub(hub, dropped, miss, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "post/dict.h"
-#include "util/call.h"
+#include "util/gate.h"
 
 /* Enough where every post is delivered before the next one. */
 #define N_FIRST_SLOTS 2
@@ -173,7 +173,7 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
 {
         const uint64_t last = before + n_posts;
 
-        while (before < last && queue->n_items < DN__QUEUE_MAX_COUNTED &&
+        while (before < last && queue->n_items < DN__POST_QUEUE_MAX_COUNTED &&
                append(queue, (dn__queue_item){ .sequence = before + 1 }))
                 before++;
         if (before < last)
@@ -256,8 +256,8 @@ static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
 {
         dn__queue_item oldest;
 
-        while ((queue->n_items >= DN__QUEUE_MAX_KEPT ||
-                queue->n_bytes + n_bytes > DN__QUEUE_MAX_KEPT_BYTES) &&
+        while ((queue->n_items >= DN__POST_QUEUE_MAX_KEPT ||
+                queue->n_bytes + n_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES) &&
                dn__post_queue_take(queue, &oldest)) {
                 dn__post_queue_miss(queue, oldest.payload);
                 dn__payload_unref(oldest.payload);
@@ -319,7 +319,7 @@ dn_observer *dn_observer_ref(dn_observer *observer)
 
 dn_observer *dn_observer_unref(dn_observer *observer)
 {
-        DN__CALL();
+        DN__GATE();
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;

@@ -14,14 +14,15 @@
 
 /* Posts without a payload: this many wait individually; later ones are merged into the last one.
  * This is the queue length of a Mach port, at which Apple's notifyd starts to merge. */
-#define DN__QUEUE_MAX_COUNTED 16
+#define DN__POST_QUEUE_MAX_COUNTED 16
 
 /* Posts with a payload: beyond either limit the oldest are dropped, and the next one that an
  * observer receives reports how many. */
-#define DN__QUEUE_MAX_KEPT 65536
-#define DN__QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
+#define DN__POST_QUEUE_MAX_KEPT 65536
+#define DN__POST_QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
 
-/* A post that observers receive separately, shared by all queues in which it waits. */
+/* A post that observers receive separately, shared by all queues in which it waits. Protected by
+ * its hub's lock, once it is in one. */
 typedef struct dn__payload {
         _Atomic unsigned n_refs;
         bool was_suspended; /* waited for the end of a suspension */

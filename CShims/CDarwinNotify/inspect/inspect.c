@@ -8,8 +8,8 @@
 
 #include "bus/address.h"
 #include "table/slot.h"
-#include "util/call.h"
 #include "util/cleanup.h"
+#include "util/gate.h"
 #include "util/hash.h"
 #include "util/text.h"
 
@@ -102,7 +102,7 @@ static int scan(const dn__region *region, int (*each)(const dn_name_record *reco
 int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, void *context),
                   void *context)
 {
-        DN__CALL();
+        DN__GATE();
         dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
         dn__region *region;
         int r;

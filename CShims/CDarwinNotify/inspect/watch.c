@@ -14,9 +14,9 @@
 #include "bus/dbus.h"
 #include "bus/peers.h"
 #include "darwinnotify/inspect.h"
-#include "util/call.h"
 #include "util/clock.h"
 #include "util/fork.h"
+#include "util/gate.h"
 #include "util/text.h"
 
 /* The result of a watch that was stopped. */
@@ -161,7 +161,7 @@ static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 static int ask_for_signals(dn_watch *watch)
 {
         char rule[DN__WIRE_RULE_BYTES];
-        dn__question question = { "AddMatch", "s", rule, rule_answered, watch };
+        dn__question question = { "AddMatch", "s", rule, rule_answered, watch, 0 };
         int r;
 
         r = dn__peers_follow(&watch->peers, rule_answered, watch, &watch->rules[watch->n_asked++]);
@@ -314,7 +314,7 @@ static void watch_free(dn_watch *watch)
 int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher,
                   dn_watch **ret_watch)
 {
-        DN__CALL();
+        DN__GATE();
         size_t n_bytes = prefix ? strlen(prefix) + 1 : 1;
         dn_watch *watch;
         int r;
@@ -337,7 +337,7 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
                 watch_free(watch);
                 return r;
         }
-        dn__call_keep();
+        dn__gate_keep();
         *ret_watch = watch;
         return 0;
 }
@@ -349,12 +349,12 @@ static bool is_own(const dn_watch *watch)
 
 dn_watch *dn_watch_close(dn_watch *watch)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!is_own(watch))
                 return NULL;
         watch_free(watch);
-        dn__call_keep_no_more();
+        dn__gate_keep_no_more();
         return NULL;
 }
 
@@ -367,7 +367,7 @@ int dn_watch_get_fd(dn_watch *watch)
 
 int dn_watch_process(dn_watch *watch)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!is_own(watch))
                 return -EINVAL;
@@ -383,7 +383,7 @@ int dn_watch_process(dn_watch *watch)
 
 void dn_watch_stop(dn_watch *watch)
 {
-        DN__CALL();
+        DN__GATE();
 
         if (!is_own(watch))
                 return;
@@ -395,7 +395,7 @@ void dn_watch_stop(dn_watch *watch)
 
 int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher)
 {
-        DN__CALL();
+        DN__GATE();
         struct pollfd wait = { .events = POLLIN };
         dn_watch *watch;
         int r;

@@ -9,10 +9,10 @@
 #include "darwinnotify/library.h"
 #include "notify/file-watch.h"
 #include "notify/token.h"
-#include "util/call.h"
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/fork.h"
+#include "util/gate.h"
 #include "util/thread.h"
 
 /* How long to wait for callbacks and calls, and then for the bus. */
@@ -35,10 +35,10 @@ static bool close_gate_when_idle(uint64_t deadline_us)
         for (;;) {
                 dn__tokens_cancel();
                 dn__centers_cancel_observers();
-                if (is_idle() && dn__call_close_gate()) {
+                if (is_idle() && dn__gate_close()) {
                         if (is_idle())
                                 return true;
-                        dn__call_open_gate();
+                        dn__gate_open();
                 }
                 if (dn__clock_now_us() >= deadline_us)
                         return false;
@@ -64,11 +64,11 @@ static void close_everything(void)
 
 static int shut_down(void)
 {
-        DN__CALL();
+        DN__GATE();
         if (!close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US)))
                 return -EBUSY;
         close_everything();
-        dn__call_open_gate();
+        dn__gate_open();
         return 0;
 }
 
@@ -79,7 +79,7 @@ int dn_shutdown(void)
         uint64_t found;
         int r = -EBUSY;
 
-        if (dn__call_is_inside())
+        if (dn__gate_is_inside())
                 return -EDEADLK;
         if (dn__fork_init() < 0)
                 return 0; /* nothing was ever started */

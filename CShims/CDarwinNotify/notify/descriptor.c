@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "notify/token.h"
-#include "util/call.h"
 #include "util/cleanup.h"
 #include "util/fork.h"
+#include "util/gate.h"
 
 /* The pipes of this process. */
 static _Atomic(dn__per_process *) pipes;
@@ -145,7 +145,7 @@ static uint32_t get_pipe(dn__process_list *list, const int *notify_fd, int flags
 uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int flags,
                                          int *out_token)
 {
-        DN__CALL();
+        DN__GATE();
         dn__process_list *list = dn__process_list_get(&pipes);
         dn_executor executor = dn_executor_inline();
         dn__token_target *target;

@@ -5,7 +5,7 @@
 
 #include "center/observe.h"
 #include "notify/token.h"
-#include "util/call.h"
+#include "util/gate.h"
 
 #define SERVICE_PATH "com.apple.system.notify.service.path:"
 
@@ -29,7 +29,7 @@ static uint32_t monitor(int number, const char *path, unsigned flags)
 
 uint32_t notify_monitor_file(int number, char *path, int flags)
 {
-        DN__CALL();
+        DN__GATE();
         /* Asks first: a token that cannot have a watch starts no thread. */
         uint32_t status = dn__registry_set_watch(number, NULL);
 

@@ -6,12 +6,12 @@
 #include "center/center.h"
 #include "delivery/hub.h"
 #include "notify/token.h"
-#include "util/call.h"
 #include "util/fork.h"
+#include "util/gate.h"
 
 uint32_t notify_post(const char *name)
 {
-        DN__CALL();
+        DN__GATE();
         dn__post post = { .origin.is_own = true };
         uint32_t status;
         dn__hub *hub;

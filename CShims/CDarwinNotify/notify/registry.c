@@ -12,9 +12,9 @@
 
 #include "center/table.h"
 #include "notify/token.h"
-#include "util/call.h"
 #include "util/cleanup.h"
 #include "util/fork.h"
+#include "util/gate.h"
 
 /* All fields but the last are read without a lock, and the memory is reused for other tokens.
  * Readers therefore check before and after that the word has the token's number. */
@@ -310,7 +310,7 @@ static bool have_followed(void)
 
 uint32_t notify_set_state(int number, uint64_t state64)
 {
-        DN__CALL();
+        DN__GATE();
         uint32_t status = set_state(number, state64);
 
         return status == NOTIFY_STATUS_OK && have_followed() ? set_state(number, state64) : status;

@@ -10,7 +10,7 @@
 
 #include "center/center.h"
 #include "center/observe.h"
-#include "util/call.h"
+#include "util/gate.h"
 
 uint32_t dn__status_of(int error)
 {
@@ -177,7 +177,7 @@ uint32_t dn__token_register(const char *name, dn__token_target *target, const dn
 
 uint32_t notify_register_plain(const char *name, int *out_token)
 {
-        DN__CALL();
+        DN__GATE();
         if (!name)
                 return NOTIFY_STATUS_INVALID_NAME;
         if (!out_token)
@@ -197,7 +197,7 @@ uint32_t notify_register_check(const char *name, int *out_token)
 uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
                                      const dn_executor *executor, int *out_token)
 {
-        DN__CALL();
+        DN__GATE();
         bool is_valid = out_token && handler.invoke && (!executor || executor->enqueue);
         dn__token_target *target = is_valid ? malloc(sizeof(*target)) : NULL;
 
@@ -238,7 +238,7 @@ uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 
 uint32_t notify_cancel(int token)
 {
-        DN__CALL();
+        DN__GATE();
         dn__registration registration;
 
         if (!dn__registry_remove(token, &registration))
@@ -253,7 +253,7 @@ uint32_t notify_cancel(int token)
 
 uint32_t notify_suspend(int token)
 {
-        DN__CALL();
+        DN__GATE();
         return dn__registry_call_observer(token, 0, dn__observer_suspend)
                        ? NOTIFY_STATUS_OK
                        : NOTIFY_STATUS_INVALID_TOKEN;
@@ -261,7 +261,7 @@ uint32_t notify_suspend(int token)
 
 uint32_t notify_resume(int token)
 {
-        DN__CALL();
+        DN__GATE();
         return dn__registry_call_observer(token, 0, dn__observer_resume)
                        ? NOTIFY_STATUS_OK
                        : NOTIFY_STATUS_INVALID_TOKEN;

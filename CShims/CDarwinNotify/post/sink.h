@@ -8,7 +8,7 @@
 /* The counters of a connection. */
 typedef struct dn__dbus_counts {
         uint64_t n_sent;     /* posts handed to the bus */
-        uint64_t n_waiting;  /* names with posts waiting to be sent */
+        uint64_t n_pending;  /* names with posts waiting to be sent */
         uint64_t n_received; /* posts received */
         uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
         uint64_t n_connects; /* successful connections */

@@ -31,7 +31,8 @@
 
 /* --- Claims -------------------------------------------------------------------------------- */
 
-/* The locked bytes lie beyond the end of the file: a lock needs no data there. */
+/* The locked bytes lie beyond the end of the file: a lock needs no data there. Where they are
+ * belongs to the format: see DN__SHM_VERSION. */
 #define LOCK_OFFSET ((off_t)1 << 40)
 
 /* Claimed by a maker while the file has its temporary name; entries have lower numbers. */
@@ -154,7 +155,7 @@ static int open_directory(unsigned choice, uid_t user, const char *path, bool ma
 
 /* --- Judging ------------------------------------------------------------------------------- */
 
-static dn__shm_header expected_header(uint64_t region)
+static dn__shm_header expected_header(uint64_t region_id)
 {
         return (dn__shm_header){
                 .magic = DN__SHM_MAGIC,
@@ -163,15 +164,15 @@ static dn__shm_header expected_header(uint64_t region)
                 .slots_per_set = DN__SHM_SLOTS_PER_SET,
                 .n_processes = DN__SHM_N_PROCESSES,
                 .slot_bytes = sizeof(dn__shm_slot),
-                .region = region,
+                .region_id = region_id,
         };
 }
 
 bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used)
 {
-        dn__shm_header expected = expected_header(header->region);
+        dn__shm_header expected = expected_header(header->region_id);
 
-        return memcmp(header, &expected, sizeof(expected)) == 0 && header->region != 0 &&
+        return memcmp(header, &expected, sizeof(expected)) == 0 && header->region_id != 0 &&
                n_processes_used <= DN__SHM_N_PROCESSES;
 }
 

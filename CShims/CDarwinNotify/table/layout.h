@@ -49,7 +49,7 @@ typedef struct dn__shm_header {
         uint32_t n_processes;
         uint32_t slot_bytes;
         uint32_t reserved;
-        uint64_t region; /* random, never 0: identifies this table */
+        uint64_t region_id; /* random, never 0: identifies this table */
 } dn__shm_header;
 
 /* A post reads only the first line and `holders`, and writes only the count. */

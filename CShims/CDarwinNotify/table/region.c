@@ -218,7 +218,7 @@ static int map(dn__region *region, int fd)
         /* In a directory on a disk, reading a page would also read its neighbours. */
         (void)madvise(memory, sizeof(dn__shm_table), MADV_RANDOM);
         region->table = memory;
-        region->id = region->table->header.region;
+        region->id = region->table->header.region_id;
         /* Not its maker's time: the file could not be found before it was linked. */
         (void)atomic_compare_exchange_strong(&region->table->born_ns, &not_yet, dn__clock_now_ns());
         return 0;
@@ -249,7 +249,7 @@ static bool is_sound(const dn__region *region)
 {
         const dn__shm_header *header = &region->table->header;
 
-        return header->region == region->id &&
+        return header->region_id == region->id &&
                dn__file_is_sound(header, atomic_load(&region->table->n_processes_used));
 }
 

@@ -21,7 +21,8 @@ typedef struct dn__region {
         _Atomic unsigned process; /* our entry, or DN__REGION_NO_ENTRY */
         uint64_t id;              /* the table's region, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
-        struct dn__region *previous; /* the region we left for this one; still mapped */
+        struct dn__region *previous; /* the region we left for this one; still mapped. Constant once
+                                      * the hub uses this one, as all that is not atomic */
 } dn__region;
 
 /* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:

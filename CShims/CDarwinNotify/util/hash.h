@@ -1,5 +1,6 @@
-/* FNV-1a, the hash used outside the process: in shared memory (64 bits) and in the D-Bus interface
- * of long names (128 bits). Changing it changes both formats. */
+/* FNV-1a, the hash used outside the process: folded to its 64 bits in shared memory and in the
+ * table's file name, with 128 bits in the D-Bus interface of long names. Changing it changes these
+ * formats. */
 #pragma once
 
 #include <stddef.h>

@@ -53,7 +53,7 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
 
 static void finish_rules(dn__dbus *dbus)
 {
-        dn__question question = { "GetId", "", NULL, answered, &dbus->rules };
+        dn__question question = { "GetId", "", NULL, answered, &dbus->rules, 0 };
 
         DN__AUTO_LOCK(&dbus->lock);
         CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);

@@ -182,7 +182,7 @@ TEST_NO_BUS(aTableThatMakesNoSenseIsLeft)
         CHECK_EQ(dn__region_find("key", region, false, &next), -ENOENT);
         region->table->n_processes_used = 1;
         CHECK(is_at_path(region));
-        region->table->header.region++;
+        region->table->header.region_id++;
         CHECK(!is_at_path(region));
         region->table->header.slot_bytes = 0;
         CHECK_EQ(dn__region_find("key", region, true, &next), 0);

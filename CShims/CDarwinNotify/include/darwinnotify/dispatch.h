@@ -94,10 +94,10 @@ static inline uint32_t notify_register_dispatch(const char *name, int *out_token
         dn__dispatch_handler *context;
 
         if (!queue || !handler || !out_token)
-                return 10;
+                return 10; /* NOTIFY_STATUS_NULL_INPUT */
         context = (dn__dispatch_handler *)malloc(sizeof(*context));
         if (!context)
-                return 1000000;
+                return 1000000; /* NOTIFY_STATUS_FAILED */
         context->block = _Block_copy((DN__BRIDGE const void *)handler);
         context->queue = queue;
         dispatch_retain(queue);

@@ -1,5 +1,5 @@
 /* Calls of the library in forked children. */
-#include "util/call.h"
+#include "util/gate.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ static _Atomic bool is_inside, may_leave;
 
 static void *stay_inside(void *argument)
 {
-        DN__CALL();
+        DN__GATE();
         is_inside = true;
         WAIT_UNTIL(may_leave);
         return argument;
@@ -20,13 +20,13 @@ static void *stay_inside(void *argument)
 
 static void call_once(void)
 {
-        DN__CALL();
+        DN__GATE();
 }
 
 static bool try_to_close(void)
 {
-        DN__CALL();
-        return dn__call_close_gate();
+        DN__GATE();
+        return dn__gate_close();
 }
 
 /* The thread that was inside does not exist there. */
@@ -56,7 +56,7 @@ TEST_NO_BUS(callThatForksIsCountedInTheParentAlone)
 
         CHECK_EQ(dn__fork_init(), 0);
         {
-                DN__CALL();
+                DN__GATE();
                 pid = test_fork();
                 if (pid == 0)
                         call_once();
@@ -65,7 +65,7 @@ TEST_NO_BUS(callThatForksIsCountedInTheParentAlone)
                 _exit(try_to_close() ? 0 : 1);
         CHECK_EQ(test_wait_for(pid), 0);
         CHECK(try_to_close());
-        dn__call_open_gate();
+        dn__gate_open();
 }
 
 TEST_MAIN()

@@ -1,6 +1,6 @@
 /* Marks calls of the library, which neither the end of their thread nor that of the library may
  * interrupt. */
-#include "util/call.h"
+#include "util/gate.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,52 +50,52 @@ static bool pass_gate(void)
         return false;
 }
 
-dn__call dn__call_begin(void)
+dn__gate_pass dn__gate_enter(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        dn__call call = { 0 };
+        dn__gate_pass pass = { 0 };
 
-        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call.cancel_state);
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &pass.cancel_state);
         if (depth++ > 0)
-                return call;
+                return pass;
         (void)pthread_once(&once, register_fork_handler);
-        while (!(call.is_counted = pass_gate()) && !dn__thread_is_ours())
+        while (!(pass.is_counted = pass_gate()) && !dn__thread_is_ours())
                 while (atomic_load(&gate) & CLOSED)
                         rest();
-        return call;
+        return pass;
 }
 
-void dn__call_end(const dn__call *call)
+void dn__gate_leave(const dn__gate_pass *pass)
 {
         depth--;
-        if (call->is_counted)
+        if (pass->is_counted)
                 (void)atomic_fetch_sub(&gate, 1);
-        (void)pthread_setcancelstate(call->cancel_state, NULL);
+        (void)pthread_setcancelstate(pass->cancel_state, NULL);
 }
 
-void dn__call_keep(void)
+void dn__gate_keep(void)
 {
         (void)atomic_fetch_add(&gate, 1);
 }
 
-void dn__call_keep_no_more(void)
+void dn__gate_keep_no_more(void)
 {
         (void)atomic_fetch_sub(&gate, 1);
 }
 
-bool dn__call_is_inside(void)
+bool dn__gate_is_inside(void)
 {
         return depth > 0 || dn__thread_is_ours();
 }
 
-bool dn__call_close_gate(void)
+bool dn__gate_close(void)
 {
         uint64_t until_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
 
         /* Closes it each time: another thread that gave up closing it may have opened it. */
         while ((atomic_fetch_or(&gate, CLOSED) & ~CLOSED) > 1) {
                 if (dn__clock_now_us() >= until_us) {
-                        dn__call_open_gate();
+                        dn__gate_open();
                         return false;
                 }
                 rest();
@@ -103,7 +103,7 @@ bool dn__call_close_gate(void)
         return true;
 }
 
-void dn__call_open_gate(void)
+void dn__gate_open(void)
 {
         (void)atomic_fetch_and(&gate, ~CLOSED);
 }
