@@ -124,7 +124,7 @@ extension Realm {
         // Records of a known origin may have been stored, but not noted, before a crash.
         let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
-        set(LogRow(stored: start, ownNumber: number ?? 0), key)
+        set(StoredLog(stored: start, ownNumber: number ?? 0), key)
         relay.keeping { try relay.store.commit() }
       }
       if !isRetained, let row = stored[origin]?[address], row.stored < last {
@@ -141,7 +141,7 @@ extension Realm {
     let key = LogKey(address: address, origin: origin)
     // For an origin that is not known yet, its presence determines where to begin.
     guard stored[origin]?[address] != nil || peers[origin]?.isKnown == true else { return }
-    let row = stored[origin]?[address] ?? LogRow(stored: 0, ownNumber: 0)
+    let row = stored[origin]?[address] ?? StoredLog(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }
     guard let channel = group.channel(address.name, isLog: true) else {
@@ -153,7 +153,7 @@ extension Realm {
         ?? channel.append(payload.record(from: origin))
       counts.stored += 1
       asked[key] = nil
-      set(LogRow(stored: payload.number, ownNumber: number), key)
+      set(StoredLog(stored: payload.number, ownNumber: number), key)
     } catch {
       report("\(address.name) of \(address.group) cannot be stored: \(error)")
     }
@@ -190,7 +190,7 @@ extension Realm {
     }
   }
 
-  private func set(_ row: LogRow, _ key: LogKey) {
+  private func set(_ row: StoredLog, _ key: LogKey) {
     stored[key.origin, default: [:]][key.address] = row
     relay.keeping { try relay.store.set(row, of: key.address, by: key.origin, in: settings.name) }
   }
@@ -200,7 +200,7 @@ extension Realm {
     let now = ContinuousClock.now
     if let last = asked[key], now - last < .seconds(2) { return }
     asked[key] = now
-    if stored[key.origin]?[key.address] == nil { set(LogRow(stored: 0, ownNumber: 0), key) }
+    if stored[key.origin]?[key.address] == nil { set(StoredLog(stored: 0, ownNumber: 0), key) }
     mustSayPresence = true
   }
 }

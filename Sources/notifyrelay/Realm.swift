@@ -33,7 +33,7 @@ final class Realm: ConnectionDelegate {
 
   // Logs: Realm+Logs.swift.
   var readers: [MessageAddress: LogReader] = [:]
-  var stored: [Origin: [MessageAddress: LogRow]] = [:]
+  var stored: [Origin: [MessageAddress: StoredLog]] = [:]
   var notNoted: [LogKey: ArraySlice<(time: Int64, number: UInt64)>] = [:]
   var asked: [LogKey: ContinuousClock.Instant] = [:]
 

@@ -1,5 +1,7 @@
 // Converts any text to the name of a file.
 
+internal import DarwinNotifySupport
+
 /// A file name for a text. No two texts share one.
 ///
 /// Letters, digits, `-`, `_` and dots after the first character are kept; every other byte becomes
@@ -61,19 +63,8 @@ extension FileName {
 
   /// The text that the name was made from; `nil` if it was cut, or is the name of no text.
   package var original: String? {
-    var bytes: [UInt8] = []
-    var rest = Substring(text).utf8
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%") {
-        let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-        guard digits.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    guard let original = String(validating: bytes, as: UTF8.self) else { return nil }
+    guard let bytes = text.percentDecoded, let original = String(validating: bytes, as: UTF8.self)
+    else { return nil }
     return FileName(for: original) == self ? original : nil
   }
 }

@@ -25,7 +25,7 @@ struct TakenState {
 }
 
 /// How far a log of another origin has got on this machine.
-struct LogRow {
+struct StoredLog {
   /// The number of the last record that was stored, as its origin counts.
   var stored: UInt64
   /// The number that the log of this machine gave it.
@@ -150,22 +150,22 @@ final class Store {
   // MARK: Logs
 
   /// How far the logs of an origin have got here.
-  func stored(in realm: String) throws(Mistake) -> [Origin: [MessageAddress: LogRow]] {
+  func stored(in realm: String) throws(Mistake) -> [Origin: [MessageAddress: StoredLog]] {
     let rows = try database.rows(
       "SELECT origin, grp, name, number, own FROM stored WHERE realm = ?", [.text(realm)]
     ) { row in
       (
         Origin(number: row.number(0)), MessageAddress(group: row.text(1), name: row.text(2)),
-        LogRow(stored: row.number(3), ownNumber: row.number(4))
+        StoredLog(stored: row.number(3), ownNumber: row.number(4))
       )
     }
-    var stored: [Origin: [MessageAddress: LogRow]] = [:]
+    var stored: [Origin: [MessageAddress: StoredLog]] = [:]
     for (origin, address, row) in rows { stored[origin, default: [:]][address] = row }
     return stored
   }
 
   func set(
-    _ row: LogRow, of address: MessageAddress, by origin: Origin, in realm: String
+    _ row: StoredLog, of address: MessageAddress, by origin: Origin, in realm: String
   ) throws(Mistake) {
     try database.change(
       "INSERT OR REPLACE INTO stored VALUES(?, ?, ?, ?, ?, ?)", .text(realm),

@@ -1,5 +1,7 @@
 // Names the topics of a realm.
 
+import DarwinNotifySupport
+
 /// The subjects of topics, below `darwinnotify/1/<realm>/`.
 enum Subject: Hashable {
   /// How often an origin has posted a name.
@@ -87,20 +89,8 @@ enum Escaped {
   /// Returns `nil` for an empty text, or one that `encode` never returns: a name has one topic.
   static func decode(_ text: some StringProtocol) -> String? {
     if text.utf8.allSatisfy(isPlain) { return text.isEmpty ? nil : String(text) }
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    guard !bytes.isEmpty, let decoded = String(validating: bytes, as: UTF8.self) else { return nil }
+    guard let bytes = text.percentDecoded, let decoded = String(validating: bytes, as: UTF8.self)
+    else { return nil }
     return encode(decoded).utf8.elementsEqual(text.utf8) ? decoded : nil
   }
 

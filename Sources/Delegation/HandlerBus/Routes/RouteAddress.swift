@@ -1,5 +1,7 @@
 // Splits URLs for comparison with routes.
 
+internal import DarwinNotifySupport
+
 /// The parts of a URL that routes compare.
 struct RouteAddress: Equatable {
   /// The scheme, the host with its port, and the parts of the path.
@@ -75,21 +77,6 @@ struct RouteAddress: Equatable {
 
   /// Decodes `%2F` and the like. Returns `nil` if the result is not UTF-8.
   private static func decode(_ text: Substring) -> String? {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = Substring(rest.prefix(2))
-      guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit),
-        let decoded = UInt8(digits, radix: 16)
-      else { return nil }
-      bytes.append(decoded)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    text.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
   }
 }
