@@ -2,8 +2,9 @@
 
 extension StringProtocol {
   /// The bytes of a text in which `%` with two hexadecimal digits stands for one; `nil` if there is
-  /// another `%`.
+  /// any other `%`.
   package var percentDecoded: [UInt8]? {
+    guard utf8.contains(UInt8(ascii: "%")) else { return Array(utf8) }
     var bytes: [UInt8] = []
     var rest = utf8[...]
     while let byte = rest.popFirst() {

@@ -21,16 +21,14 @@ final class Database {
       throw Mistake("\(path) cannot be opened: \(String(cString: sqlite3_errstr(result)))")
     }
     self.handle = handle
-    // Nobody else uses it, so its lock is kept: each commit would take it six times.
-    try execute(
-      """
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      """)
     let found = try rows("PRAGMA user_version") { $0.signed(0) }.first
     guard found == 0 || found == version else {
       throw Mistake("\(path) was written by another version of notifyrelay")
     }
-    try execute("\(schema) PRAGMA user_version = \(version);")
+    // Nobody else uses it, so its lock is kept: each commit would take it six times.
+    try execute(
+      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+    if found == 0 { try execute("BEGIN; \(schema) PRAGMA user_version = \(version); COMMIT;") }
   }
 
   deinit {
