@@ -164,7 +164,7 @@ static uint64_t sum_returned(unsigned name)
         return sum;
 }
 
-/* Signals of another table may be older: the driver has set what had returned at the last rest. */
+/* With two tables, signals may be older: then what the driver has set stays. */
 void soak_will_observe(unsigned name)
 {
         if (!atomic_load(&board->is_split))

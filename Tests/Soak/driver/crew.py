@@ -55,8 +55,8 @@ class Crew:
     # ---- rest ----------------------------------------------------------------------------------
 
     def await_heard(self, is_true, describe):
-        """Awaits what is heard at rest. A flood may have left the bus 80,000 signals to read, so it
-        may take as long as calls come."""
+        """At rest, waits as long as calls come: after a flood the bus may have 80,000 signals to
+        read."""
         before = None
         while before != (before := self.calls()):
             try:
@@ -117,16 +117,17 @@ class Crew:
 
     def await_silence(self):
         """Waits until everybody has heard of what was posted before. A moment without a call does
-        not show it, as an observer may be starved; it is for executors that run names apart."""
+        not show it, as an observer may be starved. It only serves executors that run names apart,
+        and pipes: a full one does not take the fence."""
         for poster in self.of("post"):
-            self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count", "notice"))
+            self.post_and_await(poster, ONLY_FENCE, [FENCE], self.of("count"))
         before = None
         while before != (before := self.calls()):
             time.sleep(0.2)
 
     def await_reach(self, poster):
         """Posts until everybody is back on the bus, which is all that two tables have in common.
-        The fence, as what else was posted may be read only now."""
+        Only the fence counts: older posts may still arrive."""
         def count():
             return [self.board.count(worker.slot, FENCE, "n_calls")
                     for worker in self.of("count", "notice")]
