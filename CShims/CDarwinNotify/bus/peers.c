@@ -240,10 +240,8 @@ void dn__waiting_take(dn__waiting *waiting, dn__waiting_post *taken)
 
 void dn__waiting_post_free(dn__waiting_post *taken)
 {
-        dn__peer *peer = taken ? taken->peer : NULL;
+        dn__peer *peer = taken->peer;
 
-        if (!taken)
-                return;
         if (peer) {
                 peer->n_posts--;
                 free_unused(peer);

@@ -48,8 +48,8 @@ typedef struct dn__rules {
         size_t n_requested; /* from the bus by this connection, in all */
         size_t n_asked;     /* pending requests, including ListNames */
         uint64_t region_id; /* the table's; 0: there is none */
-        uint64_t asked;     /* the region that this connection last asked about; 0: none */
-        uint64_t named;     /* the region whose name the bus was asked for; 0: none */
+        uint64_t asked;     /* the id that this connection last asked about; 0: none */
+        uint64_t named;     /* the id in the name that the bus was asked for; 0: none */
         bool has_name;      /* the bus has accepted that request */
         bool is_native;     /* counted names need the plain path only */
         bool has_posted;

@@ -22,7 +22,7 @@
 #define DN__POST_QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
 
 /* A post that observers receive separately, shared by all queues in which it waits. Protected by
- * its hub's lock, once it is in one. */
+ * its hub's lock once the hub has it. */
 typedef struct dn__payload {
         _Atomic unsigned n_refs;
         bool was_suspended; /* waited for the end of a suspension */

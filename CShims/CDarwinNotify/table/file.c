@@ -31,8 +31,8 @@
 
 /* --- Claims -------------------------------------------------------------------------------- */
 
-/* The locked bytes lie beyond the end of the file: a lock needs no data there. Where they are
- * belongs to the format: see DN__SHM_VERSION. */
+/* The locked bytes lie beyond the end of the file: a lock needs no data there. Their place is
+ * part of the format: see DN__SHM_VERSION. */
 #define LOCK_OFFSET ((off_t)1 << 40)
 
 /* Claimed by a maker while the file has its temporary name; entries have lower numbers. */

@@ -19,10 +19,10 @@ typedef struct dn__region {
         dn__file_id file;         /* as it was found; the path is owned */
         void *anchor;             /* a mapping that keeps the claims; NULL: there are none */
         _Atomic unsigned process; /* our entry, or DN__REGION_NO_ENTRY */
-        uint64_t id;              /* the table's region, as it was when we mapped it */
+        uint64_t id;              /* the table's id, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
         struct dn__region *previous; /* the region we left for this one; still mapped. Constant once
-                                      * the hub uses this one, as all that is not atomic */
+                                      * the hub uses this one */
 } dn__region;
 
 /* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:

@@ -1,5 +1,5 @@
-/* Marks calls of the library, which neither the end of their thread nor that of the library may
- * interrupt. */
+/* A gate for calls of the library, which neither the end of their thread nor that of the library
+ * may interrupt. */
 #include "util/gate.h"
 
 #include <pthread.h>

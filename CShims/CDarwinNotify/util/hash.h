@@ -1,6 +1,5 @@
-/* FNV-1a, the hash used outside the process: folded to its 64 bits in shared memory and in the
- * table's file name, with 128 bits in the D-Bus interface of long names. Changing it changes these
- * formats. */
+/* FNV-1a, the hash used outside the process: 64 bits, folded, in shared memory and the table's file
+ * name; 128 bits in the D-Bus interface of long names. Changing it changes these formats. */
 #pragma once
 
 #include <stddef.h>

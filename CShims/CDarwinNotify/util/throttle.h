@@ -1,4 +1,4 @@
-/* Limits how often something happens: events of a flood. */
+/* Limits how often the events of a flood pass. */
 #pragma once
 
 #include <stdint.h>

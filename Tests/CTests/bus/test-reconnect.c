@@ -9,7 +9,6 @@
 #include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
-#include "util/throttle.h"
 
 /* Its bus was missing for long, then there for longer than a moment. */
 TEST_ON_BUS(aGoodConnectionThatIsLostIsSoughtAtOnce)

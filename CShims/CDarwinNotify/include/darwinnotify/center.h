@@ -38,7 +38,7 @@ enum {
 /** Options of dn_center_post(), a bit mask. The Darwin center ignores them, as Apple's does. */
 enum {
         DN_POST_DELIVER_IMMEDIATELY = 1 << 0, /**< also to observers of a suspended center */
-        DN_POST_TO_ALL_SESSIONS = 1 << 1,     /**< shown in the signal; reaches no more */
+        DN_POST_TO_ALL_SESSIONS = 1 << 1,     /**< only marks the signal */
 };
 
 /* All centers stay valid in a forked child. Each starts afresh there: no observers, and its own
