@@ -67,7 +67,8 @@ uint64_t test_resident_bytes(void)
 
 /* Totals of all other threads. */
 typedef struct tasks {
-        uint64_t n_switches;
+        uint64_t n_sleeps;
+        uint64_t n_switches; /* with those that others forced */
         bool are_asleep;
 } tasks;
 
@@ -80,8 +81,11 @@ static void add_task(tasks *others, const char *task)
         snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
         f = fopen(path, "re");
         while (f && fgets(line, sizeof line, f)) {
-                if (sscanf(line, "voluntary_ctxt_switches: %lu", &n) == 1 ||
-                    sscanf(line, "nonvoluntary_ctxt_switches: %lu", &n) == 1)
+                if (sscanf(line, "voluntary_ctxt_switches: %lu", &n) == 1) {
+                        others->n_sleeps += n;
+                        others->n_switches += n;
+                }
+                if (sscanf(line, "nonvoluntary_ctxt_switches: %lu", &n) == 1)
                         others->n_switches += n;
                 if (sscanf(line, "State: %c", &state) == 1 && state != 'S')
                         others->are_asleep = false;
@@ -108,6 +112,11 @@ static tasks look_at_others(void)
 uint64_t test_n_switches_of_others(void)
 {
         return look_at_others().n_switches;
+}
+
+uint64_t test_n_sleeps_of_others(void)
+{
+        return look_at_others().n_sleeps;
 }
 
 static bool others_rest(void)

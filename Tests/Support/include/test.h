@@ -178,8 +178,10 @@ void test_directory_leave_shared(void);
 unsigned test_n_fds(void);
 unsigned test_n_threads(void);
 uint64_t test_resident_bytes(void);
-/* Context switches so far of all threads except the calling one. */
+/* Context switches so far of all threads except the calling one, and how many of them were not
+ * forced by other work of the machine: each time a thread fell asleep. */
 uint64_t test_n_switches_of_others(void);
+uint64_t test_n_sleeps_of_others(void);
 /* As fork(). Under a sanitizer it waits until the other threads are idle: the sanitizer's allocator
  * has locks, and one held by a thread at that moment stays locked in the child. */
 pid_t test_fork(void);
