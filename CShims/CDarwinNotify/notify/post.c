@@ -30,7 +30,7 @@ uint32_t notify_post(const char *name)
         /* A reserved name is not posted, silently, as on Darwin. */
         if (r == -EACCES || (r == DN_NOT_CONNECTED && hub && dn__bus_was_found(hub)))
                 return NOTIFY_STATUS_OK;
-        return r == -EINVAL ? NOTIFY_STATUS_FAILED : dn__status_of(r); /* the bus is mistyped */
+        return dn__status_of_center(r);
 }
 
 uint32_t notify_simple_post(const char *name)

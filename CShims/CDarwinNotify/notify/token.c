@@ -24,6 +24,11 @@ uint32_t dn__status_of(int error)
         }
 }
 
+uint32_t dn__status_of_center(int error)
+{
+        return error == -EINVAL ? NOTIFY_STATUS_FAILED : dn__status_of(error);
+}
+
 /* --- Options ------------------------------------------------------------------------------ */
 
 static _Atomic bool is_disabled;
@@ -120,11 +125,10 @@ static int add(dn__topic *topic, dn__token_target *target, const dn_executor *ex
 static int hold(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
 {
         dn__hub *hub;
-        int r;
+        int r = dn__hub_get(dn_center_darwin(), &hub);
 
-        r = dn__hub_get(dn_center_darwin(), &hub);
         if (r < 0)
-                return r == -EINVAL ? -ENODEV : r; /* not the name, the bus is mistyped */
+                return r;
         r = dn__hub_use_executor(hub, executor);
         if (r == 0)
                 r = dn__hold_name(hub, name, ret_topic);
@@ -146,7 +150,8 @@ static uint32_t make_token(const char *name, dn__token_target *target, const dn_
         dn__topic *topic;
 
         if (status == NOTIFY_STATUS_OK)
-                status = dn__status_of(r < 0 ? r : hold(&checked, executor, &topic));
+                status = r < 0 ? dn__status_of(r)
+                               : dn__status_of_center(hold(&checked, executor, &topic));
         if (status != NOTIFY_STATUS_OK) {
                 consume(target);
                 return status;

@@ -31,6 +31,9 @@ typedef struct dn__registration {
 /* Maps an error number to a status. */
 uint32_t dn__status_of(int error);
 
+/* The same for an error of the center, where -EINVAL means that the bus is mistyped. */
+uint32_t dn__status_of_center(int error);
+
 /* Returns NOTIFY_STATUS_OPT_DISABLE if names with this reach are currently disabled, otherwise
  * NOTIFY_STATUS_OK. */
 uint32_t dn__token_check_options(dn__reach reach);
