@@ -37,9 +37,8 @@ static int append_content(sd_bus_message *message, const dn_value *value)
 
 int dn__values_append_variant(sd_bus_message *message, const dn_value *value)
 {
-        int r;
+        int r = sd_bus_message_open_container(message, 'v', signatures[value->type]);
 
-        r = sd_bus_message_open_container(message, 'v', signatures[value->type]);
         if (r >= 0)
                 r = append_content(message, value);
         return r < 0 ? r : sd_bus_message_close_container(message);
@@ -48,9 +47,8 @@ int dn__values_append_variant(sd_bus_message *message, const dn_value *value)
 static int append_array(sd_bus_message *message, const dn_array *array)
 {
         dn_value value;
-        int r;
+        int r = sd_bus_message_open_container(message, 'a', "v");
 
-        r = sd_bus_message_open_container(message, 'a', "v");
         for (size_t i = 0; r >= 0 && dn_array_get(array, i, &value); i++)
                 r = dn__values_append_variant(message, &value);
         return r < 0 ? r : sd_bus_message_close_container(message);
@@ -58,9 +56,8 @@ static int append_array(sd_bus_message *message, const dn_array *array)
 
 static int append_entry(sd_bus_message *message, const char *key, const dn_value *value)
 {
-        int r;
+        int r = sd_bus_message_open_container(message, 'e', "sv");
 
-        r = sd_bus_message_open_container(message, 'e', "sv");
         if (r >= 0)
                 r = sd_bus_message_append_basic(message, 's', key);
         if (r >= 0)
@@ -72,9 +69,8 @@ int dn__values_append(sd_bus_message *message, const dn_dict *dict)
 {
         const char *key;
         dn_value value;
-        int r;
+        int r = sd_bus_message_open_container(message, 'a', "{sv}");
 
-        r = sd_bus_message_open_container(message, 'a', "{sv}");
         for (size_t i = 0; r >= 0 && (key = dn_dict_get_at(dict, i, &value)); i++)
                 r = append_entry(message, key, &value);
         return r < 0 ? r : sd_bus_message_close_container(message);
@@ -174,9 +170,8 @@ static int read_entry(reader *reader)
 {
         const char *key;
         char type;
-        int r;
+        int r = enter(reader, 'e', NULL);
 
-        r = enter(reader, 'e', NULL);
         if (r == 0)
                 r = sd_bus_message_peek_type(reader->message, &type, NULL);
         if (r > 0)
@@ -190,9 +185,8 @@ static int read_entry(reader *reader)
 /* Reads each part of the next container. */
 static int read_parts(reader *reader, char type, const char *contents)
 {
-        int r;
+        int r = enter(reader, type, contents);
 
-        r = enter(reader, type, contents);
         while (r == 0 && (r = sd_bus_message_at_end(reader->message, false)) == 0)
                 r = contents[0] == '{' ? read_entry(reader) : read_value(reader, NULL);
         return r < 0 ? r : leave(reader);
@@ -200,9 +194,8 @@ static int read_parts(reader *reader, char type, const char *contents)
 
 static int read_variant(reader *reader, const char *contents, const char *key)
 {
-        int r;
+        int r = enter(reader, 'v', contents);
 
-        r = enter(reader, 'v', contents);
         if (r == 0)
                 r = read_value(reader, key);
         return r < 0 ? r : leave(reader);
