@@ -25,18 +25,22 @@ static inline long long obey_member(const char *line, int token, const tally *se
         return (long long)seen->n_posts;
 }
 
-/* Arguments: name. Observes it and says with what result, then answers each line with a number:
- * "post NAME" posts, "posts" says how many were heard, "set N" and "get" are for the state, "check"
- * says whether it was posted, "tables" and "uncounted" are statistics. */
+/* Arguments: name, expected result (if 0, it waits for a late bus). Observes the name and says with
+ * what result, then answers each line with a number: "post NAME" posts, "posts" says how many were
+ * heard, "set N" and "get" are for the state, "check" says whether it was posted, "tables" and
+ * "uncounted" are statistics. */
 ROLE(member)
 {
         static tally seen;
         dn_observer *observer = NULL;
+        uint64_t began_us = test_now_us();
         int r = dn_center_observe(dn_center_darwin(), args[0], tally_handler(&seen), NULL,
                                   &observer);
         int token = NOTIFY_TOKEN_INVALID;
         char line[64];
 
+        if (atoi(args[1]) == 0)
+                r = settle_name(dn_center_darwin(), args[0], r, began_us);
         if (notify_register_check(args[0], &token) == NOTIFY_STATUS_OK)
                 (void)is_changed(token);
         printf("%d\n", r);
@@ -49,7 +53,10 @@ ROLE(member)
 
 static inline test_child *spawn_member_with(const char *name, int result)
 {
-        test_child *child = test_spawn_role("member", name, NULL);
+        char expected[16];
+
+        snprintf(expected, sizeof expected, "%d", result);
+        test_child *child = test_spawn_role("member", name, expected, NULL);
 
         CHECK_EQ(atoi(test_child_read_line(child)), result);
         return child;

@@ -74,7 +74,9 @@ typedef struct move {
         dn__region *from; /* NULL: there was none */
         dn__region *to;
         bool wants_entry;
-        bool is_trying; /* what failed before */
+        bool was_complete;
+        bool is_trying;     /* what failed before */
+        uint64_t failed_us; /* since when something is missing */
         bool has_moved;
         dn__prefix_counts *left; /* of prefixes, in the table that was left; or NULL */
 } move;
@@ -211,10 +213,9 @@ static int find_table(move *move)
 static bool move_hub(move *move)
 {
         bool had_entry = dn__region_has_entry(move->from);
-        bool was_complete = !atomic_load(&move->hub->table_failed_us);
         int r = find_table(move);
 
-        if (r < 0 && move->wants_entry && was_complete)
+        if (r < 0 && move->wants_entry && move->was_complete)
                 dn__debug_say(r, "cannot open the shared table for %s; using D-Bus only, "
                                  "will try again", move->hub->scope);
         else if (r == 0 && move->to != move->from)
@@ -222,8 +223,10 @@ static bool move_hub(move *move)
         if (!move->to)
                 return !move->wants_entry;
         if (move->to == move->from && dn__region_has_entry(move->to) == had_entry &&
-            (was_complete || !move->is_trying))
-                return was_complete && r == 0;
+            (move->was_complete || !move->is_trying))
+                return move->was_complete && r == 0;
+        /* A registration that finds no slot from here on notes it anew. */
+        atomic_store(&move->hub->table_failed_us, 0);
         return switch_tables(move) && r == 0;
 }
 
@@ -255,7 +258,8 @@ static void alert(dn__hub *hub)
 static uint64_t retry_us(const dn__hub *hub)
 {
         uint64_t failed_us = atomic_load(&hub->table_failed_us);
-        uint64_t tried_us = atomic_load(&hub->table_tried_us), span_us = tried_us - failed_us;
+        uint64_t tried_us = atomic_load(&hub->table_tried_us);
+        uint64_t span_us = tried_us > failed_us ? tried_us - failed_us : 0;
 
         if (!failed_us)
                 return DN__NEVER;
@@ -264,12 +268,12 @@ static uint64_t retry_us(const dn__hub *hub)
         return tried_us + (span_us < RETRY_MAX_US ? span_us : RETRY_MAX_US);
 }
 
-static void note_failure(dn__hub *hub)
+static void note_failure(dn__hub *hub, uint64_t failed_us)
 {
-        uint64_t now_us = dn__clock_now_us(), none = 0;
+        uint64_t none = 0;
 
-        atomic_store(&hub->table_tried_us, now_us);
-        (void)atomic_compare_exchange_strong(&hub->table_failed_us, &none, now_us);
+        atomic_store(&hub->table_tried_us, dn__clock_now_us());
+        (void)atomic_compare_exchange_strong(&hub->table_failed_us, &none, failed_us);
         alert(hub);
 }
 
@@ -277,9 +281,10 @@ static void begin_trying(move *move)
 {
         uint64_t now_us = dn__clock_now_us(), until_us = retry_us(move->hub);
 
-        move->wants_entry = move->wants_entry || dn__region_has_entry(move->from) ||
-                            until_us != DN__NEVER;
-        move->is_trying = until_us == DN__NEVER || now_us >= until_us ||
+        move->was_complete = until_us == DN__NEVER;
+        move->failed_us = move->was_complete ? now_us : atomic_load(&move->hub->table_failed_us);
+        move->wants_entry |= dn__region_has_entry(move->from) || !move->was_complete;
+        move->is_trying = move->was_complete || now_us >= until_us ||
                           now_us >= atomic_load(&move->hub->table_tried_us) + PROMPTED_US;
 }
 
@@ -293,10 +298,8 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         begin_ms = coarse_now_ms();
         move.from = hub->region;
         begin_trying(&move);
-        if (move_hub(&move))
-                atomic_store(&hub->table_failed_us, 0);
-        else if (move.is_trying)
-                note_failure(hub);
+        if (!move_hub(&move) && (move.is_trying || move.has_moved))
+                note_failure(hub, move.failed_us);
         /* Only now that the outcome is known: until now, other threads about to post also look. */
         atomic_store(&hub->table_look_ms, begin_ms);
         dn__hub_lock(hub);
@@ -349,7 +352,7 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
         if (!hub->scope)
                 return;
         if (!has_slot && !atomic_load(&hub->table_failed_us))
-                note_failure(hub);
+                note_failure(hub, dn__clock_now_us());
         else if (!dn__dbus_is_connected(hub->bus))
                 alert(hub);
 }

@@ -14,7 +14,7 @@ static test_child *spawn_version(int version)
 
         CHECK(n_bytes > 0);
         strcpy(path + n_bytes, version == OWN ? "" : "-other");
-        const char *const argv[] = {path, "--role", "member", "A", NULL};
+        const char *const argv[] = {path, "--role", "member", "A", "0", NULL};
         return test_child_await(test_spawn_program(argv), "0");
 }
 

@@ -99,7 +99,7 @@ static void remove_filler(void)
 /* With the table or without; says nothing of how the registration went. */
 static test_child *spawn_patient(void)
 {
-        test_child *child = test_spawn_role("member", "N", NULL);
+        test_child *child = test_spawn_role("member", "N", "1", NULL);
 
         CHECK(test_child_read_line(child) != NULL);
         return child;
