@@ -1,4 +1,4 @@
-/* Opens centers and reads their statistics. */
+/* Opens centers, reads their statistics, and finishes what they carry. */
 #pragma once
 
 #include <darwinnotify/darwinnotify.h>
@@ -28,4 +28,13 @@ static inline uint64_t statistic_of(dn_center *center, int number)
 
         CHECK_EQ(dn_center_get_statistic(center, number, &value), 0);
         return value;
+}
+
+static inline dn_dict *finish(dn_dict_builder *builder)
+{
+        dn_dict *dict = NULL;
+
+        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
+        CHECK(dict);
+        return dict;
 }

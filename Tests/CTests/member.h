@@ -79,10 +79,7 @@ static inline uint64_t posts_of(test_child *member)
 
 static inline void post_by(test_child *member, const char *name)
 {
-        char line[64];
-
-        snprintf(line, sizeof line, "post %s", name);
-        CHECK_EQ(ask(member, line), 0);
+        CHECK_EQ(ask(member, FORMAT("post %s", name)), 0);
 }
 
 static inline void end_member(test_child *member)

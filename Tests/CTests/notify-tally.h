@@ -44,16 +44,6 @@ static inline int add_callback(const char *name, tally *self)
         return add_callback_on(name, self, NULL);
 }
 
-static inline int add_check(const char *name)
-{
-        int token = NOTIFY_TOKEN_INVALID;
-        uint64_t began_us = test_now_us();
-
-        CHECK_EQ(notify_register_check(name, &token), NOTIFY_STATUS_OK);
-        (void)settle_name(dn_center_darwin(), name, 0, began_us);
-        return token;
-}
-
 static inline bool is_changed(int token)
 {
         int changed = -1;
@@ -82,16 +72,6 @@ static inline void post(const char *name)
 static inline void cancel(int token)
 {
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
-}
-
-/* Returns the state that a new token reads. */
-static inline uint64_t get_anew(const char *name)
-{
-        int token = add_check(name);
-        uint64_t state = get_state(token);
-
-        cancel(token);
-        return state;
 }
 
 /* Every function reports an invalid token and writes nothing. */
@@ -171,6 +151,21 @@ static inline int add_kind(int kind, const char *name)
         CHECK_EQ(try_kind(kind, name, &token), NOTIFY_STATUS_OK);
         (void)settle_name(dn_center_darwin(), name, 0, began_us);
         return token;
+}
+
+static inline int add_check(const char *name)
+{
+        return add_kind(KIND_CHECK, name);
+}
+
+/* Returns the state that a new token reads. */
+static inline uint64_t get_anew(const char *name)
+{
+        int token = add_check(name);
+        uint64_t state = get_state(token);
+
+        cancel(token);
+        return state;
 }
 
 /* `poster` has the role "testPeer". */

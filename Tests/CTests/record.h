@@ -133,12 +133,10 @@ static inline int try_post_number(dn_center *center, const char *name, const cha
                                   int64_t number)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *user_info = NULL;
-        int r;
 
         dn_dict_builder_set_int64(builder, "i", number);
-        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
-        r = dn_center_post(center, name, object, user_info, 0);
+        dn_dict *user_info = finish(builder);
+        int r = dn_center_post(center, name, object, user_info, 0);
         dn_dict_unref(user_info);
         return r;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "centers.h"
 #include "test-bus.h"
 #include "test-child.h"
 #include "test-peer.h"
@@ -43,11 +44,9 @@ static inline void outcome_note(const dn_outcome *came, void *context)
 static inline dn_dict *dict_of_text(const char *key, const char *text)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *dict;
 
         dn_dict_builder_set_string(builder, key, text);
-        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
-        return dict;
+        return finish(builder);
 }
 
 /* Begins a call with the argument "text"; NULL: without arguments. Returns what it returns. */

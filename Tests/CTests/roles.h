@@ -63,28 +63,23 @@ static inline test_child *spawn_observer(const char *name, const char *second_na
 
 static inline uint64_t child_calls(test_child *child, unsigned index)
 {
-        char question[16];
-
-        snprintf(question, sizeof question, "%u", index);
-        return strtoull(test_child_ask(child, question), NULL, 10);
+        return strtoull(test_child_ask(child, FORMAT("%u", index)), NULL, 10);
 }
 
 static inline uint64_t child_posts(test_child *child, unsigned index)
 {
-        char question[16], *second;
+        char *second;
 
-        snprintf(question, sizeof question, "%u", index);
-        strtoull(test_child_ask(child, question), &second, 10);
+        strtoull(test_child_ask(child, FORMAT("%u", index)), &second, 10);
         return strtoull(second, NULL, 10);
 }
 
 /* Posts from another process; returns when that has exited. */
 static inline void post_elsewhere(const char *name, unsigned long n, const char *way_out)
 {
-        char count[24];
+        test_child *poster = test_spawn_role("post", name, FORMAT("%lu", n), way_out, NULL);
 
-        snprintf(count, sizeof count, "%lu", n);
-        CHECK_EQ(test_child_wait(test_spawn_role("post", name, count, way_out, NULL)), 0);
+        CHECK_EQ(test_child_wait(poster), 0);
 }
 
 /* Runs a role that posts each tally's name once: each must hear that and nothing else. */
@@ -119,13 +114,11 @@ static inline void check_one_connection(test_peer *peer, pid_t pid)
 static inline int use_silent_bus(void)
 {
         struct sockaddr_un silent = {.sun_family = AF_UNIX};
-        char address[160];
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
         snprintf(silent.sun_path, sizeof silent.sun_path, "%s/silent", test_directory());
         CHECK_EQ(bind(fd, (struct sockaddr *)&silent, sizeof silent), 0);
         CHECK_EQ(listen(fd, 100), 0);
-        snprintf(address, sizeof address, "unix:path=%s", silent.sun_path);
-        setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
+        setenv("DBUS_SESSION_BUS_ADDRESS", FORMAT("unix:path=%s", silent.sun_path), 1);
         return fd;
 }

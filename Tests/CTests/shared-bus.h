@@ -26,9 +26,7 @@ static test_bus *shared_bus;
 /* Starts a dbus-daemon with a configuration, which names its socket. */
 static inline void shared_daemon_start(const char *configuration)
 {
-        char option[256];
-
-        snprintf(option, sizeof option, "--config-file=%s/shared.conf", test_directory());
+        const char *option = FORMAT("--config-file=%s/shared.conf", test_directory());
         FILE *f = fopen(strchr(option, '=') + 1, "we");
         CHECK(f != NULL);
         fputs(configuration, f);

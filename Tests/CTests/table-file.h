@@ -52,10 +52,10 @@ static inline bool is_there(void)
 /* Returns whether a process has the table that is there now. */
 static inline bool has_table(test_child *child)
 {
-        char path[512], number[32];
+        char path[512];
         ino_t inode = table_path(path);
+        const char *number = FORMAT(" %lu ", (unsigned long)inode);
 
-        snprintf(number, sizeof number, " %lu ", (unsigned long)inode);
         return inode && test_n_mappings_of(test_child_pid(child), number) > 0;
 }
 

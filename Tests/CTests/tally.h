@@ -177,9 +177,8 @@ static inline void fence_executor(void)
         dn_center *center = dn_center_darwin();
         tally end = {0};
         dn_observer *observer = NULL;
-        char name[32];
+        const char *name = FORMAT("self.fence.%u", n_fences++);
 
-        snprintf(name, sizeof name, "self.fence.%u", n_fences++);
         CHECK(dn_center_observe(center, name, tally_handler(&end), NULL, &observer) != -EINVAL);
         dn_center_post(center, name, NULL, NULL, 0);
         WAIT_UNTIL_EQ(end.n_calls, 1);
@@ -241,13 +240,11 @@ static inline void fence_bus(test_peer *peer)
         static _Atomic unsigned n_fences;
         dn_center *center = dn_center_darwin();
         tally end = {0};
-        char mark[32], name[32];
+        const char *name = FORMAT("fence.end%u", n_fences++);
         uint64_t next_us = 0;
 
-        snprintf(mark, sizeof mark, "fence.mark%u", n_fences);
-        snprintf(name, sizeof name, "fence.end%u", n_fences++);
         if (test_peer_is_on_bus(peer))
-                wait_for_echo(peer, mark);
+                wait_for_echo(peer, FORMAT("%s.mark", name));
         /* Not earlier: during a flood the bus answers later than a call waits. */
         dn_observer *observer = tally_observe(center, name, &end);
         WAIT_UNTIL((post_each_second(peer, name, &next_us), end.n_calls > 0));

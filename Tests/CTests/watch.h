@@ -83,11 +83,9 @@ static inline void *run_watch(void *context)
 
 static inline void watch_start(watch *self, const char *bus, const char *prefix)
 {
-        pthread_t thread;
-
         self->bus = bus;
         self->prefix = prefix;
-        CHECK_EQ(pthread_create(&thread, NULL, run_watch, self), 0);
+        (void)test_start_thread(run_watch, self);
         WAIT_UNTIL(self->is_ready || self->has_ended);
         CHECK(!self->has_ended);
 }

@@ -79,13 +79,11 @@ static inline void fence(void)
 static inline unsigned n_inotify_watches(void)
 {
         unsigned n = 0;
-        char path[64], line[256];
+        char line[256];
 
         for (int fd = 0; fd < 64; fd++) {
-                FILE *f;
+                FILE *f = fopen(FORMAT("/proc/self/fdinfo/%d", fd), "re");
 
-                snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-                f = fopen(path, "re");
                 while (f && fgets(line, sizeof(line), f))
                         n += strncmp(line, "inotify wd:", 11) == 0;
                 if (f)

@@ -47,6 +47,16 @@ void test_broken(const char *format, ...)
         abort();
 }
 
+const char *test_format(char text[512], const char *format, ...)
+{
+        va_list values;
+
+        va_start(values, format);
+        CHECK(vsnprintf(text, 512, format, values) < 512);
+        va_end(values);
+        return text;
+}
+
 void test_check_equal(const char *file, int line, const char *seen_text, long long seen,
                       const char *expected_text, long long expected)
 {

@@ -128,6 +128,14 @@ static bool others_rest(void)
         return before.are_asleep && after.are_asleep && after.n_switches == before.n_switches;
 }
 
+pthread_t test_start_thread(void *(*run)(void *), void *argument)
+{
+        pthread_t thread;
+
+        CHECK_EQ(pthread_create(&thread, NULL, run, argument), 0);
+        return thread;
+}
+
 pid_t test_fork(void)
 {
         if (TEST_HAS_SANITIZER)

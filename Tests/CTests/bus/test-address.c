@@ -40,16 +40,14 @@ TEST_NO_BUS(sessionBusComesFromTheEnvironment)
 
 TEST_NO_BUS(withoutVariablesTheBusInTheUsersDirectoryIsUsed)
 {
-        char directory[64], expected[96];
+        const char *directory = FORMAT("/run/user/%d", (int)geteuid());
 
         test_directory_cover("/run/user", "mode=0755");
         unsetenv("DBUS_SESSION_BUS_ADDRESS");
         unsetenv("XDG_RUNTIME_DIR");
         check(NULL, NULL);
-        snprintf(directory, sizeof(directory), "/run/user/%d", (int)geteuid());
         CHECK_EQ(mkdir(directory, 0700), 0);
-        snprintf(expected, sizeof(expected), "unix:path=%s/bus", directory);
-        check(NULL, expected);
+        check(NULL, FORMAT("unix:path=%s/bus", directory));
 }
 
 TEST_NO_BUS(environmentSelectsTheBusUnlessTheCallerDoes)
@@ -64,20 +62,23 @@ TEST_NO_BUS(environmentSelectsTheBusUnlessTheCallerDoes)
         check(NULL, NULL);
 }
 
-TEST_NO_BUS(systemBusIsSharedWithOtherUsers)
+static void check_shared(const char *bus, bool is_shared)
 {
         dn__address address;
 
+        CHECK_EQ(dn__address_resolve(bus, &address), 0);
+        CHECK_EQ(address.is_shared, is_shared);
+        dn__address_deinit(&address);
+}
+
+TEST_NO_BUS(systemBusIsSharedWithOtherUsers)
+{
         setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/sys", 1);
         check("system", "unix:path=/sys");
         unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
-        CHECK_EQ(dn__address_resolve("system", &address), 0);
-        CHECK(address.is_shared);
-        dn__address_deinit(&address);
+        check_shared("system", true);
         setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/a", 1);
-        CHECK_EQ(dn__address_resolve("session", &address), 0);
-        CHECK(!address.is_shared);
-        dn__address_deinit(&address);
+        check_shared("session", false);
 }
 
 TEST_NO_BUS(serverGuidIsNotPartOfTheScope)

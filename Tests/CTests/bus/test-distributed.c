@@ -102,9 +102,8 @@ TEST_ON_BUS(whatDoesNotFitIsIgnored)
 
 static void post_numbered(test_peer *peer, const char *name, uint64_t number)
 {
-        char interface[TEST_INTERFACE_BYTES];
+        const char *interface = FORMAT(PREFIX "%s", name);
 
-        snprintf(interface, sizeof(interface), PREFIX "%s", name);
         test_peer_post_values(peer, PATH, interface, "Posted", "susa{sv}t", name, 0, "", 0, number);
         test_peer_sync(peer);
 }

@@ -23,10 +23,8 @@ static void check_poster(const char *const argv[])
 
 TEST_ON_BUS(dbusSendPosts)
 {
-        test_bus *bus = test_bus_begin();
-        char address[160];
+        const char *address = FORMAT("--bus=%s", test_bus_address(test_bus_begin()));
 
-        snprintf(address, sizeof address, "--bus=%s", test_bus_address(bus));
         check_poster((const char *[]){"dbus-send", address, "--type=signal", TEST_WIRE_PATH,
                                       INTERFACE "." TEST_WIRE_MEMBER, "string:" NAME, NULL});
 }
@@ -42,10 +40,8 @@ TEST_ON_BUS(gdbusEmitPosts)
 
 TEST_ON_BUS(busctlEmitPosts)
 {
-        test_bus *bus = test_bus_begin();
-        char address[160];
+        const char *address = FORMAT("--address=%s", test_bus_address(test_bus_begin()));
 
-        snprintf(address, sizeof address, "--address=%s", test_bus_address(bus));
         check_poster((const char *[]){"busctl", address, "emit", TEST_WIRE_PATH, INTERFACE,
                                       TEST_WIRE_MEMBER, "s", NAME, NULL});
 }

@@ -38,14 +38,14 @@ static char addresses[N_WORLDS][300];
 
 static void begin(void)
 {
-        char path[256];
-
         bus = test_bus_begin();
         snprintf(addresses[FIRST], sizeof addresses[FIRST], "%s", test_bus_address(bus));
         for (int world = SECOND; world < N_WORLDS; world++) {
-                snprintf(path, sizeof path, "%s/world%d", test_directory(), world);
-                CHECK_EQ(symlink(test_bus_directory(bus), path), 0);
-                snprintf(path, sizeof path, "%s/link%d", test_directory(), world);
+                const char *path = FORMAT("%s/link%d", test_directory(), world);
+
+                CHECK_EQ(symlink(test_bus_directory(bus),
+                                 FORMAT("%s/world%d", test_directory(), world)),
+                         0);
                 unlink(path);
                 CHECK_EQ(link(test_bus_path(bus), path), 0);
                 snprintf(addresses[world], sizeof addresses[world], "unix:path=%s", path);
@@ -70,15 +70,13 @@ static bool is_settled(void)
         static unsigned n_names;
         uint64_t began_us = test_now_us();
         dn_observer *observer = NULL;
-        char name[32];
+        const char *name = numbered("settled", n_names++);
 
-        snprintf(name, sizeof name, "settled.%u", n_names++);
         if (dn_center_is_on_bus(dn_center_darwin()) != 1 ||
             dn_center_observe(dn_center_darwin(), name, (dn_handler){.invoke = ignore_event}, NULL,
                               &observer) != 0)
                 return false;
-        dn_observer_cancel(observer);
-        dn_observer_unref(observer);
+        tally_drop(observer);
         return !is_late(began_us) && has_all_rules();
 }
 
@@ -147,17 +145,16 @@ static uint64_t ask(test_child *member, const char *question)
         return strtoull(test_child_ask(member, question), NULL, 10);
 }
 
-static void read_path(test_peer *peer, const char *name, char ret_path[256])
+/* Returns whether the next post of the name came on the path of a table. */
+static bool is_of_table(test_peer *peer)
 {
         test_signal signal;
 
-        test_peer_await(peer, name, &signal);
-        snprintf(ret_path, 256, "%s", signal.path);
-}
-
-static bool is_of_table(const char *path)
-{
-        return strncmp(path, TABLE_PATH, strlen(TABLE_PATH)) == 0;
+        test_peer_await(peer, "N", &signal);
+        if (strncmp(signal.path, TABLE_PATH, strlen(TABLE_PATH)) == 0)
+                return true;
+        CHECK_STREQ(signal.path, TEST_WIRE_PATH);
+        return false;
 }
 
 /* --- One table ------------------------------------------------------------------------------- */
@@ -179,8 +176,6 @@ TEST(onlyWhatItsTableHasCountedIsPostedOnThePathOfTheTable)
 
 static void check_that_natives_read_no_signals(const char *what)
 {
-        char path[256];
-
         begin();
         test_peer *peer = test_peer_open_watching(bus);
         test_child *holder = spawn_member(FIRST, "observe");
@@ -195,8 +190,7 @@ static void check_that_natives_read_no_signals(const char *what)
                 ask(poster, "post");
         WAIT_UNTIL_EQ(ask(observer, "posts"), 1000);
         for (int i = 0; i < 1000; i++) {
-                read_path(peer, "N", path);
-                CHECK(is_of_table(path));
+                CHECK(is_of_table(peer));
         }
         test_peer_post(peer, "N");
         WAIT_UNTIL_EQ(ask(observer, "posts"), 1001);
@@ -216,27 +210,21 @@ TEST_ON_BUS(aNativeThatObservesAPrefixReadsNoSignalOfAnother)
 
 TEST_ON_BUS(aProcessThatOnlyPostsBecomesNativeWhenATableAppears)
 {
-        char path[256];
-
         begin();
         test_peer *peer = test_peer_open_watching(bus);
         test_child *poster = spawn_member(FIRST, "post");
         ask(poster, "post");
-        read_path(peer, "N", path);
-        CHECK_STREQ(path, TEST_WIRE_PATH);
+        CHECK(!is_of_table(peer));
         test_child *observer = spawn_member(FIRST, "observe");
         do {
                 uint64_t n = ask(observer, "posts");
                 ask(poster, "post");
                 WAIT_UNTIL(ask(observer, "posts") > n);
-                read_path(peer, "N", path);
-        } while (!is_of_table(path));
+        } while (!is_of_table(peer));
 }
 
 TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
 {
-        char path[256];
-
         begin();
         test_peer *peer = test_peer_open_watching(bus);
         setenv("REFUSED", "1", 1);
@@ -245,11 +233,9 @@ TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
         test_child *b = spawn_member(FIRST, "observe");
         for (uint64_t i = 1; i <= 10; i += 2) {
                 ask(a, "post");
-                read_path(peer, "N", path);
-                CHECK_STREQ(path, TEST_WIRE_PATH);
+                CHECK(!is_of_table(peer));
                 ask(b, "post");
-                read_path(peer, "N", path);
-                CHECK(is_of_table(path));
+                CHECK(is_of_table(peer));
                 WAIT_UNTIL_EQ(ask(a, "posts"), i + 1);
                 WAIT_UNTIL_EQ(ask(b, "posts"), i + 1);
         }
@@ -260,8 +246,6 @@ TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
 
 TEST_ON_BUS(aNewcomerThatOnlyPostsAsksOnce)
 {
-        char path[256];
-
         begin();
         test_peer *peer = test_peer_open_watching(bus);
         (void)spawn_member(FIRST, "observe");
@@ -269,8 +253,7 @@ TEST_ON_BUS(aNewcomerThatOnlyPostsAsksOnce)
         test_child *poster = spawn_member(FIRST, "post");
         for (int i = 0; i < 100; i++) {
                 ask(poster, "post");
-                read_path(peer, "N", path);
-                CHECK_STREQ(path, TEST_WIRE_PATH);
+                CHECK(!is_of_table(peer));
         }
         CHECK_EQ(ask(poster, "requests"), 1);
 }

@@ -45,10 +45,8 @@ ROLE(useWithoutBus)
 static void check_use(const char *table, int result)
 {
         test_child *child = test_spawn_role("useWithoutBus", table, NULL);
-        char expected[32];
 
-        snprintf(expected, sizeof expected, "%d %d", result, result);
-        CHECK_STREQ(test_child_read_line(child), expected);
+        CHECK_STREQ(test_child_read_line(child), FORMAT("%d %d", result, result));
         CHECK(!test_child_read_line(child));
         CHECK_EQ(test_child_wait(child), 0);
 }

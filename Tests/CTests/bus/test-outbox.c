@@ -43,20 +43,13 @@ static void begin(void)
 
 static void post_number(unsigned number)
 {
-        char name[8];
-
-        snprintf(name, sizeof name, "%u", number % N_NAMES);
-        post_ok(dn_center_darwin(), name);
+        post_ok(dn_center_darwin(), FORMAT("%u", number % N_NAMES));
 }
 
 static void check_numbers(unsigned n_posts)
 {
-        char name[8];
-
-        for (unsigned i = 0; i < n_posts; i++) {
-                snprintf(name, sizeof name, "%u", i % N_NAMES);
-                check_next(name);
-        }
+        for (unsigned i = 0; i < n_posts; i++)
+                check_next(FORMAT("%u", i % N_NAMES));
 }
 
 /* Only eight posts of a millisecond are written each by itself. */

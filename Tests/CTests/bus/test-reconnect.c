@@ -118,11 +118,10 @@ TEST_ON_BUS(lossOfTheBusWhilePostingRaisesNoSignal)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
-        pthread_t thread;
 
         CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR); /* SIGPIPE would end this process */
         tally_observe(dn_center_darwin(), "N", &seen);
-        CHECK_EQ(pthread_create(&thread, NULL, post_without_end, NULL), 0);
+        pthread_t thread = test_start_thread(post_without_end, NULL);
         for (int i = 0; i < 10; i++) {
                 uint64_t n_posts = seen.n_posts;
                 test_bus_kill(bus);

@@ -41,10 +41,8 @@ ROLE(postNumbered)
 static void post_all_elsewhere(void)
 {
         const char *last = numbered("many", n_observed - 1);
-        char count[16];
 
-        snprintf(count, sizeof count, "%u", n_observed);
-        CHECK_STREQ(test_child_ask(poster, count), "posted");
+        CHECK_STREQ(test_child_ask(poster, FORMAT("%u", n_observed)), "posted");
         test_peer_await(peer, last, NULL);
 }
 
@@ -160,21 +158,16 @@ TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
 /* Takes all available rules on another connection. */
 static void take_all_rules(void)
 {
-        char rule[64];
-
         peer = test_peer_open(test_bus_address(bus));
-        for (int i = 0; i < 9; i++) {
-                snprintf(rule, sizeof rule, "type='signal',path='/taken%d'", i);
-                test_peer_watch(peer, rule);
-        }
+        for (int i = 0; i < 9; i++)
+                test_peer_watch(peer, FORMAT("type='signal',path='/taken%d'", i));
 }
 
 static void give_all_rules_back(void)
 {
         test_peer *other = test_peer_open(test_bus_address(bus));
-        char name[64];
+        const char *name = FORMAT("%s", test_peer_unique_name(peer));
 
-        snprintf(name, sizeof name, "%s", test_peer_unique_name(peer));
         peer = test_peer_close(peer);
         WAIT_UNTIL(!test_peer_sees(other, name));
         test_peer_close(other);

@@ -184,10 +184,9 @@ TEST_ON_BUS(strangersFloodDoesNotHideRootsPosts)
 /* Forks a process of another user, with its own table and with `input` as standard input. */
 static pid_t fork_as(uid_t user, int input, int (*run)(void))
 {
-        char directory[256];
+        const char *directory = FORMAT("%s/of-%u", test_directory(), (unsigned)user);
 
         CHECK_EQ(chmod(test_directory(), 0711), 0);
-        snprintf(directory, sizeof directory, "%s/of-%u", test_directory(), (unsigned)user);
         if (mkdir(directory, 0700) == 0)
                 CHECK_EQ(chown(directory, user, user), 0);
         pid_t pid = test_fork();

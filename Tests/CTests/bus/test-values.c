@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bus/values.h"
+#include "centers.h"
 #include "test-bus.h"
 #include "test-raw.h"
 #include "test.h"
@@ -81,14 +82,6 @@ static void check_survives(dn_dict *dict)
         check_same(read, dict);
         dn_dict_unref(read);
         dn_dict_unref(dict);
-}
-
-static dn_dict *finish(dn_dict_builder *builder)
-{
-        dn_dict *dict = NULL;
-
-        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
-        return dict;
 }
 
 static dn_dict *dict_with_limits(void)

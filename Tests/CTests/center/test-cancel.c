@@ -60,7 +60,7 @@ static void cancel_one_of_each(unsigned round)
         void *result;
 
         for (int i = 0; i < 4; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, work_for_ever, (void *)&works[i]), 0);
+                threads[i] = test_start_thread(work_for_ever, (void *)&works[i]);
         /* A little later each round, so that every point in the calls is hit. */
         (void)usleep(round % 97 * 5);
         for (int i = 0; i < 4; i++)

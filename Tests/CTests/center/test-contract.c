@@ -179,11 +179,10 @@ static void *run_alone(void *argument)
 static int enqueue_alone(void *context, dn_work_fn run, void *argument)
 {
         lone_work *work = malloc(sizeof(*work));
-        pthread_t thread;
 
         (void)context;
         *work = (lone_work){run, argument};
-        CHECK_EQ(pthread_create(&thread, NULL, run_alone, work), 0);
+        pthread_t thread = test_start_thread(run_alone, work);
         return -pthread_detach(thread);
 }
 
@@ -249,11 +248,10 @@ TEST(cancelWaitWaitsForTheRunningInvocation)
         test_bus_begin();
         static tally seen = {.blocks = true};
         dn_observer *observer = tally_observe(dn_center_darwin(), N, &seen);
-        pthread_t thread;
 
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
-        CHECK_EQ(pthread_create(&thread, NULL, cancel_waiting, observer), 0);
+        pthread_t thread = test_start_thread(cancel_waiting, observer);
         test_let_pass_ms(50);
         CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
         seen.blocks = false;

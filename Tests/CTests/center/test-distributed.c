@@ -75,13 +75,11 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
         enum { N = 20000 };
         dn_center *center = dn_center_distributed();
         test_bus_begin();
-        char count[16];
         static record seen;
 
         record_observe(center, &(dn_filter){ .name = NAME }, &seen);
         seen.blocks = true;
-        snprintf(count, sizeof(count), "%d", N);
-        post_numbers_elsewhere(NAME, "x", count);
+        post_numbers_elsewhere(NAME, "x", FORMAT("%d", N));
         WAIT_UNTIL_EQ(statistic_of(center, DN_STATISTIC_SIGNALS_RECEIVED), N);
         CHECK_EQ(seen.n_calls, 1);
         seen.blocks = false;
@@ -90,9 +88,8 @@ TEST_ON_BUS(postsOfOneProcessArriveCompleteAndInOrder)
         CHECK_EQ(statistic_of(center, DN_STATISTIC_CONNECTS), 1);
         char *text = record_copy(&seen), *line = text;
         for (int i = 0; i < N; i++, line = strchr(line, '\n') + 1) {
-                char expected[64];
+                const char *expected = FORMAT(NAME " @x {\"i\": %d}\n", i);
 
-                snprintf(expected, sizeof(expected), NAME " @x {\"i\": %d}\n", i);
                 CHECK(strncmp(line, expected, strlen(expected)) == 0);
         }
         free(text);

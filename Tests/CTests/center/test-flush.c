@@ -159,14 +159,13 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
 {
         test_bus *bus = test_bus_begin();
         test_peer *peer = test_peer_open_watching(bus);
-        pthread_t thread;
         int result = -1;
 
         post_ok(dn_center_darwin(), "first");
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         test_bus_pause(bus);
         post_ok(dn_center_darwin(), "before");
-        CHECK_EQ(pthread_create(&thread, NULL, flush_once, &result), 0);
+        pthread_t thread = test_start_thread(flush_once, &result);
         WAIT_UNTIL(is_flushing());
         uint64_t n_before = n_sent();
         for (int i = 0; i < 20; i++) {
@@ -201,7 +200,7 @@ TEST(flushIsSafeWhileCentersComeAndGo)
         pthread_t threads[2];
 
         for (int i = 0; i < 2; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, flush_all_the_time, NULL), 0);
+                threads[i] = test_start_thread(flush_all_the_time, NULL);
         for (int i = 0; i < N_CENTERS; i++) {
                 dn_center *center = open_center(i % 2 ? "session" : "none");
                 post_soon(center, "N");

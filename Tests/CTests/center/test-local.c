@@ -82,7 +82,6 @@ static void *post_on_thread(void *argument)
 TEST_NO_BUS(callbackReceivesWhatWasPostedBeforeThePostReturns)
 {
         const dn_dict *user_info = (const dn_dict *)y; /* passed on, never inspected */
-        pthread_t thread;
 
         observe_ok(dn_center_local(), "N", (dn_handler){.invoke = note_event}, NULL);
         CHECK_EQ(dn_center_post(dn_center_local(), "N", x, user_info, 0), 0);
@@ -92,7 +91,7 @@ TEST_NO_BUS(callbackReceivesWhatWasPostedBeforeThePostReturns)
         CHECK(seen_event.user_info == user_info);
         CHECK_EQ(seen_event.n_posts, 1);
         CHECK_STREQ(seen_name, "N");
-        CHECK_EQ(pthread_create(&thread, NULL, post_on_thread, NULL), 0);
+        pthread_t thread = test_start_thread(post_on_thread, NULL);
         pthread_join(thread, NULL);
         CHECK(pthread_equal(seen_thread, thread));
 }
@@ -144,11 +143,10 @@ TEST_NO_BUS(postsNest)
 TEST_NO_BUS(blockedCallbackDoesNotStopPostsOfOtherThreads)
 {
         static tally blocked = {.blocks = true}, other = {0};
-        pthread_t thread;
 
         tally_observe(dn_center_local(), "N", &blocked);
         tally_observe(dn_center_local(), "other", &other);
-        CHECK_EQ(pthread_create(&thread, NULL, post_on_thread, NULL), 0);
+        pthread_t thread = test_start_thread(post_on_thread, NULL);
         WAIT_UNTIL_EQ(blocked.n_calls, 1);
         post("other", NULL);
         CHECK_EQ(other.n_calls, 1);

@@ -40,8 +40,7 @@ static int observe_and_cancel(void)
 
         n_until_failure = -1;
         CHECK_EQ(r == 0, observer != NULL);
-        dn_observer_cancel(observer);
-        dn_observer_unref(observer);
+        tally_drop(observer);
         CHECK_EQ(seen.n_destroyed, n_before + 1);
         return r;
 }

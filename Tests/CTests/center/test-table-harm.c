@@ -67,12 +67,9 @@ static void replace_by_a_pipe(void)
 
 static void replace_by_a_directory(void)
 {
-        char inside[520];
-
         remove_file();
         CHECK_EQ(mkdir(table, 0700), 0);
-        snprintf(inside, sizeof inside, "%s/full", table);
-        CHECK_EQ(mkdir(inside, 0700), 0);
+        CHECK_EQ(mkdir(FORMAT("%s/full", table), 0700), 0);
 }
 
 static void make_the_file_unreadable(void)
@@ -175,10 +172,8 @@ static void hear(test_child *const *members, size_t n, void (*harm)(void))
 static bool share(test_child *first, test_child *second)
 {
         static unsigned state;
-        char line[32];
 
-        snprintf(line, sizeof line, "set %u", ++state);
-        CHECK_EQ(ask(first, line), 0);
+        CHECK_EQ(ask(first, FORMAT("set %u", ++state)), 0);
         return ask(second, "get") == state;
 }
 
@@ -406,11 +401,10 @@ static bool post_during_a_registration(dn__region *other, char *name)
         size_t set = set_of(name);
         uint64_t n_before = test_n_switches_of_others();
         bool was_first;
-        pthread_t thread;
 
         other->table->owners[set] = other->owner;
         has_registered = false;
-        CHECK_EQ(pthread_create(&thread, NULL, register_name, name), 0);
+        pthread_t thread = test_start_thread(register_name, name);
         WAIT_UNTIL(has_registered || test_n_switches_of_others() > n_before + 50);
         remove_table();
         WAIT_UNTIL((post_ok(dn_center_darwin(), "B"), is_there()));

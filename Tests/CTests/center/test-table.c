@@ -415,13 +415,11 @@ TEST(aTableForWhichThereWasNoDescriptorComesLater)
         test_bus *bus = test_bus_begin();
         test_child *neighbor = spawn_member("N");
         uint64_t n_posts = 0;
-        char n_free[8];
 
         for (int i = 0; i <= 10; i++) {
                 size_t n_holders = 0;
 
-                snprintf(n_free, sizeof n_free, "%d", i);
-                test_child *late = test_spawn_role("lateMember", "N", n_free, NULL);
+                test_child *late = test_spawn_role("lateMember", "N", FORMAT("%d", i), NULL);
                 CHECK_EQ(atoi(test_child_read_line(late)), 0);
                 CHECK(has_table(late));
                 CHECK_EQ(dn_list_names(NULL, count_holders, &n_holders), 0);

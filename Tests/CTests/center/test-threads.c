@@ -41,12 +41,9 @@ static void (*busy_round)(const char *name, void *thread, unsigned round);
 static void *be_busy(void *argument)
 {
         unsigned number = *(unsigned *)argument;
-        char name[32];
 
-        for (unsigned round = 0; round < N_ROUNDS; round++) {
-                snprintf(name, sizeof name, "busy.%u", (number + round) % 5);
-                busy_round(name, argument, round);
-        }
+        for (unsigned round = 0; round < N_ROUNDS; round++)
+                busy_round(FORMAT("busy.%u", (number + round) % 5), argument, round);
         return NULL;
 }
 
@@ -58,7 +55,7 @@ static void run_busy_threads(void (*round)(const char *name, void *thread, unsig
         busy_round = round;
         for (unsigned i = 0; i < N_THREADS; i++) {
                 numbers[i] = i;
-                CHECK_EQ(pthread_create(&threads[i], NULL, be_busy, &numbers[i]), 0);
+                threads[i] = test_start_thread(be_busy, &numbers[i]);
         }
         for (int i = 0; i < N_THREADS; i++)
                 pthread_join(threads[i], NULL);

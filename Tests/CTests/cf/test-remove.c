@@ -164,8 +164,7 @@ TEST_ON_BUS(whatTheDarwinCenterIgnoresIsNotReadWhileAPostWaits)
         test_bus_kill(bus);
         CHECK_EQ(dn_center_post(center, "N", (const void *)8, (const dn_dict *)8, 0), 0);
         WAIT_UNTIL_EQ(seen.n_posts, 1);
-        dn_observer_cancel(observer);
-        dn_observer_unref(observer);
+        tally_drop(observer);
 }
 
 static _Atomic unsigned n_null_observer;
@@ -222,9 +221,7 @@ static void *post_until_done(void *unused)
 
 TEST_NO_BUS(callbackThatRemovesItselfRunsOnceEvenBeforeItsAddReturns)
 {
-        pthread_t poster;
-
-        CHECK_EQ(pthread_create(&poster, NULL, post_until_done, NULL), 0);
+        pthread_t poster = test_start_thread(post_until_done, NULL);
         for (size_t i = 0; i < N_ROUNDS; i++)
                 CHECK_EQ(dn_center_add_observer(dn_center_local(), &selves[i], count_and_remove,
                                                 "N", NULL, 0),

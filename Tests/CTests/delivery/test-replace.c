@@ -81,10 +81,9 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         dn_observer *observer = tally_observe(dn_center_darwin(), "N", &tallies[0]);
         uint64_t sum = 0;
-        pthread_t thread;
 
         test_peer_watch(peer, TEST_WIRE_RULE ",arg0namespace='fence'");
-        CHECK_EQ(pthread_create(&thread, NULL, post_many, NULL), 0);
+        pthread_t thread = test_start_thread(post_many, NULL);
         for (int i = 1; i < N_HANDLERS; i++) {
                 dn_observer *next = NULL;
                 CHECK_EQ(dn_observer_replace(observer, tally_handler(&tallies[i]), NULL, &next),
@@ -140,7 +139,6 @@ static void check_replacement(char by, const char *first, const char *second)
 {
         static const char marks[][2] = {"A", "B", "C"};
         dn_observer *observers[3];
-        char both[8];
 
         called[0] = '\0';
         is_done = false;
@@ -153,8 +151,7 @@ static void check_replacement(char by, const char *first, const char *second)
         post_ok(dn_center_local(), "N");
         CHECK_STREQ(called, first);
         post_ok(dn_center_local(), "N");
-        snprintf(both, sizeof both, "%s%s", first, second);
-        CHECK_STREQ(called, both);
+        CHECK_STREQ(called, FORMAT("%s%s", first, second));
         tally_drop(observers[0]);
         tally_drop(replaced);
         tally_drop(observers[2]);

@@ -206,12 +206,10 @@ static dn_dict *large_dict(void)
         const size_t n_bytes = DN_DICT_MAX_BYTES - 1024;
         dn_dict_builder *builder = dn_dict_builder_new();
         char *bytes = calloc(1, n_bytes);
-        dn_dict *dict = NULL;
 
         dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
-        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
         free(bytes);
-        return dict;
+        return finish(builder);
 }
 
 static void count_event(const dn_event *event, void *context)

@@ -81,10 +81,8 @@ TEST_NO_BUS(everyMarkIsTaken)
         unsigned n_taken = 0;
 
         for (int i = 0; i < 600; i++) {
-                char name[16];
+                dn__shm_slot *slot = hold(region, FORMAT("%d", i));
 
-                snprintf(name, sizeof name, "%d", i);
-                dn__shm_slot *slot = hold(region, name);
                 CHECK(slot != NULL);
                 dn__ring_holders(poster, &poster->table->slots[slot - region->table->slots]);
         }

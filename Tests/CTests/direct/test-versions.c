@@ -23,10 +23,9 @@ static unsigned find_tables(int version, bool removes)
 {
         DIR *stream = opendir(table_directory());
         struct dirent *entry;
-        char prefix[16];
+        const char *prefix = FORMAT("table%d-", version == OWN ? DN__SHM_VERSION : 1);
         unsigned n = 0;
 
-        snprintf(prefix, sizeof prefix, "table%d-", version == OWN ? DN__SHM_VERSION : 1);
         while (stream && (entry = readdir(stream))) {
                 if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
                         continue;

@@ -71,12 +71,11 @@ TEST_ON_BUS(connectionIsQueriedWhenItAppears)
 {
         test_bus *bus = test_bus_begin();
         static watch watch = {0};
-        char name[64];
 
         watch_start(&watch, NULL, NULL);
         test_peer *quick = test_peer_open(test_bus_address(bus));
         test_peer *peer = test_peer_open(test_bus_address(bus));
-        snprintf(name, sizeof name, "%s", test_peer_unique_name(quick));
+        const char *name = FORMAT("%s", test_peer_unique_name(quick));
         /* Only the bus itself reports disconnections. */
         test_peer_post_values(peer, TEST_WIRE_PATH, "org.freedesktop.DBus", "NameOwnerChanged",
                               "sss", name, name, "");

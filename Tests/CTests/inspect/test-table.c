@@ -22,10 +22,9 @@ static void check_honest_alone(void)
 static dn__shm_slot *hold_in_set_of(dn__region *region, const char *bytes, size_t n_bytes)
 {
         size_t set = dn__shm_set_of(dn__hash64(bytes, n_bytes));
-        char name[32];
 
         for (int i = 0;; i++) {
-                snprintf(name, sizeof name, "like.%d", i);
+                const char *name = FORMAT("like.%d", i);
                 if (set_of(name) == set)
                         return hold(region, name);
         }
@@ -152,11 +151,10 @@ static void *churn(void *argument)
 TEST_NO_BUS(namesThatComeAndGoAreListedCompletelyOrNotAtAll)
 {
         dn__region *steady = open_region(NOWHERE), *churning = open_region(NOWHERE);
-        pthread_t thread;
 
         hold(steady, "always");
         is_churning = true;
-        CHECK_EQ(pthread_create(&thread, NULL, churn, churning), 0);
+        pthread_t thread = test_start_thread(churn, churning);
         for (int i = 0; i < 100; i++) {
                 listing *list = list_now(NOWHERE);
                 CHECK_STREQ(list->names[0].name, "always");

@@ -154,7 +154,7 @@ TEST_ON_BUS(anotherThreadStopsTheLoop)
                 dn_watch *watch;
 
                 CHECK_EQ(dn_watch_open(NULL, NULL, &without_ready, &watch), 0);
-                CHECK_EQ(pthread_create(&thread, NULL, run_loop, watch), 0);
+                thread = test_start_thread(run_loop, watch);
                 if (i % 2)
                         WAIT_UNTIL((post_n(), self.n_calls > 0));
                 dn_watch_stop(watch);

@@ -77,12 +77,11 @@ TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
         test_bus_begin();
         static watch seen;
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *user_info = NULL;
 
         watch_start(&seen, NULL, NULL);
         await_bus(dn_center_distributed());
         dn_dict_builder_set_string(builder, "title", "Naima");
-        CHECK_EQ(dn_dict_builder_finish(builder, &user_info), 0);
+        dn_dict *user_info = finish(builder);
         CHECK_EQ(dn_center_post(dn_center_distributed(), "N", "player", user_info, 0), 0);
         CHECK_EQ(dn_center_post(dn_center_distributed(), "N", NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_records, 2);

@@ -86,13 +86,11 @@ TEST_ON_BUS(busThatIsFoundAndLostIsReported)
 {
         test_bus *bus = test_bus_begin();
         const char *address = test_bus_address(bus);
-        test_child *child;
-        char prefix[128];
 
         setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
-        child = test_spawn_role("chatter", NULL);
-        snprintf(prefix, sizeof prefix, "libdarwinnotify: %s[%d]: ", program_invocation_short_name,
-                 (int)test_child_pid(child));
+        test_child *child = test_spawn_role("chatter", NULL);
+        const char *prefix = FORMAT("libdarwinnotify: %s[%d]: ", program_invocation_short_name,
+                                    (int)test_child_pid(child));
         CHECK(strstr(await_line(child, "looking for the bus ", address), prefix));
         for (bool is_found = false, is_shared = false; !is_found || !is_shared;) {
                 const char *line = test_child_read_line(child);
@@ -144,10 +142,9 @@ TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
 
 TEST_NO_BUS(libraryReturnsTheVersionOfItsHeaders)
 {
-        char expected[64];
+        const char *expected = FORMAT("%d.%d.%d", DN_VERSION_MAJOR, DN_VERSION_MINOR,
+                                      DN_VERSION_PATCH);
 
-        snprintf(expected, sizeof expected, "%d.%d.%d", DN_VERSION_MAJOR, DN_VERSION_MINOR,
-                 DN_VERSION_PATCH);
         CHECK_STREQ(dn_version(), expected);
         CHECK_STREQ(DN_VERSION_STRING, expected);
 }

@@ -38,13 +38,11 @@ static foreign others[N_FOREIGN];
 /* All kinds, with the numbers that the library had. */
 static void open_others(const char *directory)
 {
-        char path[512];
-
         for (int i = 0; i < N_FOREIGN; i++) {
                 CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, others[i].sockets), 0);
                 CHECK_EQ(pipe2(others[i].pipe, O_NONBLOCK), 0);
-                snprintf(path, sizeof path, "%s/other-%d", directory, i);
-                others[i].file = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+                others[i].file = open(FORMAT("%s/other-%d", directory, i),
+                                      O_RDWR | O_CREAT | O_EXCL, 0600);
                 CHECK(others[i].file >= 0);
         }
 }

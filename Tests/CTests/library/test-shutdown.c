@@ -188,7 +188,7 @@ TEST(postsOfOtherThreadsWaitAndGoOn)
         uint64_t n_posts = 0;
 
         for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, keep_posting, "busy"), 0);
+                threads[i] = test_start_thread(keep_posting, "busy");
         for (int i = 0; i < N_ROUNDS; i++) {
                 WAIT_UNTIL(child_posts(child, 0) > n_posts);
                 n_posts = child_posts(child, 0);
@@ -323,14 +323,13 @@ static void *shut_down_once(void *ret_result)
 static bool one_of_several_succeeds(void)
 {
         tally running = {.blocks = true}, waiting = {0};
-        pthread_t first;
         int result;
 
         observe(dn_center_darwin(), "x", &running);
         observe(dn_center_darwin(), "y", &waiting);
         post_ok(dn_center_darwin(), "x");
         WAIT_UNTIL_EQ(running.n_calls, 1);
-        CHECK_EQ(pthread_create(&first, NULL, shut_down_once, &result), 0);
+        pthread_t first = test_start_thread(shut_down_once, &result);
         WAIT_UNTIL_EQ(waiting.n_destroyed, 1); /* the first one has begun */
         for (int i = 0; i < 2; i++) /* one that waits takes a second */
                 CHECK_EQ(dn_shutdown(), -EBUSY);

@@ -119,9 +119,8 @@ static void *keep_posting(void *argument)
 TEST(tokenIsSetBeforeTheFirstCall)
 {
         test_bus_begin();
-        pthread_t thread;
 
-        CHECK_EQ(pthread_create(&thread, NULL, keep_posting, NULL), 0);
+        pthread_t thread = test_start_thread(keep_posting, NULL);
         for (int i = 0; i < 200; i++) {
                 tally seen = {0};
                 dn_token_handler handler = {compare_token, &seen, tally_destroy};

@@ -1,7 +1,6 @@
 /* Tokens written to a pipe. */
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "piped.h"
@@ -19,10 +18,10 @@ static bool is_open(int fd)
 static uint64_t inode_of(int fd)
 {
         struct stat status;
-        char path[32];
 
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        return stat(path, &status) < 0 ? 0 : (uint64_t)status.st_dev << 32 ^ status.st_ino;
+        if (stat(FORMAT("/proc/self/fd/%d", fd), &status) < 0)
+                return 0;
+        return (uint64_t)status.st_dev << 32 ^ status.st_ino;
 }
 
 static void check_three_posts(const char *name)

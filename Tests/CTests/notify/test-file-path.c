@@ -143,12 +143,8 @@ static _Atomic int n_started;
 
 static void make_file_of(int number)
 {
-        char name[32];
-
-        snprintf(name, sizeof(name), "d%d", number);
-        CHECK_EQ(mkdir(at(name), 0755), 0);
-        snprintf(name, sizeof(name), "d%d/f", number);
-        put(name, 0, "");
+        make_directory(FORMAT("d%d", number));
+        put(FORMAT("d%d/f", number), 0, "");
 }
 
 static void *make_files(void *nothing)
@@ -163,21 +159,15 @@ static void *make_files(void *nothing)
 
 TEST_NO_BUS(fileCreatedDuringRegistrationIsNotMissed)
 {
-        pthread_t thread;
-        char name[32];
-
-        CHECK_EQ(pthread_create(&thread, NULL, make_files, NULL), 0);
+        pthread_t thread = test_start_thread(make_files, NULL);
         for (int i = 0; i < N_RACES; i++) {
-                snprintf(name, sizeof(name), "d%d/f", i);
                 n_started = i + 1;
-                watch_as(i, name, NOTIFY_MONITOR_DELETE);
+                watch_as(i, FORMAT("d%d/f", i), NOTIFY_MONITOR_DELETE);
         }
         CHECK_EQ(pthread_join(thread, NULL), 0);
         fence();
-        for (int i = 0; i < N_RACES; i++) {
-                snprintf(name, sizeof(name), "d%d/f", i);
-                CHECK_EQ(unlink(at(name)), 0);
-        }
+        for (int i = 0; i < N_RACES; i++)
+                CHECK_EQ(unlink(at(FORMAT("d%d/f", i))), 0);
         for (int i = 0; i < N_RACES; i++)
                 expect_call(i, 0);
 }

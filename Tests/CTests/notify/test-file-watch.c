@@ -245,9 +245,9 @@ TEST_NO_BUS(watchesComeAndGoOnManyThreadsWhileTheFileChanges)
         char path[512];
 
         CHECK(snprintf(path, sizeof(path), "%s", at("f")) < 512);
-        CHECK_EQ(pthread_create(&changer, NULL, keep_changing, path), 0);
+        changer = test_start_thread(keep_changing, path);
         for (int i = 0; i < 4; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, come_and_go, path), 0);
+                threads[i] = test_start_thread(come_and_go, path);
         for (int i = 0; i < 4; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
         is_over = true;
@@ -259,14 +259,13 @@ TEST_NO_BUS(watchesComeAndGoOnManyThreadsWhileTheFileChanges)
 static void limit_watches(unsigned n)
 {
         static int fd = -1;
-        char text[16];
-        int n_bytes = snprintf(text, sizeof(text), "%u\n", n);
+        const char *text = FORMAT("%u\n", n);
 
         if (fd < 0 && unshare(CLONE_NEWUSER) < 0)
                 SKIP("no user namespaces here");
         if (fd < 0)
                 fd = open("/proc/sys/user/max_inotify_watches", O_WRONLY | O_CLOEXEC);
-        if (fd < 0 || pwrite(fd, text, (size_t)n_bytes, 0) != n_bytes)
+        if (fd < 0 || pwrite(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
                 SKIP("the limit of watches cannot be set here");
 }
 

@@ -141,13 +141,10 @@ TEST(aNameOfTheServiceReportsItsFile)
 {
         begin();
         static tally seen = {0};
-        char name[400], deletions[400];
         int deleted, only_name;
 
-        snprintf(name, sizeof(name), "com.apple.system.notify.service.path:%s", path);
-        snprintf(deletions, sizeof(deletions), "com.apple.system.notify.service.path:0x1:%s", path);
-        (void)add_callback(name, &seen);
-        deleted = add_check(deletions);
+        (void)add_callback(FORMAT("com.apple.system.notify.service.path:%s", path), &seen);
+        deleted = add_check(FORMAT("com.apple.system.notify.service.path:0x1:%s", path));
         only_name = add_check("com.apple.system.notify.service.path:1:watched");
         CHECK(is_changed(deleted) && is_changed(only_name));
         touch();

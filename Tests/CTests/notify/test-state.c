@@ -37,17 +37,13 @@ ROLE(hold)
 
 static test_child *spawn_holder(int kind, const char *name)
 {
-        char number[16];
-
-        snprintf(number, sizeof number, "%d", kind);
-        return test_child_await(test_spawn_role("hold", number, name, NULL), "ready");
+        return test_child_await(test_spawn_role("hold", FORMAT("%d", kind), name, NULL), "ready");
 }
 
 static void child_set(test_child *child, uint64_t state)
 {
-        char line[64];
+        const char *line = FORMAT("set %llu", (unsigned long long)state);
 
-        snprintf(line, sizeof line, "set %llu", (unsigned long long)state);
         CHECK_EQ(strtoull(test_child_ask(child, line), NULL, 10), state);
 }
 
@@ -151,10 +147,9 @@ static test_child *end_by_kill(test_child *child)
 static void check_that_state_ends(test_child *(*end)(test_child *child))
 {
         test_bus_begin();
-        char name[32];
 
         for (int i = 0; i < N_KINDS; i++) {
-                snprintf(name, sizeof name, "of.%s", kinds[i]);
+                const char *name = FORMAT("of.%s", kinds[i]);
                 test_child *child = spawn_holder(i, name);
                 child_set(child, ODD_STATE);
                 CHECK_EQ(get_anew(name), ODD_STATE); /* cancelling another one leaves it alone */
@@ -178,10 +173,9 @@ TEST(stateEndsWhenTheLastProcessIsKilled)
 TEST(stateStaysWhileAnyProcessHoldsTheName)
 {
         test_bus_begin();
-        char name[32];
 
         for (int i = 0; i < N_KINDS; i++) {
-                snprintf(name, sizeof name, "of.%s", kinds[i]);
+                const char *name = FORMAT("of.%s", kinds[i]);
                 test_child *holder = spawn_holder(i, name), *setter = spawn_holder(0, name);
                 child_set(setter, ODD_STATE);
                 CHECK_EQ(test_child_wait(setter), 0);

@@ -21,7 +21,7 @@ static void run_threads(void *(*run)(void *))
         pthread_t threads[N_THREADS];
 
         for (intptr_t i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_create(&threads[i], NULL, run, (void *)i), 0);
+                threads[i] = test_start_thread(run, (void *)i);
         for (int i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
@@ -201,7 +201,7 @@ TEST(tokensMayBeCancelledDuringRegistration)
         pthread_t guessing[2];
 
         for (int i = 0; i < 2; i++)
-                CHECK_EQ(pthread_create(&guessing[i], NULL, cancel_guessed, NULL), 0);
+                guessing[i] = test_start_thread(cancel_guessed, NULL);
         register_all_kinds("self." N, 20 * N_ROUNDS);
         register_all_kinds(N, 2 * N_ROUNDS);
         is_over = true;

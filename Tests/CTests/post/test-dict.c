@@ -3,19 +3,10 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "centers.h"
 #include "test.h"
-
-static dn_dict *finish(dn_dict_builder *builder)
-{
-        dn_dict *dict = NULL;
-
-        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
-        CHECK(dict);
-        return dict;
-}
 
 /* Checks that a failed builder returns nothing. */
 static int finish_failed(dn_dict_builder *builder)
@@ -364,10 +355,9 @@ static dn_value real(double number)
 static void check_json(dn_value value, const char *expected)
 {
         dn_dict *dict = dict_with(&value);
-        char *text = dn_dict_copy_json(dict), whole[256];
+        char *text = dn_dict_copy_json(dict);
 
-        snprintf(whole, sizeof(whole), "{\"key\": %s}", expected);
-        CHECK_STREQ(text, whole);
+        CHECK_STREQ(text, FORMAT("{\"key\": %s}", expected));
         free(text);
         dn_dict_unref(dict);
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,26 +27,21 @@ static const char *path_for(const char *key)
 
 static void check_directory(const char *key, const char *parent)
 {
-        char expected[PATH_MAX];
-
-        snprintf(expected, sizeof(expected), "%s/darwin-notify", parent);
-        CHECK_STREQ(path_for(key), expected);
+        CHECK_STREQ(path_for(key), FORMAT("%s/darwin-notify", parent));
 }
 
 TEST_NO_BUS(privateDirectoryOfTheSocketIsUsed)
 {
-        char parent[600], key[700], long_key[800];
+        const char *parent = FORMAT("%s/runtime", test_directory());
+        const char *key = FORMAT("unix:path=%s/bus", parent);
 
-        snprintf(parent, sizeof(parent), "%s/runtime", test_directory());
         CHECK_EQ(mkdir(parent, 0700), 0);
-        snprintf(key, sizeof(key), "unix:path=%s/bus", parent);
-        snprintf(long_key, sizeof(long_key), "%s,mode=x", key);
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
         check_directory(key, parent);
         unsetenv("XDG_RUNTIME_DIR");
         check_directory(key, parent);
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        check_directory(long_key, test_directory());
+        check_directory(FORMAT("%s,mode=x", key), test_directory());
         check_directory("none", test_directory());
         /* A directory that others can look into is not private. */
         CHECK_EQ(chmod(parent, 0711), 0);
@@ -57,10 +51,9 @@ TEST_NO_BUS(privateDirectoryOfTheSocketIsUsed)
 TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
 {
         static const char *const useless[] = {"/etc/nowhere", "relative", "", "/dev/null"};
-        char parent[64];
+        const char *parent = FORMAT("/run/user/%d", (int)geteuid());
 
         test_directory_cover("/run/user", "mode=0755");
-        snprintf(parent, sizeof(parent), "/run/user/%d", (int)geteuid());
         CHECK_EQ(mkdir(parent, 0700), 0);
         setenv("XDG_RUNTIME_DIR", parent, 1);
         check_directory(KEY, parent);
@@ -74,11 +67,10 @@ TEST_NO_BUS(withoutTheVariableTheUsersDirectoryIsUsed)
 
 TEST_NO_BUS(aDirectoryOfAnotherIsNotUsed)
 {
-        char path[PATH_MAX];
+        const char *path = FORMAT("/dev/shm/darwin-notify-%d", (int)geteuid());
         dn__region *region;
 
         test_bus_use_nothing();
-        snprintf(path, sizeof(path), "/dev/shm/darwin-notify-%d", (int)geteuid());
         CHECK_EQ(symlink(test_directory(), path), 0);
         CHECK_EQ(region_open(KEY, &region), -EACCES);
         CHECK_EQ(unlink(path), 0);

@@ -87,12 +87,11 @@ TEST_NO_BUS(anEntryCountsOnceItIsCleared)
 
 TEST_NO_BUS(theTableOfAnEarlierDirectoryIsTheOneForAll)
 {
-        char key[700], parent[600];
+        const char *parent = FORMAT("%s/socket", test_directory());
+        const char *key = FORMAT("unix:path=%s/bus", parent);
         dn__region *later, *earlier;
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        snprintf(parent, sizeof(parent), "%s/socket", test_directory());
-        snprintf(key, sizeof(key), "unix:path=%s/bus", parent);
         CHECK_EQ(region_open(key, &later), 0); /* `parent` does not exist yet */
         CHECK_EQ(mkdir(parent, 0700), 0);
         CHECK_EQ(dn__region_find(key, NULL, true, &earlier), 0);
@@ -107,12 +106,9 @@ TEST_NO_BUS(theTableOfAnEarlierDirectoryIsTheOneForAll)
 
 static unsigned n_files(void)
 {
-        char path[600];
+        DIR *stream = opendir(FORMAT("%s/darwin-notify", test_directory()));
         unsigned n = 0;
-        DIR *stream;
 
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
-        stream = opendir(path);
         CHECK(stream != NULL);
         for (struct dirent *entry; (entry = readdir(stream));)
                 n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -130,10 +126,9 @@ static mode_t permissions_of(const char *path)
 
 TEST_NO_BUS(whatIsOpenToOthersIsMadePrivate)
 {
-        char path[600];
+        const char *path = FORMAT("%s/darwin-notify", test_directory());
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
         CHECK_EQ(mkdir(path, 0777), 0);
         CHECK_EQ(chmod(path, 0777), 0);
         dn__region *region = open_region("key");
@@ -160,11 +155,10 @@ static void check_another_directory(const char *path)
 
 TEST_NO_BUS(whatStandsAtThePathOfTheDirectoryIsNotFollowed)
 {
-        char path[600];
+        const char *path = FORMAT("%s/darwin-notify", test_directory());
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
         CHECK_EQ(dn__fork_init(), 0);
-        snprintf(path, sizeof(path), "%s/darwin-notify", test_directory());
         CHECK_EQ(symlink(test_directory(), path), 0);
         check_another_directory(path);
         CHECK_EQ(mkfifo(path, 0600), 0);
@@ -223,11 +217,9 @@ TEST_NO_BUS(invalidTablesAreReplaced)
 
 static int make_file(const char *name)
 {
-        char path[700];
-        int fd;
+        const char *path = FORMAT("%s/darwin-notify/%s", test_directory(), name);
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-        snprintf(path, sizeof(path), "%s/darwin-notify/%s", test_directory(), name);
-        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         CHECK(fd >= 0);
         return fd;
 }

@@ -31,9 +31,8 @@ static void prepare(void)
 
 static void mount_small(unsigned n_bytes)
 {
-        char options[64];
+        const char *options = FORMAT("size=%u,mode=0700", n_bytes);
 
-        snprintf(options, sizeof options, "size=%u,mode=0700", n_bytes);
         if (mount("tmpfs", mounted, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
                 rmdir(mounted);
                 SKIP("mounting is not permitted");
@@ -45,11 +44,8 @@ static void mount_small(unsigned n_bytes)
 static void fill(unsigned n_pages)
 {
         static const char page[PAGE_BYTES] = "full";
-        char path[310];
-        int fd;
+        int fd = open(FORMAT("%s/filler", mounted), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-        snprintf(path, sizeof path, "%s/filler", mounted);
-        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         CHECK(fd >= 0);
         for (unsigned i = 0; i < n_pages; i++)
                 CHECK_EQ(write(fd, page, sizeof page), (ssize_t)sizeof page);
@@ -90,10 +86,7 @@ TEST_ON_BUS(directoryThatFillsUpLaterFallsBackToTheBus)
 
 static void remove_filler(void)
 {
-        char path[310];
-
-        snprintf(path, sizeof path, "%s/filler", mounted);
-        CHECK_EQ(unlink(path), 0);
+        CHECK_EQ(unlink(FORMAT("%s/filler", mounted)), 0);
 }
 
 /* With the table or without; says nothing of how the registration went. */

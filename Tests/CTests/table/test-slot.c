@@ -323,9 +323,8 @@ TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
         bool is_first = position(taking.region, hold(taking.region, names[0])) <
                         position(taking.region, hold(taking.region, names[1]));
         const char *const order[] = { names[!is_first], names[is_first] };
-        pthread_t thread;
 
-        CHECK_EQ(pthread_create(&thread, NULL, take_all_the_time, &taking), 0);
+        pthread_t thread = test_start_thread(take_all_the_time, &taking);
         for (unsigned i = 0; i < 2000; i++) {
                 for (int j = 0; j < 2; j++) {
                         CHECK(count_post_of(poster, order[j]) > 0);
@@ -413,7 +412,6 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
 {
         dn__region *holder = open_region("key"), *poster = open_region("key");
         char names[DN__SHM_SLOTS_PER_SET + 1][64];
-        pthread_t thread;
 
         for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++)
                 name_in_set_of("x", i, names[i]);
@@ -421,7 +419,7 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
                 CHECK(hold(holder, names[i]) != NULL);
         dn__slot_release(holder, find(holder, "x"));
         is_posting = true;
-        CHECK_EQ(pthread_create(&thread, NULL, post_all_the_time, poster), 0);
+        pthread_t thread = test_start_thread(post_all_the_time, poster);
         for (int i = 0; i < 5000; i++) {
                 dn__shm_slot *slot = hold(holder, names[DN__SHM_SLOTS_PER_SET - 1]);
                 uint64_t generation = dn__slot_get_generation(slot);

@@ -157,12 +157,8 @@ static test_child *check_that_a_new_observer_hears(void)
 
 static void write_file(const char *name)
 {
-        char path[600];
-        FILE *file;
-
         (void)mkdir(table_directory(), 0700);
-        snprintf(path, sizeof path, "%s/%s", table_directory(), name);
-        file = fopen(path, "w");
+        FILE *file = fopen(FORMAT("%s/%s", table_directory(), name), "w");
         CHECK(file && fputs("no table", file) > 0 && fclose(file) == 0);
 }
 

@@ -32,13 +32,12 @@ static bool try_to_close(void)
 /* The thread that was inside does not exist there. */
 TEST_NO_BUS(forkedChildHasAnOpenGateAndNoCallsOfOthers)
 {
-        pthread_t thread;
         pid_t pid;
 
         if (TEST_HAS_SANITIZER)
                 SKIP("with a sanitizer a fork waits until the other threads rest");
         CHECK_EQ(dn__fork_init(), 0);
-        CHECK_EQ(pthread_create(&thread, NULL, stay_inside, NULL), 0);
+        pthread_t thread = test_start_thread(stay_inside, NULL);
         WAIT_UNTIL(is_inside);
         pid = fork();
         if (pid == 0) {

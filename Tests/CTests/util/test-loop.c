@@ -118,7 +118,7 @@ static void run_works_of_many_threads(bool polls)
         for (unsigned i = 0; i < N_THREADS; i++) {
                 for (unsigned j = 0; j < N_WORKS; j++)
                         pieces[i][j] = (piece){ i, j };
-                CHECK_EQ(pthread_create(&threads[i], NULL, enqueue_pieces, pieces[i]), 0);
+                threads[i] = test_start_thread(enqueue_pieces, pieces[i]);
         }
         for (unsigned i = 0; i < N_THREADS; i++)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);

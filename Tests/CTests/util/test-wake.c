@@ -55,10 +55,9 @@ TEST_NO_BUS(nextRingWakesASleeperWithADamagedWord)
 {
         for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
                 dn__wake_word word = 0;
-                pthread_t thread;
                 void *result;
 
-                CHECK_EQ(pthread_create(&thread, NULL, sleep_for_ever, &word), 0);
+                pthread_t thread = test_start_thread(sleep_for_ever, &word);
                 WAIT_UNTIL_EQ(dn__wake_state_of(word), DN__WAKE_ASLEEP);
                 atomic_store(&word, damages[i]);
                 dn__wake_ring(&word, DN__WAKE_SHARED);

@@ -10,6 +10,7 @@
  * status 0 means passed, 77 skipped, anything else failed. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,6 +109,9 @@ int test_main(int argc, char **argv);
 
 #define SKIP(reason) test_skip(reason)
 
+/* A formatted text, which lasts as long as the block around it. */
+#define FORMAT(...) test_format((char[512]){0}, __VA_ARGS__)
+
 /* Polls until the condition holds; fails the case at the deadline. */
 #define WAIT_UNTIL(condition)                                                                      \
         do {                                                                                       \
@@ -139,6 +143,9 @@ __attribute__((noreturn)) void test_skip(const char *reason);
 /* Reports that the harness itself is broken, then aborts. */
 __attribute__((noreturn, format(printf, 1, 2))) void test_broken(const char *format, ...);
 
+__attribute__((format(printf, 2, 3))) const char *test_format(char text[512], const char *format,
+                                                              ...);
+
 void test_check_equal(const char *file, int line, const char *seen_text, long long seen,
                       const char *expected_text, long long expected);
 void test_check_same_text(const char *file, int line, const char *seen_text, const char *seen,
@@ -159,6 +166,9 @@ unsigned test_slowness(void);
 void test_breathe(void);
 /* Lets time pass during a measurement; never use it to wait for something. */
 void test_let_pass_ms(unsigned ms);
+
+/* As pthread_create(), which must succeed. */
+pthread_t test_start_thread(void *(*run)(void *), void *argument);
 
 /* A private directory (0700) for the case, removed when the process ends. */
 const char *test_directory(void);
