@@ -80,3 +80,12 @@ func drain(_ here: CFNotificationCenter, behind there: CFNotificationCenter) asy
   await eventually("the fence did not come") { !log.entries.isEmpty }
   CFNotificationCenterRemoveEveryObserver(here, fence.pointer)
 }
+
+/// Posts, and returns when the observers of another center have received it.
+func post(
+  _ there: CFNotificationCenter, _ name: String, _ object: Object? = nil,
+  _ userInfo: CFDictionary? = nil, to here: CFNotificationCenter
+) async {
+  post(there, name, object, userInfo)
+  await drain(here, behind: there)
+}

@@ -30,12 +30,10 @@ struct CFObservingTests {
     note("first", one, in: here, one.name)
     note("second", two, in: here, one.name)
     note("first again", one, in: here, one.name)
-    post(there, one.name)
-    await drain(here, behind: there)
+    await post(there, one.name, to: here)
     #expect(log.entries == ["first", "second", "first again"])
     CFNotificationCenterRemoveEveryObserver(here, one.pointer)
-    post(there, one.name)
-    await drain(here, behind: there)
+    await post(there, one.name, to: here)
     #expect(log.entries.dropFirst(3) == ["second"])
   }
 
@@ -44,12 +42,10 @@ struct CFObservingTests {
     let (here, there) = try choice.makeEnds(on: bus)
     let (observer, one, other) = (Observer(), Object("sender"), Object(["se", "nder"].joined()))
     note("hears", observer, in: here, observer.name, one)
-    post(there, observer.name, other)
-    await drain(here, behind: there)
+    await post(there, observer.name, other, to: here)
     #expect(log.entries.isEmpty == (choice == .local))
     remove(here, observer, nil, other)
-    post(there, observer.name, one)
-    await drain(here, behind: there)
+    await post(there, observer.name, one, to: here)
     #expect(log.entries == ["hears"])
   }
 
@@ -61,8 +57,7 @@ struct CFObservingTests {
     add(observer, to: here, observer.name, sender) { [log] _, _, _, object, _ in
       log.append("\(UInt(bitPattern: object) == address)")
     }
-    post(there, observer.name, choice == .local ? sender : Object("sender"))
-    await drain(here, behind: there)
+    await post(there, observer.name, choice == .local ? sender : Object("sender"), to: here)
     #expect(log.entries == ["true"])
   }
 
@@ -107,8 +102,7 @@ struct CFObservingTests {
     add(nil, to: here, name) { [log] _, observer, _, _, _ in log.append("\(observer == nil)") }
     CFNotificationCenterRemoveObserver(here, nil, CFNotificationName(name), nil)
     CFNotificationCenterRemoveEveryObserver(here, nil)
-    post(there, name)
-    await drain(here, behind: there)
+    await post(there, name, to: here)
     #expect(log.entries == ["true"])
   }
 
@@ -119,12 +113,10 @@ struct CFObservingTests {
       log.append("\(name!.rawValue) \(object == nil) \(userInfo == nil) \(center == here)")
       log.append("\(found == observer.pointer)")
     }
-    post(there, observer.name, y, ["key": 1])
-    await drain(here, behind: there)
+    await post(there, observer.name, y, ["key": 1], to: here)
     #expect(log.entries == ["\(observer.name) true true true", "true"])
     remove(here, observer, observer.name, y)
-    post(there, observer.name)
-    await drain(here, behind: there)
+    await post(there, observer.name, to: here)
     #expect(log.entries.count == 2)
   }
 
@@ -139,8 +131,7 @@ struct CFObservingTests {
     }
     note("second", two, in: here, one.name)
     post(there, one.name)
-    post(there, one.name)
-    await drain(here, behind: there)
+    await post(there, one.name, to: here)
     #expect(log.entries == ["first"])
   }
 
@@ -160,8 +151,7 @@ struct CFObservingTests {
     }
     remove(here, observer, names[0])
     post(there, names[0])
-    post(there, names[1])
-    await drain(here, behind: there)
+    await post(there, names[1], to: here)
     #expect(log.entries.dropFirst(names.count).map { Array($0.utf8) } == [Array(names[1].utf8)])
   }
 
@@ -218,8 +208,7 @@ struct CFObservingTests {
     let name = try #require(observer?.name)
     note("called", observer, in: here, name)
     observer = nil
-    post(there, name)
-    await drain(here, behind: there)
+    await post(there, name, to: here)
     #expect(log.entries == ["called"])
   }
 }

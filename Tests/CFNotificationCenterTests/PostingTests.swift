@@ -49,8 +49,7 @@ struct CFPostingTests {
     #expect(player.changes == 0)
     await drain(here, behind: here)
     #expect(player.changes == 1)
-    post(there, player.name)
-    await drain(here, behind: there)
+    await post(there, player.name, to: here)
     #expect(player.changes == 2)
   }
 
@@ -63,8 +62,7 @@ struct CFPostingTests {
       let isSame = userInfo.map { sent.isEqual($0 as NSDictionary) } ?? false
       log.append("\(text ?? "nil") \(isSame)")
     }
-    post(there, observer.name, object, try #require(sent as? CFDictionary))
-    await drain(here, behind: there)
+    await post(there, observer.name, object, try #require(sent as? CFDictionary), to: here)
     #expect(log.entries == ["sender true"])
   }
 
@@ -85,8 +83,7 @@ struct CFPostingTests {
     await drain(here, behind: there)
     #expect(log.entries == ["now"])
     own.suspended = false
-    post(there, observer.name, nil, ["text": "again"])
-    await drain(here, behind: there)
+    await post(there, observer.name, nil, ["text": "again"], to: here)
     #expect(log.entries == ["now", "again"])
   }
 }
@@ -194,8 +191,7 @@ struct CFErrorTests {
     }
     #expect(refused.count == 2)
     #expect(refused.first?.contains(#"userInfo["link"]"#) == true)
-    post(there, observer.name, nil, ["good": 1])
-    await drain(here, behind: there)
+    await post(there, observer.name, nil, ["good": 1], to: here)
     #expect(log.entries == ["1"])
   }
 }
