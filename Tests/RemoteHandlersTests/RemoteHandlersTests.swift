@@ -99,6 +99,15 @@ struct RemoteHandlersTests {
     }
   }
 
+  @Test func aServiceWhoseNameContainsANULIsRefused() async throws {
+    let stage = try RemoteStage(.usual)
+    await #expect(throws: RemoteError.self) {
+      _ = try await RemoteService(
+        name: "org.example.Player\0x", exporting: stage.handlers, [Search.self], on: stage.serving)
+    }
+    #expect(await stage.search("").sentence == "failed: there is no service org.example.Player")
+  }
+
   @Test(arguments: BusKind.both) func lossOfTheBusIsReportedAtOnce(_ kind: BusKind) async throws {
     let stage = try RemoteStage(kind)
     let died = Log<String>()

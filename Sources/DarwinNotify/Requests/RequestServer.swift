@@ -100,6 +100,7 @@ package final class RequestServer: @unchecked Sendable {
     _ name: String, exporting kinds: [String], queueing: Bool, on center: DarwinNotificationCenter,
     delivery: Delivery, _ handler: Handler
   ) throws(DarwinNotifyError) {
+    guard !([name] + kinds).contains(where: { $0.utf8.contains(0) }) else { throw .invalidArgument }
     let cHandler = dn_service_handler(handler)
     var opened: OpaquePointer?
     let result = withCStrings([name] + kinds) { texts in
@@ -169,7 +170,7 @@ extension dn_service_handler {
   }
 }
 
-/// Lends texts to C, as an array that ends with a null pointer. C reads a text up to its first NUL.
+/// Lends texts without NUL to C, as an array that ends with a null pointer.
 private func withCStrings<Result>(
   _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {
