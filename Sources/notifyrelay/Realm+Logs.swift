@@ -36,7 +36,10 @@ extension Realm {
     for group in settings.groups where sent[MessageAddress(group: group, name: "")] == nil {
       try relay.store.setSent(1, of: MessageAddress(group: group, name: ""), in: settings.name)
       for channel in relay.channels.all where channel.isLog && channel.address.group == group {
-        let last = (try? channel.mailbox.lastNumber()) ?? 0
+        let last: UInt64
+        do { last = try channel.mailbox.lastNumber() } catch {
+          throw Mistake("\(channel.address.name) of \(group) cannot be read: \(error)")
+        }
         try relay.store.setSent(last, of: channel.address, in: settings.name)
       }
     }
@@ -67,8 +70,14 @@ extension Realm {
       var reader = readers[address]
     else { return false }
     defer { readers[address] = reader }
-    let batch = try? reader.channel.mailbox.records(after: reader.position, limit: 1)
-    guard let next = batch?.records.first else {
+    let next: Wormhole.NumberedRecord?
+    do {
+      next = try reader.channel.mailbox.records(after: reader.position, limit: 1).records.first
+    } catch {
+      next = nil
+      readLater(address, error)
+    }
+    guard let next else {
       reader.hasNews = false
       return true
     }
@@ -123,6 +132,7 @@ extension Realm {
       if stored[origin]?[address] == nil {
         // Records of a known origin may have been stored, but not noted, before a crash.
         let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
+        // If the log cannot be read, each record of that origin in it is taken for such a one.
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
         set(StoredLog(stored: start, ownNumber: number ?? 0), key)
         relay.keeping { try relay.store.commit() }

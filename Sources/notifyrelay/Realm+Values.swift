@@ -6,8 +6,12 @@ extension Realm {
   /// Publishes the next newest value, if it is one of this machine.
   func publishValue() -> Bool {
     guard let address = waitingValues.take({ _ in true }) else { return false }
-    if let newest = ownNewest(of: address), let payload = RecordPayload(newest) {
-      _ = publish(payload.body, as: .value(address), isRetained: true)
+    do {
+      if let newest = try ownNewest(of: address), let payload = RecordPayload(newest) {
+        _ = publish(payload.body, as: .value(address), isRetained: true)
+      }
+    } catch {
+      readLater(address, error)
     }
     return true
   }
@@ -15,16 +19,19 @@ extension Realm {
   func waitForUnconfirmedValues() {
     for channel in relay.channels.all
     where !channel.isLog && settings.groups.contains(channel.address.group) {
-      let number = ownNewest(of: channel.address)?.number
-      if number != nil, number != confirmedValues[channel.address] {
-        waitingValues.append(channel.address)
+      do {
+        let number = try ownNewest(of: channel.address)?.number
+        if number == nil || number == confirmedValues[channel.address] { continue }
+      } catch {
+        report("\(channel.address.name) of \(channel.address.group) cannot be read: \(error)")
       }
+      waitingValues.append(channel.address)
     }
     confirmedValues = [:]
   }
 
-  private func ownNewest(of address: MessageAddress) -> Wormhole.NumberedRecord? {
-    guard let newest = try? relay.channels.find(address)?.newest() else { return nil }
+  private func ownNewest(of address: MessageAddress) throws -> Wormhole.NumberedRecord? {
+    guard let newest = try relay.channels.find(address)?.newest() else { return nil }
     return relay.origin(of: newest.record.sender.process) == relay.origin ? newest : nil
   }
 

@@ -101,6 +101,14 @@ final class Realm: ConnectionDelegate {
     }
   }
 
+  /// Reads a channel again that cannot be read now.
+  func readLater(_ address: MessageAddress, _ error: any Error) {
+    report("\(address.name) of \(address.group) cannot be read: \(error)")
+    relay.loop.set("read \(settings.name) \(address)", after: .seconds(1)) { [self] in
+      if let channel = relay.channels.find(address) { hasChanged(channel) }
+    }
+  }
+
   /// The number of received messages that are not stored yet.
   var unacknowledged: Int { connection?.unacknowledged ?? 0 }
 

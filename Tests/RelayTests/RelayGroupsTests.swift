@@ -145,6 +145,37 @@ struct RelayGroupsTests {
     #expect(try await other.history(.steps).compactMap(\.value) == [2])
   }
 
+  @Test func aLogThatCannotBeReadIsReadAgain() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await here.pass(1, to: .steps)
+    await eventually { (try? await there.history(.steps).count) == 1 }
+    await pair.here.end()
+    try await here.pass(2, to: .steps)
+    let log = here.directory.path + "/org.example.steps.log"
+    try #require(rename(log, log + ".moved") == 0 && mkdir(log, 0o700) == 0)
+    try await pair.here.start(pair.realm())
+    await eventually { pair.here.relay?.errors.contains("steps of org.example.lights cannot") == true }
+    try #require(rmdir(log) == 0 && rename(log + ".moved", log) == 0)
+    await eventually { (try? await there.history(.steps).compactMap(\.value)) == [1, 2] }
+  }
+
+  @Test func logsWhoseNamesDifferBehindANULAreKeptApart() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    let names = ["org.example.a", "org.example.a\0b"].map { MessageName<Int>($0, transit: .log) }
+    try await here.pass(1, to: names[0])
+    for step in 1...3 { try await here.pass(step, to: names[1]) }
+    await eventually { (try? await there.history(names[1]).count) == 3 }
+    for session in [pair.here, pair.there] {
+      await session.end()
+      try await session.start(pair.realm())
+    }
+    for name in names { try await here.pass(4, to: name) }
+    await eventually { (try? await there.history(names[0]).compactMap(\.value)) == [1, 4] }
+    await eventually { (try? await there.history(names[1]).compactMap(\.value)) == [1, 2, 3, 4] }
+  }
+
   @Test func whatIsMalformedOrTooLargeIsCountedAndIgnored() async throws {
     let pair = try await Pair(settings: Pair.settings + ["--max-payload", "2000"])
     let payloads = ["", "1", "1 1 x 0 0 0", "1 1 -1 0 0 0", "0 1 1 0 0 0", "\u{1}"]

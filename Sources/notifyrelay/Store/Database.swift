@@ -85,7 +85,10 @@ final class Database {
     func signed(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
     func text(_ column: Int32) -> String {
-      sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+      // Names may contain NUL.
+      let start = sqlite3_column_text(statement, column)
+      let count = Int(sqlite3_column_bytes(statement, column))
+      return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
   }
 
@@ -103,7 +106,7 @@ final class Database {
         try check(sqlite3_bind_int64(statement, position, Int64(bitPattern: number)))
       case .signed(let number): try check(sqlite3_bind_int64(statement, position, number))
       case .text(let text):
-        try check(sqlite3_bind_text(statement, position, text, -1, copied))
+        try check(sqlite3_bind_text(statement, position, text, Int32(text.utf8.count), copied))
       }
     }
     return statement
