@@ -155,7 +155,7 @@ struct RelayGroupsTests {
     let log = here.directory.path + "/org.example.steps.log"
     try #require(rename(log, log + ".moved") == 0 && mkdir(log, 0o700) == 0)
     try await pair.here.start(pair.realm())
-    await eventually { pair.here.relay?.errors.contains("steps of org.example.lights cannot") == true }
+    await eventually { pair.here.relay?.errors.contains("lights cannot be read") == true }
     try #require(rmdir(log) == 0 && rename(log + ".moved", log) == 0)
     await eventually { (try? await there.history(.steps).compactMap(\.value)) == [1, 2] }
   }
