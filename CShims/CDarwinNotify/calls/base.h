@@ -51,7 +51,8 @@ struct dn__calls {
         _Atomic size_t n_users; /* calls and services that exist; each keeps the center open */
 };
 
-/* A process that has made requests. */
+/* A process that has made requests. The lock of the calls guards what changes here and below:
+ * everything but `calls`, `executor`, `handler`, names, ids and texts. */
 typedef struct dn__caller {
         dn__map_entry entry;
         dn__link link;     /* in `idle_callers` */

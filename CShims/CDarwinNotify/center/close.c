@@ -162,7 +162,7 @@ void dn__centers_free(dn__link *hubs)
 
                 dn__list_remove(&hub->link);
                 free_counters(hub);
-                hub->region = dn__region_close(hub->region);
+                hub->region = dn__region_close(atomic_load(&hub->region));
                 dn__hub_unref(hub);
         }
         dn__hub_free_list();

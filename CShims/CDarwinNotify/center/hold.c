@@ -18,7 +18,7 @@ static void take_slot(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
         dn__hub *hub = topic->hub;
-        dn__region *region = hub->region;
+        dn__region *region = atomic_load(&hub->region);
         dn__shm_slot *slot;
         bool has_slot;
 
@@ -26,7 +26,7 @@ static void take_slot(dn__topic *topic)
                 return;
         slot = dn__slot_hold(region, name, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
         dn__hub_lock(hub);
-        if (slot && hub->region == region && slot != topic->slot)
+        if (slot && atomic_load(&hub->region) == region && slot != topic->slot)
                 dn__table_adopt(topic, slot);
         has_slot = topic->slot != NULL;
         dn__hub_unlock_and_run(hub);
@@ -56,7 +56,7 @@ static bool begin_preparing(dn__topic *topic)
         while (topic->is_preparing)
                 (void)dn__hub_wait(hub, DN__NEVER);
         topic->is_preparing = !topic->is_prepared ||
-                              (!topic->slot && dn__region_has_entry(hub->region));
+                              (!topic->slot && dn__region_has_entry(atomic_load(&hub->region)));
         return topic->is_preparing;
 }
 
@@ -140,8 +140,8 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        if (dn__region_has_entry(hub->region))
-                dn__region_await_age(hub->region);
+        if (dn__region_has_entry(atomic_load(&hub->region)))
+                dn__region_await_age(atomic_load(&hub->region));
         r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;

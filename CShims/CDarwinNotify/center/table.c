@@ -101,7 +101,7 @@ void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
 }
 
 /* Counts a post for observers of prefixes there, which may have missed one that found no slot. */
-static void ring_watchers(const move *move, dn__shm_slot *slot)
+static void ring_followers(const move *move, dn__shm_slot *slot)
 {
         if (!slot || !move->from || move->from == move->to ||
             dn__slot_get_generation(slot) != atomic_load(&slot->named))
@@ -123,7 +123,7 @@ static bool move_names(move *move) DN__HUB_LOCKED
                         continue;
                 if (has_entry)
                         slot = dn__slot_hold(move->to, &topic->name, deadline_us);
-                ring_watchers(move, slot);
+                ring_followers(move, slot);
                 have_all = have_all && slot;
                 if (slot || move->from != move->to)
                         dn__table_adopt(topic, slot);
@@ -296,7 +296,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         if (!hub->scope || geteuid() != hub->table_user || !begin_moving(hub))
                 return;
         begin_ms = coarse_now_ms();
-        move.from = hub->region;
+        move.from = atomic_load(&hub->region);
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))
                 note_failure(hub, move.failed_us);
@@ -316,7 +316,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
         uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
-        dn__region *region = hub->region;
+        dn__region *region = atomic_load(&hub->region);
         bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
                                                      !dn__region_was_left(region)));
 
@@ -326,7 +326,7 @@ void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 
 bool dn__table_is_enough(const dn__hub *hub)
 {
-        return hub->region || (hub->scope && !atomic_load(&hub->table_failed_us));
+        return atomic_load(&hub->region) || (hub->scope && !atomic_load(&hub->table_failed_us));
 }
 
 void dn__table_end(dn__hub *hub)
@@ -339,7 +339,7 @@ void dn__table_end(dn__hub *hub)
 
 void dn__table_look_for(dn__hub *hub, uint64_t id)
 {
-        const dn__region *region = hub->region;
+        const dn__region *region = atomic_load(&hub->region);
 
         if (id == 0 || (region && region->id == id) ||
             (atomic_exchange(&hub->foreign_id, id) == id && !dn__region_was_once(region, id)))
@@ -364,7 +364,8 @@ static bool prepare_table(dn__source *source, dn__wait *wait)
 {
         dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
         uint64_t idle_us = atomic_load(&hub->table_look_ms) * DN__US_PER_MS + IDLE_LOOK_US;
-        bool is_waiting = dn__region_has_entry(hub->region) || atomic_load(&hub->table_failed_us);
+        bool is_waiting = dn__region_has_entry(atomic_load(&hub->region)) ||
+                          atomic_load(&hub->table_failed_us);
 
         wait->until_us = retry_us(hub);
         if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)

@@ -171,7 +171,7 @@ void dn__hub_unref(dn__hub *hub)
          * again, so an inherited hub is left alone. */
         if (!dn__hub_is_current(hub))
                 return;
-        (void)dn__region_close(hub->region);
+        (void)dn__region_close(atomic_load(&hub->region));
         free(hub->scope);
         dn__hub_lock(hub);
         executor = hub->executor;

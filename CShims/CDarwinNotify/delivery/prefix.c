@@ -1,9 +1,9 @@
 /* Notifies observers of a prefix of every name that the table counts.
  *
- * They have no slots. Their process is one of the watchers of the table instead: posters mark every
- * name for it (direct/ring.h). Names that nobody holds are not in the table, and other programs
- * count nowhere: such posts arrive as signals only. A signal of a post that the table counts finds
- * nothing new, because its mark came first. */
+ * They have no slots. Their process follows the table instead: posters mark every name for it
+ * (direct/ring.h). Names that nobody holds are not in the table, and other programs count nowhere:
+ * such posts arrive as signals only. A signal of a post that the table counts finds nothing new,
+ * because its mark came first. */
 #include "delivery/prefix.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool follow(dn__hub *hub, dn__region *region, uint64_t n_left) DN__HUB_LO
         if (hub->prefix_counts || hub->n_prefixes == 0 || !dn__region_has_entry(region))
                 return true;
         /* Comes first: posts counted earlier are not news, later ones are marked. */
-        dn__ring_watch(region);
+        dn__ring_follow(region);
         hub->prefix_counts = counts_new(region, n_left);
         return hub->prefix_counts;
 }
@@ -43,7 +43,7 @@ int dn__prefix_begin(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
 
-        return follow(hub, hub->region, 0) ? 0 : -ENOMEM;
+        return follow(hub, atomic_load(&hub->region), 0) ? 0 : -ENOMEM;
 }
 
 bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__prefix_counts **ret_left)
@@ -136,7 +136,7 @@ static void hand_slot(dn__hub *hub, dn__prefix_counts *counts, size_t slot_index
 /* One lock for each name: there may be thousands. */
 void dn__prefix_missed(dn__hub *hub, dn__prefix_counts *left)
 {
-        const dn__region *region = left ? left->region : hub->region;
+        const dn__region *region = left ? left->region : atomic_load(&hub->region);
 
         if (!region || atomic_load(&hub->n_prefixes) == 0)
                 return;

@@ -338,7 +338,7 @@ void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *b
                 dn__list_append(&topic->queues, &queue->link);
                 topic->n_holds++;
         }
-        topic->hub->n_observers++;
+        atomic_fetch_add(&topic->hub->n_observers, 1);
         dn__center_retain(topic->hub->center);
         observer->queue = dn__post_queue_ref(queue);
         dn__list_insert(behind, &dn_observer_ref(observer)->link);
@@ -350,7 +350,7 @@ void dn__observer_unlink(dn_observer *observer)
 
         assert(observer->n_pins == 0 && dn__link_is_linked(&observer->link));
         dn__list_remove(&observer->link);
-        queue->topic->hub->n_observers--;
+        atomic_fetch_sub(&queue->topic->hub->n_observers, 1);
         if (!dn__list_is_empty(&queue->observers))
                 return;
         dn__list_remove(&queue->link);

@@ -67,7 +67,7 @@ static dn__topic *find_or_add(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
         }
         if (name->is_prefix) {
                 dn__list_append(&hub->prefixes, &topic->prefix_link);
-                hub->n_prefixes++;
+                atomic_fetch_add(&hub->n_prefixes, 1);
         }
         return topic;
 }
@@ -138,10 +138,10 @@ static void drop(dn__topic *topic) DN__HUB_LOCKED
 
         end_idleness(topic);
         dn__list_remove(&topic->prefix_link);
-        if (topic->name.is_prefix && --hub->n_prefixes == 0) {
+        if (topic->name.is_prefix && atomic_fetch_sub(&hub->n_prefixes, 1) == 1) {
                 /* Ends what dn__prefix_begin() began. */
-                if (dn__region_has_entry(hub->region))
-                        dn__ring_unwatch(hub->region);
+                if (dn__region_has_entry(atomic_load(&hub->region)))
+                        dn__ring_unfollow(atomic_load(&hub->region));
                 free(DN__TAKE(hub->prefix_counts));
         }
         dn__map_remove(&hub->topics, &topic->entry);
@@ -177,7 +177,7 @@ static void let_go(dn__topic *topic) DN__HUB_LOCKED
         dn__hub *hub = topic->hub;
 
         if (topic->slot)
-                dn__slot_release(hub->region, topic->slot);
+                dn__slot_release(atomic_load(&hub->region), topic->slot);
         dn__topic_set_slot(topic, NULL);
         topic->counter = NULL;
         if (!counter)

@@ -80,14 +80,14 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
 {
         dn__shm_table *table = region->table;
         size_t index = (size_t)(slot - table->slots);
-        uint64_t watched = atomic_load(&table->watched);
+        uint64_t followed = atomic_load(&table->followed);
         unsigned n_used = count_used(table);
 
         for (unsigned i = 0; i * 64 < n_used; i++) {
                 uint64_t rung = atomic_load(&slot->holders[i]);
 
-                if (watched >> i & 1)
-                        rung |= atomic_load(&table->watchers[i]);
+                if (followed >> i & 1)
+                        rung |= atomic_load(&table->followers[i]);
                 if (i == region->process / 64)
                         rung &= ~(UINT64_C(1) << region->process % 64);
                 for (; rung; rung &= rung - 1) {
@@ -103,17 +103,17 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
         }
 }
 
-void dn__ring_watch(const dn__region *region)
+void dn__ring_follow(const dn__region *region)
 {
         dn__shm_table *table = region->table;
 
-        set_bit(table->watchers, region->process);
-        set_bit(&table->watched, region->process / 64);
+        set_bit(table->followers, region->process);
+        set_bit(&table->followed, region->process / 64);
 }
 
-void dn__ring_unwatch(const dn__region *region)
+void dn__ring_unfollow(const dn__region *region)
 {
-        atomic_fetch_and(&region->table->watchers[region->process / 64],
+        atomic_fetch_and(&region->table->followers[region->process / 64],
                          ~(UINT64_C(1) << region->process % 64));
 }
 

@@ -7,13 +7,13 @@
 
 #include "table/region.h"
 
-/* Rings all other processes that hold the name of a slot or watch every name. Call after counting
+/* Rings all other processes that hold the name of a slot or follow the table. Call after counting
  * the post. */
 void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot);
 
 /* Marks the posts of every name for this process from now on, or no more. */
-void dn__ring_watch(const dn__region *region);
-void dn__ring_unwatch(const dn__region *region);
+void dn__ring_follow(const dn__region *region);
+void dn__ring_unfollow(const dn__region *region);
 
 /* Rings every process that ever used the table, for events other than posts. */
 void dn__ring_all(const dn__region *region);

@@ -305,7 +305,7 @@ static bool have_followed(void)
         if (!region || !dn__region_was_left(region))
                 return false;
         dn__table_look(hub, false);
-        return hub->region != region;
+        return atomic_load(&hub->region) != region;
 }
 
 uint32_t notify_set_state(int number, uint64_t state64)

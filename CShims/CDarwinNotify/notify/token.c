@@ -124,7 +124,7 @@ static int add(dn__topic *topic, dn__token_target *target, const dn_executor *ex
 /* Holds the name. Fails if neither a bus nor a table was found. */
 static int hold(const dn__name *name, const dn_executor *executor, dn__topic **ret_topic)
 {
-        dn__hub *hub;
+        dn__hub *hub DN__UNREFS_HUB = NULL;
         int r = dn__hub_get(dn_center_darwin(), &hub);
 
         if (r < 0)
@@ -136,7 +136,6 @@ static int hold(const dn__name *name, const dn_executor *executor, dn__topic **r
                 r = 0;
         else if (r == DN_NOT_CONNECTED)
                 dn__topic_give_back(*ret_topic);
-        dn__hub_unref(hub);
         return r;
 }
 

@@ -102,10 +102,10 @@ typedef struct dn__shm_table {
                 struct {
                         dn__shm_header header;
                         _Atomic uint64_t n_processes_used; /* entries from here on: never used */
-                        /* The processes that hear of every post, one bit each; `watched` has one
-                         * bit for each word of `watchers` that ever had a bit set. */
-                        _Atomic uint64_t watched;
-                        _Atomic uint64_t watchers[DN__SHM_HOLDER_WORDS];
+                        /* The processes that hear of every post, one bit each; `followed` has one
+                         * bit for each word of `followers` that ever had a bit set. */
+                        _Atomic uint64_t followed;
+                        _Atomic uint64_t followers[DN__SHM_HOLDER_WORDS];
                         /* Odd: a process has found another table (region.c). */
                         _Atomic uint64_t moved;
                         /* When a process first found the file, by CLOCK_MONOTONIC; 0: not yet. */

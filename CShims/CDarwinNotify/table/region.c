@@ -109,7 +109,7 @@ static void clear_entry(dn__shm_table *table, unsigned process)
 {
         dn__shm_process *entry = &table->processes[process];
 
-        (void)atomic_fetch_and(&table->watchers[process / 64], ~(UINT64_C(1) << process % 64));
+        (void)atomic_fetch_and(&table->followers[process / 64], ~(UINT64_C(1) << process % 64));
         clear_holder(table, process);
         for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
                 atomic_store(&entry->marked[i], 0);

@@ -20,7 +20,7 @@
 
 /* Wakes a thread that polls.
  *
- * A pipe, since its ends are recognisable: the host may close all descriptors and open others with
+ * A pipe, since its ends are recognizable: the host may close all descriptors and open others with
  * their numbers, which the library must neither write to nor read from. The pipe is not replaced:
  * from then on the thread cannot be woken, and looks for work by itself. */
 typedef struct waker {

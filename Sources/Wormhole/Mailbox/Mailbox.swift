@@ -44,7 +44,7 @@ extension Wormhole {
     /// Returns the random number that the mailbox got when it was made, 0 while there is none.
     ///
     /// If somebody removes the files, the next record is the first of another mailbox. Readers
-    /// recognise that by this number.
+    /// recognize that by this number.
     func identity() throws(WormholeError) -> UInt32
 
     /// Reads the newest value and appends a record derived from it, while nobody else can append.

@@ -42,8 +42,8 @@ enum {
         ONCE_MORE = 1,   /* an observer that moves is notified */
         AGAIN = 2,       /* a poster that finds a mark counts again */
         MIN_AGE = 4,     /* no registration returns before its table has an age */
-        TIMER = 16,      /* an observer looks without any reason */
-        ALWAYS = 32,     /* a poster without a table looks before each post */
+        TIMER = 8,       /* an observer looks without any reason */
+        ALWAYS = 16,     /* a poster without a table looks before each post */
 };
 
 typedef struct actor {

@@ -152,10 +152,10 @@ TEST_NO_BUS(anObserverThatWasKilledLeavesNothingBehind)
         test_bus_use_none();
         dn__region *own = open_region("none");
         test_child *observer = test_child_await(test_spawn_role("observeForEver", NULL), "ready");
-        CHECK(own->table->watchers[0] != 0);
+        CHECK(own->table->followers[0] != 0);
         test_child_kill(observer);
         dn__region *heir = open_region("none");
-        CHECK_EQ(own->table->watchers[0], 0);
+        CHECK_EQ(own->table->followers[0], 0);
         dn__region_close(heir);
         dn__region_close(own);
 }
@@ -169,13 +169,13 @@ TEST_NO_BUS(theLastObserverEndsIt)
         dn__region *own = open_region("none");
         for (int i = 0; i < 2; i++)
                 observers[i] = tally_observe_prefix(i ? "a" : "b", &seen[i]);
-        CHECK(own->table->watchers[0] != 0);
+        CHECK(own->table->followers[0] != 0);
         tally_drop(observers[0]);
         test_child *holder = spawn_observer("a", NULL);
         post_elsewhere("a", 1, "return");
         WAIT_UNTIL_EQ(seen[1].n_posts, 1);
         tally_drop(observers[1]);
-        WAIT_UNTIL_EQ(own->table->watchers[0], 0);
+        WAIT_UNTIL_EQ(own->table->followers[0], 0);
         test_child_wait(holder);
         dn__region_close(own);
 }

@@ -68,8 +68,8 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__wake_stay_asleep model_wake_stay_asleep
 #define dn__ring_holders model_ring_holders
 #define dn__ring_all model_ring_all
-#define dn__ring_watch model_ring_watch
-#define dn__ring_unwatch model_ring_unwatch
+#define dn__ring_follow model_ring_follow
+#define dn__ring_unfollow model_ring_unfollow
 #define dn__ring_is_marked model_ring_is_marked
 #define dn__ring_take model_ring_take
 #define dn__region_close model_region_close

@@ -47,8 +47,8 @@ static void scribble_at_entry(dn__shm_table *table, uint64_t *seed)
         atomic_store(&process->wake, draw(seed) & 1 ? looks_valid : (uint32_t)draw_value(seed));
         scribble(process->marked, DN__SHM_SUMMARY_WORDS, seed);
         scribble(table->marks[entry], DN__SHM_MARK_WORDS, seed);
-        scribble(table->watchers, DN__SHM_HOLDER_WORDS, seed);
-        scribble(&table->watched, 1, seed);
+        scribble(table->followers, DN__SHM_HOLDER_WORDS, seed);
+        scribble(&table->followed, 1, seed);
         dn__wake_rouse(&process->wake, DN__WAKE_SHARED);
 }
 

@@ -281,7 +281,7 @@ TEST_NO_BUS(processBeyondTheFirstWordHoldsAndWatchesAsOthersDo)
         slot = hold(regions[1], "x");
         dn__ring_holders(*regions, &(*regions)->table->slots[position(regions[1], slot)]);
         CHECK(dn__ring_is_marked(regions[1]) && !dn__ring_is_marked(*last));
-        dn__ring_watch(*last);
+        dn__ring_follow(*last);
         dn__ring_holders(*regions, &(*regions)->table->slots[position(regions[1], slot)]);
         CHECK(dn__ring_is_marked(*last) && !dn__ring_is_marked(regions[2]));
         slot = hold(*last, "x");
