@@ -132,7 +132,7 @@ extension Realm {
       if stored[origin]?[address] == nil {
         // Records of a known origin may have been stored, but not noted, before a crash.
         let start = isFirstPresence(of: origin, isRetained: isRetained) ? last : 0
-        // If the log cannot be read, each record of that origin in it is taken for such a one.
+        // If the log cannot be read, every record of that origin in it is assumed to be one.
         let number = start > 0 ? (try? channel.mailbox.lastNumber()) : nil
         set(StoredLog(stored: start, ownNumber: number ?? 0), key)
         relay.keeping { try relay.store.commit() }

@@ -101,7 +101,7 @@ final class Realm: ConnectionDelegate {
     }
   }
 
-  /// Reads a channel again that cannot be read now.
+  /// Reports that a channel cannot be read, and tries again after a second.
   func readLater(_ address: MessageAddress, _ error: any Error) {
     report("\(address.name) of \(address.group) cannot be read: \(error)")
     relay.loop.set("read \(settings.name) \(address)", after: .seconds(1)) { [self] in

@@ -81,7 +81,7 @@ func drain(_ here: CFNotificationCenter, behind there: CFNotificationCenter) asy
   CFNotificationCenterRemoveEveryObserver(here, fence.pointer)
 }
 
-/// Posts, and returns when the observers of another center have received it.
+/// Posts a notification, and returns once the observers of another center have received it.
 func post(
   _ there: CFNotificationCenter, _ name: String, _ object: Object? = nil,
   _ userInfo: CFDictionary? = nil, to here: CFNotificationCenter

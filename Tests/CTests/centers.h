@@ -1,4 +1,4 @@
-/* Opens centers, reads their statistics, and finishes what they carry. */
+/* Opens centers, reads their statistics, and builds what they post. */
 #pragma once
 
 #include <darwinnotify/darwinnotify.h>

@@ -25,8 +25,8 @@ static inline long long obey_member(const char *line, int token, const tally *se
         return (long long)seen->n_posts;
 }
 
-/* Arguments: name, expected result (if 0, it waits for a late bus). Observes the name and says with
- * what result, then answers each line with a number: "post NAME" posts, "posts" says how many were
+/* Arguments: a name and the expected result (0: waits for a late bus). Observes the name, prints
+ * the result, then answers each line with a number: "post NAME" posts, "posts" says how many were
  * heard, "set N" and "get" are for the state, "check" says whether it was posted, "tables" and
  * "uncounted" are statistics. */
 ROLE(member)

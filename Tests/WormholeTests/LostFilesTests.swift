@@ -147,7 +147,7 @@ struct LostFilesTests {
 
   @Test(arguments: [["-wal"], ["-shm", "-wal"]])
   func aLogWhoseNewestPartWasRemovedGoesOn(_ lost: [String]) async {
-    // Other tests could close the connection of the log, which then saves more or less.
+    // In its own process: other tests could close the log's connection, and change what is saved.
     await #expect(processExitsWith: .success) { [lost] in
       let tests = LostFilesTests()
       let site = try Site(.log, on: .daemon)
@@ -165,7 +165,7 @@ struct LostFilesTests {
         try await site.hole.pass(number, to: .number)
         await listener.waitForOutput(" \(number) 0 ")
       }
-      // Without the shared memory, only the process that closes it last can save the part.
+      // Without the shared memory, the part is lost unless the last to close it saves it.
       let kept = try await site.hole.history(.number).compactMap(\.value)
       #expect(kept == Array(101...105) || (lost.count == 2 && kept == [104, 105]), "\(kept)")
       #expect(try await site.run("print", "org.example.number") == ["105"])

@@ -39,7 +39,7 @@ struct ReadOnlyTests {
 
   @Test(.enabled(if: Program.canMount, "no user namespaces"))
   func everythingCanBeReadWhileSomebodyWritesElsewhere() async {
-    // Other tests could close the connection of the log while it is read.
+    // In its own process: other tests could close the log's connection while it is read.
     await #expect(processExitsWith: .success) {
       let tests = ReadOnlyTests()
       let group = try TemporaryGroup()

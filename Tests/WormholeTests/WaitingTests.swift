@@ -35,7 +35,7 @@ struct WaitingTests {
 
   @Test(arguments: ["", "-wal"])
   func aLogThatIsTruncatedUnderAListenerHoldsNobody(_ suffix: String) async {
-    // Other tests could close the connection of the log, which then has no second file.
+    // In its own process: if other tests closed the log's connection, its second file would go.
     await #expect(processExitsWith: .success) { [suffix] in
       let site = try Site(.log)
       let heard = try site.hear(.number)
@@ -44,7 +44,7 @@ struct WaitingTests {
       let path = "\(site.path)/org.example.number.log"
       try #require(truncate(path + suffix, 0) == 0)
       let start = ContinuousClock.now
-      // Each succeeds or fails, depending on what was in the pages that are gone.
+      // Each succeeds or fails, depending on what the lost pages contained.
       for number in 4...6 { _ = try? await site.hole.pass(number, to: .number) }
       _ = try? await site.hole.message(.number)
       #expect(.now - start < .seconds(60))

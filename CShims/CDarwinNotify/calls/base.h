@@ -51,8 +51,8 @@ struct dn__calls {
         _Atomic size_t n_users; /* calls and services that exist; each keeps the center open */
 };
 
-/* A process that has made requests. The lock of the calls guards what changes here and below:
- * everything but `calls`, `executor`, `handler`, names, ids and texts. */
+/* A process that has made requests. Here and below, `calls->dbus->lock` guards the fields that
+ * change. `n_refs` is atomic, and `info` is constant once the handler has the request. */
 typedef struct dn__caller {
         dn__map_entry entry;
         dn__link link;     /* in `idle_callers` */

@@ -74,9 +74,9 @@ typedef struct move {
         dn__region *from; /* NULL: there was none */
         dn__region *to;
         bool wants_entry;
-        bool was_complete;
-        bool is_trying;     /* what failed before */
-        uint64_t failed_us; /* since when something is missing */
+        bool was_complete;  /* nothing was missing before */
+        bool is_trying;     /* again what failed before */
+        uint64_t failed_us; /* when something was first missing; now, if nothing was */
         bool has_moved;
         dn__prefix_counts *left; /* of prefixes, in the table that was left; or NULL */
 } move;
@@ -225,7 +225,7 @@ static bool move_hub(move *move)
         if (move->to == move->from && dn__region_has_entry(move->to) == had_entry &&
             (move->was_complete || !move->is_trying))
                 return move->was_complete && r == 0;
-        /* A registration that finds no slot from here on notes it anew. */
+        /* From here on, a registration that finds no slot notes a new failure. */
         atomic_store(&move->hub->table_failed_us, 0);
         return switch_tables(move) && r == 0;
 }

@@ -56,7 +56,7 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 {
         dn__hub *hub = observer->queue->topic->hub;
 
-        /* A post that its poster delivers itself, in the local center, still arrives. */
+        /* From then on only the local center delivers: its posters call the handlers. */
         if (atomic_load_explicit(&has_ended, memory_order_relaxed) && observer->queue->executor)
                 return;
         observer->n_running++;

@@ -297,7 +297,7 @@ static uint32_t set_state(int number, uint64_t state)
 }
 
 /* Processes that have left the table do not see a state that is set there. */
-static bool have_followed(void)
+static bool have_moved(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());
         const dn__region *region = hub ? atomic_load(&hub->region) : NULL;
@@ -313,7 +313,7 @@ uint32_t notify_set_state(int number, uint64_t state64)
         DN__GATE();
         uint32_t status = set_state(number, state64);
 
-        return status == NOTIFY_STATUS_OK && have_followed() ? set_state(number, state64) : status;
+        return status == NOTIFY_STATUS_OK && have_moved() ? set_state(number, state64) : status;
 }
 
 /* --- Emptying ----------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ typedef struct dn__registration {
 /* Maps an error number to a status. */
 uint32_t dn__status_of(int error);
 
-/* The same for an error of the center, where -EINVAL means that the bus is mistyped. */
+/* Maps an error of the center to a status: -EINVAL means the address of the bus, not the name. */
 uint32_t dn__status_of_center(int error);
 
 /* Returns NOTIFY_STATUS_OPT_DISABLE if names with this reach are currently disabled, otherwise

@@ -170,7 +170,7 @@ extension dn_service_handler {
   }
 }
 
-/// Lends texts without NUL to C, as an array that ends with a null pointer.
+/// Lends texts to C, as an array that ends with a null pointer. The texts must not contain NUL.
 private func withCStrings<Result>(
   _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {

@@ -26,7 +26,7 @@ struct Monitor {
     isReady.wait()
   }
 
-  /// Watches the bus, and the table while there is none.
+  /// Watches the bus, or follows the table while there is no bus.
   private func watch(_ isReady: DispatchSemaphore) async throws(DarwinNotifyError) {
     var table: NotificationObservation?
     while true {

@@ -145,7 +145,7 @@ static uint64_t ask(test_child *member, const char *question)
         return strtoull(test_child_ask(member, question), NULL, 10);
 }
 
-/* Returns whether the next post of the name came on the path of a table. */
+/* Waits for the next signal of "N". Returns whether it came on the path of a table. */
 static bool is_of_table(test_peer *peer)
 {
         test_signal signal;

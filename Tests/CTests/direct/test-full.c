@@ -135,15 +135,15 @@ TEST_ON_BUS(namesBeyondTheTableUseTheBusBothWaysUntilASlotIsFree)
 
 static atomic_bool is_over;
 
-static void *look_on(void *hub)
+static void *keep_looking(void *hub)
 {
         while (!is_over)
                 dn__table_look(hub, false);
         return NULL;
 }
 
-/* A look that began before the name found no slot says nothing about that name. */
-TEST_ON_BUS(aNameWithoutASlotGetsOneAlthoughAThreadLookedMeanwhile)
+/* If a name finds no slot during a look, the outcome of the look says nothing about that name. */
+TEST_ON_BUS(aNameWithoutASlotGetsOneEvenIfAnotherThreadLooksMeanwhile)
 {
         static tally seen;
         char filler[64], name[64];
@@ -154,7 +154,7 @@ TEST_ON_BUS(aNameWithoutASlotGetsOneAlthoughAThreadLookedMeanwhile)
 
         (void)fill_set_of(region, "A");
         tally_observe(center, "B", &seen);
-        CHECK_EQ(pthread_create(&looker, NULL, look_on, dn__hub_find(center)), 0);
+        CHECK_EQ(pthread_create(&looker, NULL, keep_looking, dn__hub_find(center)), 0);
         for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++) {
                 name_in_set_of("A", i, filler);
                 name_in_set_of("A", DN__SHM_SLOTS_PER_SET + i, name);

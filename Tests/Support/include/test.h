@@ -109,7 +109,7 @@ int test_main(int argc, char **argv);
 
 #define SKIP(reason) test_skip(reason)
 
-/* A formatted text, which lasts as long as the block around it. */
+/* A formatted text of at most 511 bytes, valid until the end of the enclosing block. */
 #define FORMAT(...) test_format((char[512]){0}, __VA_ARGS__)
 
 /* Polls until the condition holds; fails the case at the deadline. */
@@ -167,7 +167,7 @@ void test_breathe(void);
 /* Lets time pass during a measurement; never use it to wait for something. */
 void test_let_pass_ms(unsigned ms);
 
-/* As pthread_create(), which must succeed. */
+/* Like pthread_create(), but fails the case on an error. */
 pthread_t test_start_thread(void *(*run)(void *), void *argument);
 
 /* A private directory (0700) for the case, removed when the process ends. */
