@@ -105,6 +105,7 @@ int dn_loop_process(dn_loop *loop)
                 return -EINVAL;
         if (loop->fork_id != dn__fork_id())
                 return 0;
+        loop_ref(loop); /* a callback may close it */
         dn__lock_acquire(&loop->lock);
         (void)eventfd_read(loop->fd, &count);
         for (size_t n_left = loop->queue.n_items;
@@ -117,6 +118,7 @@ int dn_loop_process(dn_loop *loop)
         if (loop->queue.n_items > 0)
                 (void)eventfd_write(loop->fd, 1);
         dn__lock_release(&loop->lock);
+        loop_unref(loop);
         return n;
 }
 

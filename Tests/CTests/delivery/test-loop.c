@@ -36,6 +36,28 @@ static dn_observer *observe_on(dn_loop *loop, const char *name, dn_handler handl
         return observe_ok(dn_center_darwin(), name, handler, &executor);
 }
 
+static dn_observer *own_observer;
+
+static void close_loop(const dn_event *event, void *context)
+{
+        (void)event;
+        own_observer = tally_drop(own_observer);
+        CHECK(!dn_loop_close(context));
+}
+
+TEST(aCallbackMayDropItsObserverAndCloseItsLoop)
+{
+        test_bus *bus = test_bus_begin();
+        dn_loop *loop = new_loop();
+
+        own_observer = observe_on(loop, "N", (dn_handler){close_loop, loop, NULL});
+        post_ok(dn_center_darwin(), "N");
+        CHECK(becomes_readable(loop));
+        CHECK_EQ(dn_loop_process(loop), 1);
+        CHECK(!own_observer);
+        test_bus_stop(bus);
+}
+
 TEST(descriptorIsReadableWhileCallbacksWait)
 {
         test_bus_begin();

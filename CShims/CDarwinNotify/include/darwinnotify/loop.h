@@ -54,7 +54,7 @@ DN_EXPORT dn_executor dn_loop_executor(dn_loop *loop);
  * Closes the loop: runs the callbacks that are waiting and refuses later ones. Cancel the observers
  * first if their callbacks must not run here. NULL is allowed. Returns NULL.
  *
- * Threads:  the owner of the loop only.
+ * Threads:  the owner of the loop only; also in one of its callbacks.
  */
 DN_EXPORT dn_loop *dn_loop_close(dn_loop *loop);
 
