@@ -58,14 +58,15 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
 int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes)
 {
         size_t offset = (size_t)((unsigned char *)memory - (unsigned char *)region->table);
-        unsigned char *first = (unsigned char *)memory - offset % DN__SHM_PAGE_BYTES;
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        unsigned char *first = (unsigned char *)memory - offset % page_bytes;
         unsigned char *end = (unsigned char *)memory + n_bytes;
 
         if (madvise(first, (size_t)(end - first), MADV_POPULATE_WRITE) == 0)
                 return 0;
         if (errno != EINVAL)
                 return errno == EFAULT ? -ENOSPC : -errno;
-        for (; first < end; first += DN__SHM_PAGE_BYTES)
+        for (; first < end; first += page_bytes)
                 (void)atomic_fetch_or((_Atomic unsigned char *)first, 0);
         return 0;
 }
