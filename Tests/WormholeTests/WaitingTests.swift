@@ -1,5 +1,5 @@
 // Specifies that a call waits for all that stands in its way no longer than its time.
-import Wormhole
+@testable import Wormhole
 
 @Suite(.bounded)
 struct WaitingTests {
@@ -51,6 +51,28 @@ struct WaitingTests {
       ForeignProgram.remove(path)
       try await site.hole.pass(10, to: .number)
       await eventually("the new log is not heard") { heard.values.last == 10 }
+    }
+  }
+
+  /// Each asks for the next one.
+  @Test func attemptsThatGetNoThreadDoNotNest() async {
+    await #expect(processExitsWith: .success) {
+      let state = Locked((left: 5, depth: 0, maxDepth: 0))
+      @Sendable func attempt() {
+        let isLast = state.withLock { state in
+          state.left -= 1
+          state.depth += 1
+          state.maxDepth = max(state.maxDepth, state.depth)
+          return state.left == 0
+        }
+        if !isLast { Retry.later(attempt) }
+        state.withLock { $0.depth -= 1 }
+      }
+      if geteuid() == 0 { try #require(setuid(65534) == 0) }  // Root has no limit.
+      var none = rlimit()
+      try #require(setrlimit(CInt(__RLIMIT_NPROC.rawValue), &none) == 0)
+      Retry.later(attempt)
+      #expect(state.withLock { $0 } == (left: 0, depth: 0, maxDepth: 1))
     }
   }
 

@@ -11,16 +11,33 @@ enum Retry {
   /// In microseconds.
   private static let pause: UInt32 = 100_000
 
-  /// The work to run after the pause.
-  private static let jobs = Locked<[@Sendable () -> Void]>([])
+  private struct State {
+    /// The work to run after the pause.
+    var jobs: [@Sendable () -> Void] = []
+    /// Whether it is run by a thread that called ``later(_:)``.
+    var runsInCaller = false
+  }
 
-  /// Runs work later; now, if there is no memory for a thread.
+  private static let state = Locked(State())
+
+  /// Runs work later. While no thread can be started, the caller pauses and runs what waits.
   static func later(_ work: @escaping @Sendable () -> Void) {
-    let needsThread = jobs.withLock { jobs in
-      jobs.append(work)
-      return jobs.count == 1
+    let isFirst = state.withLock { state in
+      state.jobs.append(work)
+      return state.jobs.count == 1 && !state.runsInCaller
     }
-    if needsThread, !startThread() { runJobs() }
+    guard isFirst else { return }
+    while mustRunInCaller() { runJobs() }
+  }
+
+  private static func mustRunInCaller() -> Bool {
+    let isWaiting = state.withLock { state in
+      state.runsInCaller = false
+      return !state.jobs.isEmpty
+    }
+    guard isWaiting, !startThread() else { return false }
+    state.withLock { $0.runsInCaller = true }
+    return true
   }
 
   /// Returns later.
@@ -38,13 +55,9 @@ enum Retry {
   }
 
   /// Pauses, then runs what is waiting.
-  fileprivate static func runThread() {
+  fileprivate static func runJobs() {
     usleep(pause)
-    runJobs()
-  }
-
-  private static func runJobs() {
-    for job in jobs.withLock({ jobs in jobs.take() }) { job() }
+    for job in state.withLock({ state in state.jobs.take() }) { job() }
   }
 }
 
@@ -68,7 +81,7 @@ final class CoalescingRetry: Sendable {
 
 /// The main function of the thread, which C calls.
 private func runRetryThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  Retry.runThread()
+  Retry.runJobs()
   return nil
 }
 
