@@ -21,11 +21,12 @@ extension Realm {
     where !channel.isLog && settings.groups.contains(channel.address.group) {
       do {
         let number = try ownNewest(of: channel.address)?.number
-        if number == nil || number == confirmedValues[channel.address] { continue }
+        if number != nil, number != confirmedValues[channel.address] {
+          waitingValues.append(channel.address)
+        }
       } catch {
-        report("\(channel.address.name) of \(channel.address.group) cannot be read: \(error)")
+        readLater(channel.address, error)
       }
-      waitingValues.append(channel.address)
     }
     confirmedValues = [:]
   }

@@ -100,10 +100,9 @@ package final class RequestServer: @unchecked Sendable {
     _ name: String, exporting kinds: [String], queueing: Bool, on center: DarwinNotificationCenter,
     delivery: Delivery, _ handler: Handler
   ) throws(DarwinNotifyError) {
-    guard !([name] + kinds).contains(where: { $0.utf8.contains(0) }) else { throw .invalidArgument }
-    let cHandler = dn_service_handler(handler)
     var opened: OpaquePointer?
-    let result = withCStrings([name] + kinds) { texts in
+    let result = try withCStrings([name] + kinds) { texts in
+      let cHandler = dn_service_handler(handler)
       let plan = dn_service_plan(
         name: texts[0], kinds: texts + 1, options: queueing ? UInt32(DN_SERVICE_QUEUE) : 0)
       return delivery.withExecutor { executor in
@@ -170,10 +169,11 @@ extension dn_service_handler {
   }
 }
 
-/// Lends texts to C, as an array that ends with a null pointer. The texts must not contain NUL.
+/// Lends texts to C, as an array that ends with a null pointer. Texts that contain NUL are refused.
 private func withCStrings<Result>(
   _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-) -> Result {
+) throws(DarwinNotifyError) -> Result {
+  guard !texts.contains(where: { $0.utf8.contains(0) }) else { throw .invalidArgument }
   let copies = texts.map { UnsafePointer(strdup($0)) }
   defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
   return withUnsafeTemporaryAllocation(

@@ -30,6 +30,7 @@ enum Retry {
     while mustRunInCaller() { runJobs() }
   }
 
+  /// Starts a thread for what waits. Returns whether something waits and none can be started.
   private static func mustRunInCaller() -> Bool {
     let isWaiting = state.withLock { state in
       state.runsInCaller = false
