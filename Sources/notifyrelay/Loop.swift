@@ -32,13 +32,13 @@ final class Loop {
   }
 
   /// Calls a function whenever a descriptor can be read or, if wanted, written.
-  func watch(
+  func add(
     _ descriptor: CInt, wantsWriting: @escaping () -> Bool = { false }, run: @escaping () -> Void
   ) {
     descriptors[descriptor] = Source(wantsWriting: wantsWriting, run: run)
   }
 
-  func unwatch(_ descriptor: CInt) {
+  func remove(_ descriptor: CInt) {
     descriptors[descriptor] = nil
   }
 

@@ -12,7 +12,7 @@ enum SignalPipe {
     guard pipe(&ends) == 0 else { return }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     writeEnd = ends[1]
-    loop.watch(ends[0], run: handler)
+    loop.add(ends[0], run: handler)
     var action = sigaction()
     action.sa_flags = SA_RESTART
     action.__sigaction_handler.sa_handler = { _ in

@@ -14,9 +14,9 @@ let settings = arguments.settings
 let failures = Failures(bus: bus)
 settings.apply()
 
-let watch = Watch(settings: settings, failures: failures)
-if let timeout = settings.timeout { watch.end(after: timeout) }
-if settings.waitsForBus, !bus.addresses.isEmpty { watch.waitForBus() }
-Runner(settings: settings, watch: watch, failures: failures).run(arguments.commands)
-watch.exitWhenDone()
+let registrations = Registrations(settings: settings, failures: failures)
+if let timeout = settings.timeout { registrations.end(after: timeout) }
+if settings.waitsForBus, !bus.addresses.isEmpty { registrations.waitForBus() }
+Runner(settings: settings, registrations: registrations, failures: failures).run(arguments.commands)
+registrations.exitWhenDone()
 while true { pause() }

@@ -68,8 +68,8 @@ final class Connection {
     let (client, settings) = (UInt(bitPattern: client), settings)
     let started = runDetached { connect(OpaquePointer(bitPattern: client), settings) }
     guard let started else { return didOpen((MOSQ_ERR_NOMEM.rawValue, EAGAIN)) }
-    loop.watch(started) { [self] in
-      loop.unwatch(started)
+    loop.add(started) { [self] in
+      loop.remove(started)
       didOpen(readResult(from: started))
     }
   }
@@ -120,7 +120,7 @@ final class Connection {
       return retry(Failure(result, error, ConnectionLog.text(UInt(bitPattern: client)), settings))
     }
     descriptor = mosquitto_socket(client)
-    loop.watch(descriptor, wantsWriting: { [self] in wantsWriting }) {
+    loop.add(descriptor, wantsWriting: { [self] in wantsWriting }) {
       [self] in advance()
     }
     keepAlive()
@@ -160,7 +160,7 @@ final class Connection {
   }
 
   private func retry(_ failure: Failure) {
-    loop.unwatch(descriptor)
+    loop.remove(descriptor)
     descriptor = -1
     guard !isEnding else { return }
     delegate?.didLose(refusal ?? failure)

@@ -26,7 +26,7 @@ final class LocalGroup {
   func begin() throws(Mistake) {
     inotify = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
     guard inotify >= 0 else { throw Mistake("no descriptors left to watch \(name)") }
-    loop.watch(inotify) { [self] in readEvents() }
+    loop.add(inotify) { [self] in readEvents() }
     watch()
   }
 

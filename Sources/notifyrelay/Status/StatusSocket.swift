@@ -17,7 +17,7 @@ final class StatusSocket {
     guard Self.with(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
       throw Mistake("\(path): \(String(cString: strerror(errno)))")
     }
-    loop.watch(descriptor) { [descriptor] in
+    loop.add(descriptor) { [descriptor] in
       let client = accept(descriptor, nil, nil)
       guard client >= 0 else { return }
       defer { close(client) }

@@ -69,7 +69,7 @@ struct Arguments: Equatable {
     case "-p": commands.append(.post(try key(of: option)))
     case "-g": commands.append(.get(try key(of: option)))
     case "-s": commands.append(.set(try key(of: option), try state()))
-    case "-w": commands.append(.watch(try key(of: option), kind, count: nil))
+    case "-w": commands.append(.register(try key(of: option), kind, count: nil))
     case "--post-distributed":
       commands.append(.postDistributed(DistributedPost(name: try key(of: option))))
     case "--object", "--user-info": try completePost(option)
@@ -79,7 +79,7 @@ struct Arguments: Equatable {
       guard let count = Number.natural(option.dropFirst()), count > 0 else {
         throw .mistake("\(option) is invalid: the number of notifications must be positive")
       }
-      commands.append(.watch(try key(of: option), kind, count: Int(clamping: count)))
+      commands.append(.register(try key(of: option), kind, count: Int(clamping: count)))
     default:
       throw .mistake("unrecognized option: \(option)")
     }
@@ -106,7 +106,7 @@ struct Arguments: Equatable {
   /// Refuses options that have no effect with these commands, instead of ignoring them.
   private func checkThatAllHasAUse() throws(Ending) {
     guard !commands.isEmpty else { throw .mistake("no command given") }
-    if settings.hook != nil, !commands.contains(where: \.isWatch) {
+    if settings.hook != nil, !commands.contains(where: \.registersKey) {
       throw .mistake("--exec needs -w or -#")
     }
     if settings.readyDescriptor != nil, !commands.contains(where: \.isRegistration) {

@@ -9,18 +9,18 @@ enum Command: Equatable {
   case postDistributed(DistributedPost)
   case get(NotificationName)
   case set(NotificationName, UInt64)
-  case watch(NotificationName, Kind, count: Int?)
+  case register(NotificationName, Kind, count: Int?)
   case list
   case monitor(prefix: String)
 
   /// Whether it reports notifications of a key.
-  var isWatch: Bool {
-    if case .watch = self { true } else { false }
+  var registersKey: Bool {
+    if case .register = self { true } else { false }
   }
 
   /// Whether this process is notified from then on.
   var isRegistration: Bool {
-    if case .monitor = self { true } else { isWatch }
+    if case .monitor = self { true } else { registersKey }
   }
 }
 
@@ -33,7 +33,7 @@ extension Command: CustomStringConvertible {
       "--post-distributed \(quotedIfNeeded(post.name.rawValue))"
     case .get(let key): "-g \(quotedIfNeeded(key.rawValue))"
     case .set(let key, _): "-s \(quotedIfNeeded(key.rawValue))"
-    case .watch(let key, _, let count):
+    case .register(let key, _, let count):
       "-\(count.map { "\($0)" } ?? "w") \(quotedIfNeeded(key.rawValue))"
     case .list: "--list"
     case .monitor: "--monitor"

@@ -4,7 +4,7 @@ import Glibc
 
 struct Runner {
   let settings: Settings
-  let watch: Watch
+  let registrations: Registrations
   let failures: Failures
 
   /// Runs the commands from left to right. One that fails does not stop the others.
@@ -28,7 +28,7 @@ struct Runner {
       case .postDistributed(let post): return self.post(post, command)
       case .get(let key): try get(key)
       case .set(let key, let state): return try set(key, state, command)
-      case .watch(let key, let kind, let count): try watch.register(key, kind, count: count)
+      case .register(let key, let kind, let count): try registrations.add(key, kind, count: count)
       case .list: NameList(isJSON: settings.isJSON, failures: failures).print()
       case .monitor(let prefix): startMonitor(prefix)
       }
@@ -110,7 +110,7 @@ struct Runner {
   }
 
   private func startMonitor(_ prefix: String) {
-    watch.keepRunning()
+    registrations.keepRunning()
     Monitor(prefix: prefix, isJSON: settings.isJSON, failures: failures).start()
   }
 }

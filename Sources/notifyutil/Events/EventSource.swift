@@ -10,7 +10,7 @@ typealias Report = @Sendable (CInt, DistributedEvent?) -> Void
 
 /// Registers in one way, then reports the number of each registration that has an event.
 ///
-/// It is used, and reports, only on the queue of the watch (also by `sync`).
+/// It is used, and reports, only on the queue of the registrations (also by `sync`).
 protocol EventSource: AnyObject {
   func register(_ key: NotificationName) throws(NotifyError) -> any Registered
 

@@ -5,9 +5,9 @@ import Dispatch
 import Glibc
 
 /// The registrations, each until it has reported as many events as requested.
-final class Watch: @unchecked Sendable {
+final class Registrations: @unchecked Sendable {
   // Everything except the queue is accessed only on the queue.
-  private let queue = DispatchQueue(label: "notifyutil.watch")
+  private let queue = DispatchQueue(label: "notifyutil.registrations")
   private let reporter: Reporter
   private let failures: Failures
   private var sources: [Kind: any EventSource] = [:]
@@ -29,7 +29,7 @@ final class Watch: @unchecked Sendable {
   }
 
   /// Registers for a key: for a number of events, or forever. No event is handled meanwhile.
-  func register(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
+  func add(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
     let result = queue.sync {
       Result { () throws(NotifyError) in
         let source = try source(of: kind)
