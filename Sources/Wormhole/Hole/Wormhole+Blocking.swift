@@ -54,13 +54,13 @@ extension Wormhole {
     ///
     /// - Parameters:
     ///   - name: the name that they were passed to.
-    ///   - sequence: the number after which to begin.
+    ///   - number: the number after which to begin.
     /// - Returns: what ``Wormhole/history(_:since:timeout:)`` returns.
     /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
     public func history<Value>(
-      _ name: MessageName<Value>, since sequence: UInt64 = 0
+      _ name: MessageName<Value>, since number: UInt64 = 0
     ) throws(WormholeError) -> [Message<Value>] {
-      try name.history(in: try hole.channel(name).mailbox, since: sequence)
+      try name.history(in: try hole.channel(name).mailbox, since: number)
     }
 
     /// Changes the stored value while no other process can pass one, so that no change is lost.

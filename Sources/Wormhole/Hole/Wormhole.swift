@@ -124,17 +124,17 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name that they were passed to.
-  ///   - sequence: the number after which to begin.
+  ///   - number: the number after which to begin.
   ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
   /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
   ///   All of them are in memory; ``messages(_:from:starting:)`` delivers them one by one.
   /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
   ///   ``WormholeError``. A message that cannot be read is in the list, with its error.
   public func history<Value>(
-    _ name: MessageName<Value>, since sequence: UInt64 = 0, timeout: Duration? = nil
+    _ name: MessageName<Value>, since number: UInt64 = 0, timeout: Duration? = nil
   ) async throws(WormholeError) -> [Message<Value>] {
     try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.history(name, since: sequence)
+      try blocking.history(name, since: number)
     }.get()
   }
 

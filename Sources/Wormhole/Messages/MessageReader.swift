@@ -56,7 +56,7 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
       switch start {
       case .new, .last, .lastOrAbsent: last
       case .all: UInt64(0)
-      case .since(let sequence): sequence
+      case .since(let number): number
       case .cursor: try cursor?.position() ?? 0
       }
     // A number from the future belonged to a mailbox that somebody has removed.
@@ -190,12 +190,12 @@ extension MessageReader {
 extension MessageName {
   /// Returns the messages of a mailbox after a number, without pings.
   func history(
-    in mailbox: any Wormhole.Mailbox, since sequence: UInt64
+    in mailbox: any Wormhole.Mailbox, since number: UInt64
   ) throws(WormholeError) -> [Wormhole.Message<Value>] {
     // Messages that others pass meanwhile are left out.
     let last = try mailbox.lastNumber()
-    guard sequence < last else { return [] }
-    var reader = try MessageReader(self, mailbox, from: .since(sequence))
+    guard number < last else { return [] }
+    var reader = try MessageReader(self, mailbox, from: .since(number))
     var messages: [Wormhole.Message<Value>] = []
     repeat {
       try WorkLimit.check()
