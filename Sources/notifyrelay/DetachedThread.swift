@@ -7,11 +7,9 @@ import Glibc
 ///
 /// A queue of Dispatch would keep its threads, and wake the process every second to count them.
 func runDetached(_ body: @escaping @Sendable () -> (CInt, CInt)) -> CInt? {
-  var ends: [CInt] = [-1, -1]
-  guard pipe(&ends) == 0 else { return nil }
-  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  guard let pipe = makePipe() else { return nil }
   let job = UnsafeMutablePointer<Job>.allocate(capacity: 1)
-  job.initialize(to: Job(run: body, writeEnd: ends[1]))
+  job.initialize(to: Job(run: body, writeEnd: pipe.writeEnd))
   var thread = pthread_t()
   let result = pthread_create(
     &thread, nil,
@@ -27,11 +25,12 @@ func runDetached(_ body: @escaping @Sendable () -> (CInt, CInt)) -> CInt? {
   guard result == 0 else {
     job.deinitialize(count: 1)
     job.deallocate()
-    for end in ends { close(end) }
+    close(pipe.readEnd)
+    close(pipe.writeEnd)
     return nil
   }
   pthread_detach(thread)
-  return ends[0]
+  return pipe.readEnd
 }
 
 /// Reads what the function has returned, and closes the descriptor.

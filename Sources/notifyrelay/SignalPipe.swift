@@ -8,11 +8,9 @@ enum SignalPipe {
   // Written once, before the signals are caught.
 
   static func open(on loop: Loop, _ handler: @escaping () -> Void) {
-    var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { return }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    writeEnd = ends[1]
-    loop.add(ends[0], run: handler)
+    guard let pipe = makePipe() else { return }
+    writeEnd = pipe.writeEnd
+    loop.add(pipe.readEnd, run: handler)
     var action = sigaction()
     action.sa_flags = SA_RESTART
     action.__sigaction_handler.sa_handler = { _ in

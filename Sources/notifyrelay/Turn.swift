@@ -29,13 +29,8 @@ final class Turn: @unchecked Sendable {
   private static let maxRounds = 16
 
   init() {
-    var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { fatalError("no descriptors left") }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    (descriptor, writeEnd) = (ends[0], ends[1])
+    guard let pipe = makePipe() else { fatalError("no descriptors left") }
+    (descriptor, writeEnd) = pipe
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(changed, nil)
   }
