@@ -13,7 +13,7 @@
 #include "direct/direct.h"
 #include "util/debug.h"
 
-/* If the hub moves to another table meanwhile, the move takes a slot there for each held topic. */
+/* If the hub moves to another table meanwhile, the move takes a slot there for this topic. */
 static void take_slot(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
@@ -47,13 +47,14 @@ static bool has_table(const dn__topic *topic)
         return is_in_table(topic);
 }
 
-/* Lets one caller prepare a topic while the others wait. Returns false if nothing is missing. */
+/* Lets one caller prepare a topic while the others wait, also for a move to another table, which
+ * takes slots itself. Returns false if nothing is missing. */
 static bool begin_preparing(dn__topic *topic)
 {
         dn__hub *hub = topic->hub;
 
         DN__HUB_AUTO_LOCK(hub);
-        while (topic->is_preparing)
+        while (topic->is_preparing || hub->is_moving)
                 (void)dn__hub_wait(hub, DN__NEVER);
         topic->is_preparing = !topic->is_prepared ||
                               (!topic->slot && dn__region_has_entry(atomic_load(&hub->region)));
@@ -85,10 +86,12 @@ static int prepare_topic(dn__topic *topic)
 
         if (!begin_preparing(topic))
                 return 0;
-        if (topic->name.is_prefix)
-                r = dn__prefix_begin(hub);
-        else
-                take_slot(topic);
+        if (!has_table(topic)) {
+                if (topic->name.is_prefix)
+                        r = dn__prefix_begin(hub);
+                else
+                        take_slot(topic);
+        }
         if (r == 0 && hub->direct)
                 r = dn__direct_start(hub->direct, dn__delivery_thread_get());
         r = end_preparing(topic, r);

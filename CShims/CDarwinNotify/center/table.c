@@ -28,7 +28,8 @@
  * prefixes. A mark may be wrong: a process that finds its table at its path removes the mark.
  * Tests/CTests/center/test-table-model.c tries every order of the steps of the table above.
  *
- * One thread at a time moves the hub. A post may have to wait for that thread, so no other process
+ * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile nobody else
+ * begins to take one (center/hold.c). A post may have to wait for that thread, so no other process
  * can delay it for long. */
 #include "center/table.h"
 
@@ -78,15 +79,35 @@ typedef struct move {
         bool is_trying;     /* again what failed before */
         uint64_t failed_us; /* when something was first missing; now, if nothing was */
         bool has_moved;
-        dn__prefix_counts *left; /* of prefixes, in the table that was left; or NULL */
+        dn__topic *topics; /* those that move, with a reference to each */
+        bool has_prefixes;
+        dn__prefix_counts *counts; /* of prefixes, there; or NULL */
+        dn__prefix_counts *left;   /* in the table that was left; or NULL */
 } move;
 
 /* --- Moving names --------------------------------------------------------------------------- */
 
+/* A topic that is being prepared takes a slot in the same table itself. */
 static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
 {
         return topic->name.reach == DN__REACH_BEYOND && !topic->name.is_prefix &&
-               topic->n_holds > 0 && (move->from != move->to || !topic->slot);
+               topic->n_holds > 0 &&
+               (move->from != move->to || (!topic->slot && !topic->is_preparing));
+}
+
+static void gather_topics(move *move)
+{
+        dn__hub *hub = move->hub;
+
+        DN__HUB_AUTO_LOCK(hub);
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry) {
+                if (!is_to_move(move, topic))
+                        continue;
+                dn__topic_ref(topic);
+                topic->next_to_move = move->topics;
+                move->topics = topic;
+        }
+        move->has_prefixes = atomic_load(&hub->n_prefixes) > 0;
 }
 
 /* Earlier posts counted there, whose signals are still to come, cannot be distinguished from posts
@@ -110,37 +131,50 @@ static void ring_followers(const move *move, dn__shm_slot *slot)
         dn__ring_holders(move->to, slot);
 }
 
+static void take_slots(move *move)
+{
+        uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
+
+        for (dn__topic *topic = move->topics; topic; topic = topic->next_to_move) {
+                topic->slot_there = dn__slot_hold(move->to, &topic->name, deadline_us);
+                ring_followers(move, topic->slot_there);
+        }
+}
+
 /* Returns whether each name has a slot. */
 static bool move_names(move *move) DN__HUB_LOCKED
 {
-        uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
-        bool has_entry = dn__region_has_entry(move->to), have_all = true;
+        bool have_all = true;
+        dn__topic *topic;
 
-        DN__MAP_EACH(dn__topic, topic, &move->hub->topics, entry) {
-                dn__shm_slot *slot = NULL;
+        while ((topic = move->topics)) {
+                dn__shm_slot *slot = DN__TAKE(topic->slot_there);
 
-                if (!is_to_move(move, topic))
-                        continue;
-                if (has_entry)
-                        slot = dn__slot_hold(move->to, &topic->name, deadline_us);
-                ring_followers(move, slot);
-                have_all = have_all && slot;
-                if (slot || move->from != move->to)
-                        dn__table_adopt(topic, slot);
+                move->topics = topic->next_to_move;
+                if (!is_to_move(move, topic)) {
+                        dn__slot_release(move->to, slot);
+                } else {
+                        have_all = have_all && slot;
+                        if (slot || move->from != move->to)
+                                dn__table_adopt(topic, slot);
+                }
+                dn__topic_unref(topic);
         }
         return have_all;
 }
 
-/* Moves the observers of prefixes. Returns as dn__prefix_move(). */
+/* Returns whether the observers of prefixes are told of posts that the table counts. */
 static bool move_prefixes(move *move) DN__HUB_LOCKED
 {
         dn__hub *hub = move->hub;
-        bool are_counted = dn__prefix_move(hub, move->to, &move->left);
 
-        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
-                if (topic->name.is_prefix)
-                        dn__dbus_set_counted(hub->bus, topic->rule, hub->prefix_counts);
-        return are_counted;
+        if (hub->prefix_counts && hub->prefix_counts->region != move->to)
+                move->left = DN__TAKE(hub->prefix_counts);
+        if (move->counts)
+                dn__prefix_use(hub, DN__TAKE(move->counts));
+        DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
+                dn__dbus_set_counted(hub->bus, topic->rule, hub->prefix_counts);
+        return !move->has_prefixes || hub->prefix_counts;
 }
 
 /* Returns whether each name has a slot. */
@@ -155,6 +189,11 @@ static bool switch_tables(move *move)
                 dn__ring_all(from);
                 dn__region_await_age(to);
         }
+        gather_topics(move);
+        if (dn__region_has_entry(to))
+                take_slots(move);
+        if (dn__region_has_entry(to) && move->has_prefixes)
+                move->counts = dn__prefix_follow(to, 1);
         dn__hub_lock(hub);
         if (to != from)
                 dn__dbus_set_region(hub->bus, to->id);

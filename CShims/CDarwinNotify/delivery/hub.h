@@ -19,9 +19,8 @@
 #include "util/loop.h"
 #include "util/map.h"
 
-/* A hub's lock guards its topics, their queues and observers. Under it, a move to another table
- * takes slots (for at most 10 ms), the first observer of a prefix reads all counts, and match rules
- * are written to the socket of the bus without blocking. The compiler cannot see that an observer
+/* A hub's lock guards its topics, their queues and observers. Under it, match rules are written to
+ * the socket of the bus, without blocking. The compiler cannot see that an observer
  * and its topic have the same hub, so annotations name one imaginary lock for all hubs. No function
  * works on two hubs. */
 extern dn__lock dn__hub_guard;

@@ -15,43 +15,47 @@
 
 /* --- Following a table ---------------------------------------------------------------------- */
 
-/* Returns counts that leave the last `n_left` posts of each name to be given; NULL if out of
- * memory. */
-static dn__prefix_counts *counts_new(dn__region *region, uint64_t n_left)
+dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left)
 {
         dn__prefix_counts *counts = calloc(1, sizeof(*counts));
 
         if (!counts)
                 return NULL;
         counts->region = region;
+        /* Comes first: posts counted earlier are not news, later ones are marked. */
+        dn__ring_follow(region);
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++)
                 counts->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
         return counts;
 }
 
-static bool follow(dn__hub *hub, dn__region *region, uint64_t n_left) DN__HUB_LOCKED
+void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts)
 {
-        if (hub->prefix_counts || hub->n_prefixes == 0 || !dn__region_has_entry(region))
-                return true;
-        /* Comes first: posts counted earlier are not news, later ones are marked. */
-        dn__ring_follow(region);
-        hub->prefix_counts = counts_new(region, n_left);
-        return hub->prefix_counts;
+        if (!hub->prefix_counts && atomic_load(&hub->n_prefixes) > 0) {
+                hub->prefix_counts = counts;
+                return;
+        }
+        if (!hub->prefix_counts)
+                dn__ring_unfollow(counts->region);
+        free(counts);
 }
 
 int dn__prefix_begin(dn__hub *hub)
 {
+        dn__region *region = atomic_load(&hub->region);
+        dn__prefix_counts *counts;
+
+        if (!dn__region_has_entry(region))
+                return 0;
+        counts = dn__prefix_follow(region, 0);
+        if (!counts)
+                return -ENOMEM;
         DN__HUB_AUTO_LOCK(hub);
-
-        return follow(hub, atomic_load(&hub->region), 0) ? 0 : -ENOMEM;
-}
-
-bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__prefix_counts **ret_left)
-{
-        *ret_left = NULL;
-        if (hub->prefix_counts && hub->prefix_counts->region != to)
-                *ret_left = DN__TAKE(hub->prefix_counts);
-        return follow(hub, to, 1);
+        if (atomic_load(&hub->region) == region)
+                dn__prefix_use(hub, counts);
+        else
+                free(counts);
+        return 0;
 }
 
 /* --- How many ------------------------------------------------------------------------------- */

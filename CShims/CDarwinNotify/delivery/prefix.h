@@ -14,14 +14,18 @@ typedef struct dn__prefix_counts {
         uint64_t given[DN__SHM_N_SLOTS];
 } dn__prefix_counts;
 
-/* Follows all names of the table until no prefix is left, if the hub has an entry there. Call while
- * a prefix is held. Returns 0 or -ENOMEM. */
-int dn__prefix_begin(dn__hub *hub);
+/* Marks the posts of all names of a table, in which the process has an entry, and reads their
+ * counts, leaving the last `n_left` posts of each name to be given. Returns NULL if out of
+ * memory. */
+dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left);
 
-/* Follows the names of the table to which the hub moves instead, once more from the last post of
- * each. Sets the counts of the table that was left, or NULL, for the caller to give to
- * dn__prefix_missed() and to free. Returns false if out of memory; ask again. */
-bool dn__prefix_move(dn__hub *hub, dn__region *to, dn__prefix_counts **ret_left) DN__HUB_LOCKED;
+/* Uses the counts, which become the hub's, until no prefix is left; drops them if the hub has some
+ * or needs none. */
+void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts) DN__HUB_LOCKED;
+
+/* Follows the hub's table, if it has an entry there. Call while a prefix is held. Returns 0 or
+ * -ENOMEM. */
+int dn__prefix_begin(dn__hub *hub);
 
 /* Hands on a post of this process, once counted, or a received one: as many as the table has
  * counted of its name and were not handed on; as one if the table does not count it. `payload` is a

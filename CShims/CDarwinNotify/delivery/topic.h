@@ -87,6 +87,11 @@ typedef struct dn__topic {
         uint64_t generation DN__HUB_GUARDED; /* how much of the slot is in the queues */
         dn__shm_slot *slot DN__HUB_GUARDED; /* NULL: no table counts posts of the name */
         dn__counter *counter DN__HUB_GUARDED; /* NULL: never requested */
+
+        /* Used by the thread that moves the hub. */
+        struct dn__topic *next_to_move;
+        dn__shm_slot *slot_there; /* held in the table to which the hub moves; or NULL */
+
         char bytes[];
 } dn__topic;
 
