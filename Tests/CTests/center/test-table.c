@@ -206,6 +206,45 @@ TEST_NO_BUS(aTableThatIsRemovedAtOnceTakesNoPostAlong)
         end_member(observer);
 }
 
+static _Atomic bool is_over;
+
+/* Observes again and again what another process posts, each time until it has heard a post. */
+static void *come_and_go(void *name)
+{
+        test_child *child = spawn_member(name);
+        tally seen = {0};
+
+        while (!is_over) {
+                dn_observer *observer = *(char *)name == 'p'
+                                                ? tally_observe_prefix("p", &seen)
+                                                : tally_observe(dn_center_darwin(), name, &seen);
+                uint64_t n_before = seen.n_posts;
+
+                post_by(child, name);
+                WAIT_UNTIL(seen.n_posts > n_before);
+                tally_drop(observer);
+        }
+        end_member(child);
+        return NULL;
+}
+
+TEST_NO_BUS(namesThatComeAndGoWhileTheirTableIsReplacedHearEveryPost)
+{
+        char *names[] = {"name", "other", "prefixed"};
+        pthread_t threads[3];
+
+        begin_without_bus();
+        for (int i = 0; i < 3; i++)
+                threads[i] = test_start_thread(come_and_go, names[i]);
+        for (int i = 0; i < 10; i++) {
+                WAIT_UNTIL(is_there());
+                remove_table();
+        }
+        is_over = true;
+        for (int i = 0; i < 3; i++)
+                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+}
+
 /* Returns whether the bus has the wider rules, and the center has checked what it missed before. */
 static bool has_settled(dn_center *center)
 {
