@@ -142,7 +142,8 @@ let package = Package(
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeTests",
+        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeFoundationTests",
+        "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(

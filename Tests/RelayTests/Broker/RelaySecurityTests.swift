@@ -143,5 +143,5 @@ struct RelaySecurityTests {
   }
 
   private static let aclFile = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../docs/relay-mosquitto.acl").path
+    .appending(path: "../../../docs/relay-mosquitto.acl").path
 }
