@@ -63,7 +63,7 @@ func measureEvents(calls: Int) async {
 private func makeMulticast(_ listeners: [any PlayerEvents]) -> MulticastDelegate<any PlayerEvents> {
   let multicast = MulticastDelegate<any PlayerEvents>()
   for listener in listeners {
-    do { try multicast.add(listener, on: .direct) } catch { fatalError("\(error)") }
+    do { try multicast.add(listener, on: .inline) } catch { fatalError("\(error)") }
   }
   return multicast
 }

@@ -61,24 +61,24 @@ def list_ours(c, swift, suffix="", env=None):
                     env or {})
 
     yield from (ours(f"userInfo, {title}", "info", swift / "peer-distributed", kind, kinds=DBUS)
-                for kind, title in (("direct", ".direct"), ("closure", ".queue"),
+                for kind, title in (("inline", ".inline"), ("closure", ".queue"),
                                     ("sequence", "sequence")))
     wormhole = swift / "peer-wormhole"
     yield from (ours(f"c-{kind}", "posts", c / "peer-darwin", kind)
                 for kind in ("inline", "thread", "loop"))
     yield from (ours(f"swift-{kind}", "posts", swift / "peer-swift", kind)
-                for kind in ("direct", "closure", "sequence"))
-    for group, n_bytes, kinds in (("small", 100, ("direct", "queue")),
-                                  ("medium", 64 << 10, ("direct", "queue")),
-                                  ("large", 64 << 20, ("direct",))):
+                for kind in ("inline", "closure", "sequence"))
+    for group, n_bytes, kinds in (("small", 100, ("inline", "queue")),
+                                  ("medium", 64 << 10, ("inline", "queue")),
+                                  ("large", 64 << 20, ("inline",))):
         yield from (ours(f"pass Data, .{kind}", group, wormhole, "file", kind, n_bytes)
                     for kind in kinds)
     yield from (ours(f"pass Codable, .{kind}", "small", wormhole, "file", kind, "reading")
-                for kind in ("direct", "queue"))
-    yield ours("pass Data, .file", "files", wormhole, "file", "direct", 100)
+                for kind in ("inline", "queue"))
+    yield ours("pass Data, .file", "files", wormhole, "file", "inline", 100)
     yield ours("change of one value", "defaults", wormhole, "defaults", "-", "-", can_observe=False)
-    yield ours("pass Data, .log", "log", wormhole, "log", "direct", 100)
-    yield ours("pass Data, .log", "durable", wormhole, "durable", "direct", 100)
+    yield ours("pass Data, .log", "log", wormhole, "log", "inline", 100)
+    yield ours("pass Data, .log", "durable", wormhole, "durable", "inline", 100)
     yield ours("<notify.h>", "calls", c / "notify-calls", kinds=DBUS)
     yield ours("requests", "requests", c / "request-calls", kinds=DBUS)
     yield ours("Delegation", "delegation", swift / "delegation-figures", kinds=(NONE,),

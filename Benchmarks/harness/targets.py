@@ -114,7 +114,7 @@ POSTS = [
 INFO = [
     *(at_most(f"post with a user info of five keys: {what}{where}", 2, "info" + suffix,
               f"userInfo, {what}", "sd-bus with user info")
-      for what in (".direct", ".queue", "sequence")
+      for what in (".inline", ".queue", "sequence")
       for suffix, where in (("", ""), (PINNED, ONE_PROCESSOR))),
     Target("posts per second with a user info of five keys", 10000,
            lambda results, kind: results.median("info_flood", kind, "userInfo, .queue"),
@@ -125,9 +125,9 @@ INFO = [
 MESSAGES = [
     *(at_most(f"message of 100 bytes: pass {what}", 1.5, "small", f"pass {what}",
               "write, rename, signal, read")
-      for what in ("Data, .direct", "Data, .queue", "Codable, .direct", "Codable, .queue")),
+      for what in ("Data, .inline", "Data, .queue", "Codable, .inline", "Codable, .queue")),
     *(absolute(f"message of 64 MiB, bytes for each byte: {title}", limit, f"large_{figure}",
-               "pass Data, .direct")
+               "pass Data, .inline")
       for title, limit, figure in (
           ("written", 1.01, "written"), ("read", 0.01, "read"),
           ("sender's memory", 0.01, "sender"), ("receiver's memory", 0.01, "receiver"),

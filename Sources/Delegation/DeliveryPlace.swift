@@ -8,7 +8,7 @@ struct DeliveryPlace: Sendable {
   /// Identifies a place. Functions cannot be compared, so all loops are one place.
   private enum Identity: Hashable {
     case queue(QueueIdentity)
-    case direct
+    case inline
     case executor(ObjectIdentifier)
     case actor(ObjectIdentifier)
     case loop
@@ -30,7 +30,7 @@ struct DeliveryPlace: Sendable {
       case .main: .queue(QueueIdentity(of: .main))
       case .queue(let queue): .queue(QueueIdentity(of: queue))
       case .thread: .queue(QueueIdentity(of: Self.thread))
-      case .direct: .direct
+      case .inline: .inline
       case .executor(let executor): .executor(ObjectIdentifier(executor))
       case .actor(let actor): .actor(ObjectIdentifier(actor))
       case .loop: .loop
@@ -40,7 +40,7 @@ struct DeliveryPlace: Sendable {
   /// Whether the calling code runs at the place; false for actors and loops, where it is not known.
   var isCurrent: Bool {
     switch identity {
-    case .direct: true
+    case .inline: true
     case .queue(let queue): queue.isCurrent
     case .executor: serialExecutor?.isIsolatingCurrentContext() == true
     case .actor, .loop: false
@@ -51,7 +51,7 @@ struct DeliveryPlace: Sendable {
   /// run anywhere.
   var taskExecutor: (any TaskExecutor)? {
     switch identity {
-    case .direct, .actor: nil
+    case .inline, .actor: nil
     case .executor: serialExecutor as? any TaskExecutor
     case .queue, .loop: DeliveryTaskExecutor(executor: executor)
     }

@@ -30,7 +30,7 @@ struct DarwinNotificationCenterTests {
 
   @Test func isolatedOnesNeverHearEachOther() async throws {
     let centers = [try DarwinNotificationCenter.isolated(), try .isolated()]
-    let seen = try centers.map { try Recorder($0, name, on: .direct) }
+    let seen = try centers.map { try Recorder($0, name, on: .inline) }
     try? centers[0].post(name)
     await eventually { seen[0].posts == 1 }
     #expect(seen[1].posts == 0 && !centers[0].isOnBus)
@@ -60,7 +60,7 @@ struct DarwinNotificationCenterTests {
   /// The handler has the only reference to the center, and releases it when called.
   private func bindListenerThatKeepsItsCenter(on bus: PrivateBus) throws {
     let center = try bus.makeCenter()
-    let listener = Listener<NotificationEvent>("last", on: .direct) {
+    let listener = Listener<NotificationEvent>("last", on: .inline) {
       center.unbind("last", from: $0.name)
     }
     try center.bind(listener, to: name)

@@ -23,7 +23,7 @@ struct DeliveryTests {
 
   @Test func onTheThreadsOfTheLibraryHandlersRunOffMain() async throws {
     let log = Log<String>()
-    let observations = try [Delivery.direct, .thread].map {
+    let observations = try [Delivery.inline, .thread].map {
       try stage.center.observe(name, on: $0) { _ in log.append(currentThreadName()) }
     }
     try stage.poster.post(name)
@@ -73,11 +73,11 @@ struct DeliveryTests {
 
   @Test @MainActor func aClosureWrittenOnTheMainActorRunsAnywhere() async throws {
     let seen = Recorder()
-    let deliveries: [Delivery] = [.main, .direct, .thread, .queue(.global())]
+    let deliveries: [Delivery] = [.main, .inline, .thread, .queue(.global())]
     let observations = try deliveries.map { delivery in
       try stage.center.observe(name, on: delivery) { event in seen.record(event) }
     }
-    try stage.center.bind(Listener("label", on: .direct) { event in seen.record(event) }, to: name)
+    try stage.center.bind(Listener("label", on: .inline) { event in seen.record(event) }, to: name)
     try stage.poster.post(name)
     await eventually { seen.posts == 5 }
     withExtendedLifetime(observations) {}

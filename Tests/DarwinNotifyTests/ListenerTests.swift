@@ -11,7 +11,7 @@ struct ListenerTests {
     let (log, census) = (Log<Int>(), Census())
     for round in 1...100 {
       let canary = census.makeCanary()
-      let delivery: Delivery = round.isMultiple(of: 2) ? .thread : .direct
+      let delivery: Delivery = round.isMultiple(of: 2) ? .thread : .inline
       let listener = Listener<NotificationEvent>("label", on: delivery) { _ in
         canary.sing()
         log.append(round)

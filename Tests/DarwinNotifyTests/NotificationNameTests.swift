@@ -26,7 +26,7 @@ struct NotificationNameTests {
     if !text.isEmpty { #expect(throws: error) { try center.notifications(withPrefix: text) } }
     for register: (Canary) throws -> Void in [
       { canary in _ = try center.observe(name, on: .main) { _ in canary.sing() } },
-      { canary in try center.bind(Listener("a", on: .direct) { _ in canary.sing() }, to: name) },
+      { canary in try center.bind(Listener("a", on: .inline) { _ in canary.sing() }, to: name) },
     ] {
       #expect(throws: error) { try register(census.makeCanary()) }
     }

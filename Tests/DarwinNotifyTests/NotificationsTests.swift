@@ -10,7 +10,7 @@ struct NotificationsTests {
   @Test func keepsOneEventThatStandsForAllThatArrived() async throws {
     let notifications = try stage.center.notifications(named: name)
     for _ in 1...1000 { try stage.poster.post(name) }
-    try await stage.drain(on: .direct)
+    try await stage.drain(on: .inline)
     var iterator = notifications.makeAsyncIterator()
     #expect(await iterator.next() == NotificationEvent(name: name, coalesced: 1000))
   }

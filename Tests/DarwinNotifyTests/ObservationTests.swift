@@ -38,7 +38,7 @@ struct ObservationTests {
     queue.suspend()
     queue.async { observation.cancel() }
     try stage.poster.post(name)
-    try await stage.drain(on: .direct)
+    try await stage.drain(on: .inline)
     queue.resume()
     await turn(queue)
     await turn(queue)
@@ -66,7 +66,7 @@ struct ObservationTests {
   @Test(arguments: BusKind.grounds)
   func freesItsHandlerExactlyOnceOverManyCycles(on kind: BusKind) async throws {
     let (stage, census, cycles) = (try Stage(kind), Census(), 2000 / slowness)
-    let deliveries: [Delivery] = [.thread, .direct, .queue(.global()), .main]
+    let deliveries: [Delivery] = [.thread, .inline, .queue(.global()), .main]
     for cycle in 1...cycles {
       let canary = census.makeCanary()
       let delivery = deliveries[cycle % deliveries.count]

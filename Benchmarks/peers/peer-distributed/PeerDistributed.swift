@@ -1,5 +1,5 @@
 // DistributedNotifications: posts with a user info of five keys, which the receiver decodes. The
-// first argument says who hears: a closure, which is called directly (direct) or on a queue
+// first argument says who hears: a closure, which is called inline (inline) or on a queue
 // (closure), or a sequence.
 
 internal import BenchmarkSupport

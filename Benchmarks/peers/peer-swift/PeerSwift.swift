@@ -1,5 +1,5 @@
 // DarwinNotify in Swift; the first argument says who hears: a closure, which is called directly
-// (direct) or on a queue (closure), or a sequence.
+// (inline) or on a queue (closure), or a sequence.
 //
 // A sequence keeps what its task has not taken yet as one event that counts the posts.
 

@@ -3,7 +3,7 @@
 //     peer-wormhole file|log|durable DELIVERY N_BYTES|reading COMMAND...
 //     peer-wormhole defaults - - COMMAND...
 //
-// DELIVERY is direct or queue. A reading is a Codable struct, whose JSON text has about 100 bytes.
+// DELIVERY is inline or queue. A reading is a Codable struct, whose JSON text has about 100 bytes.
 // A post of `defaults` changes a number there in a transaction; nobody observes that.
 
 internal import BenchmarkSupport
@@ -105,7 +105,7 @@ func makeSubject(_ arguments: [String]) throws -> any Subject {
     Messages(
       wormhole: wormhole, value: value,
       transit: transit == "file" ? .file : .log(durable: transit == "durable"),
-      delivery: delivery == "direct" ? .direct : .queue(DispatchQueue(label: "bench")),
+      delivery: delivery == "inline" ? .inline : .queue(DispatchQueue(label: "bench")),
       filler: transit == "file" ? nil : .log)
   }
   guard let count = Int(value) else { return messages(Reading()) }

@@ -26,10 +26,10 @@ package struct Heard: Sendable {
 package nonisolated(unsafe) var observations: [NotificationObservation] = []
 // The commands register one after the other, before they wait.
 
-/// Who hears: a closure, which is called directly (direct) or on a queue (closure), or a sequence.
+/// Who hears: a closure, which is called inline (inline) or on a queue (closure), or a sequence.
 package let kind = CommandLine.arguments.dropFirst().first
 package let delivery =
-  kind == "direct" ? Delivery.direct : .queue(DispatchQueue(label: "bench"))
+  kind == "inline" ? Delivery.inline : .queue(DispatchQueue(label: "bench"))
 
 /// Runs what may throw; returns a number to C.
 package func guarded(_ work: () throws -> Void) -> Int32 {

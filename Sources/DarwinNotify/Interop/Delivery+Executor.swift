@@ -20,7 +20,7 @@ extension Delivery {
     case .main: dn_executor(queue: Self.mainQueue)
     case .queue(let queue): dn_executor(queue: queue)
     case .thread: dn_executor_delivery_thread()
-    case .direct: dn_executor_inline()
+    case .inline: dn_executor_inline()
     case .executor, .actor, .loop: dn_executor(executor: DeliveryExecutor(to: self))
     }
   }

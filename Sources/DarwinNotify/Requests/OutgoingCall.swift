@@ -53,7 +53,7 @@ package final class OutgoingCall: @unchecked Sendable {
           let plan = dn_call_plan(
             service: service, kind: kind, arguments: arguments.list, timeout_us: .max)
           try check(
-            Delivery.direct.withExecutor { executor in
+            Delivery.inline.withExecutor { executor in
               withUnsafePointer(to: plan) { plan in
                 withUnsafePointer(to: handler) {
                   dn_call_begin(center.center, plan, $0, executor, &begun)

@@ -109,7 +109,7 @@ final class NotificationsRegistration: Sendable {
   ) throws(DarwinNotifyError) {
     let storage = NotificationsStorage()
     self.storage = storage
-    observation = try center.observe(name, on: .direct) { storage.receive($0) }
+    observation = try center.observe(name, on: .inline) { storage.receive($0) }
   }
 
   /// Returns the next event, or `nil` once the task is cancelled.

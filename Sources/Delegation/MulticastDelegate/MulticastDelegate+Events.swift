@@ -5,7 +5,7 @@ extension MulticastDelegate {
   ///
   ///     events((any PlayerEvents).didStart, 7)
   ///
-  /// It returns at once, except for delegates with `.direct` or in place. Dead delegates are
+  /// It returns at once, except for delegates with `.inline` or in place. Dead delegates are
   /// skipped.
   ///
   /// - Parameters:

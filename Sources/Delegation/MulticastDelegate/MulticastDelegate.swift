@@ -42,7 +42,7 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - delegate: an object. It is held weakly, so it need not be removed.
-  ///   - delivery: where the delegate is called. With `.direct` that is the caller's thread, before
+  ///   - delivery: where the delegate is called. With `.inline` that is the caller's thread, before
   ///     the call returns; if the delegate is busy, the thread that is busy with it makes the call
   ///     next.
   ///   - inPlace: whether a caller that is already at that place calls the delegate at once, before

@@ -31,7 +31,7 @@ public enum Delivery: Sendable {
   /// For a notification that is the thread that other processes wake: the handler must not block.
   /// For a call inside the process it is the caller's thread. The corresponding C function is
   /// `dn_executor_inline`.
-  case direct
+  case inline
 
   /// On a serial executor, that is, isolated to the actors that run there.
   case executor(any SerialExecutor)

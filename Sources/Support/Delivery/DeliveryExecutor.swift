@@ -11,7 +11,7 @@ package final class DeliveryExecutor: Sendable {
   package typealias Submit = @Sendable (@escaping @Sendable () -> Void) -> Void
 
   private enum Kind {
-    case direct
+    case inline
     case queue(DispatchQueue)
     case actor(ActorRelay)
     case submit(Submit)
@@ -30,7 +30,7 @@ package final class DeliveryExecutor: Sendable {
       case .main: .queue(.main)
       case .queue(let queue): .queue(queue)
       case .thread: .submit(thread)
-      case .direct: .direct
+      case .inline: .inline
       case .executor(let executor): .actor(ActorRelay(to: executor))
       case .actor(let actor): .actor(ActorRelay(to: actor))
       case .loop(let submit): .submit(submit)
@@ -39,13 +39,13 @@ package final class DeliveryExecutor: Sendable {
 
   /// Whether work runs before ``enqueue(_:)`` returns.
   package var runsAtOnce: Bool {
-    if case .direct = kind { true } else { false }
+    if case .inline = kind { true } else { false }
   }
 
   /// Runs work there.
   package func enqueue(_ work: @escaping @Sendable () -> Void) {
     switch kind {
-    case .direct: work()
+    case .inline: work()
     case .queue(let queue): queue.async(execute: work)
     case .actor(let relay): relay.enqueue(work)
     case .submit(let submit): submit(work)

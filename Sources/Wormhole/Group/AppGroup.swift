@@ -145,7 +145,7 @@ extension DarwinNotificationCenter {
     _ changeName: NotificationName, _ handler: @escaping @Sendable () -> Void
   ) throws(WormholeError) -> NotificationObservation {
     do throws(DarwinNotifyError) {
-      return try observe(changeName, on: .direct) { _ in handler() }
+      return try observe(changeName, on: .inline) { _ in handler() }
     } catch {
       throw .notification(error)
     }

@@ -107,7 +107,7 @@
 
   @Test func theTaskOfACompletionCanBeCancelled() async throws {
     keepReplies()
-    let task = bus.send(ShareText(text: "hi"), on: .direct) { [log] result in
+    let task = bus.send(ShareText(text: "hi"), on: .inline) { [log] result in
       if case .failure(.cancelled) = result { log.append("cancelled") }
     }
     await eventually { log.entries == ["hi"] }
@@ -122,7 +122,7 @@
       Task.detached { reply(.failure(SharingError(reason: "too"))) }
     }
     for number in 0..<1000 {
-      bus.send(ShareText(text: "\(number)"), timeout: .seconds(3600), on: .direct) { _ in
+      bus.send(ShareText(text: "\(number)"), timeout: .seconds(3600), on: .inline) { _ in
         ends.append(number)
       }
     }

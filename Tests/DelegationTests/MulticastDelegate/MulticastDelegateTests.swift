@@ -17,7 +17,7 @@ private final class Object: Anybody {
   @Test func refusesADelegateAddedWithTheSameDelivery() throws {
     let (queue, executor, listener) = (DispatchQueue(label: "q"), QueueExecutor(), Listener())
     let deliveries: [Delivery] = [
-      .main, .queue(queue), .thread, .direct, .executor(executor), .actor(Resident(executor)),
+      .main, .queue(queue), .thread, .inline, .executor(executor), .actor(Resident(executor)),
       .loop { $0() },
     ]
     for delivery in deliveries {
@@ -33,10 +33,10 @@ private final class Object: Anybody {
   @Test func removesADelegateFromOneDelivery() async throws {
     let (queue, listener) = (DispatchQueue(label: "q"), Listener())
     try events.add(listener, on: .queue(queue))
-    try events.add(listener, on: .direct)
-    #expect(events.remove(listener, on: .direct) == 1)
-    #expect(events.remove(listener, on: .direct) == 0)
-    #expect(events.has(listener, on: .queue(queue)) && !events.has(listener, on: .direct))
+    try events.add(listener, on: .inline)
+    #expect(events.remove(listener, on: .inline) == 1)
+    #expect(events.remove(listener, on: .inline) == 0)
+    #expect(events.has(listener, on: .queue(queue)) && !events.has(listener, on: .inline))
     queue.suspend()
     events.didStart(1)
     #expect(listener.log.entries == [])
@@ -47,12 +47,12 @@ private final class Object: Anybody {
 
   @Test func removesADelegateFromAllDeliveries() throws {
     let (listener, other) = (Listener(), Listener())
-    for delivery in [Delivery.direct, .thread, .main] { try events.add(listener, on: delivery) }
-    try events.add(other, on: .direct)
+    for delivery in [Delivery.inline, .thread, .main] { try events.add(listener, on: delivery) }
+    try events.add(other, on: .inline)
     #expect(events.remove(listener) == 3)
     #expect(events.remove(listener) == 0)
     #expect(!events.has(listener) && events.has(other))
-    #expect(try events.add(listener, on: .direct), "it may come back")
+    #expect(try events.add(listener, on: .inline), "it may come back")
     #expect(events.removeAll() == 2)
     events.didStart(1)
     #expect(events.count == 0 && listener.log.entries.isEmpty && other.log.entries.isEmpty)
@@ -61,7 +61,7 @@ private final class Object: Anybody {
   @Test func takesANewDelegateAtTheAddressOfADeadOne() throws {
     for _ in 0..<1000 {
       let listener = Listener()
-      #expect(try events.add(listener, on: .direct))
+      #expect(try events.add(listener, on: .inline))
     }
     #expect(events.count == 0)
   }
@@ -80,8 +80,8 @@ private final class Object: Anybody {
   @Test func usedAsOneDelegateItReachesAll() throws {
     let log = Log<String>()
     let (one, two) = (Listener("one", log: log), Listener("two", log: log, answer: 3))
-    try events.add(one, on: .direct)
-    try events.add(two, on: .direct)
+    try events.add(one, on: .inline)
+    try events.add(two, on: .inline)
     weak let delegate: (any PlayerEvents)? = events
     delegate?.didMove(to: 1.5, by: "me")
     #expect(log.entries == ["one moved to 1.5 by me", "two moved to 1.5 by me"])
@@ -92,13 +92,13 @@ private final class Object: Anybody {
   @Test func callsOptionalMethodsOnlyWhereTheyAreImplemented() throws {
     let log = Log<String>()
     let (listener, seeker) = (Listener("plain", log: log), Seeker("seeker", log: log))
-    try events.add(listener, on: .direct)
+    try events.add(listener, on: .inline)
     let seekers = events.only((any SeekEvents).self)
     seekers((any SeekEvents).didSeek, 1)
     #expect(!events.responds(to: (any SeekEvents).self))
     #expect(seekers.count == 0)
 
-    try events.add(seeker, on: .direct)
+    try events.add(seeker, on: .inline)
     seekers((any SeekEvents).didSeek, 2)
     #expect(events.responds(to: (any SeekEvents).self))
     #expect(log.entries == ["seeker sought 2.0"])
@@ -106,7 +106,7 @@ private final class Object: Anybody {
 
     #expect(seekers.removeAll() == 1)
     #expect(events.has(listener) && !events.has(seeker))
-    #expect(try seekers.add(seeker, on: .direct))
+    #expect(try seekers.add(seeker, on: .inline))
     #expect(events.has(seeker), "what is added to the view is added to the original")
   }
 

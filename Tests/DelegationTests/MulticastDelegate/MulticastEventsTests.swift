@@ -53,7 +53,7 @@ import Synchronization
   @Test func callsWhatAClosureCalls() async throws {
     let log = Log<String>()
     let (here, there) = (Listener("here", log: log), Listener("there", log: log))
-    try events.add(here, on: .direct)
+    try events.add(here, on: .inline)
     try events.add(there, on: .queue(queue))
     events.each { $0.didMove(to: 3.5, by: "me") }
     await turn(queue)
@@ -86,7 +86,7 @@ import Synchronization
   }
 
   @Test(arguments: [false, true])
-  func callsOfOneDelegateNeverOverlap(direct: Bool) async throws {
+  func callsOfOneDelegateNeverOverlap(inline: Bool) async throws {
     let inside = Mutex(0)
     let total = Atomic<Int>(0)
     let listener = Listener { _ in
@@ -98,7 +98,7 @@ import Synchronization
       total.add(1, ordering: .relaxed)
       inside.withLock { $0 -= 1 }
     }
-    try events.add(listener, on: direct ? .direct : .queue(.global()))
+    try events.add(listener, on: inline ? .inline : .queue(.global()))
     await withTaskGroup { group in
       for _ in 0..<8 {
         group.addTask { [events] in for track in 0..<500 { events.didStart(track) } }
@@ -155,7 +155,7 @@ import Synchronization
       if track < 3 { events.didStart(track + 1) }
       log.append("end of \(track)")
     }
-    try events.add(listener, on: .direct)
+    try events.add(listener, on: .inline)
     events.didStart(1)
     #expect(log.entries == ["d 1", "end of 1", "d 2", "end of 2", "d 3", "end of 3"])
   }
@@ -164,7 +164,7 @@ import Synchronization
     let screens = MulticastDelegate<any Screen>()
     let (window, here) = (Window(), Window())
     try screens.add(window)
-    try screens.add(here, on: .direct)
+    try screens.add(here, on: .inline)
     screens((any Screen).show, "hello")
     #expect(here.shown == ["hello"])
     #expect(screens.first((any Screen).height) == 480)

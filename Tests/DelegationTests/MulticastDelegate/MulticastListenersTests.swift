@@ -16,9 +16,9 @@ private struct PlayerListener: Sendable {
         PlayerListener(
           didStart: Slot { [log] in log.append("\(name) \($0)") },
           didMove: Slot { [log] in log.append("\(name) \($0) \($1)") },
-          didStop: Slot { [log] in log.append("\(name) stopped") }), on: .direct)
+          didStop: Slot { [log] in log.append("\(name) stopped") }), on: .inline)
     }
-    listeners.add(PlayerListener(didStart: Slot { [log] in log.append("c \($0)") }), on: .direct)
+    listeners.add(PlayerListener(didStart: Slot { [log] in log.append("c \($0)") }), on: .inline)
     listeners.didStart(1)
     listeners.didMove(2, "me")
     listeners.didStop()
@@ -36,7 +36,7 @@ private struct PlayerListener: Sendable {
           canary.sing()
           log.append("\(track)")
         })
-      registration = listeners.add(listener, on: .direct)
+      registration = listeners.add(listener, on: .inline)
     }
     listeners.didStart(1)
     registration.cancel()
@@ -49,7 +49,7 @@ private struct PlayerListener: Sendable {
 
   @Test func allListenersCanBeRemoved() throws {
     let slot = Slot<Int> { [log] in log.append("\($0)") }
-    for _ in 0..<3 { listeners.add(PlayerListener(didStart: slot), on: .direct) }
+    for _ in 0..<3 { listeners.add(PlayerListener(didStart: slot), on: .inline) }
     #expect(listeners.count == 3)
     listeners.removeAll()
     listeners.didStart(1)

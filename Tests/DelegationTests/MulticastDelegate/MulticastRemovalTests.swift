@@ -109,9 +109,9 @@ import Synchronization
       }
       holder.withLock { $0 = listener }
     }
-    try events.add(try #require(holder.withLock { $0 }), on: .direct)
+    try events.add(try #require(holder.withLock { $0 }), on: .inline)
     let other = Listener("other", log: log)
-    try events.add(other, on: .direct)
+    try events.add(other, on: .inline)
     events.didStart(1)
     #expect(log.entries == ["d 1", "still here", "other 1"])
     #expect(census.deaths == 1)
@@ -133,7 +133,7 @@ import Synchronization
         events.removeAll()
       }
     }
-    for _ in 0..<100 { try events.add(Leaving(events), on: .direct) }
+    for _ in 0..<100 { try events.add(Leaving(events), on: .inline) }
     #expect(events.count == 0)
   }
 
@@ -141,14 +141,14 @@ import Synchronization
     let calls = Atomic<Int>(0)
     let census = Census()
     let lasting = Listener { _ in calls.add(1, ordering: .relaxed) }
-    try events.add(lasting, on: .direct)
+    try events.add(lasting, on: .inline)
     await withTaskGroup { group in
       for worker in 0..<8 {
         group.addTask { [events, queue] in
           for round in 0..<500 {
             let canary = census.makeCanary()
             let listener = Listener { _ in canary.sing() }
-            let delivery: Delivery = worker % 2 == 0 ? .direct : .queue(queue)
+            let delivery: Delivery = worker % 2 == 0 ? .inline : .queue(queue)
             _ = try? events.add(listener, on: delivery)
             events.didStart(round)
             if round % 2 == 0 {

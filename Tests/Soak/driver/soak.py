@@ -53,7 +53,7 @@ def make_roles(arguments):
 def make_swift_roles(swift, ground):
     roles = [
         (swift, ("post",), "post"),
-        (swift, ("observe", "direct"), "count"),
+        (swift, ("observe", "inline"), "count"),
         (swift, ("observe", "queue"), "count", False),
         (swift, ("observe", "sequence"), "count", False),
         (swift, ("token",), "notice", False),

@@ -23,7 +23,7 @@ func observe(_ kind: String) throws -> Never {
         for await event in notifications { soak_heard(number, UInt64(event.coalesced)) }
       }
     } else {
-      let delivery = kind == "direct" ? Delivery.direct : .queue(DispatchQueue(label: "soak"))
+      let delivery = kind == "inline" ? Delivery.inline : .queue(DispatchQueue(label: "soak"))
       kept.append(
         try DarwinNotificationCenter.shared.observe(name(number), on: delivery) { event in
           soak_heard(number, UInt64(event.coalesced))

@@ -1,7 +1,7 @@
 // A worker in Swift, which does one thing until it is killed.
 //
 //     soak-peer BOARD WORKER post
-//     soak-peer BOARD WORKER observe direct|queue|sequence
+//     soak-peer BOARD WORKER observe inline|queue|sequence
 //     soak-peer BOARD WORKER token
 //     soak-peer BOARD WORKER call|serve
 //     soak-peer BOARD WORKER pass|listen|resume file|coordinated-file|log

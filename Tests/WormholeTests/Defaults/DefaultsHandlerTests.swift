@@ -12,7 +12,7 @@ struct DefaultsHandlerTests {
     defaults = try group.group.defaults
   }
 
-  @Test(arguments: [Delivery.thread, .direct, .main, .queue(.global())])
+  @Test(arguments: [Delivery.thread, .inline, .main, .queue(.global())])
   func aHandlerBeginsWithTheCurrentValue(on delivery: Delivery) async throws {
     let values = Log<Int?>()
     let observation = try defaults.observe(.number, on: delivery) { change in

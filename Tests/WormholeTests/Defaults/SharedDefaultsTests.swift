@@ -141,7 +141,7 @@ struct SharedDefaultsTests {
     let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
     let recorder = Recorder()
     let center = group.group.center
-    let observation = try center.observe(changeName, on: .direct) { recorder.record($0) }
+    let observation = try center.observe(changeName, on: .inline) { recorder.record($0) }
     try defaults.blocking.set(1, for: .number)
     try defaults.blocking.remove(.theme)
     try defaults.blocking.transaction { _ = try $0[.number] }

@@ -27,8 +27,8 @@ struct AppGroupTests {
     #expect(Set(directories).count == 2)
     let (first, second) = (try Wormhole(group: groups[0]), try Wormhole(group: groups[1]))
     let (own, foreign) = (Log<Int?>(), Log<Int?>())
-    try first.bind(Listener("own", on: .direct) { own.append($0.value) }, to: .number)
-    try second.bind(Listener("foreign", on: .direct) { foreign.append($0.value) }, to: .number)
+    try first.bind(Listener("own", on: .inline) { own.append($0.value) }, to: .number)
+    try second.bind(Listener("foreign", on: .inline) { foreign.append($0.value) }, to: .number)
     try await first.pass(7, to: .number)
     await eventually { own.entries == [7] }
     #expect(foreign.entries == [])

@@ -85,7 +85,7 @@ struct WormholeProcessTests {
     #expect(try await site.hole.message(.number) == 20)
     let log = Mail()
     try site.hole.bind(
-      Listener("label", on: .direct) { log.append($0) }, to: .number, starting: .lastOrAbsent)
+      Listener("label", on: .inline) { log.append($0) }, to: .number, starting: .lastOrAbsent)
     #expect(log.values == [20])
     let numbers = try await site.hole.history(.number).compactMap(\.value)
     #expect(numbers == (kind.keepsAll ? Array(1...20) : [20]))

@@ -106,7 +106,7 @@ struct RebindingTests {
 
   /// Another listener may replace one that is still being bound.
   @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
-    let (pump, isHandedOn) = (MessagePump<Int>(from: .all, on: .direct) { _ in }, Flag())
+    let (pump, isHandedOn) = (MessagePump<Int>(from: .all, on: .inline) { _ in }, Flag())
     let mailbox = try LogTransit().openMailbox(for: "name", in: TemporaryGroup().group.directory)
     pump.end { _ in isHandedOn.set() }
     #expect(!isHandedOn.isSet)

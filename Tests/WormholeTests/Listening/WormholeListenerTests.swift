@@ -69,7 +69,7 @@ struct WormholeListenerTests {
     try await holes[0].pass(1, to: .number)
     await eventually { logs.allSatisfy { $0.values == [1] } }
     for hole in holes {
-      try await drain(hole.group.center, behind: holes[0].group.center, on: .direct)
+      try await drain(hole.group.center, behind: holes[0].group.center, on: .inline)
     }
     await turn(queue)
     await turn(queue)
@@ -169,10 +169,10 @@ struct WormholeListenerTests {
     let site = try Site(kind)
     for number in 1...50 {
       try await site.hole.pass(number, to: .number)
-      let observation = try site.hole.listen(.number, starting: .all, on: .direct) { _ in }
+      let observation = try site.hole.listen(.number, starting: .all, on: .inline) { _ in }
       observation.cancel()
       #expect(throws: (any Error).self) {
-        try site.hole.bind(Listener("x", on: .direct) { _ in }, to: "" as MessageName<Int>)
+        try site.hole.bind(Listener("x", on: .inline) { _ in }, to: "" as MessageName<Int>)
       }
     }
     // The file with the numbers may stay open for the next writer, once.
@@ -215,7 +215,7 @@ struct WormholeListenerTests {
   }
 
   @Test func aHandlerMayPassMessagesItself() async throws {
-    for delivery in [Delivery.direct, .thread, .main] {
+    for delivery in [Delivery.inline, .thread, .main] {
       let site = try Site(.log)
       let (log, hole) = (Mail(), site.hole)
       let observation = try hole.listen(.number, starting: .new, on: delivery) {

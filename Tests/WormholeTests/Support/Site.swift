@@ -79,7 +79,7 @@ struct Site: Sendable {
   /// default that of the site.
   func settle(_ queue: DispatchQueue? = nil, behind other: Wormhole? = nil) async throws {
     let center = hole.group.center
-    let passed = try Recorder(center, "com.example.fence", on: .direct)
+    let passed = try Recorder(center, "com.example.fence", on: .inline)
     // Without a bus this throws, only to report that.
     try? (other?.group.center ?? center).post("com.example.fence")
     await eventually("the fence did not arrive") { passed.posts > 0 }
