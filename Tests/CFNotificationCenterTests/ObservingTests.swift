@@ -50,7 +50,7 @@ struct CFObservingTests {
   }
 
   @Test(arguments: CenterChoice.withObjects)
-  func whoAsksForAnObjectGetsThePointerThatWasRegistered(of choice: CenterChoice) async throws {
+  func anObserverOfAnObjectGetsThePointerThatWasRegistered(of choice: CenterChoice) async throws {
     let (here, there) = try choice.makeEnds(on: bus)
     let (observer, sender) = (Observer(), Object("sender"))
     let address = UInt(bitPattern: sender.pointer)

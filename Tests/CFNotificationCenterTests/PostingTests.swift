@@ -178,7 +178,7 @@ struct CFErrorTests {
     #expect(reported == [])
   }
 
-  @Test func whatIsNoPropertyListIsRefused() async throws {
+  @Test func aUserInfoThatIsNoPropertyListIsRefused() async throws {
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, log) = (Observer(), Log<String>())
     add(observer, to: here, observer.name) { _, _, _, _, userInfo in

@@ -57,7 +57,7 @@ struct DeliveryTests {
     #expect(seen.posts == 1)
   }
 
-  @Test func whatItHoldsIsFreedWithTheObservation() async throws {
+  @Test func objectsThatItHoldsAreFreedWithTheObservation() async throws {
     let census = Census()
     func observeInALoop() throws -> NotificationObservation {
       let canary = census.makeCanary()

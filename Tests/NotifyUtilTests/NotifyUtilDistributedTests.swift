@@ -11,7 +11,7 @@ struct NotifyUtilDistributedTests {
     "on": true, "rating": -5, "rtl\u202e": "", "title": "Naïma 😀 \"\\\u000a"}
     """#
 
-  @Test func whatIsPostedIsMonitored() async throws {
+  @Test func distributedPostsAreMonitored() async throws {
     let bus = try PrivateBus(.usual)
     let monitor = try await startNotifyUtil(["--monitor", "com.example."], on: bus)
     let line = [
@@ -86,7 +86,7 @@ struct NotifyUtilDistributedTests {
     #expect(outcome.status == 3)
   }
 
-  @Test func whatCannotBePostedIsReportedWithItsReason() async throws {
+  @Test func aPostThatFailsIsReportedWithItsReason() async throws {
     let deep = String(repeating: "[", count: 20)
     let tooDeep = try await runNotifyUtil(
       ["--post-distributed", "a", "--user-info", "{\"a\":" + deep], on: nil)

@@ -72,7 +72,7 @@ struct RelaySoakTests {
 
   /// In the soak the broker is away for a minute, else for some hundred posts.
   @Test(arguments: grounds, [true, false])
-  func whatIsPostedWhileTheBrokerIsAwayArrives(on kind: BusKind, keepingData keeps: Bool)
+  func postsAndMessagesArriveAfterTheBrokerWasAway(on kind: BusKind, keepingData keeps: Bool)
     async throws
   {
     let settings = Pair.settings + names.flatMap { ["--share", $0.rawValue] }

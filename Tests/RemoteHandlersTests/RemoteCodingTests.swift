@@ -87,7 +87,7 @@ struct RemoteCodingTests {
     withExtendedLifetime(service) {}
   }
 
-  @Test func whatDoesNotFitIsAnErrorThatSaysWhere() async throws {
+  @Test func aValueThatDoesNotFitIsAnErrorThatSaysWhere() async throws {
     let stage = try RemoteStage(.usual)
     stage.handlers.handle(Search.self) { _ in [] }
     stage.handlers.handle(Echo<String>.self) { $0.value }

@@ -74,7 +74,7 @@ TEST_ON_BUS(otherProgramsCanPost)
                            " @x {\"b\": true, \"o\": \"/path\"}\n" NAME "\n" NAME "\n");
 }
 
-TEST_ON_BUS(whatDoesNotFitIsIgnored)
+TEST_ON_BUS(signalsThatDoNotFitAreIgnored)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         static record seen;
@@ -153,7 +153,7 @@ TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
         CHECK_EQ(seen.n_dropped, 0);
 }
 
-TEST_ON_BUS(whatIsPostedWhileNobodyObservesIsNoGap)
+TEST_ON_BUS(postsThatNobodyObservesAreNoGap)
 {
         test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
         dn_center *center = dn_center_distributed();
@@ -180,7 +180,7 @@ static void post_number_soon(dn_center *center, int64_t number)
         CHECK(r >= 0);
 }
 
-TEST_ON_BUS(whatIsPostedWithoutABusIsSentInOrderWhenThereIsOne)
+TEST_ON_BUS(postsWithoutABusAreSentInOrderWhenThereIsOne)
 {
         enum { N = 1000 };
         test_bus *bus = test_bus_prepare(NULL);

@@ -137,7 +137,7 @@ TEST_ON_BUS(busWithoutAnyRulesRefusesObservers)
 
 /* A bus that does not read: beyond the limit, posts of the distributed center are refused. They
  * leave no gap. */
-TEST_ON_BUS(whatWaitsForTheBusIsBounded)
+TEST_ON_BUS(postsThatWaitForTheBusAreBounded)
 {
         enum { N_MAX = 65536 };
         test_bus *bus = test_bus_begin();

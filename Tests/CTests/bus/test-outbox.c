@@ -100,7 +100,7 @@ TEST_ON_BUS(exitSendsWhatHasGathered)
         }
 }
 
-TEST_ON_BUS(whatHasGatheredWaitsForABusThatStandsStill)
+TEST_ON_BUS(gatheredPostsWaitForABusThatStandsStill)
 {
         begin();
         test_bus_pause(bus);

@@ -134,7 +134,7 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         record_expect(&seen, 2, NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
 }
 
-TEST_ON_BUS(whatWaitsGoesToTheHandlerThatReplacesAnother)
+TEST_ON_BUS(waitingPostsGoToTheHandlerThatReplacesAnother)
 {
         test_bus_begin();
         dn_center *center = dn_center_distributed();

@@ -129,7 +129,7 @@ static int build_dict(void)
         return r;
 }
 
-TEST_NO_BUS(whatNeedsNoBusSucceedsCompletelyOrNotAtAll)
+TEST_NO_BUS(callsThatNeedNoBusSucceedCompletelyOrNotAtAll)
 {
         static const struct {
                 int (*call)(void);

@@ -335,7 +335,7 @@ TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
 }
 
 /* Their poster may have died before it woke anybody. */
-TEST_NO_BUS(whatTheTableHasCountedUntilItWasLeftIsHeard)
+TEST_NO_BUS(postsCountedBeforeTheTableWasLeftAreHeard)
 {
         static tally seen, next;
         dn__region *other;

@@ -153,7 +153,7 @@ TEST(darwinCenterIgnoresObjectAndUserInfo)
         CHECK_EQ(o.n_calls, 0);
 }
 
-TEST_ON_BUS(whatTheDarwinCenterIgnoresIsNotReadWhileAPostWaits)
+TEST_ON_BUS(ignoredArgumentsAreNotReadWhileAPostWaits)
 {
         dn_center *center = dn_center_darwin();
         dn_observer *observer = NULL;

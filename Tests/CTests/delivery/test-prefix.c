@@ -127,7 +127,7 @@ TEST_ON_BUS(anObserverThatComesLaterLeavesTheOthersWhatTheyMissed)
         post_and_expect(&first, 1 + 5 + 1);
 }
 
-TEST_ON_BUS(whatWasPostedWhileNobodyObservedIsNotHeard)
+TEST_ON_BUS(postsThatNobodyObservedAreNotHeardLater)
 {
         static tally earlier = { 0 }, later = { 0 };
         dn_observer *observer;

@@ -159,7 +159,7 @@ TEST_ON_BUS(aReplacedObserverStillCoalescesWithWhatWasKept)
 }
 
 /* Two observers: each hears the first post before either hears the second. */
-TEST_ON_BUS(whatWasKeptForSeveralObserversComesPostByPost)
+TEST_ON_BUS(eachKeptPostReachesAllObserversBeforeTheNext)
 {
         static record second;
 
@@ -176,7 +176,7 @@ TEST_ON_BUS(whatWasKeptForSeveralObserversComesPostByPost)
         record_expect(&second, 2, N(1) N(2));
 }
 
-TEST(whatWasKeptOfDifferentNamesComesInTheOrderOfThePosts)
+TEST(keptPostsOfDifferentNamesComeInTheirOrder)
 {
         enum { N_NAMES = 8 };
         static const char *const names[N_NAMES] = { "self.3", "self.5", "self.1", "self.7",
@@ -248,7 +248,7 @@ static void check_bounded(const dn_dict *user_info, int n_posts, uint64_t n_most
         dn_loop_close(loop);
 }
 
-TEST_NO_BUS(whatWaitsIsBoundedInNumberAndBytes)
+TEST_NO_BUS(waitingPostsAreBoundedInNumberAndBytes)
 {
         dn_dict *large = large_dict();
 

@@ -114,7 +114,7 @@ TEST_ON_BUS(watchStoppedInItsCallbackCallsNoMore)
         dn_watch_close(watch);
 }
 
-TEST_ON_BUS(whatACallbackReturnsEndsTheWatch)
+TEST_ON_BUS(aCallbackEndsTheWatchWithItsResult)
 {
         test_bus_begin();
         static seen self = {.returns = 7}, wrong = {.returns = -1};

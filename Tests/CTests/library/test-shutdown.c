@@ -86,7 +86,7 @@ TEST(nothingIsLeftOfEveryLayer)
         CHECK(!dn_center_unref(opened));
 }
 
-TEST_ON_BUS(whatWasPostedBeforeIsSent)
+TEST_ON_BUS(postsBeforeTheShutdownAreSent)
 {
         enum { N_POSTS = 100 };
         test_peer *peer = test_peer_begin();

@@ -25,7 +25,7 @@ TEST_NO_BUS(charactersOfEveryLengthAreValid)
                 CHECK(is_valid(texts[i]));
 }
 
-TEST_NO_BUS(whatIsNoCharacterIsInvalid)
+TEST_NO_BUS(bytesThatAreNoCharacterAreInvalid)
 {
         static const char *const texts[] = {
                 "\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", /* overlong */

@@ -124,7 +124,7 @@ static mode_t permissions_of(const char *path)
         return status.st_mode & 07777;
 }
 
-TEST_NO_BUS(whatIsOpenToOthersIsMadePrivate)
+TEST_NO_BUS(filesOpenToOthersAreMadePrivate)
 {
         const char *path = FORMAT("%s/darwin-notify", test_directory());
 
@@ -153,7 +153,7 @@ static void check_another_directory(const char *path)
         CHECK_EQ(unlink(path), 0);
 }
 
-TEST_NO_BUS(whatStandsAtThePathOfTheDirectoryIsNotFollowed)
+TEST_NO_BUS(aForeignFileAtThePathOfTheDirectoryIsNotFollowed)
 {
         const char *path = FORMAT("%s/darwin-notify", test_directory());
 

@@ -63,7 +63,7 @@ extension Facade: UserHandler {
     #expect(try await facade.user(id: 1) == "other 1")
   }
 
-  @Test func whatIsUnregisteredIsGone() async throws {
+  @Test func anUnregisteredImplementationIsGone() async throws {
     try facade.register((any UserHandler).self, Users())
     #expect(facade.unregister((any UserHandler).self) != nil)
     #expect(facade.unregister((any UserHandler).self) == nil)

@@ -69,7 +69,7 @@
     #expect(try await share() == "app")
   }
 
-  @Test func whenAHandlerDeclinesTheNextOneIsTried() async throws {
+  @Test func aHandlerThatDeclinesLeavesTheRequestToTheNext() async throws {
     bus.handle(ShareText.self) { request in
       guard request.text.count < 10 else { throw Decline("too long") }
       return "short"

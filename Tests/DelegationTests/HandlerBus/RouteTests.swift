@@ -75,7 +75,7 @@
     #expect(log.entries == ["first"])
   }
 
-  @Test func whatNoRouteTakesReturnsFalseWithoutEffect() async throws {
+  @Test func openingAURLWithoutARouteReturnsFalseWithoutEffect() async throws {
     route("lights://room/:id")
     for url in ["lights://room", "lights://room/1/2", "lights://hall/1", "other://room/1"] {
       #expect(try await !open(url), "\(url)")

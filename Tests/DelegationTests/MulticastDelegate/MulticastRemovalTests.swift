@@ -18,7 +18,7 @@ import Synchronization
     #expect(listener.log.entries == ["listener 0"])
   }
 
-  @Test func whatWaitsIsFreedWithTheRegistration() async throws {
+  @Test func waitingCallsAreFreedWithTheRegistration() async throws {
     let (census, listener) = (Census(), Listener())
     try events.add(listener, on: .queue(queue))
     queue.suspend()

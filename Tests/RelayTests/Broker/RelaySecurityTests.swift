@@ -57,7 +57,7 @@ struct RelaySecurityTests {
     }
   }
 
-  @Test func whatGoesWrongIsSaid() async throws {
+  @Test func problemsWithTheBrokerAreReported() async throws {
     let broker = try TestBroker(
       """
       allow_anonymous false

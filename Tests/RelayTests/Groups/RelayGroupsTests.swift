@@ -176,7 +176,7 @@ struct RelayGroupsTests {
     await eventually { (try? await there.history(names[1]).compactMap(\.value)) == [1, 2, 3, 4] }
   }
 
-  @Test func whatIsMalformedOrTooLargeIsCountedAndIgnored() async throws {
+  @Test func malformedAndTooLargeMessagesAreCountedAndIgnored() async throws {
     let pair = try await Pair(settings: Pair.settings + ["--max-payload", "2000"])
     let payloads = ["", "1", "1 1 x 0 0 0", "1 1 -1 0 0 0", "0 1 1 0 0 0", "\u{1}"]
     for payload in payloads {

@@ -132,7 +132,7 @@ struct RelayNamesTests {
     await heard.0.wait(for: 1)
   }
 
-  @Test func whatWasPostedMeanwhileIsHeardOnce() async throws {
+  @Test func postsMadeMeanwhileAreHeardAsOne() async throws {
     let broker = try TestBroker()
     let there = try Session()
     try await broker.start()

@@ -55,7 +55,7 @@ struct ErrorTests {
     #expect(.damaged ~= error && error != .damaged && "\(error)" == "P is damaged: R")
   }
 
-  @Test func whatACodecSaysIsASentence() throws {
+  @Test func theErrorOfACodecIsASentence() throws {
     struct Lamp: Codable, Sendable { var level: Int }
     struct Other: Codable, Sendable { var level: String, name: String }
     let site = try Site()

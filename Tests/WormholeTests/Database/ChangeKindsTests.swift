@@ -49,7 +49,7 @@ struct ChangeKindsTests {
     #expect(change.kinds.isEmpty && change.rowIDs == ["item": [7]])
   }
 
-  @Test func whatOtherProgramsDoHasKindsToo() async throws {
+  @Test func changesByOtherProgramsHaveKinds() async throws {
     var changes = try store.database.changes().makeAsyncIterator()
     try ForeignProgram.run(
       "DELETE FROM item WHERE id = 1; INSERT INTO item VALUES(5, 'x')", on: store.path)

@@ -184,7 +184,7 @@ struct CodableRowsTests {
         == "there are the columns a, b, expected one")
   }
 
-  @Test func whatIsNotOneFieldIsRefused() async throws {
+  @Test func aPropertyThatIsNotOneFieldIsRefused() async throws {
     struct Several: Encodable { var tags: [String] = [] }
     struct Nested: Encodable { var colour = ["red": 1] }
     await #expect(

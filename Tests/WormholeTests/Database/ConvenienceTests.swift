@@ -83,7 +83,7 @@ struct ConvenienceTests {
     #expect(try await columns() == ["number", "name", "more"])
   }
 
-  @Test func whatBlocksHasAnAsynchronousForm() async throws {
+  @Test func blockingFunctionsHaveAnAsynchronousForm() async throws {
     let (site, number) = (try Site(.log), DefaultsKey("number", default: 0))
     let defaults = try site.hole.group.defaults
     try await defaults.set(1, for: number)

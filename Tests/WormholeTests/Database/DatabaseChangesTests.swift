@@ -157,7 +157,7 @@ struct DatabaseChangesTests {
     #expect(!change.isComplete && change.tables == ["item"])
   }
 
-  @Test func whatHappenedMeanwhileIsCaughtUpWith() async throws {
+  @Test func changesMadeMeanwhileAreCaughtUpWith() async throws {
     let store = try Store()
     let token = try await store.database.token
     for id in 2...4 {

@@ -101,7 +101,7 @@ struct NamedMigrationsTests {
     }
   }
 
-  @Test func whatReactsToTheirTableIsForeign() async throws {
+  @Test func aTriggerOnTheirTableIsForeign() async throws {
     _ = try group.make().database("items", migrations: [first])
     try ForeignProgram.run(
       "CREATE TRIGGER mine AFTER INSERT ON wormhole_migrations BEGIN DELETE FROM item; END",

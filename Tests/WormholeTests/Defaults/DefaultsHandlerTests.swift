@@ -55,7 +55,7 @@ struct DefaultsHandlerTests {
     observation.cancel()
   }
 
-  @Test @MainActor func whatCanBeReadAgainIsReported() async throws {
+  @Test @MainActor func valuesThatCanBeReadAgainAreReported() async throws {
     try defaults.blocking.set(1, for: .number)
     let values = Log<Int?>()
     let observation = try defaults.observe(.number, initial: false) { change in

@@ -15,7 +15,7 @@ struct SharedDefaultsTests {
     defaults = try group.group.defaults
   }
 
-  @Test func whatIsSetIsThereForEveryProcessUntilItIsRemoved() throws {
+  @Test func aValueIsThereForEveryProcessUntilItIsRemoved() throws {
     let other = try group.make().defaults
     #expect(try defaults.blocking[.theme] == "light")
     try defaults.blocking.set("dark", for: .theme)
@@ -44,7 +44,7 @@ struct SharedDefaultsTests {
     expect(.decoding) { try defaults.blocking[key] }
   }
 
-  @Test func whatCannotBeEncodedIsAnError() throws {
+  @Test func aValueThatCannotBeEncodedIsAnError() throws {
     #expect(throws: WormholeError.self) {
       try defaults.blocking.set(.nan, for: DefaultsKey<Double>("number", default: 0))
     }
