@@ -36,7 +36,6 @@ void dn__dbus_free(dn__dbus *dbus)
         dn__peers_deinit(&dbus->peers);
         dn__connection_close(&dbus->connection);
         dn__pending_deinit(&dbus->pending);
-        free(dbus->outbox.bytes);
         dn__numbers_deinit(&dbus->numbers);
         dn__map_deinit(&dbus->rules.by_interface);
         dn__lock_release(&dbus->lock);
@@ -44,11 +43,6 @@ void dn__dbus_free(dn__dbus *dbus)
         dn__lock_deinit(&dbus->lock);
         dn__address_deinit(&dbus->address);
         free(dbus);
-}
-
-void dn__dbus_set_guest(dn__dbus *dbus, dn__guest *guest)
-{
-        dbus->guest = guest;
 }
 
 /* --- Waiting for the bus --------------------------------------------------------------------- */
@@ -186,14 +180,10 @@ bool dn__dbus_is_connected(dn__dbus *dbus)
 
 int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
 {
-        dn__dbus *dbus = calloc(1, sizeof(*dbus));
-        char *outbox = malloc(DN__OUTBOX_BYTES);
+        dn__dbus *dbus = malloc(sizeof(*dbus) + DN__OUTBOX_BYTES);
 
-        if (!dbus || !outbox) {
-                free(outbox);
-                free(dbus);
+        if (!dbus)
                 return -ENOMEM;
-        }
         *dbus = (dn__dbus){
                 .sink = options->sink,
                 .context = options->context,
@@ -201,7 +191,7 @@ int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus)
                 .loop = options->loop,
                 .address = *options->address,
                 .wire = options->wire,
-                .outbox.bytes = outbox,
+                .outbox.bytes = (char *)(dbus + 1),
                 .connection.wire = options->wire,
                 .connect_us = DN__NEVER,
                 .backoff_us = DN__BACKOFF_MIN_US,

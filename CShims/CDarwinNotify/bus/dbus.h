@@ -9,7 +9,6 @@
 #include "util/loop.h"
 
 typedef struct dn__dbus dn__dbus;
-typedef struct dn__guest dn__guest;
 typedef struct dn__rule dn__rule;
 typedef struct dn__wire dn__wire;
 
@@ -31,9 +30,6 @@ extern const dn__wire dn__wire_distributed;
 /* Makes the carrier, a source of its loop. It does not connect until started. Returns 0 or
  * -ENOMEM. */
 int dn__dbus_new(const dn__dbus_options *options, dn__dbus **ret_dbus);
-
-/* Sets the guest of the connection, borrowed. Before the carrier is started. */
-void dn__dbus_set_guest(dn__dbus *dbus, dn__guest *guest);
 
 /* These functions may be called on any thread until dn__dbus_close(); on the carrier's own thread
  * none of them waits. NULL stands for a center without a bus. A deadline covers all the waiting of

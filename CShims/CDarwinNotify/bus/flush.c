@@ -1,9 +1,9 @@
 /* Waits until the bus has read what was sent. */
 #include <errno.h>
-#include <unistd.h>
 
 #include "bus/dbus.h"
 #include "bus/state.h"
+#include "util/cleanup.h"
 
 /* Receivers ask the bus for the user behind a reserved name's post; it knows none once the
  * connection is closed. */
@@ -61,7 +61,7 @@ static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
                 dn__loop_wake(dbus->loop);
         }
         (void)dn__condition_wait(&dbus->changed, &dbus->lock,
-                                 until_us < deadline_us ? until_us : deadline_us);
+                                 dn__clock_earlier(until_us, deadline_us));
 }
 
 int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us)
@@ -95,24 +95,23 @@ int dn__dbus_take_loss(dn__dbus *dbus)
 
         if (!dbus)
                 return 0;
-        dn__lock_acquire(&dbus->lock);
+        DN__AUTO_LOCK(&dbus->lock);
         if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
                 dn__dbus_note_unread(dbus);
         r = dbus->loss;
         dbus->loss = 0;
-        dn__lock_release(&dbus->lock);
         return r;
 }
 
 void dn__dbus_remain_known(dn__dbus *dbus)
 {
-        uint64_t until_us, now_us = dn__clock_now_us();
+        uint64_t until_us;
 
         if (!dbus)
                 return;
         dn__lock_acquire(&dbus->lock);
         until_us = dbus->reserved_us ? dbus->reserved_us + QUESTION_TIMEOUT_US : 0;
         dn__lock_release(&dbus->lock);
-        if (now_us < until_us)
-                (void)usleep((useconds_t)(until_us - now_us));
+        if (until_us)
+                dn__clock_sleep_until(until_us);
 }

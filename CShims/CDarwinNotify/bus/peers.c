@@ -56,11 +56,6 @@ static void free_unused(dn__peer *peer)
         free(peer);
 }
 
-bool dn__peer_is_decided(const dn__peer *peer, uint64_t now_us)
-{
-        return !peer->call || peer->until_us <= now_us;
-}
-
 /* Returns the file name of the executable that a process runs, or NULL if that is not visible. */
 static char *find_program(uint32_t pid)
 {

@@ -58,9 +58,6 @@ void dn__peers_handle(dn__peers *peers, sd_bus_message *message);
  * forgotten, which the next call may do unless one of its posts waits. */
 dn__peer *dn__peers_get(dn__peers *peers, const char *name);
 
-/* Returns whether the bus has answered or has taken too long. */
-bool dn__peer_is_decided(const dn__peer *peer, uint64_t now_us);
-
 /* Forgets a connection. If it posts again, the bus is asked again. */
 void dn__peers_forget(dn__peers *peers, dn__peer *peer);
 

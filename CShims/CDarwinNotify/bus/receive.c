@@ -25,15 +25,11 @@ typedef enum verdict {
 
 static void note_backlog(dn__dbus *dbus, size_t n_messages) DN__REQUIRES(&dbus->lock)
 {
-        uint64_t missed_us;
-
         dbus->n_backlog += n_messages;
         if (dbus->n_backlog < BACKLOG_N_MESSAGES)
                 return;
         dbus->n_backlog = 0;
-        missed_us = dn__clock_after_us(BACKLOG_DELAY_US);
-        if (missed_us < dbus->missed_us)
-                dbus->missed_us = missed_us;
+        dbus->missed_us = dn__clock_earlier(dbus->missed_us, dn__clock_after_us(BACKLOG_DELAY_US));
 }
 
 /* --- Access check of reserved names ----------------------------------------------------------- */
@@ -133,7 +129,7 @@ static dn__waiting_post *take_decided(dn__dbus *dbus, bool *ret_is_accepted)
         dn__waiting_post *first = dn__waiting_first(&dbus->waiting);
         dn__peer *peer = first ? first->peer : NULL;
 
-        if (!first || (peer && !dn__peer_is_decided(peer, dn__clock_now_us())))
+        if (!first || dn__waiting_get_until(&dbus->waiting) > dn__clock_now_us())
                 return NULL;
         *ret_is_accepted = is_accepted(dbus, peer ? judge(peer, &first->post) : VERDICT_GENUINE);
         dn__waiting_take(&dbus->waiting, first);

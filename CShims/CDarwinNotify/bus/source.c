@@ -17,43 +17,38 @@
 /* Work allowed for reading, callbacks and sending before other sources get their turn. */
 #define TURN_N_STEPS 256
 
-static uint64_t earlier(uint64_t a_us, uint64_t b_us)
-{
-        return a_us < b_us ? a_us : b_us;
-}
-
 /* Many processes lose a bus at once. The clock, scrambled, spreads their reconnections. */
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         uint64_t half_us = dbus->backoff_us / 2;
 
-        dbus->backoff_us = earlier(2 * dbus->backoff_us, DN__BACKOFF_MAX_US);
+        dbus->backoff_us = dn__clock_earlier(2 * dbus->backoff_us, DN__BACKOFF_MAX_US);
         dbus->connect_us = dn__clock_after_us(half_us + dn__clock_now_us() * 2654435761u %
                                                                 (half_us + 1));
         atomic_store(&dbus->is_tried, true);
         dn__condition_broadcast(&dbus->changed);
 }
 
-/* Before the connection is closed. */
-static void let_guest_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+/* Closes the connection and forgets what depends on it. */
+static void drop_connection(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         if (dbus->guest)
                 dbus->guest->ops->disconnected(dbus->guest);
+        dn__rules_disconnected(&dbus->rules);
+        dn__peers_disconnected(&dbus->peers);
+        dn__connection_close(&dbus->connection);
 }
 
 static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
 {
         dbus->failure = reason;
-        let_guest_go(dbus);
         if (dn__connection_is_ready(&dbus->connection)) {
                 dbus->counts.n_losses++;
                 dn__dbus_note_unread(dbus);
                 if (dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
                         dbus->backoff_us = DN__BACKOFF_MIN_US;
         }
-        dn__rules_disconnected(&dbus->rules);
-        dn__peers_disconnected(&dbus->peers);
-        dn__connection_close(&dbus->connection);
+        drop_connection(dbus);
         dbus->outbox.is_blocked = false;
         connect_later(dbus);
 }
@@ -191,11 +186,8 @@ static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         dbus->is_closed = true;
         dbus->connect_us = DN__NEVER;
-        let_guest_go(dbus);
         dn__waiting_deinit(&dbus->waiting);
-        dn__peers_disconnected(&dbus->peers);
-        dn__rules_disconnected(&dbus->rules);
-        dn__connection_close(&dbus->connection);
+        drop_connection(dbus);
 }
 
 static uint64_t count_unreported(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
@@ -261,25 +253,29 @@ static void end_turn(dn__dbus *dbus)
 
 /* --- As a source of the loop ------------------------------------------------------------------ */
 
+static void end_wait(dn__wait *wait, uint64_t until_us)
+{
+        wait->until_us = dn__clock_earlier(wait->until_us, until_us);
+}
+
 static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->lock)
 {
-        uint64_t until_us;
         int r = 0;
 
         if (dn__connection_is_open(&dbus->connection))
                 r = dn__connection_get_wait(&dbus->connection, wait);
         if (r < 0)
                 disconnect(dbus, r);
-        until_us = earlier(wait->until_us, earlier(dbus->connect_us, dbus->close_us));
-        until_us = earlier(until_us, dbus->missed_us);
-        if (dbus->outbox.until_us)
-                until_us = earlier(until_us, dbus->outbox.until_us);
         if (dbus->outbox.is_blocked && wait->fd >= 0)
                 wait->events |= POLLOUT;
-        until_us = earlier(until_us, dn__waiting_get_until(&dbus->waiting));
+        end_wait(wait, dbus->connect_us);
+        end_wait(wait, dbus->close_us);
+        end_wait(wait, dbus->missed_us);
+        end_wait(wait, dn__waiting_get_until(&dbus->waiting));
+        if (dbus->outbox.until_us)
+                end_wait(wait, dbus->outbox.until_us);
         if (dbus->guest)
-                until_us = earlier(until_us, dbus->guest->ops->get_until(dbus->guest));
-        wait->until_us = until_us;
+                end_wait(wait, dbus->guest->ops->get_until(dbus->guest));
         return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
                count_unreported(dbus) == 0;
 }

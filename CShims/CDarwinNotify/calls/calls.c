@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/dbus.h"
 #include "calls/base.h"
 #include "calls/call.h"
 #include "calls/request.h"
@@ -118,7 +117,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__list_init(&calls->services);
         dn__list_init(&calls->idle_callers);
         dn__lock_release(&calls->dbus->lock);
-        dn__dbus_set_guest(hub->bus, &calls->guest);
+        hub->bus->guest = &calls->guest;
         *ret_calls = calls;
         return 0;
 }

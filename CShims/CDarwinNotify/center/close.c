@@ -72,36 +72,29 @@ void dn__flush_at_exit(void)
 
 /* --- Observers ------------------------------------------------------------------------------ */
 
-static dn_observer *find_observer(dn__hub *hub) DN__HUB_LOCKED
+/* Returns an observer that is not cancelled, with a reference for the caller, or NULL. */
+static dn_observer *find_observer(dn__hub *hub)
 {
+        DN__HUB_AUTO_LOCK(hub);
+
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
                         DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
                                 if (!observer->is_cancelled)
-                                        return observer;
+                                        return dn_observer_ref(observer);
         return NULL;
-}
-
-static bool cancel_one(dn__hub *hub)
-{
-        dn_observer *observer, *unlinked = NULL;
-
-        dn__hub_lock(hub);
-        observer = find_observer(hub);
-        if (observer)
-                unlinked = dn__observer_mark_cancelled(observer);
-        dn__hub_unlock(hub);
-        dn__observer_dispose(unlinked);
-        return observer != NULL;
 }
 
 void dn__centers_cancel_observers(void)
 {
+        dn_observer *observer;
         dn__hub *hub;
 
         DN__HUBS_EACH(hub) {
-                while (cancel_one(hub))
-                        continue;
+                while ((observer = find_observer(hub))) {
+                        dn_observer_cancel(observer);
+                        (void)dn_observer_unref(observer);
+                }
                 dn__calls_cancel(hub->calls);
         }
 }

@@ -45,10 +45,8 @@ static _Atomic(dn__per_process *) shared;
 
 dn__loop *dn__delivery_thread_get(void)
 {
-        dn__per_process *found = dn__per_process_find(&shared);
+        dn__per_process *found = dn__per_process_get(&shared, make_thread, discard_thread, NULL);
 
-        if (!found)
-                found = dn__per_process_get(&shared, make_thread, discard_thread, NULL);
         return found ? DN__CONTAINER(found, delivery_thread, process)->loop : NULL;
 }
 

@@ -26,8 +26,7 @@ struct dn_loop {
 int dn_loop_new(dn_loop **ret_loop)
 {
         DN__GATE();
-        dn_loop *loop;
-        int r;
+        dn_loop *loop DN__FREES = NULL;
 
         if (!ret_loop)
                 return -EINVAL;
@@ -37,15 +36,12 @@ int dn_loop_new(dn_loop **ret_loop)
         if (!loop)
                 return -ENOMEM;
         loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (loop->fd < 0) {
-                r = -errno;
-                free(loop);
-                return r;
-        }
+        if (loop->fd < 0)
+                return -errno;
         loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);
-        *ret_loop = loop;
+        *ret_loop = DN__TAKE(loop);
         return 0;
 }
 
@@ -75,17 +71,16 @@ int dn_loop_get_fd(dn_loop *loop)
 static int enqueue(void *context, dn_work_fn work, void *argument)
 {
         dn_loop *loop = context;
-        int r = -ECANCELED;
+        int r;
 
         if (loop->fork_id != dn__fork_id())
-                return r;
-        dn__lock_acquire(&loop->lock);
-        if (!loop->is_closed) {
-                r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
-                if (r == 0 && loop->queue.n_items == 1)
-                        (void)eventfd_write(loop->fd, 1);
-        }
-        dn__lock_release(&loop->lock);
+                return -ECANCELED;
+        DN__AUTO_LOCK(&loop->lock);
+        if (loop->is_closed)
+                return -ECANCELED;
+        r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
+        if (r == 0 && loop->queue.n_items == 1)
+                (void)eventfd_write(loop->fd, 1);
         return r;
 }
 
@@ -98,8 +93,7 @@ int dn_loop_process(dn_loop *loop)
 {
         DN__GATE();
         uint64_t count;
-        dn__work work;
-        int n = 0;
+        size_t n;
 
         if (!loop)
                 return -EINVAL;
@@ -108,18 +102,12 @@ int dn_loop_process(dn_loop *loop)
         loop_ref(loop); /* a callback may close it */
         dn__lock_acquire(&loop->lock);
         (void)eventfd_read(loop->fd, &count);
-        for (size_t n_left = loop->queue.n_items;
-             n_left > 0 && dn__queue_pop(&loop->queue, &work); n_left--) {
-                dn__lock_release(&loop->lock);
-                work.run(work.argument);
-                n += n < INT_MAX;
-                dn__lock_acquire(&loop->lock);
-        }
+        n = dn__queue_run(&loop->queue, &loop->lock);
         if (loop->queue.n_items > 0)
                 (void)eventfd_write(loop->fd, 1);
         dn__lock_release(&loop->lock);
         loop_unref(loop);
-        return n;
+        return n < INT_MAX ? (int)n : INT_MAX;
 }
 
 dn_loop *dn_loop_close(dn_loop *loop)

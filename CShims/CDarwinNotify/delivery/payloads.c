@@ -6,50 +6,48 @@
 
 #include "delivery/delivery.h"
 #include "util/hash.h"
+#include "util/text.h"
 
-typedef void (*each_queue)(dn__post_queue *queue, dn__payload *payload, void *context);
+typedef void (*each_queue)(dn__post_queue *queue, dn__payload *payload);
 
-static void each_of_topic(const dn__topic *topic, dn__payload *payload, each_queue call,
-                          void *context) DN__HUB_LOCKED
+static void each_of_topic(const dn__topic *topic, dn__payload *payload, each_queue call)
+        DN__HUB_LOCKED
 {
         DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
-                call(queue, payload, context);
+                call(queue, payload);
 }
 
 /* Observers of a prefix do not receive names of another user that they could not observe
  * individually. */
-static void each_of_hub(dn__hub *hub, dn__payload *payload, each_queue call, void *context)
-        DN__HUB_LOCKED
+static void each_of_hub(dn__hub *hub, dn__payload *payload, each_queue call) DN__HUB_LOCKED
 {
         const dn__name *name = &payload->post.name;
         const dn__topic *own = dn__topic_find(hub, name);
 
         if (own && own->has_payloads)
-                each_of_topic(own, payload, call, context);
+                each_of_topic(own, payload, call);
         DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
-                if (dn__name_begins(name, &topic->name) &&
+                if (dn__text_begins_with(name->text, topic->name.text) &&
                     (!name->is_reserved || dn__name_may_observe(name, geteuid())))
-                        each_of_topic(topic, payload, call, context);
+                        each_of_topic(topic, payload, call);
 }
 
-static void miss(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
+static void miss(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 {
-        (void)context;
         dn__post_queue_miss(queue, payload);
 }
 
 /* Adds the behaviors of the observers that receive a payload, as bits. */
-static void ask(dn__post_queue *queue, dn__payload *payload, void *behaviors) DN__HUB_LOCKED
+static void ask(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 {
         DN__LIST_EACH(const dn_observer, observer, &queue->observers, link)
                 if (!observer->is_cancelled && dn__observer_count_posts(observer, payload))
-                        *(unsigned *)behaviors |= 1U << observer->behavior;
+                        payload->behaviors |= 1U << observer->behavior;
 }
 
 /* A queue without an observer of the object is left alone. */
-static void add(dn__post_queue *queue, dn__payload *payload, void *context) DN__HUB_LOCKED
+static void add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 {
-        (void)context;
         DN__LIST_EACH(const dn_observer, observer, &queue->observers, link) {
                 if (dn__observer_count_posts(observer, payload)) {
                         dn__post_queue_add(queue, payload);
@@ -100,7 +98,7 @@ static dn__map_entry key_of(const dn__payload *payload)
 static void supersede(dn__hub *hub, dn__payload *earlier, dn__payload *payload) DN__HUB_LOCKED
 {
         payload->n_equal += earlier->n_equal;
-        if (earlier->is_needed) {
+        if (earlier->behaviors & 1U << DN_SUSPENSION_HOLD) {
                 earlier->is_superseded = true;
                 dn__map_remove(&hub->kept_by_key, &earlier->entry);
                 earlier->entry.key = NULL;
@@ -131,7 +129,7 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
                (hub->n_kept_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1)) {
                 dn__payload *dropped = take_kept(hub);
 
-                each_of_hub(hub, dropped, miss, NULL);
+                each_of_hub(hub, dropped, miss);
                 dn__payload_unref(dropped);
         }
 }
@@ -142,23 +140,20 @@ static void release_kept(dn__hub *hub, size_t n_posts) DN__HUB_LOCKED
         dn__payload *payload;
 
         while (n_posts-- > 0 && (payload = take_kept(hub))) {
-                each_of_hub(hub, payload, add, NULL);
+                each_of_hub(hub, payload, add);
                 dn__payload_unref(payload);
         }
 }
 
 static void keep_or_add(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
 {
-        unsigned behaviors = 0;
-
-        each_of_hub(hub, payload, ask, &behaviors);
-        payload->is_needed = behaviors & 1U << DN_SUSPENSION_HOLD;
-        if (behaviors & 1U << DN_SUSPENSION_DELIVER_IMMEDIATELY ||
-            (behaviors && payload->post.body.is_immediate)) {
+        each_of_hub(hub, payload, ask);
+        if (payload->behaviors & 1U << DN_SUSPENSION_DELIVER_IMMEDIATELY ||
+            (payload->behaviors && payload->post.body.is_immediate)) {
                 /* As if the suspension ended for this post. */
                 release_kept(hub, SIZE_MAX);
-                each_of_hub(hub, payload, add, NULL);
-        } else if (behaviors & ~(1U << DN_SUSPENSION_DROP)) {
+                each_of_hub(hub, payload, add);
+        } else if (payload->behaviors & ~(1U << DN_SUSPENSION_DROP)) {
                 keep(hub, payload);
         }
 }
@@ -170,7 +165,7 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         hub->n_arrivals++;
         if (!payload) {
                 lost = dn__payload_of(post, hub->n_arrivals);
-                each_of_hub(hub, &lost, miss, NULL);
+                each_of_hub(hub, &lost, miss);
                 return;
         }
         payload->arrival = hub->n_arrivals;
@@ -178,7 +173,7 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         if (hub->is_suspended)
                 keep_or_add(hub, payload);
         else
-                each_of_hub(hub, payload, add, NULL);
+                each_of_hub(hub, payload, add);
 }
 
 /* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */

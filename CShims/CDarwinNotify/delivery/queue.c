@@ -58,25 +58,21 @@ void dn__payload_unref(dn__payload *payload)
 
 dn__post_queue *dn__post_queue_new(dn__topic *topic, dn__executor *executor)
 {
-        dn__post_queue *queue = calloc(1, sizeof(*queue));
+        dn__post_queue *queue DN__FREES = calloc(1, sizeof(*queue));
 
         if (!queue)
                 return NULL;
         /* Made now, so that a post never has to be dropped for want of memory. */
-        if (executor) {
-                queue->items = malloc(N_FIRST_SLOTS * sizeof(*queue->items));
-                queue->n_slots = N_FIRST_SLOTS;
-        }
-        if (executor && !queue->items) {
-                free(queue);
+        queue->items = malloc(N_FIRST_SLOTS * sizeof(*queue->items));
+        if (!queue->items)
                 return NULL;
-        }
+        queue->n_slots = N_FIRST_SLOTS;
         atomic_init(&queue->n_refs, 1);
         queue->topic = topic;
         queue->executor = dn__executor_ref(executor);
         dn__list_init(&queue->observers);
         dn__topic_ref(topic);
-        return queue;
+        return DN__TAKE(queue);
 }
 
 dn__post_queue *dn__post_queue_ref(dn__post_queue *queue)

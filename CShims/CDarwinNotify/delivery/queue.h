@@ -27,7 +27,7 @@ typedef struct dn__payload {
         _Atomic unsigned n_refs;
         bool was_suspended; /* waited for the end of a suspension */
         bool is_superseded; /* as did a later one of the same name and object */
-        bool is_needed;     /* an observer with DN_SUSPENSION_HOLD receives it */
+        unsigned behaviors; /* in a suspension: of the observers that receive it, as bits */
         uint16_t n_losses;  /* of the bus, when it arrived */
         uint64_t arrival;   /* position in the order of the hub's posts */
         uint64_t n_posts;   /* how many posts it stands for */
@@ -66,7 +66,7 @@ typedef struct dn__post_queue {
         dn__link observers DN__HUB_GUARDED; /* in registration order */
         bool is_delivering DN__HUB_GUARDED;     /* one item at a time */
         dn__queue_item *items DN__HUB_GUARDED; /* a ring buffer */
-        uint32_t n_slots DN__HUB_GUARDED;        /* a power of two; 0 without an executor */
+        uint32_t n_slots DN__HUB_GUARDED;        /* a power of two */
         uint32_t first DN__HUB_GUARDED;
         uint32_t n_items DN__HUB_GUARDED;
         uint32_t n_runs DN__HUB_GUARDED;  /* of the executor, not yet started */

@@ -302,7 +302,7 @@ static void loop_closed(void *context)
 
 int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
 {
-        dn__direct *direct = calloc(1, sizeof(*direct));
+        dn__direct *direct DN__FREES = calloc(1, sizeof(*direct));
         dn__loop_options options = {
                 .thread_name = "dn-direct",
                 .closed = loop_closed,
@@ -313,10 +313,8 @@ int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
         if (!direct)
                 return -ENOMEM;
         r = dn__loop_new(&options, &direct->loop);
-        if (r < 0) {
-                free(direct);
+        if (r < 0)
                 return r;
-        }
         direct->sink = sink;
         direct->context = context;
         direct->own = (looker){ { &source_ops }, direct, .loop = direct->loop };
@@ -324,7 +322,7 @@ int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
         atomic_init(&direct->n_users, 1);
         dn__lock_init(&direct->lock);
         dn__loop_add(direct->loop, &direct->own.source);
-        *ret_direct = direct;
+        *ret_direct = DN__TAKE(direct);
         return 0;
 }
 

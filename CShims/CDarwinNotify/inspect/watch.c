@@ -226,10 +226,8 @@ static int open_descriptors(dn_watch *watch)
 
         watch->fd = epoll_create1(EPOLL_CLOEXEC);
         watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        if (watch->fd >= 0)
-                watch->guard = dn__fork_guard_new(watch->fd);
-        if (watch->timer_fd >= 0)
-                watch->timer_guard = dn__fork_guard_new(watch->timer_fd);
+        watch->guard = dn__fork_guard_new(watch->fd);
+        watch->timer_guard = dn__fork_guard_new(watch->timer_fd);
         return watch->fd < 0 || watch->timer_fd < 0 ||
                                epoll_ctl(watch->fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0
                        ? -ENOMEM
@@ -264,15 +262,13 @@ static void set_timer(const dn_watch *watch, uint64_t until_us)
 /* Sets when the host's descriptor becomes readable. Returns 0 or -ENOMEM. */
 static int set_descriptors(dn_watch *watch)
 {
-        uint64_t waiting_us = dn__waiting_get_until(&watch->waiting);
         dn__wait wait = { .fd = -1 };
 
         /* A broken connection shows in the next step. */
         (void)dn__connection_get_wait(&watch->connection, &wait);
-        if (waiting_us < wait.until_us)
-                wait.until_us = waiting_us;
-        if (!watch->is_ready && watch->answer_us < wait.until_us)
-                wait.until_us = watch->answer_us;
+        wait.until_us = dn__clock_earlier(wait.until_us, dn__waiting_get_until(&watch->waiting));
+        if (!watch->is_ready)
+                wait.until_us = dn__clock_earlier(wait.until_us, watch->answer_us);
         set_timer(watch, wait.until_us);
         /* Another thread may have stopped the watch just before. */
         if (atomic_load(&watch->is_stopped))

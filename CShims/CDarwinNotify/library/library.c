@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "center/center.h"
 #include "cf/cf.h"
@@ -30,8 +29,6 @@ static bool is_idle(void)
 /* Closes the gate as soon as nothing is registered, running or waiting behind it. */
 static bool close_gate_when_idle(uint64_t deadline_us)
 {
-        const struct timespec look = dn__clock_timespec(POLL_US);
-
         for (;;) {
                 dn__tokens_cancel();
                 dn__centers_cancel_observers();
@@ -42,7 +39,7 @@ static bool close_gate_when_idle(uint64_t deadline_us)
                 }
                 if (dn__clock_now_us() >= deadline_us)
                         return false;
-                (void)nanosleep(&look, NULL);
+                dn__clock_sleep_until(dn__clock_after_us(POLL_US));
         }
 }
 

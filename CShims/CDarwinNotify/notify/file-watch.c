@@ -362,7 +362,7 @@ int dn__file_watch_new(const char *path, unsigned flags, void (*changed)(int tok
 {
         dn__per_process *found = dn__per_process_get(&shared, make_files, discard_files, NULL);
         size_t n_bytes = strlen(path) + 1;
-        dn__file_watch *watch = found ? calloc(1, sizeof(*watch) + n_bytes) : NULL;
+        dn__file_watch *watch DN__FREES = found ? calloc(1, sizeof(*watch) + n_bytes) : NULL;
         int r;
 
         assert(path[0] == '/');
@@ -374,10 +374,8 @@ int dn__file_watch_new(const char *path, unsigned flags, void (*changed)(int tok
         watch->token = token;
         memcpy(watch->path, path, n_bytes);
         r = begin(watch);
-        if (r < 0)
-                free(watch);
-        else
-                *ret_watch = watch;
+        if (r == 0)
+                *ret_watch = DN__TAKE(watch);
         return r;
 }
 

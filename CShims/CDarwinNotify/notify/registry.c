@@ -169,21 +169,22 @@ bool dn__registry_remove(int number, dn__registration *ret_registration)
 
 /* --- Access to tokens --------------------------------------------------------------------- */
 
-bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer))
+uint32_t dn__registry_call_observer(int number, uint32_t n_alone,
+                                    void (*call)(dn_observer *observer))
 {
         registry *registry = dn__per_process_find(&shared);
         token *token = acquire_token(registry, number);
         dn_observer *observer;
 
         if (!token)
-                return false;
+                return NOTIFY_STATUS_INVALID_TOKEN;
         observer = dn_observer_ref(token->registration.observer);
         atomic_fetch_add(&token->n_alone, n_alone);
         dn__lock_release(&registry->lock);
         if (observer)
                 call(observer);
         (void)dn_observer_unref(observer);
-        return true;
+        return NOTIFY_STATUS_OK;
 }
 
 uint32_t dn__registry_set_watch(int number, dn__file_watch *watch)

@@ -258,17 +258,13 @@ uint32_t notify_cancel(int token)
 uint32_t notify_suspend(int token)
 {
         DN__GATE();
-        return dn__registry_call_observer(token, 0, dn__observer_suspend)
-                       ? NOTIFY_STATUS_OK
-                       : NOTIFY_STATUS_INVALID_TOKEN;
+        return dn__registry_call_observer(token, 0, dn__observer_suspend);
 }
 
 uint32_t notify_resume(int token)
 {
         DN__GATE();
-        return dn__registry_call_observer(token, 0, dn__observer_resume)
-                       ? NOTIFY_STATUS_OK
-                       : NOTIFY_STATUS_INVALID_TOKEN;
+        return dn__registry_call_observer(token, 0, dn__observer_resume);
 }
 
 void dn__tokens_cancel(void)

@@ -60,8 +60,9 @@ int dn__registry_add(dn__registration registration, dn__counter *counter, int *r
 bool dn__registry_remove(int number, dn__registration *ret_registration);
 
 /* Counts posts to this token only, then calls a function for its observer, if it has one. Returns
- * whether the token exists. */
-bool dn__registry_call_observer(int number, uint32_t n_alone, void (*call)(dn_observer *observer));
+ * a status. */
+uint32_t dn__registry_call_observer(int number, uint32_t n_alone,
+                                    void (*call)(dn_observer *observer));
 
 /* Attaches a file watch to a token of a name that leaves the process. NULL: only asks whether it
  * may have one. Returns the status of notify_monitor_file(). Unless it is NOTIFY_STATUS_OK, the

@@ -67,12 +67,6 @@ int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest)
         return r;
 }
 
-bool dn__name_begins(const dn__name *name, const dn__name *prefix)
-{
-        return name->n_bytes >= prefix->n_bytes &&
-               memcmp(name->text, prefix->text, prefix->n_bytes) == 0;
-}
-
 dn__name dn__name_copy(const dn__name *name, char *bytes)
 {
         dn__name copy = *name;

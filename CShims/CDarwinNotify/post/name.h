@@ -39,9 +39,6 @@ int dn__name_init(dn__name *ret_name, const char *text, dn__reach widest);
  * 0, -EINVAL or -ENAMETOOLONG, as above. */
 int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest);
 
-/* Returns whether a name begins with a prefix. */
-bool dn__name_begins(const dn__name *name, const dn__name *prefix);
-
 /* Returns the same name with its text copied to `bytes`, which has room for it and a NUL. */
 dn__name dn__name_copy(const dn__name *name, char *bytes);
 

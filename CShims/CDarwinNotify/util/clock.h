@@ -37,6 +37,11 @@ static inline uint64_t dn__clock_after_us(uint64_t span_us)
         return span_us > DN__NEVER - now_us ? DN__NEVER : now_us + span_us;
 }
 
+static inline uint64_t dn__clock_earlier(uint64_t a_us, uint64_t b_us)
+{
+        return a_us < b_us ? a_us : b_us;
+}
+
 static inline struct timespec dn__clock_timespec(uint64_t us)
 {
         return (struct timespec){

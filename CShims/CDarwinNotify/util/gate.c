@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "util/clock.h"
 #include "util/thread.h"
@@ -34,13 +33,6 @@ static void register_fork_handler(void)
         (void)pthread_atfork(NULL, NULL, start_child);
 }
 
-static void rest(void)
-{
-        const struct timespec span = dn__clock_timespec(POLL_US);
-
-        (void)nanosleep(&span, NULL);
-}
-
 /* Returns whether the call is counted. */
 static bool pass_gate(void)
 {
@@ -61,7 +53,7 @@ dn__gate_pass dn__gate_enter(void)
         (void)pthread_once(&once, register_fork_handler);
         while (!(pass.is_counted = pass_gate()) && !dn__thread_is_ours())
                 while (atomic_load(&gate) & CLOSED)
-                        rest();
+                        dn__clock_sleep_until(dn__clock_after_us(POLL_US));
         return pass;
 }
 
@@ -98,7 +90,7 @@ bool dn__gate_close(void)
                         dn__gate_open();
                         return false;
                 }
-                rest();
+                dn__clock_sleep_until(dn__clock_after_us(POLL_US));
         }
         return true;
 }

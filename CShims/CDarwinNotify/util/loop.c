@@ -100,20 +100,18 @@ static void waker_take(waker *waker, short events)
 
 int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
 {
-        dn__loop *loop = calloc(1, sizeof(*loop));
+        dn__loop *loop DN__FREES = calloc(1, sizeof(*loop));
         int r;
 
         if (!loop)
                 return -ENOMEM;
         r = options->polls ? waker_init(&loop->waker) : 0;
-        if (r < 0) {
-                free(loop);
+        if (r < 0)
                 return r;
-        }
         loop->options = *options;
         atomic_init(&loop->word, &loop->own_word);
         dn__lock_init(&loop->lock);
-        *ret_loop = loop;
+        *ret_loop = DN__TAKE(loop);
         return 0;
 }
 
@@ -214,8 +212,7 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
                 assert(wait.fd < 0 || loop->options.polls);
                 turn->fds[i] = (struct pollfd){ .fd = wait.fd, .events = wait.events };
                 turn->until_us[i] = wait.until_us;
-                if (wait.until_us < turn->first_us)
-                        turn->first_us = wait.until_us;
+                turn->first_us = dn__clock_earlier(turn->first_us, wait.until_us);
         }
         return is_idle;
 }
@@ -224,11 +221,10 @@ static void sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
         bool is_broken = atomic_load(&loop->waker.is_broken);
-        uint64_t look_us = is_broken ? dn__clock_after_us(BROKEN_US) : DN__NEVER;
 
         *wake = (struct pollfd){ is_broken ? -1 : loop->waker.read_fd, .events = POLLIN };
-        if (look_us < turn->first_us)
-                turn->first_us = look_us;
+        if (is_broken)
+                turn->first_us = dn__clock_earlier(turn->first_us, dn__clock_after_us(BROKEN_US));
         if (dn__wake_fall_asleep(turn->word))
                 (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         waker_take(&loop->waker, wake->revents);
@@ -260,24 +256,13 @@ static void dispatch_sources(dn__loop *loop, const turn *turn, bool has_slept)
         }
 }
 
-/* Work added by this work runs in the next turn: otherwise a callback that posts the name it
- * observes would starve everything else. Returns whether there is any. */
+/* Returns whether the work has added more. */
 static bool run_queued(dn__loop *loop, bool *ret_is_closing)
 {
-        bool has_more;
-        dn__work work;
-        size_t n;
-
-        dn__lock_acquire(&loop->lock);
-        for (n = loop->queue.n_items; n > 0 && dn__queue_pop(&loop->queue, &work); n--) {
-                dn__lock_release(&loop->lock);
-                work.run(work.argument);
-                dn__lock_acquire(&loop->lock);
-        }
-        has_more = loop->queue.n_items > 0;
+        DN__AUTO_LOCK(&loop->lock);
+        (void)dn__queue_run(&loop->queue, &loop->lock);
         *ret_is_closing = loop->is_closing;
-        dn__lock_release(&loop->lock);
-        return has_more;
+        return loop->queue.n_items > 0;
 }
 
 void dn__loop_run_queued(dn__loop *loop)

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "darwinnotify/executor.h"
+#include "util/lock.h"
 
 #define DN__QUEUE_FIRST_SLOTS 32
 
@@ -53,12 +53,19 @@ static inline int dn__queue_push(dn__queue *queue, dn__work work)
         return r;
 }
 
-/* Returns false when the queue is empty. */
-static inline bool dn__queue_pop(dn__queue *queue, dn__work *ret_work)
+/* Runs the work queued so far, without the lock. Work added by this work must wait: otherwise a
+ * callback that posts the name it observes would starve everything else. Returns how many ran. */
+static inline size_t dn__queue_run(dn__queue *queue, dn__lock *lock) DN__REQUIRES(lock)
 {
-        if (!queue->n_items)
-                return false;
-        *ret_work = queue->ring[queue->head++ & (queue->n_slots - 1)];
-        queue->n_items--;
-        return true;
+        size_t n = 0;
+
+        for (size_t n_left = queue->n_items; n_left > 0 && queue->n_items > 0; n_left--, n++) {
+                dn__work work = queue->ring[queue->head++ & (queue->n_slots - 1)];
+
+                queue->n_items--;
+                dn__lock_release(lock);
+                work.run(work.argument);
+                dn__lock_acquire(lock);
+        }
+        return n;
 }
