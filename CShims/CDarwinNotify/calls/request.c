@@ -307,24 +307,26 @@ static dn_request *make_request(dn_service *service, sd_bus_message *message, dn
         return request;
 }
 
-/* Returns why a request cannot be accepted, or NULL. */
-static const char *accept(dn__calls *calls, dn_request *request, sd_bus_message *message)
+/* Returns why a request cannot be accepted, or no error. */
+static sd_bus_error accept(dn__calls *calls, dn_request *request, sd_bus_message *message)
         DN__REQUIRES(&calls->dbus->lock)
 {
         dn__caller *caller = dn__caller_get(calls, request->info.caller.name, answered_who);
 
         if (!caller)
-                return "no memory";
+                return SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NO_MEMORY, "no memory");
         if (caller->n_requests >= DN_CALLS_MAX)
-                return "too many requests in progress";
+                return SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_LIMITS_EXCEEDED,
+                                               "too many requests in progress");
         if (caller->n_bytes + request->n_bytes > DN_CALLS_MAX_BYTES)
-                return "the requests in progress are too large in total";
+                return SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_LIMITS_EXCEEDED,
+                                               "the requests in progress are too large in total");
         request->info.id = ++calls->last_id;
         request->message = sd_bus_message_ref(message);
         dn__caller_add(calls, caller, request);
         if (!caller->question)
                 admit(calls, request);
-        return NULL;
+        return SD_BUS_ERROR_NULL;
 }
 
 static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message *message,
@@ -332,7 +334,7 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
 {
         dn_dict *arguments = NULL;
         dn_request *request;
-        const char *problem;
+        sd_bus_error problem;
         int r;
 
         r = dn__call_read_arguments(message, &arguments);
@@ -350,10 +352,10 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
         dn__lock_acquire(&calls->dbus->lock);
         problem = accept(calls, request, message);
         dn__lock_release(&calls->dbus->lock);
-        if (!problem)
+        if (!problem.name)
                 return true;
         request_unref(request);
-        return refuse(calls, message, SD_BUS_ERROR_LIMITS_EXCEEDED, "Refused: %s.", problem);
+        return refuse(calls, message, problem.name, "Refused: %s.", problem.message);
 }
 
 static bool introspect(dn__calls *calls, const dn_service *service, const char *child,
