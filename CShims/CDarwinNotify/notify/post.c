@@ -1,4 +1,4 @@
-/* notify_post(), and the functions that talk to the daemon on Darwin. */
+/* Posts names: notify_post(). */
 #include <errno.h>
 #include <darwinnotify/error.h>
 #include <notify_private.h>
@@ -6,7 +6,6 @@
 #include "center/center.h"
 #include "delivery/hub.h"
 #include "notify/token.h"
-#include "util/fork.h"
 #include "util/gate.h"
 
 uint32_t notify_post(const char *name)
@@ -36,38 +35,4 @@ uint32_t notify_post(const char *name)
 uint32_t notify_simple_post(const char *name)
 {
         return notify_post(name);
-}
-
-void _notify_fork_child(void)
-{
-        dn__fork_leave_parent();
-}
-
-uint32_t notify_get_event(int token, int *ev, char *buf, int *len)
-{
-        (void)token;
-        (void)buf;
-        if (ev)
-                *ev = 0;
-        if (len)
-                *len = 0;
-        return NOTIFY_STATUS_OK;
-}
-
-uint32_t notify_suspend_pid(pid_t pid)
-{
-        (void)pid;
-        return NOTIFY_STATUS_INVALID_REQUEST;
-}
-
-uint32_t notify_resume_pid(pid_t pid)
-{
-        (void)pid;
-        return NOTIFY_STATUS_INVALID_REQUEST;
-}
-
-uint32_t notify_dump_status(const char *filepath)
-{
-        (void)filepath;
-        return NOTIFY_STATUS_INVALID_REQUEST;
 }
