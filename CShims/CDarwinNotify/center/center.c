@@ -9,8 +9,6 @@
 #include "bus/address.h"
 #include "bus/dbus.h"
 #include "darwinnotify/distributed.h"
-#include "darwinnotify/statistics.h"
-#include "delivery/topic.h"
 #include "util/gate.h"
 #include "util/text.h"
 
@@ -140,60 +138,4 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
         if (r == 0)
                 r = dn__center_check_object(center, object);
         return r < 0 ? r : dn__center_post(center, &post);
-}
-
-/* --- Statistics ------------------------------------------------------------------------------ */
-
-static uint64_t count_names(dn__hub *hub)
-{
-        DN__HUB_AUTO_LOCK(hub);
-
-        return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
-}
-
-static uint64_t count_uncounted_names(dn__hub *hub)
-{
-        uint64_t n = 0;
-
-        if (!hub->scope)
-                return 0;
-        DN__HUB_AUTO_LOCK(hub);
-        DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)
-                n += topic->n_holds > 0 && !topic->slot && !topic->name.is_prefix &&
-                     topic->name.reach == DN__REACH_BEYOND;
-        return n;
-}
-
-static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
-{
-        dn__dbus_counts counts = dn__dbus_get_counts(hub->bus);
-        const dn__region *region = atomic_load(&hub->region);
-        uint64_t values[] = {
-                [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
-                [DN_STATISTIC_NAMES] = count_names(hub),
-                [DN_STATISTIC_NAMES_WAITING] = counts.n_pending,
-                [DN_STATISTIC_SIGNALS_SENT] = counts.n_sent,
-                [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
-                [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
-                [DN_STATISTIC_CONNECTS] = counts.n_connects,
-                [DN_STATISTIC_TABLES] = dn__region_has_entry(region) &&
-                                        !dn__region_was_left(region),
-                [DN_STATISTIC_NAMES_UNCOUNTED] =
-                        statistic == DN_STATISTIC_NAMES_UNCOUNTED ? count_uncounted_names(hub) : 0,
-        };
-
-        if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_NAMES_UNCOUNTED)
-                return -EINVAL;
-        *ret_value = values[statistic];
-        return 0;
-}
-
-int dn_center_get_statistic(dn_center *center, int statistic, uint64_t *ret_value)
-{
-        DN__GATE();
-        dn__hub *hub DN__UNREFS_HUB = NULL;
-        int r;
-
-        r = ret_value ? dn__hub_get(center, &hub) : -EINVAL;
-        return r < 0 ? r : read_statistic(hub, statistic, ret_value);
 }
