@@ -3,10 +3,9 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "post/dict.h"
-#include "util/gate.h"
+#include "util/cleanup.h"
 
 /* Enough where every post is delivered before the next one. */
 #define N_FIRST_SLOTS 2
@@ -226,19 +225,6 @@ void dn__topic_hand_missed(dn__topic *topic)
 
 /* --- Posts with a payload ------------------------------------------------------------------- */
 
-uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
-{
-        const char *object = payload->post.body.object;
-
-        if (observer->object && !(object && strcmp(observer->object, object) == 0))
-                return 0;
-        if (!payload->was_suspended || observer->behavior == DN_SUSPENSION_HOLD)
-                return payload->n_posts;
-        if (payload->is_superseded || observer->behavior == DN_SUSPENSION_DROP)
-                return 0;
-        return payload->n_equal;
-}
-
 void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload)
 {
         DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
@@ -270,108 +256,4 @@ void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
                 dn__post_queue_miss(queue, payload);
         }
         need_runs(queue);
-}
-
-/* --- Observers ------------------------------------------------------------------------------ */
-
-/* The only caller of the destroy hook of a dn_handler. */
-static void destroy(dn_handler *handler)
-{
-        dn_handler destroyed = *handler;
-
-        *handler = (dn_handler){ 0 };
-        if (destroyed.destroy)
-                destroyed.destroy(destroyed.context);
-}
-
-dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options)
-        DN__TSA(no_thread_safety_analysis)
-{
-        size_t n_bytes = options->has_text && options->object ? strlen(options->object) + 1 : 0;
-        dn_observer *observer = calloc(1, sizeof(*observer) + n_bytes);
-
-        if (!observer) {
-                destroy(&handler);
-                return NULL;
-        }
-        atomic_init(&observer->n_refs, 1);
-        observer->handler = handler;
-        observer->object = n_bytes ? memcpy(observer->bytes, options->object, n_bytes)
-                                   : options->object;
-        observer->behavior = options->behavior >= DN_SUSPENSION_DROP &&
-                                             options->behavior <= DN_SUSPENSION_DELIVER_IMMEDIATELY
-                                     ? options->behavior
-                                     : DN_SUSPENSION_COALESCE;
-        observer->n_suspends = options->is_suspended;
-        return observer;
-}
-
-dn_observer *dn_observer_ref(dn_observer *observer)
-{
-        if (observer)
-                atomic_fetch_add_explicit(&observer->n_refs, 1, memory_order_relaxed);
-        return observer;
-}
-
-dn_observer *dn_observer_unref(dn_observer *observer)
-{
-        DN__GATE();
-        if (!observer ||
-            atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
-                return NULL;
-        destroy(&observer->handler);
-        dn__post_queue_unref(observer->queue);
-        free(observer);
-        return NULL;
-}
-
-void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
-{
-        dn__topic *topic = queue->topic;
-
-        assert(!observer->queue);
-        if (dn__list_is_empty(&queue->observers)) {
-                dn__list_append(&topic->queues, &queue->link);
-                topic->n_holds++;
-        }
-        atomic_fetch_add(&topic->hub->n_observers, 1);
-        dn__center_retain(topic->hub->center);
-        observer->queue = dn__post_queue_ref(queue);
-        dn__list_insert(behind, &dn_observer_ref(observer)->link);
-}
-
-void dn__observer_unlink(dn_observer *observer)
-{
-        dn__post_queue *queue = observer->queue;
-
-        assert(observer->n_pins == 0 && dn__link_is_linked(&observer->link));
-        dn__list_remove(&observer->link);
-        atomic_fetch_sub(&queue->topic->hub->n_observers, 1);
-        if (!dn__list_is_empty(&queue->observers))
-                return;
-        dn__list_remove(&queue->link);
-        dn__topic_release(queue->topic);
-}
-
-dn_observer *dn__observer_mark_cancelled(dn_observer *observer)
-{
-        if (observer->is_cancelled)
-                return NULL;
-        observer->is_cancelled = true;
-        if (observer->n_pins > 0)
-                return NULL;
-        dn__observer_unlink(observer);
-        return observer;
-}
-
-void dn__observer_dispose(dn_observer *unlinked)
-{
-        dn_center *center;
-
-        if (!unlinked)
-                return;
-        center = unlinked->queue->topic->hub->center;
-        destroy(&unlinked->handler);
-        (void)dn_observer_unref(unlinked);
-        dn__center_release(center);
 }

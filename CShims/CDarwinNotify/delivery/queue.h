@@ -133,11 +133,7 @@ bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item) DN__HU
 /* Counts a payload as missed by the observers of a queue. */
 void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload) DN__HUB_LOCKED;
 
-/* Returns how many posts a payload stands for to an observer; 0 if it does not receive it. */
-uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
-        DN__HUB_LOCKED;
-
-/* --- Observers ------------------------------------------------------------------------------ */
+/* --- Observers (observer.c) ----------------------------------------------------------------- */
 
 typedef struct dn__observer_options {
         const void *object; /* NULL: all */
@@ -158,6 +154,10 @@ static inline void dn__observer_unref_at(dn_observer *const *observer)
 {
         (void)dn_observer_unref(*observer);
 }
+
+/* Returns how many posts a payload stands for to an observer; 0 if it does not receive it. */
+uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload *payload)
+        DN__HUB_LOCKED;
 
 /* Links a new observer into a queue, after a link of its list, which takes a reference of its
  * own. */
