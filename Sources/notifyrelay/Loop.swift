@@ -86,6 +86,7 @@ final class Loop {
   private func runDeadlines() {
     let now = ContinuousClock.now
     for (key, deadline) in deadlines where deadline.at <= now {
+      guard deadlines[key]?.at == deadline.at else { continue }  // another one has the key now
       deadlines[key] = nil
       deadline.run()
     }

@@ -221,6 +221,8 @@ static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
 
         r = check_limits(calls, call->n_bytes);
         if (r == 0)
+                r = dn__map_make_room(&calls->by_serial);
+        if (r == 0)
                 r = make_message(calls, plan, &message);
         if (r < 0)
                 return r;
@@ -231,9 +233,7 @@ static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
                 .key = &call->serial,
                 .n_key_bytes = sizeof(call->serial),
         };
-        r = dn__map_add(&calls->by_serial, &call->entry);
-        if (r < 0)
-                return r; /* its answer will be unexpected */
+        (void)dn__map_add(&calls->by_serial, &call->entry); /* there is room */
         dn__list_append(&calls->calls, &call->link);
         calls->n_calls++;
         calls->n_call_bytes += call->n_bytes;

@@ -87,18 +87,7 @@ static int read_name_answer(sd_bus_message *message)
         return answer == NAME_IN_QUEUE ? DN_NAME_QUEUED : -EEXIST;
 }
 
-static int answered_name(sd_bus_message *message, void *context, sd_bus_error *error)
-{
-        dn_service *service = context;
-
-        (void)error;
-        dn__cleanup_assert_locked(&service->calls->dbus->lock);
-        service->question = sd_bus_slot_unref(service->question);
-        service->answer = read_name_answer(message);
-        service->has_name = service->answer == 0;
-        dn__condition_broadcast(&service->calls->dbus->changed);
-        return 1;
-}
+static int answered_name(sd_bus_message *message, void *context, sd_bus_error *error);
 
 static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
@@ -110,6 +99,22 @@ static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&ca
                 return;
         (void)dn__connection_ask(connection, &question, &service->question);
         dn__loop_wake(calls->loop);
+}
+
+static int answered_name(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        dn_service *service = context;
+
+        (void)error;
+        dn__cleanup_assert_locked(&service->calls->dbus->lock);
+        service->question = sd_bus_slot_unref(service->question);
+        service->answer = read_name_answer(message);
+        service->has_name = service->answer == 0;
+        /* It may not have been allowed to wait while it was being opened. */
+        if (service->answer == -EEXIST && service->may_queue)
+                request_name(service->calls, service);
+        dn__condition_broadcast(&service->calls->dbus->changed);
+        return 1;
 }
 
 void dn__services_connected(dn__calls *calls)

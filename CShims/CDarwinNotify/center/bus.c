@@ -69,7 +69,9 @@ int dn__bus_open(dn__hub *hub)
         r = hub->center->ops->add_carriers(hub, &address);
         if (r < 0) {
                 dn__hub_ref(hub); /* released by `closed` */
-                hub->loop = dn__loop_close(hub->loop);
+                atomic_init(&hub->n_open_carriers, 1 + (hub->direct != NULL));
+                dn__direct_close(hub->direct);
+                dn__bus_carrier_closed(hub);
                 return r;
         }
         atomic_init(&hub->n_open_carriers, (hub->direct != NULL) + (hub->bus != NULL));
@@ -81,14 +83,12 @@ int dn__bus_open(dn__hub *hub)
 /* The last carrier to call `closed` may destroy the hub. */
 void dn__bus_close(dn__hub *hub)
 {
-        dn__direct *direct = hub->direct;
         dn__dbus *bus = hub->bus;
 
         dn__table_end(hub);
         dn__topic_sweep(hub, DN__NEVER);
         dn__payloads_forget(hub);
-        if (direct)
-                dn__direct_close(direct);
+        dn__direct_close(hub->direct);
         dn__dbus_close(bus);
 }
 

@@ -34,7 +34,8 @@ dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *op
                                              options->behavior <= DN_SUSPENSION_DELIVER_IMMEDIATELY
                                      ? options->behavior
                                      : DN_SUSPENSION_COALESCE;
-        observer->n_suspends = options->is_suspended;
+        observer->is_of_token = options->is_of_token;
+        observer->n_suspends = options->is_of_token;
         return observer;
 }
 

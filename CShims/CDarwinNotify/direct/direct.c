@@ -285,6 +285,8 @@ void dn__direct_close(dn__direct *direct)
 {
         dn__loop *host;
 
+        if (!direct)
+                return;
         dn__lock_acquire(&direct->lock);
         host = atomic_exchange(&direct->sleeper, NULL);
         if (host && host != direct->loop)

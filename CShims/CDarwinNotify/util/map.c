@@ -34,12 +34,17 @@ static int grow(dn__map *map)
         return 0;
 }
 
+/* A map that cannot grow still works, only slower. */
+int dn__map_make_room(dn__map *map)
+{
+        return map->n_entries < map->n_buckets || grow(map) == 0 || map->n_buckets ? 0 : -ENOMEM;
+}
+
 int dn__map_add(dn__map *map, dn__map_entry *entry)
 {
         dn__map_entry **bucket;
 
-        /* A map that cannot grow still works, only slower. */
-        if (map->n_entries >= map->n_buckets && grow(map) < 0 && !map->n_buckets)
+        if (dn__map_make_room(map) < 0)
                 return -ENOMEM;
         bucket = dn__map_bucket_of(map, entry->hash);
         entry->next = *bucket;

@@ -48,6 +48,9 @@ static inline dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, con
  * 0, or -ENOMEM if not even the first buckets can be allocated. */
 int dn__map_add(dn__map *map, dn__map_entry *entry);
 
+/* Makes sure that the next dn__map_add() succeeds. Returns as that. */
+int dn__map_make_room(dn__map *map);
+
 /* Removes an entry that is in the map. */
 void dn__map_remove(dn__map *map, dn__map_entry *entry);
 

@@ -1,4 +1,5 @@
 /* Services: their names, what they export, whom they answer. */
+#include <limits.h>
 #include <pthread.h>
 
 #include "requests.h"
@@ -21,6 +22,31 @@ TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
         check_echo("to the second");
         CHECK_EQ(served_number(second, "begun"), 1);
         CHECK_EQ(test_child_wait(second), 0);
+}
+
+static served own;
+static dn_service *own_service;
+static _Atomic int opened = INT_MAX;
+
+static void open_service(const dn_outcome *came, void *context)
+{
+        (void)came;
+        (void)context;
+        opened = serve(SERVICE, 0, &own, &own_service);
+}
+
+TEST_ON_BUS(aServiceOpenedOnTheThreadThatReadsTheBusWaitsForItsName)
+{
+        dn_call_plan plan = {SERVICE, KIND("Nothing"), NULL, FOREVER};
+        dn_call_handler handler = {.ended = open_service};
+        dn_executor executor = dn_executor_inline();
+
+        test_bus_begin();
+        test_child *first = spawn_service();
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, NULL), 0);
+        WAIT_UNTIL_EQ(opened, DN_NAME_QUEUED);
+        CHECK_EQ(test_child_wait(first), 0);
+        WAIT_UNTIL(dn_service_has_name(own_service));
 }
 
 TEST_ON_BUS(requestsInProgressSurviveTheLossOfTheName)

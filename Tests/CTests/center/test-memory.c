@@ -1,7 +1,9 @@
 /* Out of memory: each allocation of a call fails once. */
+#include <malloc.h>
+
 #include "failing-allocator.h"
+#include "requests.h"
 #include "tally.h"
-#include "test-bus.h"
 
 /* Allocations of this thread until one fails; negative: none fails. */
 static _Thread_local int n_until_failure = -1;
@@ -91,6 +93,46 @@ static int open_and_close(void)
         n_until_failure = -1;
         dn_center_unref(center);
         return r;
+}
+
+TEST_NO_BUS(aCenterThatCannotBeOpenedLeavesNothingBehind)
+{
+        size_t before;
+
+        require_failing_allocator();
+        (void)fail_each(open_and_close);
+        before = mallinfo2().uordblks;
+        for (int i = 0; i < 50; i++)
+                (void)fail_each(open_and_close);
+        CHECK(mallinfo2().uordblks < before + 5000); /* perhaps kept by the allocator */
+}
+
+static int begin_request(void)
+{
+        static outcome seen;
+
+        return ask_begin(SERVICE, KIND("Nothing"), NULL, FOREVER, &seen, NULL);
+}
+
+TEST_ON_BUS(aRequestThatRanOutOfMemoryIsNotSent)
+{
+        int n_failures = 0, r = -ENOMEM;
+
+        require_failing_allocator();
+        test_bus_begin();
+        test_child *service = spawn_service();
+
+        for (int n = 0; r != 0; n++) {
+                WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1 && dn_flush(100000) == 0);
+                n_until_failure = n;
+                r = begin_request();
+                n_until_failure = -1;
+                n_failures += r == -ENOMEM;
+        }
+        check_echo("last");
+        CHECK(n_failures > 3);
+        CHECK_EQ(served_number(service, "begun"), 2);
+        CHECK_EQ(test_child_wait(service), 0);
 }
 
 static int make_loop(void)

@@ -201,6 +201,37 @@ TEST(postsOfOtherThreadsWaitAndGoOn)
         check_nothing_is_left(before);
 }
 
+static void ignore_token(int token, void *context)
+{
+        (void)token;
+        (void)context;
+}
+
+static void *keep_registering(void *name)
+{
+        const dn_token_handler handler = {.invoke = ignore_token};
+        int token;
+
+        while (!is_over)
+                if (dn_notify_register_callback(name, handler, NULL, &token) == NOTIFY_STATUS_OK)
+                        (void)notify_cancel(token);
+        return NULL;
+}
+
+TEST_NO_BUS(tokensOfOtherThreadsAreCancelledAsAWhole)
+{
+        enum { N_THREADS = 3 };
+        pthread_t threads[N_THREADS];
+
+        for (int i = 0; i < N_THREADS; i++)
+                threads[i] = test_start_thread(keep_registering, "self.token");
+        for (int i = 0; i < 50; i++)
+                WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        is_over = true;
+        for (int i = 0; i < N_THREADS; i++)
+                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+}
+
 static int forked_child(void)
 {
         footing before = take_footing();
