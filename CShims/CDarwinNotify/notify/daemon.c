@@ -1,6 +1,5 @@
 /* The functions that talk to the daemon on Darwin: here there is none. */
 #include <notify_private.h>
-#include <stddef.h>
 
 #include "util/fork.h"
 

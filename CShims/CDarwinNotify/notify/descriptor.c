@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <notify.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "notify/token.h"
 #include "util/cleanup.h"
+#include "util/descriptor.h"
 #include "util/fork.h"
 #include "util/gate.h"
 
@@ -57,21 +57,12 @@ static int pipe_new(dn__process_list *list, dn__pipe **ret_pipe)
         return 0;
 }
 
-/* The host may have closed the descriptor, so another file may have its number. */
-static bool is_end(const dn__pipe *pipe, int fd)
-{
-        struct stat status;
-
-        return fstat(fd, &status) == 0 && status.st_dev == pipe->status.st_dev &&
-               status.st_ino == pipe->status.st_ino;
-}
-
 /* Finds the pipe with a read end and adds a token to it; NULL if it is not ours. */
 static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 {
         DN__AUTO_LOCK(&list->lock);
         DN__LIST_EACH(dn__pipe, pipe, &list->head, link) {
-                if (pipe->read_fd != read_fd || !is_end(pipe, read_fd))
+                if (pipe->read_fd != read_fd || !dn__descriptor_is_of(read_fd, &pipe->status))
                         continue;
                 pipe->n_tokens++;
                 return pipe;
@@ -82,9 +73,9 @@ static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 static void pipe_close(dn__pipe *pipe)
 {
         dn__list_remove(&pipe->link);
-        if (is_end(pipe, pipe->read_fd))
+        if (dn__descriptor_is_of(pipe->read_fd, &pipe->status))
                 (void)close(pipe->read_fd);
-        if (is_end(pipe, pipe->write_fd))
+        if (dn__descriptor_is_of(pipe->write_fd, &pipe->status))
                 (void)close(pipe->write_fd);
         free(pipe);
 }
@@ -120,7 +111,7 @@ static bool write_token(dn__process_list *list, const dn__token_target *target)
 
         DN__AUTO_LOCK(&list->lock);
         pipe = target->pipe;
-        return pipe && is_end(pipe, pipe->write_fd) &&
+        return pipe && dn__descriptor_is_of(pipe->write_fd, &pipe->status) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/descriptor.h"
 #include "util/wake.h"
 
 /* A process counts as alive once it has also claimed this number: before that, it clears what the
@@ -26,14 +27,11 @@
  * a negative errno. */
 static int open_file(const dn__region *region)
 {
-        const struct stat *mapped = &region->file.status;
         int fd = open(region->file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        struct stat found;
 
         if (fd < 0)
                 return -errno;
-        if (fstat(fd, &found) == 0 && found.st_dev == mapped->st_dev &&
-            found.st_ino == mapped->st_ino)
+        if (dn__descriptor_is_of(fd, &region->file.status))
                 return fd;
         (void)close(fd);
         return -ENOENT;

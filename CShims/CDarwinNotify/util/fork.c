@@ -9,8 +9,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/descriptor.h"
 
 _Atomic uint64_t dn__fork_own_id = 1;
 
@@ -24,8 +25,7 @@ static int init_result = -ENOMEM;
 struct dn__fork_guard {
         dn__fork_guard *next; /* constant once in the list */
         _Atomic int fd;       /* or one of the two constants below */
-        dev_t device;         /* identifies the open file: the host may have closed it */
-        ino_t inode;
+        struct stat status;   /* identifies the open file: the host may have closed it */
 };
 
 enum { UNUSED = -1, CHANGING = -2 };
@@ -71,16 +71,11 @@ dn__fork_guard *dn__fork_guard_new(int fd)
 
 void dn__fork_guard_set(dn__fork_guard *guard, int fd)
 {
-        struct stat status;
-
         if (!guard)
                 return;
         atomic_store(&guard->fd, CHANGING);
-        if (fstat(fd, &status) < 0)
-                return;
-        guard->device = status.st_dev;
-        guard->inode = status.st_ino;
-        atomic_store(&guard->fd, fd);
+        if (fstat(fd, &guard->status) == 0)
+                atomic_store(&guard->fd, fd);
 }
 
 dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
@@ -93,11 +88,7 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
 /* Eventfd, epoll, timer and inotify descriptors share one inode. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
 {
-        int fd = guard ? atomic_load(&guard->fd) : UNUSED;
-        struct stat status;
-
-        return !guard || (fd >= 0 && fstat(fd, &status) == 0 &&
-                          status.st_dev == guard->device && status.st_ino == guard->inode);
+        return !guard || dn__descriptor_is_of(atomic_load(&guard->fd), &guard->status);
 }
 
 /* A child that is forked in between keeps the descriptor: with the guard alone it would close what

@@ -1,0 +1,15 @@
+/* Recognizes a descriptor: the host may close one that it does not know, and another file may then
+ * get its number. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Returns whether a descriptor is that of the file that had this status. */
+static inline bool dn__descriptor_is_of(int fd, const struct stat *file)
+{
+        struct stat found;
+
+        return fstat(fd, &found) == 0 && found.st_dev == file->st_dev &&
+               found.st_ino == file->st_ino;
+}
