@@ -163,7 +163,7 @@ static bool move_names(move *move) DN__HUB_LOCKED
         return have_all;
 }
 
-/* Returns whether the observers of prefixes are told of posts that the table counts. */
+/* Returns whether the observers of prefixes hear what the table counts. */
 static bool move_prefixes(move *move) DN__HUB_LOCKED
 {
         dn__hub *hub = move->hub;
