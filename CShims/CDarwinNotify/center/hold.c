@@ -1,5 +1,5 @@
 /* Holds a name: while held, its posts are counted and received. */
-#include "center/observe.h"
+#include "center/hold.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "center/center.h"
+#include "center/hold.h"
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
 #include "util/gate.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "center/center.h"
+#include "center/hold.h"
 #include "center/observe.h"
 #include "util/gate.h"
 

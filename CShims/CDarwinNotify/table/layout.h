@@ -147,6 +147,10 @@ static_assert(sizeof(dn__shm_slot) == 704, "part of the format");
 static_assert(offsetof(dn__shm_slot, holders) == 64, "part of the format");
 static_assert(offsetof(dn__shm_slot, name) == 192, "part of the format");
 static_assert(sizeof(dn__shm_process) == 256, "part of the format");
+static_assert(offsetof(dn__shm_table, moved) == offsetof(dn__shm_table, followed) + 8 + 128,
+              "part of the format");
+static_assert(offsetof(dn__shm_table, named_sets) == offsetof(dn__shm_table, moved) + 16,
+              "part of the format");
 static_assert(offsetof(dn__shm_table, owners) == 4096, "part of the format");
 static_assert(offsetof(dn__shm_table, tags) == 4096 + 8192, "part of the format");
 static_assert(offsetof(dn__shm_table, processes) == 4096 + 8192 + 262144, "part of the format");
