@@ -376,9 +376,8 @@ void dn__rules_disconnected(dn__rules *rules)
                 forget(rule);
         forget(&rules->wide);
         rules->name_call = sd_bus_slot_unref(rules->name_call);
-        rules->n_asked -= rules->list_call != NULL;
-        rules->list_call = sd_bus_slot_unref(rules->list_call);
+        decide_native(rules, false);
         rules->n_requested = 0;
         rules->asked = rules->named = 0;
-        rules->has_name = rules->is_native = false;
+        rules->has_name = false;
 }

@@ -237,6 +237,7 @@ static int read_value(reader *reader, const char *key)
         return r < 0 ? r : dn__dict_builder_get_error(reader->builder);
 }
 
+/* Also reports that there was no memory for the builder. */
 static int finish(reader *reader, int r, dn_dict **ret_dict)
 {
         if (r == 0)
@@ -250,8 +251,6 @@ int dn__values_read(sd_bus_message *message, dn_dict **ret_dict)
 {
         reader reader = { .message = message, .builder = dn_dict_builder_new() };
 
-        if (!reader.builder)
-                return -ENOMEM;
         return finish(&reader, read_parts(&reader, 'a', "{sv}"), ret_dict);
 }
 
@@ -259,7 +258,5 @@ int dn__values_read_as(sd_bus_message *message, const char *key, dn_dict **ret_d
 {
         reader reader = { .message = message, .builder = dn_dict_builder_new() };
 
-        if (!reader.builder)
-                return -ENOMEM;
         return finish(&reader, read_value(&reader, key), ret_dict);
 }
