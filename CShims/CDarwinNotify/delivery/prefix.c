@@ -32,6 +32,8 @@ dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left)
 void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts)
 {
         if (!hub->prefix_counts && atomic_load(&hub->n_prefixes) > 0) {
+                /* Again: the last prefix may have gone in between, and another one come. */
+                dn__ring_follow(counts->region);
                 hub->prefix_counts = counts;
                 return;
         }

@@ -1,4 +1,6 @@
 /* Observers of a prefix hear of registered names through the table, which may be replaced. */
+#include "delivery/prefix.h"
+#include "delivery/topic.h"
 #include "member.h"
 #include "record.h"
 #include "roles.h"
@@ -17,6 +19,28 @@ ROLE(observeForEver)
         printf("ready\n");
         (void)getchar();
         return 0;
+}
+
+TEST_NO_BUS(aTableIsFollowedForAPrefixThatReplacesAnother)
+{
+        test_bus_use_none();
+        dn_observer *first = tally_observe_prefix("first", &own);
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        dn__region *region = atomic_load(&hub->region);
+        dn__prefix_counts *counts = dn__prefix_follow(region, 1); /* as a move does */
+        dn__topic *second;
+        dn__name name;
+
+        tally_drop(first);
+        dn__topic_sweep(hub, DN__NEVER);
+        CHECK_EQ(dn__name_init_prefix(&name, "second", DN__REACH_BEYOND), 0);
+        second = dn__topic_acquire(hub, &name);
+        dn__hub_lock(hub);
+        dn__prefix_use(hub, counts);
+        dn__hub_unlock(hub);
+        CHECK(atomic_load(&region->table->followers[region->process / 64]) >>
+                      region->process % 64 & 1);
+        dn__topic_give_back(second);
 }
 
 TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
