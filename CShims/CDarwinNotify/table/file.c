@@ -31,20 +31,12 @@
 
 /* --- Claims -------------------------------------------------------------------------------- */
 
-/* The locked bytes lie beyond the end of the file: a lock needs no data there. Their place is
- * part of the format: see DN__SHM_VERSION. */
-#define LOCK_OFFSET ((off_t)1 << 40)
-
-/* Claimed by a maker while the file has its temporary name; entries have lower numbers. */
-#define MAKING (2 * DN__SHM_N_PROCESSES)
-#define N_CLAIMS (MAKING + 1)
-
 static struct flock lock_of(unsigned first, unsigned n)
 {
         return (struct flock){
                 .l_type = F_WRLCK,
                 .l_whence = SEEK_SET,
-                .l_start = LOCK_OFFSET + first,
+                .l_start = DN__SHM_CLAIMS_OFFSET + first,
                 .l_len = n,
         };
 }
@@ -266,7 +258,7 @@ static int make(int directory, const char *name)
         fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return -errno;
-        (void)dn__claim_take(fd, MAKING);
+        (void)dn__claim_take(fd, DN__SHM_MAKING);
         r = write_table(fd);
         if (r == 0 && linkat(directory, temporary, directory, name, 0) < 0 && errno != EEXIST)
                 r = -errno;
@@ -282,7 +274,7 @@ static void remove_if_unused(int directory, const char *name)
 
         if (fd < 0)
                 return;
-        if (!dn__claim_is_taken(fd, 0, N_CLAIMS))
+        if (!dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS))
                 (void)unlinkat(directory, name, 0);
         (void)close(fd);
 }

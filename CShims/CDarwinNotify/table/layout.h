@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define DN__SHM_VERSION 4
 /* "NDTABLE" and the digit of the version. */
@@ -33,6 +34,14 @@
 
 /* Processes of one user that can hold names in a table at once; others use the bus alone. */
 #define DN__SHM_N_PROCESSES 1024
+
+/* Claims are locked bytes beyond the end of the file, where a lock needs no data: one for each
+ * entry; one for each entry whose process is alive, since at first it clears what the previous one
+ * left; one while the file has its temporary name. */
+#define DN__SHM_CLAIMS_OFFSET ((off_t)1 << 40)
+#define DN__SHM_ALIVE DN__SHM_N_PROCESSES
+#define DN__SHM_MAKING (2 * DN__SHM_N_PROCESSES)
+#define DN__SHM_N_CLAIMS (DN__SHM_MAKING + 1)
 
 /* The longest name, 511 bytes, and a NUL to fill the last word. */
 #define DN__SHM_NAME_WORDS 64

@@ -12,10 +12,6 @@
 #include "util/descriptor.h"
 #include "util/wake.h"
 
-/* A process counts as alive once it has also claimed this number: before that, it clears what the
- * entry's previous process left. */
-#define ALIVE DN__SHM_N_PROCESSES
-
 /* How many of the tables that were left stay readable. */
 #define N_LEFT 8
 
@@ -47,7 +43,7 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
         fd = open_file(region);
         if (fd < 0)
                 return true;
-        is_alive = dn__claim_is_taken(fd, ALIVE + process, 1);
+        is_alive = dn__claim_is_taken(fd, DN__SHM_ALIVE + process, 1);
         (void)close(fd);
         return is_alive;
 }
@@ -134,7 +130,7 @@ static int begin_entry(const dn__region *region, unsigned process, int fd)
         clear_entry(table, process);
         atomic_store(&table->processes[process].pid, dn__region_own_pid());
         raise_used(&table->n_processes_used, (uint64_t)process + 1);
-        return dn__claim_take(fd, ALIVE + process);
+        return dn__claim_take(fd, DN__SHM_ALIVE + process);
 }
 
 /* Returns an entry, or -EUSERS. A file that is removed at this moment is left like one that is

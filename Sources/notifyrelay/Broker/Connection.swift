@@ -64,7 +64,7 @@ final class Connection {
   /// Connects, and goes on trying. Names are resolved on another thread, which may take long.
   func open() {
     attempts += 1
-    renewClient()
+    do { try renewClient() } catch { return retry(Failure(error)) }
     let (client, settings) = (UInt(bitPattern: client), settings)
     let started = runDetached { connect(OpaquePointer(bitPattern: client), settings) }
     guard let started else { return didOpen((MOSQ_ERR_NOMEM.rawValue, EAGAIN)) }
@@ -172,15 +172,15 @@ final class Connection {
 
   // MARK: Set up
 
-  private func renewClient() {
+  private func renewClient() throws(Mistake) {
     if let client {
       mosquitto_destroy(client)
       ConnectionLog.clear(UInt(bitPattern: client))
       Self.all[client] = nil
     }
     unacknowledged = 0
-    // The first client has already reported mistakes in the settings.
-    client = try? makeClient()
+    client = nil
+    client = try makeClient()
   }
 
   private func makeClient() throws(Mistake) -> OpaquePointer {
@@ -200,7 +200,10 @@ final class Connection {
           client, will.topic, CInt(bytes.count), bytes.baseAddress, 1, true, nil)
       }
     }
-    try setSecrets(of: client)
+    do { try setSecrets(of: client) } catch {
+      mosquitto_destroy(client)
+      throw error
+    }
     setCallbacks(of: client)
     Self.all[client] = self
     return client

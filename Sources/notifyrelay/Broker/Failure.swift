@@ -19,6 +19,11 @@ struct Failure: Error, Equatable {
     (self.text, self.isFinal) = (text, isFinal)
   }
 
+  /// Nothing can be sent to the broker: a file is missing, or must not be used.
+  init(_ mistake: Mistake) {
+    text = mistake.description
+  }
+
   /// A failure to connect, or to stay connected: what libmosquitto returned, `errno`, and what
   /// libmosquitto has written.
   init(_ result: CInt, _ error: CInt, _ log: String, _ settings: RealmSettings) {

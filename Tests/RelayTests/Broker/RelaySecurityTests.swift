@@ -82,6 +82,20 @@ struct RelaySecurityTests {
     try await says("does not permit", broker.url, ["--credentials", wrong])
   }
 
+  @Test func secretsThatCanNoLongerBeUsedAreReportedUntilTheyCan() async throws {
+    let broker = try TestBroker()
+    let session = try Session()
+    let secret = try session.credentials("here", "secret")
+    try await broker.start()
+    try await session.start(broker.realm() + ["--credentials", secret])
+    chmod(secret, 0o644)
+    await broker.stop()
+    await eventually { session.relay?.errors.contains("\(secret) can be read") == true }
+    chmod(secret, 0o600)
+    try await broker.start()
+    await session.join()
+  }
+
   @Test func anotherRelayWithTheSameOriginIsNotFought() async throws {
     let pair = try await Pair()
     let copy = try Session()
