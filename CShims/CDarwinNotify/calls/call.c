@@ -45,7 +45,7 @@ dn_call *dn_call_unref(dn_call *call)
 /* --- The end ------------------------------------------------------------------------------ */
 
 /* On the executor. */
-static void tell_end(void *argument)
+static void run_ended(void *argument)
 {
         dn_call *call = argument;
 
@@ -118,7 +118,7 @@ bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
 }
 
 /* Informs the service that nobody is waiting any longer. */
-static void tell_service(dn__calls *calls, const dn_call *call) DN__REQUIRES(&calls->dbus->lock)
+static void send_cancel(dn__calls *calls, const dn_call *call) DN__REQUIRES(&calls->dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         char path[DN__CALL_NAME_BYTES];
@@ -148,7 +148,7 @@ void dn__calls_expire(dn__calls *calls)
 
                 next = link->next;
                 if (call->until_us <= now_us) {
-                        tell_service(calls, call);
+                        send_cancel(calls, call);
                         end(calls, call, -ETIMEDOUT);
                 } else if (call->until_us < first_us) {
                         first_us = call->until_us;
@@ -163,7 +163,7 @@ void dn__calls_end_all(dn__calls *calls, int error)
                 dn_call *first = DN__CONTAINER(calls->calls.next, dn_call, link);
 
                 if (error == -ECANCELED)
-                        tell_service(calls, first);
+                        send_cancel(calls, first);
                 end(calls, first, error);
         }
         calls->until_us = DN__NEVER;
@@ -178,7 +178,7 @@ void dn_call_cancel(dn_call *call)
         DN__AUTO_LOCK(&call->calls->dbus->lock);
         if (!dn__link_is_linked(&call->link))
                 return;
-        tell_service(call->calls, call);
+        send_cancel(call->calls, call);
         end(call->calls, call, -ECANCELED);
 }
 
@@ -253,7 +253,7 @@ static dn_call *make_call(dn__calls *calls, const dn_call_plan *plan,
                 .handler = *handler,
                 .n_bytes = dn__dict_get_bytes(plan->arguments),
                 .until_us = dn__clock_after_us(plan->timeout_us),
-                .job = { .run = tell_end, .argument = call },
+                .job = { .run = run_ended, .argument = call },
                 .n_refs = 2,
         };
         memcpy(call->service, plan->service, n_bytes);

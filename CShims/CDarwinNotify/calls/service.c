@@ -347,9 +347,12 @@ dn_service *dn__service_find(dn__calls *calls, const char *path, const char **re
         dn_service *found = NULL;
 
         DN__LIST_EACH(dn_service, service, &calls->services, link) {
-                const char *rest = service->path + n_bytes;
+                const char *rest;
 
-                if (strncmp(service->path, path, n_bytes) != 0 || (*rest && *rest != '/'))
+                if (strncmp(service->path, path, n_bytes) != 0)
+                        continue;
+                rest = service->path + n_bytes;
+                if (*rest && *rest != '/')
                         continue;
                 found = service;
                 *ret_child = *rest ? rest + 1 : NULL;

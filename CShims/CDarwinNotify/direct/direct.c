@@ -168,7 +168,7 @@ static void bring(void *context, size_t slot_index)
         looker->n_found += n_posts;
 }
 
-static void look(looker *looker, const dn__region *region)
+static void take_posts(looker *looker, const dn__region *region)
 {
         const dn__direct *direct = looker->direct;
         uint64_t moved = dn__region_get_moved(region);
@@ -203,7 +203,7 @@ static void dispatch_looker(dn__source *source)
 
         if (is_sleeper(looker)) {
                 if (region)
-                        look(looker, region);
+                        take_posts(looker, region);
         } else if (looker == &looker->direct->guest) {
                 end_stay(looker);
         }

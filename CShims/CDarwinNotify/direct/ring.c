@@ -143,8 +143,8 @@ static uint64_t take(_Atomic uint64_t *word)
         return atomic_load(word) ? atomic_exchange(word, 0) : 0;
 }
 
-/* Calls `look` for each marked slot. */
-static void take_marks(const dn__region *region, void (*look)(void *context, size_t slot_index),
+/* Calls `found` for each marked slot. */
+static void take_marks(const dn__region *region, void (*found)(void *context, size_t slot_index),
                        void *context)
 {
         dn__shm_table *table = region->table;
@@ -157,7 +157,7 @@ static void take_marks(const dn__region *region, void (*look)(void *context, siz
                         uint64_t marks = take(&table->marks[region->process][first / 64]);
 
                         for (; marks; marks &= marks - 1)
-                                look(context, first + (size_t)__builtin_ctzll(marks));
+                                found(context, first + (size_t)__builtin_ctzll(marks));
                 }
         }
 }
@@ -169,7 +169,7 @@ typedef struct marked {
 
 typedef struct collection {
         const dn__region *region;
-        void (*look)(void *context, size_t slot_index);
+        void (*found)(void *context, size_t slot_index);
         void *context;
         marked marked[MAX_SORTED];
         size_t n_marked;
@@ -182,13 +182,13 @@ static int compare_times(const void *a, const void *b)
         return (first->posted_ns > second->posted_ns) - (first->posted_ns < second->posted_ns);
 }
 
-static void look_at_all(collection *collection)
+static void report_in_order(collection *collection)
 {
         if (collection->n_marked > 1)
                 qsort(collection->marked, collection->n_marked, sizeof(collection->marked[0]),
                       compare_times);
         for (size_t i = 0; i < collection->n_marked; i++)
-                collection->look(collection->context, collection->marked[i].slot_index);
+                collection->found(collection->context, collection->marked[i].slot_index);
         collection->n_marked = 0;
 }
 
@@ -201,21 +201,21 @@ static void add(void *context, size_t slot_index)
         if (atomic_load(&table->tags[slot_index]) == 0)
                 return;
         if (collection->n_marked == MAX_SORTED)
-                look_at_all(collection);
+                report_in_order(collection);
         collection->marked[collection->n_marked++] =
                 (marked){ atomic_load_explicit(&table->slots[slot_index].posted_ns,
                                                memory_order_relaxed),
                           slot_index };
 }
 
-void dn__ring_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
+void dn__ring_take(const dn__region *region, void (*found)(void *context, size_t slot_index),
                    void *context)
 {
         collection collection;
 
         /* Not the whole array. */
         collection.region = region;
-        collection.look = look;
+        collection.found = found;
         collection.context = context;
         collection.n_marked = 0;
         /* A walk over the marks may find one that was set after one it has already passed. So it is
@@ -227,5 +227,5 @@ void dn__ring_take(const dn__region *region, void (*look)(void *context, size_t 
                 if (collection.n_marked == n_before)
                         break;
         }
-        look_at_all(&collection);
+        report_in_order(&collection);
 }

@@ -21,8 +21,8 @@ void dn__ring_all(const dn__region *region);
 /* Returns whether names may be marked for this process. */
 bool dn__ring_is_marked(const dn__region *region);
 
-/* Takes the marks of this process and calls `look` for each marked slot that has a name, the one
+/* Takes the marks of this process and calls `found` for each marked slot that has a name, the one
  * posted longest ago first. Other processes may damage the marks: a mark without a post does no
  * harm. */
-void dn__ring_take(const dn__region *region, void (*look)(void *context, size_t slot_index),
+void dn__ring_take(const dn__region *region, void (*found)(void *context, size_t slot_index),
                    void *context);
