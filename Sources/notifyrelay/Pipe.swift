@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Makes a pipe that never blocks, and that no started program inherits. Returns `nil` if no
+/// Makes a non-blocking, close-on-exec pipe. Returns `nil` if no
 /// descriptors are left.
 func makePipe() -> (readEnd: CInt, writeEnd: CInt)? {
   var ends: [CInt] = [-1, -1]

@@ -57,7 +57,7 @@ struct DeliveryTests {
     #expect(seen.posts == 1)
   }
 
-  @Test func objectsThatItHoldsAreFreedWithTheObservation() async throws {
+  @Test func capturedObjectsAreFreedWithTheObservation() async throws {
     let census = Census()
     func observeInALoop() throws -> NotificationObservation {
       let canary = census.makeCanary()

@@ -90,7 +90,7 @@ struct UserInfoTests {
     #expect(await iterator.next()?.userInfo as? [String: Bool] == ["fine": true])
   }
 
-  @Test func aUserInfoThatIsTooLargeIsRefusedAndTheConnectionLivesOn() async throws {
+  @Test func anOversizedUserInfoIsRefusedAndTheConnectionSurvives() async throws {
     var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
     let tooLarge: [[AnyHashable: Any]] = [
       ["data": Data(count: 65 << 20)], nested(21), nested(1000),

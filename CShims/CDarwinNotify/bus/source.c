@@ -253,7 +253,7 @@ static void end_turn(dn__dbus *dbus)
 
 /* --- As a source of the loop ------------------------------------------------------------------ */
 
-static void end_wait(dn__wait *wait, uint64_t until_us)
+static void limit_wait(dn__wait *wait, uint64_t until_us)
 {
         wait->until_us = dn__clock_earlier(wait->until_us, until_us);
 }
@@ -268,14 +268,14 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
                 disconnect(dbus, r);
         if (dbus->outbox.is_blocked && wait->fd >= 0)
                 wait->events |= POLLOUT;
-        end_wait(wait, dbus->connect_us);
-        end_wait(wait, dbus->close_us);
-        end_wait(wait, dbus->missed_us);
-        end_wait(wait, dn__waiting_get_until(&dbus->waiting));
+        limit_wait(wait, dbus->connect_us);
+        limit_wait(wait, dbus->close_us);
+        limit_wait(wait, dbus->missed_us);
+        limit_wait(wait, dn__waiting_get_until(&dbus->waiting));
         if (dbus->outbox.until_us)
-                end_wait(wait, dbus->outbox.until_us);
+                limit_wait(wait, dbus->outbox.until_us);
         if (dbus->guest)
-                end_wait(wait, dbus->guest->ops->get_until(dbus->guest));
+                limit_wait(wait, dbus->guest->ops->get_until(dbus->guest));
         return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
                count_unreported(dbus) == 0;
 }

@@ -110,7 +110,7 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
         service->question = sd_bus_slot_unref(service->question);
         service->answer = read_name_answer(message);
         service->has_name = service->answer == 0;
-        /* It may not have been allowed to wait while it was being opened. */
+        /* The name may have been requested before it was allowed to queue. */
         if (service->answer == -EEXIST && service->may_queue)
                 request_name(service->calls, service);
         dn__condition_broadcast(&service->calls->dbus->changed);

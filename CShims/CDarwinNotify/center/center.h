@@ -49,7 +49,7 @@ static inline bool dn__bus_was_found(const dn__hub *hub)
 /* Schedules the cleanup for exit(). Idempotent. */
 void dn__flush_at_exit(void);
 
-/* Cancels all observers but those of tokens, and calls in progress. */
+/* Cancels calls in progress, and all observers except those of tokens. */
 void dn__centers_cancel_observers(void);
 
 /* Returns whether there are neither observers nor deliveries, calls nor services. */

@@ -72,8 +72,8 @@ void dn__flush_at_exit(void)
 
 /* --- Observers ------------------------------------------------------------------------------ */
 
-/* Returns an observer that is not cancelled, with a reference for the caller, or NULL. Leaves out
- * those of tokens: one that another thread is registering borrows from its observer. */
+/* Returns an observer that is not cancelled, with a reference for the caller, or NULL. Skips those
+ * of tokens: a token that another thread is registering borrows from its observer. */
 static dn_observer *find_observer(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
@@ -81,7 +81,7 @@ static dn_observer *find_observer(dn__hub *hub)
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
                         DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
-                                if (!observer->is_cancelled && !observer->is_of_token)
+                                if (!observer->is_cancelled && !observer->has_token)
                                         return dn_observer_ref(observer);
         return NULL;
 }

@@ -1,4 +1,4 @@
-/* Holds a name: while held, its posts are counted and received. */
+/* Holds names. The posts of a held name are counted and received. */
 #include "center/hold.h"
 
 #include <assert.h>
@@ -47,8 +47,8 @@ static bool has_table(const dn__topic *topic)
         return is_in_table(topic);
 }
 
-/* Lets one caller prepare a topic while the others wait, also for a move to another table, which
- * takes slots itself. Returns false if nothing is missing. */
+/* Lets one caller at a time prepare a topic, and none during a move to another table, which takes
+ * slots itself. Returns false if nothing is missing. */
 static bool begin_preparing(dn__topic *topic)
 {
         dn__hub *hub = topic->hub;

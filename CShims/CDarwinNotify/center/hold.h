@@ -1,4 +1,4 @@
-/* Holds a name: while held, its posts are counted and received. */
+/* Holds names. The posts of a held name are counted and received. */
 #pragma once
 
 #include "delivery/hub.h"

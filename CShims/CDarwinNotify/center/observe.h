@@ -1,4 +1,4 @@
-/* Registers observers, replaces and controls them. */
+/* Registers, replaces and controls observers. */
 #pragma once
 
 #include "delivery/hub.h"

@@ -6,14 +6,14 @@
  *
  *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
  *     returns, and no name moves, before its table is 20 ms old: a post that begins then finds it;
- *   - before each post of a process without a table: it may have looked while the table was
- *     removed, and has no table with a mark that would make it look;
+ *   - before each post of a process without a table: it may have looked while the file was gone,
+ *     and without a table no mark tells it to look again;
  *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
  *     every 5 seconds while there is an entry and no bus.
  *
  * A process that finds another table marks the old one and rings all its processes. It takes its
  * names in the new table, reads the old counts a last time, then notifies each of its observers
- * once more; an observer of a prefix, of each name that the new table has counted.
+ * once more: an observer of a prefix, once for each name that the new table has counted.
  *
  *   poster                        a process that moves
  *     P1  count in the old table    L1  mark the old table
@@ -22,15 +22,15 @@
  *                                   L4  notify once more
  *
  * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. Otherwise
- * the poster finds the new table and counts there, which L2 precedes or L4 follows; or it finds no
- * table, so that the moving process must move again, with another L4. If it finds no slot there,
- * no holder of the name has moved: the first that does counts one post for the observers of
- * prefixes. A mark may be wrong: a process that finds its table at its path removes the mark.
- * Tests/CTests/center/test-table-model.c tries every order of the steps of the table above.
+ * the poster finds the new table and counts there, after L2 or before L4; or it finds no table:
+ * then the moving process must move again, with another L4. If it finds no slot there, no holder of
+ * the name has moved: the first to move counts one post for the observers of prefixes. A mark may
+ * be wrong: a process that finds its table at its path removes the mark.
+ * Tests/CTests/center/test-table-model.c tries every order of these steps.
  *
- * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile nobody else
- * begins to take one (center/hold.c). A post may have to wait for that thread, so no other process
- * can delay it for long. */
+ * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile no other
+ * thread starts to take one (center/hold.c). A post may have to wait for that thread, so no other
+ * process can delay it for long. */
 #include "center/table.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ typedef struct move {
 
 /* --- Moving names --------------------------------------------------------------------------- */
 
-/* A topic that is being prepared takes a slot in the same table itself. */
+/* In the same table, a topic that is being prepared takes its own slot. */
 static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
 {
         return topic->name.reach == DN__REACH_BEYOND && !topic->name.is_prefix &&

@@ -20,9 +20,9 @@
 #include "util/map.h"
 
 /* A hub's lock guards its topics, their queues and observers. Under it, match rules are written to
- * the socket of the bus, without blocking. The compiler cannot see that an observer
- * and its topic have the same hub, so annotations name one imaginary lock for all hubs. No function
- * works on two hubs. */
+ * the socket of the bus, without blocking. The compiler cannot see that an observer and its topic
+ * have the same hub, so annotations name one imaginary lock for all hubs. No function works on two
+ * hubs. */
 extern dn__lock dn__hub_guard;
 #define DN__HUB_GUARDED DN__GUARDED_BY(&dn__hub_guard)
 #define DN__HUB_LOCKED DN__REQUIRES(&dn__hub_guard)

@@ -34,8 +34,8 @@ dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *op
                                              options->behavior <= DN_SUSPENSION_DELIVER_IMMEDIATELY
                                      ? options->behavior
                                      : DN_SUSPENSION_COALESCE;
-        observer->is_of_token = options->is_of_token;
-        observer->n_suspends = options->is_of_token;
+        observer->has_token = options->has_token;
+        observer->n_suspends = options->has_token;
         return observer;
 }
 

@@ -1,8 +1,8 @@
 /* Notifies observers of a prefix of every name that the table counts.
  *
  * They have no slots. Their process follows the table instead: posters mark every name for it
- * (direct/ring.h). Names that nobody holds are not in the table, and other programs count nowhere:
- * such posts arrive as signals only. A signal of a post that the table counts finds nothing new,
+ * (direct/ring.h). Posts of names that nobody holds, and posts of other programs, are not counted:
+ * they arrive only as signals. The signal of a post that the table counts finds nothing new,
  * because its mark came first. */
 #include "delivery/prefix.h"
 
@@ -22,7 +22,7 @@ dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left)
         if (!counts)
                 return NULL;
         counts->region = region;
-        /* Comes first: posts counted earlier are not news, later ones are marked. */
+        /* Must be first: posts counted earlier are old, and later ones are marked. */
         dn__ring_follow(region);
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++)
                 counts->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
@@ -32,7 +32,7 @@ dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left)
 void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts)
 {
         if (!hub->prefix_counts && atomic_load(&hub->n_prefixes) > 0) {
-                /* Again: the last prefix may have gone in between, and another one come. */
+                /* Again: the last prefix may have been dropped since, and another added. */
                 dn__ring_follow(counts->region);
                 hub->prefix_counts = counts;
                 return;

@@ -14,13 +14,11 @@ typedef struct dn__prefix_counts {
         uint64_t given[DN__SHM_N_SLOTS];
 } dn__prefix_counts;
 
-/* Marks the posts of all names of a table, in which the process has an entry, and reads their
- * counts, leaving the last `n_left` posts of each name to be given. Returns NULL if out of
- * memory. */
+/* Follows a table in which the process has an entry and reads the counts of its names; the last
+ * `n_left` posts of each name remain to be handed on. Returns NULL if out of memory. */
 dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left);
 
-/* Uses the counts, which become the hub's, until no prefix is left; drops them if the hub has some
- * or needs none. */
+/* Gives the counts to the hub until no prefix is left; frees them if it has some or needs none. */
 void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts) DN__HUB_LOCKED;
 
 /* Follows the hub's table, if it has an entry there. Call while a prefix is held. Returns 0 or

@@ -89,7 +89,7 @@ struct dn_observer {
         unsigned n_running DN__HUB_GUARDED;  /* invocations in progress */
         unsigned n_suspends DN__HUB_GUARDED; /* while above 0, what it has not seen waits */
         bool is_cancelled DN__HUB_GUARDED;
-        bool is_of_token; /* constant */
+        bool has_token; /* constant */
         uint16_t n_losses DN__HUB_GUARDED; /* of the bus, of which it knows */
         uint64_t seen DN__HUB_GUARDED; /* sequence of the last post given to it */
         uint64_t n_dropped DN__HUB_GUARDED; /* posts that it has missed since then */
@@ -140,7 +140,7 @@ typedef struct dn__observer_options {
         const void *object; /* NULL: all */
         bool has_text;      /* the object is text, which is copied */
         int behavior;       /* a DN_SUSPENSION_ value */
-        bool is_of_token;   /* at first suspended; cancelled by its token only */
+        bool has_token;   /* initially suspended; only its token cancels it */
 } dn__observer_options;
 
 /* Creates an observer with one reference. Its handler is destroyed when it leaves its queue, or

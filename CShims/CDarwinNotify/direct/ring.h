@@ -21,8 +21,7 @@ void dn__ring_all(const dn__region *region);
 /* Returns whether names may be marked for this process. */
 bool dn__ring_is_marked(const dn__region *region);
 
-/* Takes the marks of this process and calls `found` for each marked slot that has a name, the one
- * posted longest ago first. Other processes may damage the marks: a mark without a post does no
- * harm. */
+/* Takes the marks of this process and calls `found` for each marked slot that has a name, oldest
+ * post first. Other processes may damage the marks: a mark without a post does no harm. */
 void dn__ring_take(const dn__region *region, void (*found)(void *context, size_t slot_index),
                    void *context);

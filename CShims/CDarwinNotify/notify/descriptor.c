@@ -62,7 +62,7 @@ static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 {
         DN__AUTO_LOCK(&list->lock);
         DN__LIST_EACH(dn__pipe, pipe, &list->head, link) {
-                if (pipe->read_fd != read_fd || !dn__descriptor_is_of(read_fd, &pipe->status))
+                if (pipe->read_fd != read_fd || !dn__descriptor_refers_to(read_fd, &pipe->status))
                         continue;
                 pipe->n_tokens++;
                 return pipe;
@@ -73,9 +73,9 @@ static dn__pipe *pipe_find(dn__process_list *list, int read_fd)
 static void pipe_close(dn__pipe *pipe)
 {
         dn__list_remove(&pipe->link);
-        if (dn__descriptor_is_of(pipe->read_fd, &pipe->status))
+        if (dn__descriptor_refers_to(pipe->read_fd, &pipe->status))
                 (void)close(pipe->read_fd);
-        if (dn__descriptor_is_of(pipe->write_fd, &pipe->status))
+        if (dn__descriptor_refers_to(pipe->write_fd, &pipe->status))
                 (void)close(pipe->write_fd);
         free(pipe);
 }
@@ -111,7 +111,7 @@ static bool write_token(dn__process_list *list, const dn__token_target *target)
 
         DN__AUTO_LOCK(&list->lock);
         pipe = target->pipe;
-        return pipe && dn__descriptor_is_of(pipe->write_fd, &pipe->status) &&
+        return pipe && dn__descriptor_refers_to(pipe->write_fd, &pipe->status) &&
                write(pipe->write_fd, &bytes, sizeof(bytes)) == sizeof(bytes);
 }
 

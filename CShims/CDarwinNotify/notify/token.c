@@ -92,7 +92,7 @@ static void consume(void *context)
 static int observe(dn__topic *topic, dn__token_target *target, const dn_executor *executor,
                    dn_observer **ret_observer)
 {
-        static const dn__observer_options options = { .is_of_token = true };
+        static const dn__observer_options options = { .has_token = true };
         dn_observer *observer DN__UNREFS_OBSERVER =
                 dn__observer_new((dn_handler){ invoke, target, consume }, &options);
 

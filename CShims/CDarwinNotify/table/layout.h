@@ -36,8 +36,8 @@
 #define DN__SHM_N_PROCESSES 1024
 
 /* Claims are locked bytes beyond the end of the file, where a lock needs no data: one for each
- * entry; one for each entry whose process is alive, since at first it clears what the previous one
- * left; one while the file has its temporary name. */
+ * entry; one for each entry whose process is alive, taken once it has cleared the previous one's
+ * leftovers; one while the file has its temporary name. */
 #define DN__SHM_CLAIMS_OFFSET ((off_t)1 << 40)
 #define DN__SHM_ALIVE DN__SHM_N_PROCESSES
 #define DN__SHM_MAKING (2 * DN__SHM_N_PROCESSES)

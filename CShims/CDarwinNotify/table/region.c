@@ -27,7 +27,7 @@ static int open_file(const dn__region *region)
 
         if (fd < 0)
                 return -errno;
-        if (dn__descriptor_is_of(fd, &region->file.status))
+        if (dn__descriptor_refers_to(fd, &region->file.status))
                 return fd;
         (void)close(fd);
         return -ENOENT;

@@ -1,12 +1,12 @@
-/* Recognizes a descriptor: the host may close one that it does not know, and another file may then
- * get its number. */
+/* Detects a reused descriptor: the host may close one that it does not know, and another file may
+ * then get its number. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Returns whether a descriptor is that of the file that had this status. */
-static inline bool dn__descriptor_is_of(int fd, const struct stat *file)
+/* Returns whether a descriptor refers to the file with this status. */
+static inline bool dn__descriptor_refers_to(int fd, const struct stat *file)
 {
         struct stat found;
 

@@ -88,7 +88,7 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
 /* Eventfd, epoll, timer and inotify descriptors share one inode. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
 {
-        return !guard || dn__descriptor_is_of(atomic_load(&guard->fd), &guard->status);
+        return !guard || dn__descriptor_refers_to(atomic_load(&guard->fd), &guard->status);
 }
 
 /* A child that is forked in between keeps the descriptor: with the guard alone it would close what

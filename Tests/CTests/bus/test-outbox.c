@@ -100,7 +100,7 @@ TEST_ON_BUS(exitSendsWhatHasGathered)
         }
 }
 
-TEST_ON_BUS(gatheredPostsWaitForABusThatStandsStill)
+TEST_ON_BUS(gatheredPostsWaitForAStalledBus)
 {
         begin();
         test_bus_pause(bus);

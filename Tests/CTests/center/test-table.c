@@ -228,7 +228,7 @@ static void *come_and_go(void *name)
         return NULL;
 }
 
-TEST_NO_BUS(namesThatComeAndGoWhileTheirTableIsReplacedHearEveryPost)
+TEST_NO_BUS(observersThatComeAndGoWhileTheTableIsReplacedHearEveryPost)
 {
         char *names[] = {"name", "other", "prefixed"};
         pthread_t threads[3];

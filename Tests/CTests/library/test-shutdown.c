@@ -67,7 +67,7 @@ static uint64_t use_everything(tally *seen, dn_center *opened)
         return 6;
 }
 
-TEST(nothingIsLeftOfEveryLayer)
+TEST(nothingIsLeftOfAnyLayer)
 {
         test_bus *bus = test_bus_begin();
         footing before = take_footing();
