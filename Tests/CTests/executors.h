@@ -11,19 +11,16 @@ static _Atomic int n_executors_retained;
 
 static inline int refuse_work(void *context, dn_work_fn work, void *argument)
 {
-        (void)context, (void)work, (void)argument;
         return -ENOMEM;
 }
 
 static inline void retain_executor(void *context)
 {
-        (void)context;
         n_executors_retained++;
 }
 
 static inline void release_executor(void *context)
 {
-        (void)context;
         CHECK(n_executors_retained-- > 0);
 }
 
@@ -38,7 +35,6 @@ static _Atomic bool is_kept;
 
 static inline int keep_work(void *context, dn_work_fn work, void *argument)
 {
-        (void)context;
         kept_work = work;
         kept_argument = argument;
         is_kept = true;

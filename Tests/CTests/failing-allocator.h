@@ -13,8 +13,7 @@ static inline bool allocation_fails(void);
 
 static inline void require_failing_allocator(void)
 {
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer has its own allocator");
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has its own allocator");
 }
 
 #if !TEST_HAS_SANITIZER

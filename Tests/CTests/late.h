@@ -40,8 +40,6 @@ static inline int settle(dn_center *center, int r, uint64_t began_us)
 
 static inline void ignore_event(const dn_event *event, void *context)
 {
-        (void)event;
-        (void)context;
 }
 
 /* As settle(), for an observation. If it was late, others follow it until one is not: the bus

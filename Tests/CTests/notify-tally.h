@@ -110,8 +110,6 @@ static inline uint32_t try_descriptor(const char *name, int *ret_token)
 
 static inline void do_nothing(int token, void *context)
 {
-        (void)token;
-        (void)context;
 }
 
 static inline uint32_t try_callback(const char *name, int *ret_token)

@@ -96,8 +96,7 @@ static inline void check_each_hears_one(const char *role, tally *seen, size_t n,
 /* A bus for a test that forks, and a peer that watches it. */
 static inline test_peer *begin_to_fork(test_bus **ret_bus)
 {
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
         *ret_bus = test_bus_begin();
         return test_peer_open_watching(*ret_bus);
 }

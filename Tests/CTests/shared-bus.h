@@ -42,8 +42,7 @@ static inline void shared_bus_prepare(void)
 {
         const char *base = getenv("DN_TEST_DIRECTORY");
 
-        if (geteuid() != 0)
-                SKIP("only root can be several users");
+        SKIP_IF(geteuid() != 0, "only root can be several users");
         if (base)
                 CHECK_EQ(chmod(base, 0711), 0);
         CHECK_EQ(chmod(test_directory(), 0711), 0);

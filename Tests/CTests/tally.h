@@ -44,7 +44,6 @@ static inline void note_number(const dn_event *event, void *context)
 {
         int at = n_noted; /* gcc does not treat an atomic index as an index */
 
-        (void)event;
         noted[at] = (int)(intptr_t)context;
         n_noted++;
 }
@@ -58,10 +57,6 @@ static inline dn_handler noting(intptr_t number)
 static inline void tally_callback(dn_center *center, void *observer, const char *name,
                                   const void *object, const dn_dict *user_info)
 {
-        (void)center;
-        (void)name;
-        (void)object;
-        (void)user_info;
         ((tally *)observer)->n_calls++;
 }
 

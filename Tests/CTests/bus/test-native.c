@@ -21,7 +21,6 @@ static _Atomic uint64_t n_requests;
 /* Makes the bus refuse the name, or pauses it before it answers. */
 static void on_call(const char *member, const char **destination, const char **argument)
 {
-        (void)destination;
         n_requests += strcmp(member, "RequestName") == 0;
         if (strcmp(member, "RequestName") == 0 && getenv("REFUSED"))
                 *argument = "org.freedesktop.DBus"; /* only the bus may own it */

@@ -17,7 +17,6 @@ static char reserved_name[64], reserved_interface[TEST_INTERFACE_BYTES];
 
 static void on_call(const char *member, const char **destination, const char **argument)
 {
-        (void)argument;
         if (strcmp(member, "GetConnectionUnixUser") != 0)
                 return;
         n_questions++;

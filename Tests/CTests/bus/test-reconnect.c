@@ -45,7 +45,6 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
 {
         dn__rules *rules = context;
 
-        (void)reply, (void)error;
         rules->n_asked--;
         return 1;
 }
@@ -108,7 +107,6 @@ static _Atomic bool stop_posting;
 
 static void *post_without_end(void *argument)
 {
-        (void)argument;
         while (!stop_posting)
                 dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
         return NULL;

@@ -57,9 +57,6 @@ static void post_by_peer(void)
 
 static void on_call(const char *member, const char **destination, const char **argument)
 {
-        (void)member;
-        (void)destination;
-        (void)argument;
 }
 
 /* When the library removes the first rule of several and the bus has read that, runs a function of

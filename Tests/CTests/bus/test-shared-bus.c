@@ -27,7 +27,6 @@ static void write_down(int token, void *context)
 {
         unsigned n = heard.n;
 
-        (void)token;
         CHECK(n < MAX_SEEN);
         heard.text[n] = (char)('0' + (int)(intptr_t)context);
         heard.n = n + 1;
@@ -147,7 +146,6 @@ TEST_ON_BUS(forgedSendersAreNotBelieved)
 
 static void wait_inline(const dn_event *event, void *context)
 {
-        (void)event;
         WAIT_UNTIL(*(_Atomic bool *)context);
 }
 
@@ -228,8 +226,7 @@ static void check_library_of(uid_t user, const char *expected)
 
 TEST_ON_BUS(anotherUsersLibraryIsHeardToo)
 {
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
         shared_bus_start();
         listen_to_all();
         check_library_of(OWNER, "02");

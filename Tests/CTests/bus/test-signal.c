@@ -118,8 +118,7 @@ TEST_ON_BUS(oneRulePerNameHoweverManyObservers)
         static tally seen = {0};
         long n_rules = test_peer_n_rules(peer, own);
 
-        if (n_rules < 0)
-                SKIP("this bus does not report how many rules it has");
+        SKIP_IF(n_rules < 0, "this bus does not report how many rules it has");
         for (int i = 0; i < 100; i++) {
                 tally_observe(dn_center_darwin(), "N", &seen);
                 tally_observe(dn_center_darwin(), "M", &seen);
@@ -136,8 +135,7 @@ TEST_ON_BUS(manyNamesOfShortLifeKeepFewRules)
         const char *own = own_name(peer);
         static tally seen = {0};
 
-        if (test_peer_n_rules(peer, own) < 0)
-                SKIP("this bus does not report how many rules it has");
+        SKIP_IF(test_peer_n_rules(peer, own) < 0, "this bus does not report how many rules it has");
         for (unsigned i = 0; i < N_SHORT_LIVED; i++)
                 tally_drop(tally_observe(dn_center_darwin(), numbered("short", i), &seen));
         CHECK(test_peer_n_rules(peer, own) <= N_SHORT_LIVED / 2);

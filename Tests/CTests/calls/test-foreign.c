@@ -63,7 +63,6 @@ static void find_track(dn_request *request, const dn_request_info *info, void *c
         dn_dict_builder *builder = dn_dict_builder_new();
         dn_dict *reply;
 
-        (void)context;
         CHECK_STREQ(dn_dict_get_string(info->arguments, "text"), "blue");
         dn_dict_builder_begin_array(builder, DN_REPLY_VALUE);
         dn_dict_builder_begin_dict(builder, NULL);
@@ -188,7 +187,6 @@ TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
 
 static int count_refusals(sd_bus_message *reply, void *context, sd_bus_error *error)
 {
-        (void)error;
         *(unsigned *)context += sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED);
         return 0;
 }
@@ -222,8 +220,6 @@ static int answer_oddly(sd_bus_message *message, void *context, sd_bus_error *er
 {
         const char *member = sd_bus_message_get_member(message);
 
-        (void)context;
-        (void)error;
         if (!member || !sd_bus_message_is_method_call(message, SERVICE, NULL))
                 return 0;
         if (strcmp(member, "Text") == 0)

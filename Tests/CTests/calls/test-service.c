@@ -30,8 +30,6 @@ static _Atomic int opened = INT_MAX;
 
 static void open_service(const dn_outcome *came, void *context)
 {
-        (void)came;
-        (void)context;
         opened = serve(SERVICE, 0, &own, &own_service);
 }
 
@@ -126,14 +124,12 @@ static void note_thread(char ret_name[16])
 
 static bool threads_allow(const dn_request_info *info, void *context)
 {
-        (void)info;
         note_thread(((threads *)context)->allow);
         return true;
 }
 
 static void threads_invoke(dn_request *request, const dn_request_info *info, void *context)
 {
-        (void)info;
         note_thread(((threads *)context)->invoke);
         ((threads *)context)->request = request;
         ((threads *)context)->has_begun = true;
@@ -143,7 +139,6 @@ static void threads_cancel(uint64_t id, void *context)
 {
         threads *seen = context;
 
-        (void)id;
         note_thread(seen->cancel);
         CHECK_EQ(dn_request_answer(seen->request, NULL), -ECANCELED);
         seen->was_cancelled = true;
@@ -197,7 +192,6 @@ static bool allow_by_text(const dn_request_info *info, void *context)
         CHECK_EQ(info->caller.process, getpid());
         CHECK_EQ(info->caller.user, geteuid());
         CHECK_EQ(info->caller.name[0], ':');
-        (void)context;
         return dn_dict_get_string(info->arguments, "text") != NULL;
 }
 

@@ -12,7 +12,6 @@
 
 static void post(tally *seen)
 {
-        (void)seen;
         (void)dn_center_post(dn_center_darwin(), "cancel.post", NULL, NULL, 0);
         (void)notify_post("cancel.notify");
 }
@@ -108,7 +107,6 @@ TEST_NO_BUS(cancellationStateOfTheCallerIsRestored)
 
 static void end_thread(const dn_event *event, void *context)
 {
-        (void)event;
         pthread_exit(context);
 }
 

@@ -74,7 +74,6 @@ static _Atomic bool has_parted;
 /* Leaves posts behind that the bus has not accepted yet. */
 static void post_and_part(const dn_event *event, void *context)
 {
-        (void)context;
         test_bus_pause(parting_bus);
         for (int i = 0; i < 1000000 && dn_flush(0) == 0; i++)
                 post_ok(event->center, "filler");

@@ -45,7 +45,6 @@ static void cancel_self(const dn_event *event, void *context)
 {
         self_canceller *self = context;
 
-        (void)event;
         n_calls++;
         self->cancel(self->observer);
         CHECK_EQ(n_destroyed, 0); /* this very call has not returned */
@@ -107,7 +106,6 @@ static void call_everything(void *context)
 
 static void call_everything_on_event(const dn_event *event, void *context)
 {
-        (void)event;
         call_everything(context);
 }
 
@@ -133,7 +131,6 @@ static _Atomic int n_inside, n_entered;
 
 static void check_alone(const dn_event *event, void *context)
 {
-        (void)context;
         CHECK_EQ(++n_inside, 1);
         n_entered += (int)event->n_posts;
         n_inside--;
@@ -180,7 +177,6 @@ static int enqueue_alone(void *context, dn_work_fn run, void *argument)
 {
         lone_work *work = malloc(sizeof(*work));
 
-        (void)context;
         *work = (lone_work){run, argument};
         pthread_t thread = test_start_thread(run_alone, work);
         return -pthread_detach(thread);
@@ -191,7 +187,6 @@ static _Atomic bool overlapped;
 /* The first call returns once the executor has run other work, or a second call has begun. */
 static void call_exclusively(const dn_event *event, void *context)
 {
-        (void)event, (void)context;
         if (n_inside++ > 0)
                 overlapped = true;
         if (n_calls++ == 0)
@@ -289,8 +284,6 @@ static _Atomic unsigned n_removals;
 
 static void remove_victim(const dn_event *event, void *context)
 {
-        (void)event;
-        (void)context;
         if (!victim)
                 return;
         victim = tally_drop(victim);
@@ -328,14 +321,11 @@ static dn_observer *self_remover, *successor;
 
 static void remove_self(const dn_event *event, void *context)
 {
-        (void)event;
-        (void)context;
         self_remover = tally_drop(self_remover);
 }
 
 static void remove_successor(void *context)
 {
-        (void)context;
         successor = tally_drop(successor);
         n_removals++;
 }
@@ -371,7 +361,6 @@ static _Atomic bool all_added;
 
 static void add_newcomers(const dn_event *event, void *context)
 {
-        (void)context;
         if (all_added)
                 return;
         for (int i = 0; i < N_NEWCOMERS; i++)

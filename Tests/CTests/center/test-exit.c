@@ -63,7 +63,6 @@ static void return_late(const dn_event *event, void *context)
 
 static void exit_inside(const dn_event *event, void *context)
 {
-        (void)event, (void)context;
         exit(0);
 }
 
@@ -111,7 +110,6 @@ TEST_NO_BUS(exitWaitsForAHandlerThatRunsButNotForEver)
 
 static void stay(const dn_event *event, void *context)
 {
-        (void)event, (void)context;
         printf("busy\n");
         for (;;)
                 (void)pause();
@@ -154,8 +152,7 @@ TEST_ON_BUS(exitWaitsUntilTheBusHasReadThePosts)
         CHECK_STREQ(test_child_ask(child, "leave"), "posted");
         test_let_pass_ms(200); /* otherwise it would have exited by now */
         test_bus_resume(bus);
-        if (test_now_us() - before_us > PATIENCE_US)
-                SKIP("the machine stood still");
+        SKIP_IF(test_now_us() - before_us > PATIENCE_US, "the machine stood still");
         for (int i = 0; i < N_LAST_POSTS; i++) {
                 test_peer_next(peer, &signal);
                 CHECK_STREQ(signal.name, "last");

@@ -186,7 +186,6 @@ static _Atomic bool stop;
 
 static void *flush_all_the_time(void *argument)
 {
-        (void)argument;
         while (!stop) {
                 int r = dn_flush(0);
                 CHECK(r == 0 || r == -ETIMEDOUT || r == -ENOTCONN);

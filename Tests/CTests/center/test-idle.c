@@ -28,8 +28,7 @@ ROLE(postUnobserved)
 
 static void observe_all(void)
 {
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer has a thread of its own that wakes up");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer has a thread of its own that wakes up");
         bus = test_bus_begin();
         peer = test_peer_open(test_bus_address(bus));
         test_peer_watch(peer, "type='signal',arg0='last'");

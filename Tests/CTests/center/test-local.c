@@ -67,7 +67,6 @@ static pthread_t seen_thread;
 
 static void note_event(const dn_event *event, void *context)
 {
-        (void)context;
         seen_event = *event;
         snprintf(seen_name, sizeof seen_name, "%s", event->name);
         seen_thread = pthread_self();
@@ -118,7 +117,6 @@ static dn_observer *nested;
 
 static void post_again(const dn_event *event, void *context)
 {
-        (void)context;
         depth++;
         if (depth > deepest)
                 deepest = depth;

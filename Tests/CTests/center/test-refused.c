@@ -32,8 +32,7 @@ TEST(threadsAreMadeWhenANameIsRegistered)
 {
         static tally refused, seen;
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer has a pthread_create() of its own");
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has a pthread_create() of its own");
         test_bus_begin();
         test_child *other = spawn_member("y");
         refuses_threads = true;
@@ -85,8 +84,7 @@ TEST_NO_BUS(withoutSharedFutexesNobodyElseIsReached)
 {
         int status = test_child_wait(test_spawn_role("useWithoutSharedFutexes", NULL));
 
-        if (status == TEST_STATUS_SKIPPED)
-                SKIP("this kernel has no seccomp");
+        SKIP_IF(status == TEST_STATUS_SKIPPED, "this kernel has no seccomp");
         CHECK_EQ(status, 0);
 }
 

@@ -222,8 +222,7 @@ static void check_all(void (*const *harms)(void), size_t n)
                         _exit(0);
                 }
                 int status = test_wait_for(pid);
-                if (status == TEST_STATUS_SKIPPED)
-                        SKIP("mounting is not permitted");
+                SKIP_IF(status == TEST_STATUS_SKIPPED, "mounting is not permitted");
                 if (status != 0)
                         test_fail(__FILE__, __LINE__, "harm %zu: status %d", i, status);
         }
@@ -456,8 +455,7 @@ TEST(noDescriptorOfTheTableIsLeftToWhoGivesUpPrivileges)
 {
         static tally seen;
 
-        if (geteuid() != 0)
-                SKIP("only root has privileges to give up");
+        SKIP_IF(geteuid() != 0, "only root has privileges to give up");
         test_bus_begin();
         tally_observe(dn_center_darwin(), "A", &seen);
         ino_t inode = table_path(table);

@@ -18,7 +18,6 @@ static _Atomic uint64_t n_made, n_destroyed, n_calls;
 
 static void count_call(const dn_event *event, void *context)
 {
-        (void)context;
         CHECK(event->n_posts > 0);
         n_calls++;
 }
@@ -85,7 +84,6 @@ static void use_center(dn_center *center, const char *name, unsigned round)
 
 static void use_darwin_and_local(const char *name, void *thread, unsigned round)
 {
-        (void)thread;
         use_center(dn_center_darwin(), name, round);
         use_center(dn_center_local(), name, round);
 }
@@ -107,7 +105,6 @@ static void post_or_be_refused(const char *name, const char *object, unsigned ro
 static void count_callback(dn_center *center, void *observer, const char *name, const void *object,
                            const dn_dict *user_info)
 {
-        (void)center, (void)observer, (void)name, (void)object;
         CHECK(dn_dict_get_int64(user_info, "i", -1) >= 0);
         n_calls++;
 }
@@ -203,7 +200,6 @@ static pthread_key_t at_end;
 
 static void wait_at_end(void *context)
 {
-        (void)context;
         CHECK_EQ(sem_wait(&way_out), 0);
 }
 

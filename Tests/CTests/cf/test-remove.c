@@ -31,7 +31,6 @@ static _Atomic unsigned n_calls[3];
 static void count_registration(dn_center *center, void *observer, const char *name,
                                const void *object, const dn_dict *user_info)
 {
-        (void)center, (void)observer, (void)user_info;
         n_calls[strcmp(name, "self.2") == 0 ? 2 : *(const char *)object == 'y']++;
 }
 
@@ -172,10 +171,6 @@ static _Atomic unsigned n_null_observer;
 static void note_null(dn_center *center, void *observer, const char *name, const void *object,
                       const dn_dict *user_info)
 {
-        (void)center;
-        (void)name;
-        (void)object;
-        (void)user_info;
         CHECK(!observer);
         n_null_observer++;
 }

@@ -27,8 +27,6 @@ static void note_thread(const dn_event *event, void *context)
 {
         sigset_t blocked;
 
-        (void)event;
-        (void)context;
         pthread_getname_np(pthread_self(), thread_name, sizeof thread_name);
         pthread_sigmask(SIG_SETMASK, NULL, &blocked);
         for (int signal = 1; signal < 32; signal++) /* higher ones belong to libc */
@@ -164,7 +162,6 @@ static int host_enqueue(void *context, dn_work_fn work, void *argument)
 {
         dn_executor executor = dn_loop_executor(host);
 
-        (void)context;
         if (refuses)
                 return -ENOMEM;
         CHECK_EQ(executor.enqueue(executor.context, work, argument), 0);
@@ -275,15 +272,12 @@ static void crash(const dn_event *event, void *context)
 {
         char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        (void)event;
-        (void)context;
         CHECK(page != MAP_FAILED);
         *(volatile char *)page = 1;
 }
 
 static void leave(int signal)
 {
-        (void)signal;
         _exit(0);
 }
 

@@ -40,7 +40,6 @@ static dn_observer *own_observer;
 
 static void close_loop(const dn_event *event, void *context)
 {
-        (void)event;
         own_observer = tally_drop(own_observer);
         CHECK(!dn_loop_close(context));
 }
@@ -171,8 +170,7 @@ static dn_center *prepare_to_fork(dn_loop *loop, tally *seen)
         dn_executor executor = dn_loop_executor(loop);
         dn_center *center = open_center("none");
 
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
         CHECK_EQ(dn_center_observe(center, "N", tally_handler(seen), &executor, NULL), 0);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK(becomes_readable(loop));

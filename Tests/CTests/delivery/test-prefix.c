@@ -171,8 +171,7 @@ TEST_ON_BUS(namesThatTheUserMayNotObserveAreLeftOut)
 {
         static tally seen = { 0 };
 
-        if (geteuid() != 0)
-                SKIP("needs to become another user");
+        SKIP_IF(geteuid() != 0, "needs to become another user");
         prepare();
         tally_observe_prefix("u", &seen);
         CHECK_EQ(seteuid(65534), 0);

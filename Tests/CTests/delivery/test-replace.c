@@ -69,7 +69,6 @@ TEST(waitingPostsGoToTheNewHandlerOrItsExecutor)
 
 static void *post_many(void *argument)
 {
-        (void)argument;
         for (int i = 0; i < N_POSTS; i++)
                 post_ok(dn_center_darwin(), "N");
         return NULL;
@@ -109,7 +108,6 @@ static bool is_done;
 
 static void note_call(const dn_event *event, void *context)
 {
-        (void)event;
         CHECK(strlen(called) + 1 < sizeof called);
         strcat(called, context);
 }

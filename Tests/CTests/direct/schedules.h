@@ -89,8 +89,7 @@ static void run_all(const model *model)
         struct path *open = calloc(1, sizeof(*open)), next = { 0 };
         size_t n_open = 1;
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer does not follow coroutines");
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer does not follow coroutines");
         forget_states();
         n_runs = 0;
         while (n_open > 0) {

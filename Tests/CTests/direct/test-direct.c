@@ -70,7 +70,6 @@ TEST_NO_BUS(aStoppedProcessHearsEachNameOnceItContinues)
 
 static void count_taken(void *context, size_t slot_index)
 {
-        (void)slot_index;
         ++*(unsigned *)context;
 }
 

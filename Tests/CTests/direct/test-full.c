@@ -79,8 +79,7 @@ static void check_hardly_wakes_up(int result)
 {
         static tally seen;
 
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer has a thread that wakes up");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer has a thread of its own that wakes up");
         uint64_t began_us = test_now_us();
         int r = dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, NULL);
         CHECK_EQ(result == 0 ? settle_name(dn_center_darwin(), "N", r, began_us) : r, result);

@@ -252,7 +252,6 @@ static uint64_t hash_of_state(void)
 
 static void look(void *context, size_t index)
 {
-        (void)context;
         for (size_t i = 0; i < N_SLOTS_USED; i++)
                 if (slot_of[i] == index && seen[i])
                         seen[i] = dn__slot_get_generation(&table->slots[index]);

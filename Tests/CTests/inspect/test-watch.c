@@ -144,8 +144,6 @@ static int return_context(void *context)
 
 static int must_not_be_called(const dn_post_record *record, void *context)
 {
-        (void)record;
-        (void)context;
         test_fail(__FILE__, __LINE__, "called");
 }
 

@@ -115,8 +115,7 @@ TEST_ON_BUS(unloadedPluginLeavesNothing)
         char path[PATH_MAX];
         sizes before, after;
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer keeps what an unloaded library had");
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer keeps what an unloaded library had");
         find_built("plugin.so", path);
         for (int i = 0; i < N_FIRST_ROUNDS; i++)
                 load_use_and_unload(path);
@@ -144,7 +143,6 @@ static void *find_function(void *library, const char *name)
 
 static void count(const dn_event *event, void *context)
 {
-        (void)event;
         (*(_Atomic unsigned *)context)++;
 }
 

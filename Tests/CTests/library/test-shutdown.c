@@ -203,8 +203,6 @@ TEST(postsOfOtherThreadsWaitAndGoOn)
 
 static void ignore_token(int token, void *context)
 {
-        (void)token;
-        (void)context;
 }
 
 static void *keep_registering(void *name)
@@ -253,8 +251,7 @@ TEST(forkedChildShutsDownItsOwnAlone)
         tally seen = {0};
         pid_t pid;
 
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
         observe(dn_center_darwin(), "parent", &seen);
         pid = test_fork();
         if (pid == 0)
@@ -273,14 +270,12 @@ static _Atomic int result_inside;
 
 static void shut_down_inside(const dn_event *event, void *context)
 {
-        (void)context;
         CHECK(event->name);
         result_inside = dn_shutdown();
 }
 
 static void shut_down_in_hook(void *context)
 {
-        (void)context;
         result_inside = dn_shutdown();
 }
 
@@ -299,8 +294,7 @@ TEST_NO_BUS(libraryThatCouldMakeNoThreadIsShutDown)
         struct rlimit none = {0, 0};
         dn_handler handler = {.invoke = tally_invoke};
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("a leak checker needs a process of its own");
+        SKIP_IF(TEST_HAS_SANITIZER, "a leak checker needs a process of its own");
         test_bus_use_none();
         if (geteuid() == 0)
                 CHECK_EQ(setreuid(65534, 65534), 0); /* root has no limit */

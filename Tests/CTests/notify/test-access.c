@@ -71,8 +71,7 @@ static void run_as_user(void (*run)(test_peer *peer))
 {
         const char *base = getenv("DN_TEST_DIRECTORY");
 
-        if (geteuid() != 0)
-                SKIP("only root can become another user");
+        SKIP_IF(geteuid() != 0, "only root can become another user");
         if (base)
                 CHECK_EQ(chmod(base, 0711), 0);
         CHECK_EQ(chown(test_directory(), USER, USER), 0);
@@ -92,7 +91,6 @@ static void run_as_user(void (*run)(test_peer *peer))
 
 static void use_allowed_names(test_peer *peer)
 {
-        (void)peer;
         check_all_is_allowed("user.uid.65534.x");
         check_all_is_allowed("com.apple.x");
 }
@@ -156,8 +154,7 @@ TEST(effectiveUserCountsAtEachCall)
         static tally seen = {0};
         int kept;
 
-        if (geteuid() != 0)
-                SKIP("only root can become another user");
+        SKIP_IF(geteuid() != 0, "only root can become another user");
         test_bus_begin();
         kept = add_check("user.uid.5");
         add_callback(SYSTEM, &seen);

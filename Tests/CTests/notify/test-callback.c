@@ -110,7 +110,6 @@ static _Atomic bool stops;
 
 static void *keep_posting(void *argument)
 {
-        (void)argument;
         while (!stops)
                 post(N);
         return NULL;

@@ -80,7 +80,6 @@ static void check_in_handler(int number)
 {
         int changed = -1;
 
-        (void)number;
         if (notify_check(interrupted_token, &changed) != NOTIFY_STATUS_OK ||
             !notify_is_valid_token(interrupted_token) || changed < 0)
                 n_wrong++;
@@ -154,15 +153,13 @@ ROLE(checkWithoutSystemCalls)
 
 TEST(checksAndStatesMakeNoSystemCalls)
 {
-        if (TEST_HAS_SANITIZER)
-                SKIP("sanitizers make calls of their own");
+        SKIP_IF(TEST_HAS_SANITIZER, "sanitizers make calls of their own");
         test_bus_begin();
         test_child *child = test_child_await(test_spawn_role("checkWithoutSystemCalls", NULL),
                                              "ready");
         post(N);
         int status = test_child_wait(child);
-        if (status == TEST_STATUS_SKIPPED)
-                SKIP("system calls cannot be filtered here");
+        SKIP_IF(status == TEST_STATUS_SKIPPED, "system calls cannot be filtered here");
         CHECK_EQ(status, 0);
 }
 

@@ -37,7 +37,6 @@ static void note_order(int token, void *context)
 {
         int at = n_order; /* gcc does not treat an atomic index as an index */
 
-        (void)token;
         order[at] = *(const char *)context;
         n_order++;
 }

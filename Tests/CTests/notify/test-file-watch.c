@@ -189,8 +189,7 @@ TEST_NO_BUS(idleWatchesDoNotWakeUp)
 {
         dn__file_watch *watch = NULL;
 
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer has a thread of its own that wakes up");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer has a thread of its own that wakes up");
         /* Not in our directory, where other tests create and remove theirs. */
         CHECK_EQ(dn__file_watch_new("/usr/lib/os-release", 0, count, 0, &watch), 0);
         WAIT_UNTIL(is_asleep());
@@ -261,8 +260,7 @@ static void limit_watches(unsigned n)
         static int fd = -1;
         const char *text = FORMAT("%u\n", n);
 
-        if (fd < 0 && unshare(CLONE_NEWUSER) < 0)
-                SKIP("no user namespaces here");
+        SKIP_IF(fd < 0 && unshare(CLONE_NEWUSER) < 0, "no user namespaces here");
         if (fd < 0)
                 fd = open("/proc/sys/user/max_inotify_watches", O_WRONLY | O_CLOEXEC);
         if (fd < 0 || pwrite(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
@@ -286,8 +284,7 @@ TEST_NO_BUS(forkedChildHasItsOwnWatches)
         dn__file_watch *watch, *own;
         pid_t pid;
 
-        if (TEST_HAS_THREAD_SANITIZER)
-                SKIP("the thread sanitizer allows no threads in a forked child");
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
         put("f", 0, "text");
         put("g", 0, "text");
         watch = watch_as(0, "f", 0);

@@ -14,7 +14,6 @@ static void ask_both(int number)
 {
         int changed = 0;
 
-        (void)number;
         if (notify_check(tokens[0], &changed) == NOTIFY_STATUS_OK && changed)
                 n_first++;
         if (notify_check(tokens[1], &changed) == NOTIFY_STATUS_OK && changed)

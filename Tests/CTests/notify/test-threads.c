@@ -12,7 +12,6 @@ static int shared_tokens[N_THREADS];
 
 static void count_end(void *context)
 {
-        (void)context;
         n_destroyed++;
 }
 
@@ -138,7 +137,6 @@ TEST(checksOfOneTokenOnManyThreadsSeeEveryChangeOnce)
 
 static void *add_and_remove_pipes(void *argument)
 {
-        (void)argument;
         for (int i = 0; i < N_ROUNDS; i++) {
                 int fd = UNTOUCHED, first = add_piped(N, &fd), second = add_sharing(N, fd);
 
@@ -165,7 +163,6 @@ static _Atomic bool is_over;
 
 static void *cancel_guessed(void *argument)
 {
-        (void)argument;
         while (!is_over)
                 for (int i = 0; i < 4; i++)
                         (void)notify_cancel(last_token + i);

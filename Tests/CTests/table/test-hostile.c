@@ -177,7 +177,6 @@ static void check_delivery(const char *name)
 
 static int look_at_record(const dn_name_record *record, void *context)
 {
-        (void)context;
         for (size_t i = 0; i < record->n_holders; i++)
                 CHECK(record->pids[i] >= 0);
         CHECK(strlen(record->name) >= 1 && strlen(record->name) <= DN_NAME_MAX_BYTES);

@@ -227,8 +227,7 @@ TEST_NO_BUS(stateOfADeadProcessEndsThoughANewOneHasItsEntry)
 {
         dn__region *region = open_region("key");
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("a sanitizer has system calls of its own");
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has system calls of its own");
         (void)entry_of_dead_holder(hold_with_state);
         is_late = true;
         CHECK_EQ(hold(region, "x")->state, 0);

@@ -34,8 +34,7 @@ TEST_NO_BUS(forkedChildHasAnOpenGateAndNoCallsOfOthers)
 {
         pid_t pid;
 
-        if (TEST_HAS_SANITIZER)
-                SKIP("with a sanitizer a fork waits until the other threads rest");
+        SKIP_IF(TEST_HAS_SANITIZER, "with a sanitizer a fork waits until the other threads rest");
         CHECK_EQ(dn__fork_init(), 0);
         pthread_t thread = test_start_thread(stay_inside, NULL);
         WAIT_UNTIL(is_inside);

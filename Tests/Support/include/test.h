@@ -20,26 +20,18 @@
 #define TEST_STATUS_SKIPPED 77
 
 /* 1 if the compiler says so: some measurements are meaningless under a sanitizer. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #define TEST_HAS_THREAD_SANITIZER 1
-#endif
-#if __has_feature(address_sanitizer)
-#define TEST_HAS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__) && !defined(TEST_HAS_THREAD_SANITIZER)
-#define TEST_HAS_THREAD_SANITIZER 1
-#endif
-#ifndef TEST_HAS_THREAD_SANITIZER
+#else
 #define TEST_HAS_THREAD_SANITIZER 0
 #endif
-#ifndef TEST_HAS_SANITIZER
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define TEST_HAS_SANITIZER 1
 #else
 #define TEST_HAS_SANITIZER TEST_HAS_THREAD_SANITIZER
-#endif
 #endif
 
 /* The environments that a case runs in. */
@@ -108,6 +100,7 @@ int test_main(int argc, char **argv);
         test_check_same_text(__FILE__, __LINE__, #seen, (seen), #expected, (expected))
 
 #define SKIP(reason) test_skip(reason)
+#define SKIP_IF(condition, reason) ((condition) ? test_skip(reason) : (void)0)
 
 /* A formatted text of at most 511 bytes, valid until the end of the enclosing block. */
 #define FORMAT(...) test_format((char[512]){0}, __VA_ARGS__)
