@@ -104,6 +104,22 @@ static inline void record_expect(record *self, uint64_t n_calls, const char *exp
         free(seen);
 }
 
+/* Expects {"i": 0} to {"i": N - 1} in that many calls. */
+static inline void record_expect_numbers(record *self, int n_calls)
+{
+        char *seen, *at;
+
+        WAIT_UNTIL_EQ(self->n_calls, n_calls);
+        seen = at = record_copy(self);
+        for (int i = 0; i < n_calls; i++) {
+                at = strstr(at, "\"i\": ");
+                CHECK(at);
+                CHECK_EQ(atoi(at + 5), i);
+                at++;
+        }
+        free(seen);
+}
+
 static inline void record_deinit(record *self)
 {
         free(self->text);
@@ -135,10 +151,8 @@ static inline int try_post_number(dn_center *center, const char *name, const cha
         dn_dict_builder *builder = dn_dict_builder_new();
 
         dn_dict_builder_set_int64(builder, "i", number);
-        dn_dict *user_info = finish(builder);
-        int r = dn_center_post(center, name, object, user_info, 0);
-        dn_dict_unref(user_info);
-        return r;
+        AUTO_DICT *user_info = finish(builder);
+        return dn_center_post(center, name, object, user_info, 0);
 }
 
 static inline int post_number(dn_center *center, const char *name, const char *object,

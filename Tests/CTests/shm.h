@@ -49,6 +49,14 @@ static inline dn__region *open_region(const char *key)
         return enter_table(key);
 }
 
+static inline void close_region(dn__region **region)
+{
+        dn__region_close(*region);
+}
+
+/* Closed at the end of its block. */
+#define AUTO_REGION __attribute__((cleanup(close_region))) dn__region
+
 static inline size_t set_of(const char *name)
 {
         return dn__shm_set_of(dn__hash64(name, strlen(name)));

@@ -11,11 +11,6 @@
 #include "test-child.h"
 #include "test.h"
 
-static inline void begin_without_bus(void)
-{
-        test_bus_use_none();
-}
-
 static inline const char *table_directory(void)
 {
         static char path[256];

@@ -261,6 +261,14 @@ void test_peer_next(test_peer *peer, test_signal *ret_signal)
         }
 }
 
+void test_peer_expect(test_peer *peer, const char *name)
+{
+        test_signal signal;
+
+        test_peer_next(peer, &signal);
+        CHECK_STREQ(signal.name, name);
+}
+
 void test_peer_await(test_peer *peer, const char *name, test_signal *ret_signal)
 {
         test_signal signal;

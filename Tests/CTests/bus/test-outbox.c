@@ -21,14 +21,6 @@ ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
         return sendto(fd, bytes, n_bytes, flags, NULL, 0);
 }
 
-static void check_next(const char *name)
-{
-        test_signal signal;
-
-        test_peer_next(peer, &signal);
-        CHECK_STREQ(signal.name, name);
-}
-
 /* Another process holds the names, so the posts are counted. */
 static void begin(void)
 {
@@ -38,7 +30,7 @@ static void begin(void)
                                 "11", "12", "13", "14", "15", NULL);
         (void)test_child_await(child, "ready");
         post_ok(dn_center_darwin(), "begin");
-        check_next("begin");
+        test_peer_expect(peer, "begin");
 }
 
 static void post_number(unsigned number)
@@ -49,7 +41,7 @@ static void post_number(unsigned number)
 static void check_numbers(unsigned n_posts)
 {
         for (unsigned i = 0; i < n_posts; i++)
-                check_next(FORMAT("%u", i % N_NAMES));
+                test_peer_expect(peer, FORMAT("%u", i % N_NAMES));
 }
 
 /* Only eight posts of a millisecond are written each by itself. */

@@ -159,13 +159,10 @@ TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
 {
         test_bus *bus = test_bus_begin();
         static history self = {0};
-        dn_loop *loop = NULL;
-        dn_executor executor;
-        dn_observer *observer;
+        dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
+        dn_observer *observer = observe_found(dn_center_darwin(), &self, &executor);
 
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        executor = dn_loop_executor(loop);
-        observer = observe_found(dn_center_darwin(), &self, &executor);
         CHECK_EQ(self.n_states, 0);
         WAIT_UNTIL((dn_loop_process(loop), self.n_states == 1));
         test_bus_kill(bus);

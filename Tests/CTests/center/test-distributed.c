@@ -104,15 +104,7 @@ TEST_ON_BUS(namesAndObjectsInTurnStayInOrder)
         record_observe(dn_center_distributed(), &(dn_filter){ .prefix = "com." }, &seen);
         for (int i = 0; i < N; i++)
                 CHECK_EQ(post_number(poster, i % 2 ? "com.a" : "com.b", i % 3 ? "x" : NULL, i), 0);
-        WAIT_UNTIL_EQ(seen.n_calls, N);
-        char *text = record_copy(&seen), *at = text;
-        for (int i = 0; i < N; i++) {
-                at = strstr(at, "\"i\": ");
-                CHECK(at);
-                CHECK_EQ(atoi(at + 5), i);
-                at++;
-        }
-        free(text);
+        record_expect_numbers(&seen, N);
 }
 
 TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)

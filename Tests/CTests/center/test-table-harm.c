@@ -47,10 +47,9 @@ static void replace_by_text(void)
 
 static void replace_by_another_table(void)
 {
-        dn__region *other = enter_table("another bus");
+        AUTO_REGION *other = enter_table("another bus");
 
         CHECK_EQ(rename(other->file.path, table), 0);
-        dn__region_close(other);
 }
 
 static void replace_by_a_link_to_itself(void)
@@ -79,10 +78,9 @@ static void make_the_file_unreadable(void)
 
 static void damage_the_header(void)
 {
-        dn__region *region = enter_table(test_bus_address(bus));
+        AUTO_REGION *region = enter_table(test_bus_address(bus));
 
         region->table->n_processes_used = UINT64_MAX;
-        dn__region_close(region);
 }
 
 static void remove_the_directory(void)
@@ -426,7 +424,7 @@ TEST_NO_BUS(aPostDoesNotWaitForARegistrationThatWaits)
         char name[] = "a";
         bool was_first = false;
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe(dn_center_darwin(), "B", &seen);
         for (; !was_first && name[0] < 'h'; name[0]++) {
                 dn__region *other = enter_table("none");

@@ -27,7 +27,7 @@ static bool have_table(test_child *a, test_child *b)
 /* Neither process posts or registers, and no signal arrives. */
 TEST_NO_BUS(eachObserverIsNotifiedOnceMoreInTheNextTable)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *a = spawn_member("A"), *b = spawn_member("B");
 
         remove_table();
@@ -58,7 +58,7 @@ static void post_until_both_have_moved(test_child *a, test_child *b)
 /* Of the tables that were left, some stay mapped for threads that are late. */
 TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *a = spawn_member("A"), *b = spawn_member("B");
         pid_t pids[] = {test_child_pid(a), test_child_pid(b)};
         unsigned n_of_a = test_n_fds_of(pids[0]), n_of_b = test_n_fds_of(pids[1]), n_mappings;
@@ -77,7 +77,7 @@ TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
 
 TEST_NO_BUS(aProcessThatOnlyPostsMakesNoTable)
 {
-        begin_without_bus();
+        test_bus_use_none();
         post_ok(dn_center_darwin(), "N");
         CHECK(!is_there());
         test_child *child = spawn_member("N");
@@ -95,7 +95,7 @@ TEST(aWrongMarkIsTakenBack)
 
         tally_observe(dn_center_darwin(), "N", &seen);
         test_child *child = spawn_member("M");
-        dn__region *region = enter_table(test_bus_address(bus));
+        AUTO_REGION *region = enter_table(test_bus_address(bus));
         dn__region_set_moved(region);
         dn__ring_all(region);
         WAIT_UNTIL(!dn__region_was_left(region));
@@ -107,7 +107,6 @@ TEST(aWrongMarkIsTakenBack)
         post_by(child, "N");
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         end_member(child);
-        dn__region_close(region);
 }
 
 /* A process with a table looks for the right one before a post, but at most every 10 ms. */
@@ -116,7 +115,7 @@ TEST_NO_BUS(aRegistrationReturnsOnceEveryPosterMustHaveFoundItsTable)
         static tally seen;
         uint64_t began_us = test_now_us();
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe(dn_center_darwin(), "N", &seen);
         CHECK(test_now_us() - began_us >= 20000);
 }
@@ -156,7 +155,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret_now)
 /* A poster looks before and after the removal, both times at the same time. */
 static void check_that_a_poster_finds_the_next_table(bool has_table_before)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *observer = spawn_member("N");
 
         CHECK_EQ(clock_gettime(CLOCK_MONOTONIC_COARSE, &still), 0);
@@ -186,7 +185,7 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
 /* The observer was never in the second table, and a poster in it need not look again yet. */
 TEST_NO_BUS(aTableThatIsRemovedAtOnceTakesNoPostAlong)
 {
-        begin_without_bus();
+        test_bus_use_none();
         static tally other;
         test_child *observer = spawn_member("N");
 
@@ -233,7 +232,7 @@ TEST_NO_BUS(observersThatComeAndGoWhileTheTableIsReplacedHearEveryPost)
         char *names[] = {"name", "other", "prefixed"};
         pthread_t threads[3];
 
-        begin_without_bus();
+        test_bus_use_none();
         for (int i = 0; i < 3; i++)
                 threads[i] = test_start_thread(come_and_go, names[i]);
         for (int i = 0; i < 10; i++) {
@@ -314,13 +313,13 @@ TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
 TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
 {
         static tally seen, next;
-        dn__region *other, *own;
+        dn__region *own;
         dn__wake_word *word;
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe(dn_center_darwin(), "N", &seen);
         own = dn__hub_find(dn_center_darwin())->region;
-        other = enter_table("none");
+        AUTO_REGION *other = enter_table("none");
         word = &other->table->processes[other->process].wake;
         dn__wake_begin(word);
         CHECK(dn__wake_fall_asleep(word));
@@ -331,26 +330,23 @@ TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
         CHECK_EQ(dn__wake_state_of(*word), DN__WAKE_RUNG);
         CHECK(was_marked); /* it finds the mark when it wakes up */
         rung_word = NULL;
-        dn__region_close(other);
 }
 
 /* Their poster may have died before it woke anybody. */
 TEST_NO_BUS(postsCountedBeforeTheTableWasLeftAreHeard)
 {
         static tally seen, next;
-        dn__region *other;
         dn__shm_slot *slot;
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe(dn_center_darwin(), "N", &seen);
-        other = enter_table("none");
+        AUTO_REGION *other = enter_table("none");
         slot = find(other, "N");
         for (int i = 0; i < 3; i++)
                 dn__slot_count_post(slot);
         remove_table();
         tally_observe(dn_center_darwin(), "M", &next);
         WAIT_UNTIL_EQ(seen.n_posts, 3 + 1);
-        dn__region_close(other);
 }
 
 static dn__region *to_leave;
@@ -378,11 +374,10 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
 TEST_NO_BUS(aRegistrationThatFindsTheTableLeftTakesItsNameInTheNextOne)
 {
         static tally seen, next;
-        dn__region *other;
 
-        begin_without_bus();
+        test_bus_use_none();
         tally_observe(dn_center_darwin(), "M", &seen);
-        other = enter_table("none");
+        dn__region *other = enter_table("none");
         other->table->owners[set_of("N")] = other->owner;
         to_leave = other;
         tally_observe(dn_center_darwin(), "N", &next);
@@ -393,12 +388,11 @@ TEST_NO_BUS(aRegistrationThatFindsTheTableLeftTakesItsNameInTheNextOne)
         post_by(member, "N");
         WAIT_UNTIL_EQ(next.n_posts, n_before + 1);
         end_member(member);
-        dn__region_close(other);
 }
 
 TEST_NO_BUS(statesGoOnInTheNextTable)
 {
-        begin_without_bus();
+        test_bus_use_none();
         test_child *a = spawn_member("N"), *b = spawn_member("N");
 
         CHECK_EQ(ask(a, "set 5"), 0);

@@ -172,7 +172,7 @@ static int host_enqueue(void *context, dn_work_fn work, void *argument)
 static dn_executor begin_host(void)
 {
         test_bus_begin();
-        CHECK_EQ(dn_loop_new(&host), 0);
+        host = new_loop();
         return (dn_executor){host_enqueue, NULL, retain_executor, release_executor};
 }
 

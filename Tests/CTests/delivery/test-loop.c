@@ -8,15 +8,6 @@
 #include "test-bus.h"
 #include "test-child.h"
 
-static dn_loop *new_loop(void)
-{
-        dn_loop *loop = NULL;
-
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        CHECK(loop);
-        return loop;
-}
-
 static bool is_readable(dn_loop *loop, int timeout_ms)
 {
         struct pollfd wait = {.fd = dn_loop_get_fd(loop), .events = POLLIN};

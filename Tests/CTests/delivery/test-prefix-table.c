@@ -112,7 +112,7 @@ TEST_NO_BUS(anObserverGoesToTheNextTable)
         static tally seen;
         uint64_t n_before;
 
-        begin_without_bus();
+        test_bus_use_none();
         dn_observer *observer = tally_observe_prefix("com.", &seen);
         test_child *holder = spawn_observer("com.x", NULL), *member = spawn_member("other");
         for (int i = 0; i < 5; i++) {
@@ -132,7 +132,7 @@ TEST_NO_BUS(aPostIsHeardWhoseHolderMovesLate)
 {
         static tally seen, other;
 
-        begin_without_bus();
+        test_bus_use_none();
         dn_observer *observer = tally_observe_prefix("com.", &seen);
         test_child *holder = spawn_observer("com.x", NULL);
         test_child *poster = test_spawn_role("testPeer", NULL);
@@ -158,7 +158,7 @@ TEST_NO_BUS(anObserverWithoutATableGetsOneLater)
         static tally seen;
         dn_observer *observer = NULL;
 
-        begin_without_bus();
+        test_bus_use_none();
         test_child *member = spawn_member("com.x");
         forbid_tables();
         remove_table();
@@ -174,14 +174,12 @@ TEST_NO_BUS(anObserverWithoutATableGetsOneLater)
 TEST_NO_BUS(anObserverThatWasKilledLeavesNothingBehind)
 {
         test_bus_use_none();
-        dn__region *own = open_region("none");
+        AUTO_REGION *own = open_region("none");
         test_child *observer = test_child_await(test_spawn_role("observeForEver", NULL), "ready");
         CHECK(own->table->followers[0] != 0);
         test_child_kill(observer);
-        dn__region *heir = open_region("none");
+        AUTO_REGION *heir = open_region("none");
         CHECK_EQ(own->table->followers[0], 0);
-        dn__region_close(heir);
-        dn__region_close(own);
 }
 
 TEST_NO_BUS(theLastObserverEndsIt)
@@ -190,7 +188,7 @@ TEST_NO_BUS(theLastObserverEndsIt)
         dn_observer *observers[2];
 
         test_bus_use_none();
-        dn__region *own = open_region("none");
+        AUTO_REGION *own = open_region("none");
         for (int i = 0; i < 2; i++)
                 observers[i] = tally_observe_prefix(i ? "a" : "b", &seen[i]);
         CHECK(own->table->followers[0] != 0);
@@ -201,7 +199,6 @@ TEST_NO_BUS(theLastObserverEndsIt)
         tally_drop(observers[1]);
         WAIT_UNTIL_EQ(own->table->followers[0], 0);
         test_child_wait(holder);
-        dn__region_close(own);
 }
 
 TEST_MAIN()

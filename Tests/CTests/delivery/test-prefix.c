@@ -101,10 +101,9 @@ static void prepare(void)
 /* Changes the count as if so many posts had been counted and the bus had dropped their signals. */
 static void change_count(int64_t difference)
 {
-        dn__region *region = enter_table(test_bus_address(bus));
+        AUTO_REGION *region = enter_table(test_bus_address(bus));
 
         atomic_fetch_add(&find(region, NAME)->generation, (uint64_t)difference);
-        dn__region_close(region);
 }
 
 static void post_and_expect(tally *seen, uint64_t n_posts)

@@ -228,10 +228,9 @@ static void check_bounded(const dn_dict *user_info, int n_posts, uint64_t n_most
         uint64_t counts[2] = { 0 };
         dn_handler handler = { .invoke = count_event, .context = counts };
         dn_observer *observer = NULL;
-        dn_loop *loop = NULL;
-
-        CHECK_EQ(dn_loop_new(&loop), 0);
+        dn_loop *loop = new_loop();
         dn_executor executor = dn_loop_executor(loop);
+
         CHECK_EQ(dn_center_observe_filtered(center, &filter, handler, &executor, &observer), 0);
         for (int is_suspended = 1; is_suspended >= 0; is_suspended--) {
                 set_suspended(is_suspended);
@@ -250,13 +249,12 @@ static void check_bounded(const dn_dict *user_info, int n_posts, uint64_t n_most
 
 TEST_NO_BUS(waitingPostsAreBoundedInNumberAndBytes)
 {
-        dn_dict *large = large_dict();
+        AUTO_DICT *large = large_dict();
 
         setenv("DARWIN_NOTIFY_BUS", "none", 1);
         center = dn_center_distributed();
         check_bounded(NULL, 3 * 65536, 65536);
         check_bounded(large, 10, 4);
-        dn_dict_unref(large);
 }
 
 TEST_MAIN()

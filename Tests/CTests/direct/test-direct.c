@@ -76,7 +76,7 @@ static void count_taken(void *context, size_t slot_index)
 /* More than are sorted at once. */
 TEST_NO_BUS(everyMarkIsTaken)
 {
-        dn__region *region = open_region("key"), *poster = open_region("key");
+        AUTO_REGION *region = open_region("key"), *poster = open_region("key");
         unsigned n_taken = 0;
 
         for (int i = 0; i < 600; i++) {
@@ -87,8 +87,6 @@ TEST_NO_BUS(everyMarkIsTaken)
         }
         dn__ring_take(region, count_taken, &n_taken);
         CHECK_EQ(n_taken, 600);
-        dn__region_close(region);
-        dn__region_close(poster);
 }
 
 TEST_MAIN()

@@ -92,12 +92,11 @@ static void check_hardly_wakes_up(int result)
 TEST(aProcessBeyondTheTableHardlyEverWakesUp)
 {
         test_bus *bus = test_bus_begin();
-        dn__region *region = enter_table(test_bus_address(bus));
+        AUTO_REGION *region = enter_table(test_bus_address(bus));
 
         take_entries(region);
         check_hardly_wakes_up(test_bus_is_none(bus) ? DN_NOT_CONNECTED : 0);
         CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(aProcessThatCanHaveNoTableHardlyEverWakesUp)

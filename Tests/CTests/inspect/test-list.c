@@ -81,9 +81,8 @@ TEST(twoCentersOfAProcessCountAsOneHolder)
 {
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
-        dn_center *second = NULL;
+        dn_center *second = open_center(test_bus_address(bus));
 
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &second), 0);
         tally_observe(dn_center_darwin(), "held", &seen);
         tally_observe(second, "held", &seen);
         CHECK_EQ(list_now(NULL)->names[0].n_holders, 1);
@@ -94,7 +93,7 @@ TEST_NO_BUS(namesComeWithTheirStates)
         static const char *const names[] = {"B", "a", "a ", "a.b", "ab", "z", "\xc3\xa9",
                                             "\xf0\x9f\x98\x80"};
         const size_t n_names = sizeof names / sizeof *names;
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         char longest[DN_NAME_MAX_BYTES + 1] = "";
         listing *list;
 
@@ -108,19 +107,17 @@ TEST_NO_BUS(namesComeWithTheirStates)
         for (size_t i = 0; i < n_names; i++)
                 CHECK_STREQ(list->names[i < 5 ? i : i + 1].name, names[i]);
         CHECK(list->names[0].state == UINT64_MAX - 1 && list->names[5].state == 0);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(callbackStopsTheList)
 {
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         listing list = {.n_most = 1};
 
         hold(region, "a");
         hold(region, "b");
         CHECK_EQ(dn_list_names(NOWHERE, on_name, &list), 3);
         CHECK_EQ(list.n_names, 1);
-        dn__region_close(region);
 }
 
 static int refuse(const dn_name_record *record, void *context)

@@ -49,7 +49,7 @@ TEST_NO_BUS(invalidNamesAreNotListed)
                 size_t n_bytes;
         } bad[] = {{"", 0}, {"nul\0nul", 7}, {"\0", 1}, {"\xff", 1}, {"cut off\xc3", 8},
                    {"\xed\xa0\x80", 3}, {"\xef\xbf\xbf", 3}, {"over\xc0\x80", 6}};
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         char long_name[sizeof((dn__shm_slot *)NULL)->name + 1];
 
         hold(region, "honest");
@@ -62,13 +62,12 @@ TEST_NO_BUS(invalidNamesAreNotListed)
         check_honest_alone();
         plant(region, "fine", 4);
         CHECK_EQ(list_now(NOWHERE)->n_names, 2);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(inconsistentSlotsAreNotListed)
 {
         static const uint64_t lengths[] = {0, 7, 9, 512, 513, UINT64_MAX};
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         dn__shm_slot *slot;
 
         hold(region, "honest");
@@ -88,12 +87,11 @@ TEST_NO_BUS(inconsistentSlotsAreNotListed)
         check_honest_alone();
         region->table->tags[index_of(region, slot)] = dn__hash64("tampered", 8);
         CHECK_EQ(list_now(NOWHERE)->n_names, 2);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(invalidNumbersAreHarmless)
 {
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         dn__shm_table *table = region->table;
         uint64_t ours = dn__region_own_pid(), of_other_namespace = ours ^ UINT64_C(1) << 32;
         const uint64_t pids[] = {0, 1, of_other_namespace, ours | UINT64_C(1) << 31, UINT64_MAX};
@@ -112,12 +110,11 @@ TEST_NO_BUS(invalidNumbersAreHarmless)
         check_honest_alone();
         table->n_processes_used = UINT64_MAX; /* nobody would enter such a table */
         CHECK_EQ(list_now(NOWHERE)->n_names, 0);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(aNameInTwoSlotsIsListedOnce)
 {
-        dn__region *region = open_region(NOWHERE);
+        AUTO_REGION *region = open_region(NOWHERE);
         size_t index = index_of(region, hold(region, "honest"));
         size_t other = index ^ 1; /* in the same set */
 
@@ -125,7 +122,6 @@ TEST_NO_BUS(aNameInTwoSlotsIsListedOnce)
                sizeof(dn__shm_slot));
         region->table->tags[other] = region->table->tags[index];
         check_honest_alone();
-        dn__region_close(region);
 }
 
 static _Atomic bool is_churning;
@@ -150,7 +146,7 @@ static void *churn(void *argument)
 
 TEST_NO_BUS(namesThatComeAndGoAreListedCompletelyOrNotAtAll)
 {
-        dn__region *steady = open_region(NOWHERE), *churning = open_region(NOWHERE);
+        AUTO_REGION *steady = open_region(NOWHERE), *churning = open_region(NOWHERE);
 
         hold(steady, "always");
         is_churning = true;
@@ -167,8 +163,6 @@ TEST_NO_BUS(namesThatComeAndGoAreListedCompletelyOrNotAtAll)
         }
         is_churning = false;
         pthread_join(thread, NULL);
-        dn__region_close(churning);
-        dn__region_close(steady);
 }
 
 TEST_MAIN()

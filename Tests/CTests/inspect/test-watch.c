@@ -81,7 +81,7 @@ TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
         watch_start(&seen, NULL, NULL);
         await_bus(dn_center_distributed());
         dn_dict_builder_set_string(builder, "title", "Naima");
-        dn_dict *user_info = finish(builder);
+        AUTO_DICT *user_info = finish(builder);
         CHECK_EQ(dn_center_post(dn_center_distributed(), "N", "player", user_info, 0), 0);
         CHECK_EQ(dn_center_post(dn_center_distributed(), "N", NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_records, 2);
@@ -96,7 +96,6 @@ TEST_ON_BUS(postsOfTheDistributedCenterComeWithWhatTheyCarry)
         CHECK_STREQ(seen.records[1].user_info, "");
         CHECK_EQ(seen.records[1].number, 2);
         CHECK_STREQ(seen.records[2].center, "darwin");
-        dn_dict_unref(user_info);
 }
 
 TEST_ON_BUS(foreignPostsAreNotCounted)

@@ -71,11 +71,10 @@ TEST(nothingIsLeftOfAnyLayer)
 {
         test_bus *bus = test_bus_begin();
         footing before = take_footing();
-        dn_center *opened;
+        dn_center *opened = open_center(test_bus_address(bus));
         tally seen = {0};
         uint64_t n_registered;
 
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &opened), 0);
         for (int i = 1; i <= 3; i++) {
                 atomic_store(&seen.n_calls, 0);
                 n_registered = use_everything(&seen, opened);
@@ -148,9 +147,8 @@ TEST(handlesOfTheHostMayBeReleasedAfterwards)
         test_bus *bus = test_bus_begin();
         tally seen = {0};
         dn_observer *observer, *other = NULL;
-        dn_center *center;
+        dn_center *center = open_center(test_bus_address(bus));
 
-        CHECK_EQ(dn_center_open(test_bus_address(bus), &center), 0);
         observer = tally_observe(center, "x", &seen);
         shut_down();
         CHECK_EQ(seen.n_destroyed, 1);
@@ -375,11 +373,9 @@ TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
 {
         test_bus_begin();
         tally seen = {0};
-        dn_executor executor;
-        dn_loop *loop;
+        dn_loop *loop = new_loop();
+        dn_executor executor = dn_loop_executor(loop);
 
-        CHECK_EQ(dn_loop_new(&loop), 0);
-        executor = dn_loop_executor(loop);
         CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), &executor, NULL),
                  0);
         post_ok(dn_center_darwin(), "x");

@@ -65,7 +65,7 @@ static dn_dict *dict_with_each_type(void)
 
 TEST_NO_BUS(eachTypeReadsBackAsSet)
 {
-        dn_dict *dict = dict_with_each_type();
+        AUTO_DICT *dict = dict_with_each_type();
         dn_value value;
         size_t n_bytes;
 
@@ -85,12 +85,11 @@ TEST_NO_BUS(eachTypeReadsBackAsSet)
         CHECK(value.type == DN_TYPE_DICT && dn_dict_get_count(value.as.dict) == 0);
         CHECK(!dn_array_get(dn_dict_get_array(dict, "array"), 2, &value));
         CHECK_EQ(dn_dict_get_int64(dn_dict_get_dict(dict, "dict"), "inner", 0), 1);
-        dn_dict_unref(dict);
 }
 
 TEST_NO_BUS(missingKeyOrOtherTypeReturnsTheFallback)
 {
-        dn_dict *dict = dict_with_each_type();
+        AUTO_DICT *dict = dict_with_each_type();
         const dn_dict *none = NULL;
         size_t n_bytes = 7;
 
@@ -112,32 +111,28 @@ TEST_NO_BUS(missingKeyOrOtherTypeReturnsTheFallback)
         CHECK(!dn_dict_get(none, "x", NULL));
         CHECK(!dn_dict_get_at(none, 0, NULL));
         CHECK_EQ(dn_array_get_count(NULL), 0);
-        dn_dict_unref(dict);
 }
 
 TEST_NO_BUS(integerIsReadAsEitherTypeThatFits)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *dict;
         dn_value value;
 
         dn_dict_builder_set_uint64(builder, "small", 5);
         dn_dict_builder_set_uint64(builder, "limit", INT64_MAX);
         dn_dict_builder_set_uint64(builder, "large", (uint64_t)INT64_MAX + 1);
-        dict = finish(builder);
+        AUTO_DICT *dict = finish(builder);
         CHECK(dn_dict_get(dict, "small", &value) && value.type == DN_TYPE_INT64);
         CHECK_EQ(dn_dict_get_int64(dict, "small", 0), 5);
         CHECK_EQ(dn_dict_get_uint64(dict, "small", 0), 5);
         CHECK_EQ(dn_dict_get_int64(dict, "limit", 0), INT64_MAX);
         CHECK(dn_dict_get(dict, "large", &value) && value.type == DN_TYPE_UINT64);
         CHECK_EQ(dn_dict_get_int64(dict, "large", -1), -1);
-        dn_dict_unref(dict);
 }
 
 TEST_NO_BUS(keysAreInByteOrderAndTheLastValueWins)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *dict;
         dn_value value;
 
         dn_dict_builder_set_int64(builder, "b", 1);
@@ -147,7 +142,7 @@ TEST_NO_BUS(keysAreInByteOrderAndTheLastValueWins)
         dn_dict_builder_end(builder);
         dn_dict_builder_set_int64(builder, "b", 4);
         dn_dict_builder_set_int64(builder, "a", 5);
-        dict = finish(builder);
+        AUTO_DICT *dict = finish(builder);
         CHECK_EQ(dn_dict_get_count(dict), 4);
         CHECK_STREQ(dn_dict_get_at(dict, 0, &value), "");
         CHECK_EQ(value.as.int64, 3);
@@ -157,7 +152,6 @@ TEST_NO_BUS(keysAreInByteOrderAndTheLastValueWins)
         CHECK_EQ(value.as.int64, 4);
         CHECK_STREQ(dn_dict_get_at(dict, 3, NULL), "é");
         CHECK(!dn_dict_get_at(dict, 4, NULL));
-        dn_dict_unref(dict);
 }
 
 TEST_NO_BUS(emptyValuesAreNotMissing)
@@ -263,15 +257,13 @@ TEST_NO_BUS(depthIsLimited)
 TEST_NO_BUS(numberOfValuesIsLimited)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *dict;
 
         dn_dict_builder_begin_array(builder, "array");
         for (int i = 1; i < DN_DICT_MAX_VALUES; i++)
                 dn_dict_builder_set_bool(builder, NULL, true);
         dn_dict_builder_end(builder);
-        dict = finish(builder);
+        AUTO_DICT *dict = finish(builder);
         CHECK_EQ(fail_with_dict(dict), -E2BIG);
-        dn_dict_unref(dict);
 }
 
 /* Containers that are shared count each time: otherwise a few would be millions of values. */
@@ -316,13 +308,12 @@ TEST_NO_BUS(bytesOfContainersCountEachTime)
         char *bytes = calloc(1, DN_DICT_MAX_BYTES);
         dn_value value = { DN_TYPE_DATA, DN_DICT_MAX_BYTES / 2, { .data = bytes } };
         dn_dict_builder *builder = dn_dict_builder_new();
-        dn_dict *half = dict_with(&value);
+        AUTO_DICT *half = dict_with(&value);
 
         value = (dn_value){ DN_TYPE_DICT, 0, { .dict = half } };
         dn_dict_builder_set(builder, "once", &value);
         dn_dict_builder_set(builder, "twice", &value);
         CHECK_EQ(finish_failed(builder), -E2BIG);
-        dn_dict_unref(half);
         free(bytes);
 }
 
@@ -354,17 +345,16 @@ static dn_value real(double number)
 
 static void check_json(dn_value value, const char *expected)
 {
-        dn_dict *dict = dict_with(&value);
+        AUTO_DICT *dict = dict_with(&value);
         char *text = dn_dict_copy_json(dict);
 
         CHECK_STREQ(text, FORMAT("{\"key\": %s}", expected));
         free(text);
-        dn_dict_unref(dict);
 }
 
 TEST_NO_BUS(eachTypeHasItsJson)
 {
-        dn_dict *dict = dict_with_each_type();
+        AUTO_DICT *dict = dict_with_each_type();
         char *text = dn_dict_copy_json(dict);
 
         CHECK_STREQ(text, "{\"array\": [false, {}], \"bool\": true, \"data\": \"AAEC\", "
@@ -372,7 +362,6 @@ TEST_NO_BUS(eachTypeHasItsJson)
                           "\"double\": 0.5, \"int64\": -9223372036854775808, "
                           "\"string\": \"Grüße\", \"uint64\": 18446744073709551615}");
         free(text);
-        dn_dict_unref(dict);
         CHECK(!dn_dict_copy_json(NULL));
 }
 

@@ -51,17 +51,14 @@ int linkat(int from, const char *path, int to, const char *name, int flags)
 
 TEST_NO_BUS(theSecondOfTwoMakersHasTheTableOfTheFirst)
 {
-        dn__region *region;
-
         is_second_maker = true;
-        region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         CHECK(is_at_path(region));
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
 
         dn__region_set_moved(region);
         uint64_t moved = dn__region_get_moved(region);
@@ -70,19 +67,17 @@ TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
         CHECK(dn__region_was_left(region));
         dn__region_clear_moved(region, dn__region_get_moved(region));
         CHECK(!dn__region_was_left(region));
-        dn__region_close(region);
 }
 
 /* Until then its holds are those of the process before. */
 TEST_NO_BUS(anEntryCountsOnceItIsCleared)
 {
-        dn__region *ours = open_region("key");
+        AUTO_REGION *ours = open_region("key");
         int fd = open(ours->file.path, O_RDWR | O_CLOEXEC);
 
         CHECK_EQ(dn__claim_take(fd, ours->process + 1), 0);
         CHECK(!dn__region_process_is_alive(ours, ours->process + 1));
         CHECK_EQ(close(fd), 0);
-        dn__region_close(ours);
 }
 
 TEST_NO_BUS(theTableOfAnEarlierDirectoryIsTheOneForAll)
@@ -131,14 +126,12 @@ TEST_NO_BUS(filesOpenToOthersAreMadePrivate)
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
         CHECK_EQ(mkdir(path, 0777), 0);
         CHECK_EQ(chmod(path, 0777), 0);
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         CHECK_EQ(permissions_of(path), 0700);
         CHECK_EQ(chmod(path_of_table("key"), 0644), 0);
-        dn__region *other = open_region("key");
+        AUTO_REGION *other = open_region("key");
         CHECK_EQ(region->id, other->id);
         CHECK_EQ(permissions_of(path_of_table("key")), S_ISVTX | 0600);
-        dn__region_close(region);
-        dn__region_close(other);
 }
 
 /* Another directory is used, also by the user's other processes that find the path taken. */
@@ -226,7 +219,7 @@ static int make_file(const char *name)
 
 TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
 {
-        dn__region *used = open_region("another bus");
+        AUTO_REGION *used = open_region("another bus");
         int status, fd;
         pid_t pid = test_fork();
 
@@ -247,7 +240,6 @@ TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
         CHECK_EQ(access(path_of_table("key"), F_OK), 0);
         CHECK_EQ(n_files(), 4);
         close(fd);
-        dn__region_close(used);
 }
 
 /* Runs in a child, because the limit is permanent. */
@@ -266,7 +258,6 @@ static int open_with_limit(rlim_t n_bytes)
 
 TEST_NO_BUS(fileSizeLimitDoesNotKillTheProcess)
 {
-        dn__region *region;
         pid_t pid;
 
         setenv("XDG_RUNTIME_DIR", test_directory(), 1);
@@ -276,12 +267,11 @@ TEST_NO_BUS(fileSizeLimitDoesNotKillTheProcess)
                 _exit(open_with_limit(1000));
         CHECK_EQ(test_wait_for(pid), EFBIG);
         CHECK_EQ(n_files(), 0);
-        region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         pid = test_fork();
         if (pid == 0)
                 _exit(open_with_limit(1000));
         CHECK_EQ(test_wait_for(pid), 0); /* made by other processes */
-        dn__region_close(region);
 }
 
 TEST_MAIN()

@@ -230,10 +230,10 @@ TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
 {
         static tally seen;
 
-        begin_without_bus();
+        test_bus_use_none();
         test_child *child = spawn_member("A");
         tally_observe(dn_center_darwin(), "B", &seen);
-        dn__region *region = enter_table("none");
+        AUTO_REGION *region = enter_table("none");
         for (int i = 0; i < DN__SHM_N_SETS; i++)
                 atomic_store(&region->table->owners[i], region->owner);
         for (int i = 0; i < 2; i++)
@@ -249,7 +249,6 @@ TEST_NO_BUS(removingTheFileRepairsWhatWasWritten)
         post_ok(dn_center_darwin(), "A");
         WAIT_UNTIL(posts_of(child) > of_child && seen.n_posts > of_us);
         end_member(child);
-        dn__region_close(region);
 }
 
 /* The name "N" is not in the table. */
@@ -287,7 +286,7 @@ static void check_use_without_slot(void)
 
 TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
 {
-        dn__region *region = enter_table(test_bus_address(test_bus_begin()));
+        AUTO_REGION *region = enter_table(test_bus_address(test_bus_begin()));
 
         dn__shm_slot *filler = fill_set_of(region, "N");
         check_use_without_slot();
@@ -299,7 +298,6 @@ TEST_ON_BUS(nameWithoutRoomHasAStateInEachProcess)
         CHECK_EQ(get_state(early), 3);
         CHECK_EQ(notify_set_state(late, 4), NOTIFY_STATUS_OK);
         CHECK_EQ(get_state(early), 4);
-        dn__region_close(region);
 }
 
 TEST(nameThatReusesASlotStartsWithStateZero)

@@ -25,15 +25,13 @@ static ptrdiff_t position(const dn__region *region, const dn__shm_slot *slot)
  * entry that the first one had, so it clears what the first one held. */
 TEST_NO_BUS(aTableTakesMemoryOnlyForNamesAndEntriesInUse)
 {
-        dn__region *region;
         struct stat file;
 
         for (int i = 0; i < 2; i++) {
-                region = open_region("key");
+                AUTO_REGION *region = open_region("key");
                 CHECK(hold(region, "com.example.x"));
                 CHECK_EQ(stat(region->file.path, &file), 0);
                 CHECK(file.st_blocks * 512 <= 10 * DN__SHM_PAGE_BYTES);
-                dn__region_close(region);
         }
 }
 
@@ -48,7 +46,7 @@ static uint64_t count_post_of(const dn__region *region, const char *name)
 
 TEST_NO_BUS(onlyNamesWithASlotAreCounted)
 {
-        dn__region *holder = open_region("key"), *poster = open_region("key");
+        AUTO_REGION *holder = open_region("key"), *poster = open_region("key");
         dn__shm_slot *slot;
         uint64_t before;
 
@@ -60,13 +58,11 @@ TEST_NO_BUS(onlyNamesWithASlotAreCounted)
         CHECK_EQ(count_post_of(holder, "x"), before + 2);
         CHECK_EQ(count_post_of(poster, "y"), 0);
         CHECK_EQ(dn__slot_get_generation(slot), before + 2);
-        dn__region_close(holder);
-        dn__region_close(poster);
 }
 
 TEST_NO_BUS(namesWithTheSameHashAreDistinct)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         dn__shm_slot *slot = hold(region, "x");
         dn__post post = { .name = slot_name("y") };
 
@@ -75,7 +71,6 @@ TEST_NO_BUS(namesWithTheSameHashAreDistinct)
         CHECK(dn__slot_find(region, &post.name) == NULL);
         dn__slot_count_for_others(region, &post);
         CHECK_EQ(post.generation, 0);
-        dn__region_close(region);
 }
 
 /* Without a bus, a name that finds its set full cannot be observed. */
@@ -96,7 +91,7 @@ TEST_NO_BUS(tenThousandNamesFindRoom)
 
 TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         dn__shm_slot *slots[DN__SHM_SLOTS_PER_SET] = { hold(region, "x") };
         uint64_t generation = 0;
         char name[64];
@@ -114,7 +109,6 @@ TEST_NO_BUS(fullSetReusesTheSlotOfAnUnheldName)
         CHECK(hold(region, name) == slots[5]);
         CHECK(dn__slot_get_generation(slots[5]) > generation); /* no count is seen twice */
         CHECK(find(region, name) == slots[5]);
-        dn__region_close(region);
 }
 
 static bool holds(const dn__region *region, const dn__shm_slot *slot, unsigned process)
@@ -155,14 +149,13 @@ static void fill_set(dn__region *region)
 
 TEST_NO_BUS(holdsOfADeadProcessAreReleased)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         char name[64];
 
         (void)entry_of_dead_holder(fill_set);
         CHECK(hold(region, "x") != NULL);
         name_in_set_of("x", DN__SHM_SLOTS_PER_SET + 1, name);
         CHECK(hold(region, name) != NULL);
-        dn__region_close(region);
 }
 
 /* In at least three blocks of 64 slots. */
@@ -176,7 +169,7 @@ static void hold_names(dn__region *region)
 
 TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
 {
-        dn__region *region = open_region("key"), *heir;
+        AUTO_REGION *region = open_region("key");
         unsigned process = entry_of_dead_holder(hold_names);
         dn__shm_table *table = region->table;
 
@@ -184,7 +177,7 @@ TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
                 CHECK(holds(region, find(region, names[i]), process));
         table->marks[process][3] = 7;
         table->processes[process].marked[0] = 8;
-        heir = open_region("key");
+        AUTO_REGION *heir = open_region("key");
         CHECK_EQ(heir->process, process);
         for (size_t i = 0; i < 6; i++)
                 CHECK(!holds(region, find(region, names[i]), process));
@@ -192,8 +185,6 @@ TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
         CHECK_EQ(table->processes[process].marked[0], 0);
         CHECK(holds(region, hold(heir, "b"), process));
         CHECK(!holds(region, find(region, "a"), process));
-        dn__region_close(heir);
-        dn__region_close(region);
 }
 
 static bool is_late;
@@ -225,7 +216,7 @@ static void hold_with_state(dn__region *region)
 /* The new process takes over the entry, not the names. */
 TEST_NO_BUS(stateOfADeadProcessEndsThoughANewOneHasItsEntry)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
 
         SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has system calls of its own");
         (void)entry_of_dead_holder(hold_with_state);
@@ -233,7 +224,6 @@ TEST_NO_BUS(stateOfADeadProcessEndsThoughANewOneHasItsEntry)
         CHECK_EQ(hold(region, "x")->state, 0);
         CHECK(!is_late);
         dn__region_close(late);
-        dn__region_close(region);
 }
 
 #define N_REGIONS 66 /* the bits of the last one are in the second word */
@@ -318,7 +308,7 @@ static void *take_all_the_time(void *context)
 TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
 {
         taking taking = { .region = open_region("key") };
-        dn__region *poster = open_region("key");
+        AUTO_REGION *poster = open_region("key");
         bool is_first = position(taking.region, hold(taking.region, names[0])) <
                         position(taking.region, hold(taking.region, names[1]));
         const char *const order[] = { names[!is_first], names[is_first] };
@@ -336,12 +326,11 @@ TEST_NO_BUS(twoPostsInARowAreTakenInTheirOrder)
         taking.is_over = true;
         pthread_join(thread, NULL);
         dn__region_close(taking.region);
-        dn__region_close(poster);
 }
 
 TEST_NO_BUS(setIsTakenOverFromADeadOwner)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         size_t set = set_of("x");
 
         /* An entry that no process has. */
@@ -350,20 +339,17 @@ TEST_NO_BUS(setIsTakenOverFromADeadOwner)
         /* Not a valid entry. */
         region->table->owners[set] = UINT64_MAX;
         CHECK(hold(region, "x") != NULL);
-        dn__region_close(region);
 }
 
 TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
 {
-        dn__region *a = open_region("key"), *b = open_region("key");
+        AUTO_REGION *a = open_region("key"), *b = open_region("key");
         size_t set = set_of("x");
 
         a->table->owners[set] = a->owner;
         CHECK(hold(b, "x") == NULL);
         a->table->owners[set] = 0;
         CHECK(hold(b, "x") != NULL);
-        dn__region_close(a);
-        dn__region_close(b);
 }
 
 #define N_CROWD 30
@@ -379,7 +365,7 @@ static int be_in_crowd(int start)
 
 TEST_NO_BUS(manyProcessesGetTheSlotOfOneName)
 {
-        dn__region *region = open_region("key");
+        AUTO_REGION *region = open_region("key");
         pid_t pids[N_CROWD];
         int start[2];
 
@@ -395,7 +381,6 @@ TEST_NO_BUS(manyProcessesGetTheSlotOfOneName)
         for (int i = 0; i < N_CROWD; i++)
                 CHECK_EQ(test_wait_for(pids[i]), 0);
         close(start[0]);
-        dn__region_close(region);
 }
 
 static _Atomic bool is_posting;
@@ -409,7 +394,7 @@ static void *post_all_the_time(void *region)
 
 TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
 {
-        dn__region *holder = open_region("key"), *poster = open_region("key");
+        AUTO_REGION *holder = open_region("key"), *poster = open_region("key");
         char names[DN__SHM_SLOTS_PER_SET + 1][64];
 
         for (int i = 0; i < DN__SHM_SLOTS_PER_SET; i++)
@@ -431,8 +416,6 @@ TEST_NO_BUS(postIsNeverCountedForTheNextNameOfItsSlot)
         }
         is_posting = false;
         pthread_join(thread, NULL);
-        dn__region_close(holder);
-        dn__region_close(poster);
 }
 
 TEST_MAIN()

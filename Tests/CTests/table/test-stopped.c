@@ -169,7 +169,7 @@ TEST_NO_BUS(aMakerMayBeStoppedAtEachStep)
         unsigned n = 1;
         pid_t pid;
 
-        begin_without_bus();
+        test_bus_use_none();
         CHECK_EQ(dn__fork_init(), 0);
         format_path("", "none", name);
         do {
@@ -191,7 +191,7 @@ TEST_NO_BUS(aGuestMayBeStoppedAtEachStep)
         uint64_t n_posts = 0;
         pid_t pid;
 
-        begin_without_bus();
+        test_bus_use_none();
         CHECK_EQ(dn__fork_init(), 0);
         test_child *observer = spawn_observer("N", NULL);
         do {

@@ -62,7 +62,9 @@ void test_peer_sync(test_peer *peer);
 void test_peer_watch(test_peer *peer, const char *rule);
 /* Waits for a signal from a path below /org/darwinnotify; fails the case if none arrives. */
 void test_peer_next(test_peer *peer, test_signal *ret_signal);
-/* The same until one has this name. `ret_signal` may be NULL. */
+/* Waits for the next one, which must have this name. */
+void test_peer_expect(test_peer *peer, const char *name);
+/* Waits until one has this name. `ret_signal` may be NULL. */
 void test_peer_await(test_peer *peer, const char *name, test_signal *ret_signal);
 
 /* Returns whether the bus (still) knows the connection. */
