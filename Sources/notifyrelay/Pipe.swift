@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// Makes a non-blocking, close-on-exec pipe. Returns `nil` if no
-/// descriptors are left.
+/// Makes a non-blocking, close-on-exec pipe. Returns `nil` if no descriptors are left.
 func makePipe() -> (readEnd: CInt, writeEnd: CInt)? {
   var ends: [CInt] = [-1, -1]
   guard pipe(&ends) == 0 else { return nil }
