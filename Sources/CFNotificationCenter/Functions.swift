@@ -1,4 +1,4 @@
-// Apple's functions, which observe and post.
+// Apple's functions.
 // The names are Apple's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 

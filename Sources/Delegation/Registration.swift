@@ -1,4 +1,4 @@
-// Ends registrations, and promises that nobody keeps.
+// Ends registrations.
 
 // An alias would hide the cases of `Delivery` from files that import only this module.
 @_exported public import DarwinNotifySupport

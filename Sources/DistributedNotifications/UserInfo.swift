@@ -1,4 +1,4 @@
-// Converts dictionaries of Foundation to property lists of C, and back.
+// Converts dictionaries of Foundation to property lists of C.
 
 internal import DarwinNotify
 internal import Foundation

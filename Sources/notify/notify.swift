@@ -1,4 +1,4 @@
-// Gives Swift Apple's <notify.h> under the name that its module has on macOS and iOS.
+// Gives Swift Apple's <notify.h> under the name that its module has on macOS.
 
 @_exported public import var CDarwinNotify.NOTIFY_REUSE
 @_exported public import var CDarwinNotify.NOTIFY_STATUS_FAILED

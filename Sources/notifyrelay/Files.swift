@@ -1,4 +1,4 @@
-// Reads and writes small files of the user.
+// Accesses small files of the user.
 
 import Glibc
 

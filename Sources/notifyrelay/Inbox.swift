@@ -1,4 +1,4 @@
-// Collects posts and messages of this machine until the end of the turn.
+// Collects the news of this machine until the end of the turn.
 
 import DarwinNotifySupport
 

@@ -1,4 +1,4 @@
-// Waits for descriptors and deadlines on the main thread.
+// Runs the main thread.
 
 import DarwinNotifySupport
 import Glibc

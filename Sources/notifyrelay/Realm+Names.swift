@@ -1,4 +1,4 @@
-// Publishes how often names were posted here, and posts names that were posted elsewhere.
+// Shares posts with the other machines of a realm.
 
 extension Realm {
   /// A name was posted by a program of this machine.

@@ -1,4 +1,4 @@
-// Shares names and groups with the other machines of a realm.
+// Connects this machine with the others of a realm.
 
 import DarwinNotify
 import FoundationEssentials

@@ -1,4 +1,4 @@
-/* The D-Bus carrier: its functions for the centers, except sending and flushing. */
+/* The D-Bus carrier as the centers use it, except for sending. */
 #include "bus/dbus.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The carrier over D-Bus: a connection that reconnects, and sends each post as one signal. */
+/* The carrier over D-Bus: a connection that sends each post as one signal. */
 #pragma once
 
 #include <stdbool.h>

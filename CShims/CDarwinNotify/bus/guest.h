@@ -1,4 +1,4 @@
-/* Another user of a carrier's connection: requests to other processes and from them. */
+/* Another user of a carrier's connection: the requests. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The D-Bus carrier as its own files and its guest, `calls/`, see it. */
+/* The inside of the D-Bus carrier, which its guest, `calls/`, also sees. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* How names and posts are encoded on the bus (docs/wire.md). */
+/* How posts are encoded on the bus (docs/wire.md). */
 #include "bus/wire.h"
 
 #include <stdio.h>

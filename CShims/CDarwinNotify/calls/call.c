@@ -1,4 +1,4 @@
-/* Requests to other processes: each is begun once and ends once. */
+/* Requests to other processes: each ends exactly once. */
 #include "calls/call.h"
 
 #include <errno.h>

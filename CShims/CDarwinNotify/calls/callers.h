@@ -1,4 +1,4 @@
-/* The processes that make requests: their users, and their requests in progress. */
+/* The processes that make requests. */
 #pragma once
 
 #include "calls/base.h"

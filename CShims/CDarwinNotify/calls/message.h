@@ -1,4 +1,4 @@
-/* How requests and answers are written as D-Bus messages, and read (docs/wire.md). */
+/* How requests are encoded as D-Bus messages (docs/wire.md). */
 #pragma once
 
 #include <stddef.h>

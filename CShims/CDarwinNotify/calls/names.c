@@ -1,4 +1,4 @@
-/* The names of services and of kinds of requests. */
+/* The names in a request: its service, its kind. */
 #include "calls/names.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The names that a process has on the bus, and the kinds of requests exported there. */
+/* Services: names on the bus under which requests are answered. */
 #pragma once
 
 #include "calls/base.h"

@@ -1,4 +1,4 @@
-/* Registers, replaces and controls observers. */
+/* Controls observers, from their registration on. */
 #pragma once
 
 #include "delivery/hub.h"

@@ -1,4 +1,4 @@
-/* A center's state in one process: its names, table and carriers. */
+/* The state of a center in one process. */
 #pragma once
 
 #include <stdatomic.h>

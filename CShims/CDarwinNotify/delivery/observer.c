@@ -1,4 +1,4 @@
-/* An observer: its handler, and its place in a queue. */
+/* One observer in its queue. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

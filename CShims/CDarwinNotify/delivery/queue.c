@@ -1,4 +1,4 @@
-/* The observers of one name on one executor, and the posts waiting for them. */
+/* The posts that wait for the observers of one name on one executor. */
 #include "delivery/queue.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* One name of a center: its observers and its post count. */
+/* One name of a center in this process. */
 #pragma once
 
 #include <stdatomic.h>

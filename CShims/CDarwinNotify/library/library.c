@@ -1,4 +1,4 @@
-/* The library as a whole: its version and its end. */
+/* The library as a whole. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The tokens of this process, found and read by number without a lock.
+/* The tokens of this process, which can be read by number without a lock.
  *
  * A token's index is given by the low bits of its number. Numbers only increase; a number whose
  * index is taken by an older token is skipped. A forked child leaves its parent's registry alone

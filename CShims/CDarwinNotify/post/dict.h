@@ -1,4 +1,4 @@
-/* Internal representation of property lists: dictionaries and arrays. */
+/* Internal representation of property lists. */
 #pragma once
 
 #include <stdatomic.h>

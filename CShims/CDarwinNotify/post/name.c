@@ -1,4 +1,4 @@
-/* Notification names: validity, reach and access. */
+/* The names of notifications. */
 #include "post/name.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Where the two carriers, the shared table and D-Bus, deliver the posts that they bring. */
+/* Where the two carriers deliver the posts that they bring. */
 #pragma once
 
 #include <stdint.h>

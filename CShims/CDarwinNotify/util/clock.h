@@ -1,4 +1,4 @@
-/* Points in time: microseconds of CLOCK_MONOTONIC, the unit and clock of sd-bus. */
+/* Points in time: microseconds of CLOCK_MONOTONIC, as in sd-bus. */
 #pragma once
 
 #include <poll.h>

@@ -1,5 +1,4 @@
-/* Detects a reused descriptor: the host may close one that it does not know, and another file may
- * then get its number. */
+/* Detects a reused descriptor: the host may close one that it does not know. */
 #pragma once
 
 #include <stdbool.h>

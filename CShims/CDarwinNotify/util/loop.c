@@ -1,4 +1,4 @@
-/* Runs descriptors, deadlines and work on one library thread. */
+/* Runs sources on one thread of the library. */
 #include "util/loop.h"
 
 #include <assert.h>

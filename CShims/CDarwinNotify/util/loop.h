@@ -1,4 +1,4 @@
-/* Runs descriptors, deadlines and work on one library thread.
+/* Runs sources on one thread of the library.
  *
  * Each turn asks every source what it waits for, sleeps until an event or a wake-up, dispatches the
  * sources that are ready, and runs the work queued so far. Input and queued work thus alternate. */

@@ -1,4 +1,4 @@
-/* Text: UTF-8 and prefixes. */
+/* Helpers for text. */
 #pragma once
 
 #include <stdbool.h>

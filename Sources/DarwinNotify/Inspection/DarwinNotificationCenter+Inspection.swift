@@ -1,4 +1,4 @@
-// Shows the posts and names of a bus.
+// Inspects a bus.
 
 extension DarwinNotificationCenter {
   /// Watches every post on a bus, over a connection of its own.

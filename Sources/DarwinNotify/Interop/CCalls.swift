@@ -1,4 +1,4 @@
-// Converts the arguments and results of C functions.
+// Adapts C functions to Swift.
 
 internal import CDarwinNotify
 

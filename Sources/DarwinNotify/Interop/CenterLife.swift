@@ -1,4 +1,4 @@
-// Opens and closes centers.
+// Manages the life of centers.
 
 internal import CDarwinNotify
 internal import Dispatch

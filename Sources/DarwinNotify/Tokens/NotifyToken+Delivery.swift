@@ -1,4 +1,4 @@
-// Checks for posts and suspends deliveries.
+// Controls the deliveries of a token.
 
 internal import CDarwinNotify
 internal import DarwinNotifySupport

@@ -1,4 +1,4 @@
-// Lets interceptors hold, change and repeat requests.
+// Passes requests through interceptors.
 
 internal import DarwinNotifySupport
 

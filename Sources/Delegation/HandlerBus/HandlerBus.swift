@@ -1,4 +1,4 @@
-// Holds the handlers and interceptors of a bus.
+// Sends requests to handlers.
 
 internal import DarwinNotifySupport
 

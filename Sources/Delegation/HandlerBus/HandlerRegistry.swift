@@ -1,4 +1,4 @@
-// Registers handlers and routes.
+// Registers what answers requests.
 
 /// Something that handlers and routes can be registered with: a ``HandlerBus`` or a ``HandlerSet``.
 public protocol HandlerRegistry: Sendable {

@@ -1,4 +1,4 @@
-// Holds handlers and routes.
+// Keeps what answers requests.
 
 internal import DarwinNotifySupport
 

@@ -1,4 +1,4 @@
-// Posts and observes values of Swift types.
+// Exchanges values of Swift types.
 
 public import DarwinNotify
 public import Foundation

@@ -1,4 +1,4 @@
-// Decodes requests and responses.
+// Decodes what other processes send.
 
 internal import DarwinNotify
 internal import Delegation

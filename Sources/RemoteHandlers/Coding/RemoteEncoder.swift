@@ -1,4 +1,4 @@
-// Encodes requests and responses.
+// Encodes what other processes receive.
 
 internal import DarwinNotify
 internal import Delegation

@@ -1,4 +1,4 @@
-// Reads and writes a database on the calling thread.
+// Uses a database on the calling thread.
 
 extension SharedDatabase {
   /// The functions that read and write, for code that is not asynchronous.

@@ -1,4 +1,4 @@
-// Reads and writes rows as values of Swift types.
+// Represents rows as values of Swift types.
 
 extension SharedDatabase.Row {
   /// Decodes the row.

@@ -1,4 +1,4 @@
-// Reads and changes settings on the calling thread.
+// Uses settings on the calling thread.
 
 extension SharedDefaults {
   /// The functions that read and write values, for code that is not asynchronous.

@@ -1,4 +1,4 @@
-// Writes and reads the fields of files.
+// Encodes the fields of files.
 
 /// Appends fields, numbers in little-endian order.
 struct ByteWriter {

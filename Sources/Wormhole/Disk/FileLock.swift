@@ -1,4 +1,4 @@
-// Locks files between processes and threads.
+// Locks files, also between threads.
 
 internal import CLinux
 internal import Glibc

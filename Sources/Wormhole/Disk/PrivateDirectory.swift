@@ -1,4 +1,4 @@
-// Finds and makes the directories of the user.
+// Provides the directories of the user.
 
 internal import Glibc
 

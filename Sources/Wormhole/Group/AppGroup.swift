@@ -1,4 +1,4 @@
-// Gives the processes of a group a directory and a center.
+// Represents a group of programs that share a directory.
 
 public import DarwinNotify
 internal import DarwinNotifySupport

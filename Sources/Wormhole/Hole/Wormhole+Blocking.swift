@@ -1,4 +1,4 @@
-// Passes and reads messages on the calling thread.
+// Exchanges messages on the calling thread.
 
 internal import FoundationEssentials
 internal import Glibc

@@ -1,4 +1,4 @@
-// Removes stored messages, and the positions of readers.
+// Removes what a wormhole has stored.
 
 extension Wormhole {
   /// Removes everything stored under all names, then notifies all listeners.

@@ -1,4 +1,4 @@
-// Converts records to rows of a log and back.
+// Represents records as rows of a log.
 
 internal import FoundationEssentials
 

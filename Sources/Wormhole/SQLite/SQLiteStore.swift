@@ -1,4 +1,4 @@
-// Reads and writes a database file.
+// Accesses a database file.
 
 /// A database file with one connection for writing and a few for reading.
 final class SQLiteStore: Sendable {

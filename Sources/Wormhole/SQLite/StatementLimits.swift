@@ -1,4 +1,4 @@
-// Bounds how long statements wait and run.
+// Limits the time that statements take.
 
 internal import CSQLite
 

@@ -1,4 +1,4 @@
-// Reads and stores the records of one message name.
+// Accesses the records of one message name.
 
 import DarwinNotify
 import FoundationEssentials

@@ -1,4 +1,4 @@
-// Knows the shared names, and counts their posts on this machine.
+// Counts the posts of shared names on this machine.
 
 import DarwinNotify
 

@@ -1,4 +1,4 @@
-// Reads the file with the user name and the password.
+// Reads the credentials for a broker.
 
 /// How a relay identifies itself to a broker.
 struct Credentials: Equatable {

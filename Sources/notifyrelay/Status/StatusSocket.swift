@@ -1,4 +1,4 @@
-// Answers `--status`, and asks for it.
+// Passes the status of a running relay to `--status`.
 
 import FoundationEssentials
 import Glibc

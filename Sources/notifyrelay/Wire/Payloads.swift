@@ -1,4 +1,4 @@
-// Writes and reads the payloads of topics.
+// Encodes the payloads of topics.
 //
 // A payload begins with a line of fields in ASCII, separated by blanks: the version, the serial
 // number among all messages of its sender, then what stands with each type. A record has its bytes

@@ -1,4 +1,4 @@
-// Parses the command line into settings and commands.
+// Parses the command line.
 import DarwinNotify
 
 /// The parsed command line.

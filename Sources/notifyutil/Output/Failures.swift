@@ -1,4 +1,4 @@
-// Reports failures and remembers the first for the exit status.
+// Reports failures.
 
 import DarwinNotify
 import Glibc

@@ -1,4 +1,4 @@
-/* notify_register_dispatch(), for compilers with blocks and programs with libdispatch.
+/* notify_register_dispatch(), for programs with blocks.
  *
  * All of it stands here, on top of dn_notify_register_callback(): the library itself needs
  * neither. Link the program with -ldispatch -lBlocksRuntime. */

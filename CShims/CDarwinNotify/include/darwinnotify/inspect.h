@@ -1,4 +1,4 @@
-/* Inspection of a bus: every post that crosses it, and the names in use. */
+/* Inspection of a bus. */
 #ifndef DARWINNOTIFY_INSPECT_H
 #define DARWINNOTIFY_INSPECT_H
 

@@ -1,4 +1,4 @@
-/* The library as a whole: its version and its end. */
+/* The library as a whole. */
 #ifndef DARWINNOTIFY_LIBRARY_H
 #define DARWINNOTIFY_LIBRARY_H
 

@@ -1,4 +1,4 @@
-/* Observers with a context, an executor and a handle: the full form of registration. */
+/* The full form of registration: observers with a context, an executor, a handle. */
 #ifndef DARWINNOTIFY_OBSERVER_H
 #define DARWINNOTIFY_OBSERVER_H
 
