@@ -80,8 +80,8 @@ typedef struct move {
         uint64_t failed_us; /* when something was first missing; now, if nothing was */
         bool has_moved;
         dn__topic *topics; /* those that move, with a reference to each */
-        bool has_prefixes;
-        dn__prefix_counts *counts; /* of prefixes, there; or NULL */
+        bool lacks_counts;         /* of prefixes, there: then they are read */
+        dn__prefix_counts *counts; /* what was read, or NULL */
         dn__prefix_counts *left;   /* in the table that was left; or NULL */
 } move;
 
@@ -107,7 +107,8 @@ static void gather_topics(move *move)
                 topic->next_to_move = move->topics;
                 move->topics = topic;
         }
-        move->has_prefixes = atomic_load(&hub->n_prefixes) > 0;
+        move->lacks_counts = atomic_load(&hub->n_prefixes) > 0 &&
+                             (!hub->prefix_counts || hub->prefix_counts->region != move->to);
 }
 
 /* Earlier posts counted there, whose signals are still to come, cannot be distinguished from posts
@@ -174,7 +175,7 @@ static bool move_prefixes(move *move) DN__HUB_LOCKED
                 dn__prefix_use(hub, DN__TAKE(move->counts));
         DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
                 dn__dbus_set_counted(hub->bus, topic->rule, hub->prefix_counts);
-        return !move->has_prefixes || hub->prefix_counts;
+        return !move->lacks_counts || hub->prefix_counts;
 }
 
 /* Returns whether each name has a slot. */
@@ -192,7 +193,7 @@ static bool switch_tables(move *move)
         gather_topics(move);
         if (dn__region_has_entry(to))
                 take_slots(move);
-        if (dn__region_has_entry(to) && move->has_prefixes)
+        if (dn__region_has_entry(to) && move->lacks_counts)
                 move->counts = dn__prefix_follow(to, 1);
         dn__hub_lock(hub);
         if (to != from)
