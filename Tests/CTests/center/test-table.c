@@ -377,7 +377,7 @@ TEST_NO_BUS(aRegistrationThatFindsTheTableLeftTakesItsNameInTheNextOne)
 
         test_bus_use_none();
         tally_observe(dn_center_darwin(), "M", &seen);
-        dn__region *other = enter_table("none");
+        AUTO_REGION *other = enter_table("none");
         other->table->owners[set_of("N")] = other->owner;
         to_leave = other;
         tally_observe(dn_center_darwin(), "N", &next);
