@@ -63,7 +63,8 @@ extension Realm {
   /// Notices that the broker has dropped messages, since its queue for us was full.
   func checkSerial(_ serial: UInt64, of origin: Origin, begins: Bool) {
     defer { peers[origin]?.serial = serial }
-    if let last = peers[origin]?.serial, serial > last + 1, !begins { subscribeAgain() }
+    guard let last = peers[origin]?.serial, serial > last, !begins else { return }
+    if serial - last > 1 { subscribeAgain() }
   }
 
   func receivePresence(_ presence: PresencePayload, by origin: Origin, isRetained: Bool) {

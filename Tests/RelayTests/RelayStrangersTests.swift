@@ -1,0 +1,22 @@
+// Specifies that nothing that others publish ends a relay, or holds it up.
+import DarwinNotify
+import Foundation
+import Testing
+
+@Suite(.bounded, .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
+struct RelayStrangersTests {
+  private let light: NotificationName = "com.example.light"
+  private static let stranger = "00000000000000aa"
+
+  @Test func serialNumbersMayBeAsGreatAsTheyCan() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm())
+    let heard = try session.observe(light)
+    try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0")
+    for (count, serial) in [(1, UInt64.max), (2, 1)] {
+      try await broker.publish("n/\(light)/\(Self.stranger)", "1 \(serial) \(count) 0 0 0")
+      await heard.wait(for: count)
+    }
+  }
+}
