@@ -19,4 +19,15 @@ struct RelayStrangersTests {
       await heard.wait(for: count)
     }
   }
+
+  @Test func aRelayDoesNotGoOnFromAnImpossibleCount() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    let origin = try await session.run(["--origin"]).output.dropLast()
+    try await broker.start()
+    try await broker.publish("n/\(light)/\(origin)", "1 1 \(UInt64.max) 0 0 0", isRetained: true)
+    try await session.start(broker.realm())
+    #expect(try #require(await session.counts()).malformed > 0)
+    try session.center.post(light)
+    await eventually { await session.counts()?.sent == 1 }
+  }
 }

@@ -35,6 +35,8 @@ struct NamePayload: Equatable {
     posted = try fields.number()
     state = try fields.number()
     stateSet = try fields.number()
+    // Nobody has posted as often, and ours may have to go on from it.
+    guard count < 1 << 63 else { throw .malformed }
   }
 }
 

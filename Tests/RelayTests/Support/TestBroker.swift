@@ -106,18 +106,21 @@ private func isOpen(_ port: Int) -> Bool {
 
 extension TestBroker {
   /// Publishes like a stranger who knows the topics.
-  func publish(_ topic: String, _ payload: String) async throws {
-    let outcome = try await publisher(topic, payload).end()
+  func publish(_ topic: String, _ payload: String, isRetained: Bool = false) async throws {
+    let outcome = try await publisher(topic, payload, isRetained: isRetained).end()
     try #require(outcome.status == 0, "\(outcome)")
   }
 
   /// As `publish`, without waiting for it to be done.
-  func publisher(_ topic: String, _ payload: String) throws -> Program {
+  func publisher(
+    _ topic: String, _ payload: String, isRetained: Bool = false
+  ) throws -> Program {
     let arguments = [
       "-p", "\(port)", "-V", "mqttv5", "-q", "1", "-t", "darwinnotify/1/home/\(topic)",
       "-m", payload,
     ]
-    return try Program("/usr/bin/mosquitto_pub", arguments, on: nil)
+    return try Program(
+      "/usr/bin/mosquitto_pub", arguments + (isRetained ? ["-r"] : []), on: nil)
   }
 
   /// Before the start.
