@@ -30,4 +30,16 @@ struct RelayStrangersTests {
     try session.center.post(light)
     await eventually { await session.counts()?.sent == 1 }
   }
+
+  @Test func aPresenceOfManyLinesIsReadInTime() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm() + ["--max-payload", "16000000"])
+    let line = String(repeating: "x", count: 49) + "\n"
+    let lines = String(repeating: line, count: 300_000)
+    let begin = ContinuousClock.now
+    try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0\n\(lines)")
+    await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
+    #expect(.now - begin < .seconds(20 * slowness))
+  }
 }

@@ -85,7 +85,8 @@ struct RecordPayload {
       let version: UInt32 = try fields.number()
       content = .value(
         Wormhole.Payload(
-          codec: try fields.text(), type: try fields.text(), version: version, data: fields.rest))
+          codec: try fields.text(), type: try fields.text(), version: version,
+          data: Data(fields.rest)))
     case "ping": content = .ping
     case "cleared": content = .cleared
     default: throw .malformed
@@ -164,7 +165,7 @@ struct Fields {
   private(set) var serial: UInt64 = 0
 
   private var words: ArraySlice<Substring>
-  /// The bytes after the line.
+  /// The bytes after the line: a slice, since a payload may have a million lines.
   let rest: Data
 
   /// Reads the first line of a payload. Its first field is the version.
@@ -180,7 +181,7 @@ struct Fields {
     let line = String(decoding: data[..<end], as: UTF8.self)
     let words = line.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     self.words = words.map { Substring($0) }[...]
-    rest = end < data.endIndex ? Data(data[(end + 1)...]) : Data()
+    rest = data[end...].dropFirst()
   }
 
   mutating func word() throws(PayloadError) -> Substring {

@@ -115,9 +115,12 @@ extension TestBroker {
   func publisher(
     _ topic: String, _ payload: String, isRetained: Bool = false
   ) throws -> Program {
+    // An argument has at most 128 KiB.
+    let file = "\(directory)/\(UUID())"
+    try payload.write(toFile: file, atomically: true, encoding: .utf8)
     let arguments = [
       "-p", "\(port)", "-V", "mqttv5", "-q", "1", "-t", "darwinnotify/1/home/\(topic)",
-      "-m", payload,
+      "-f", file,
     ]
     return try Program(
       "/usr/bin/mosquitto_pub", arguments + (isRetained ? ["-r"] : []), on: nil)
