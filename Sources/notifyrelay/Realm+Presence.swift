@@ -60,11 +60,12 @@ extension Realm {
     }
   }
 
-  /// Notices that the broker has dropped messages, since its queue for us was full.
+  /// Notices that the broker has dropped messages, since its queue for us was full. A relay that
+  /// only sends gets no more than the presence of others.
   func checkSerial(_ serial: UInt64, of origin: Origin, begins: Bool) {
     defer { peers[origin]?.serial = serial }
     guard let last = peers[origin]?.serial, serial > last, !begins else { return }
-    if serial - last > 1 { subscribeAgain() }
+    if serial - last > 1, settings.receives { subscribeAgain() }
   }
 
   func receivePresence(_ presence: PresencePayload, by origin: Origin, isRetained: Bool) {

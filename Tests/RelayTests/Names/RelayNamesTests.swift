@@ -190,4 +190,16 @@ struct RelayNamesTests {
     #expect(here.posts == 1)
     #expect(await pair.there.counts()?.sent == 0)
   }
+
+  @Test func aRelayThatOnlySendsMissesNothing() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm() + ["--send-only"])
+    // It does not get what an origin publishes between its presences.
+    for (serial, state) in [(1, "online"), (9, "online"), (10, "offline")] {
+      try await broker.publish("p/00000000000000aa", "1 \(serial) \(state) 1 :1.0")
+    }
+    await eventually { await session.status()?.realms.first?.peers.first?.state == "offline" }
+    #expect(await session.counts()?.gaps == 0)
+  }
 }

@@ -231,6 +231,7 @@ struct SeenStatus: Decodable, Sendable {
     var tooLarge: Int
     var notShared: Int
     var refused: Int
+    var gaps: Int
   }
 }
 
