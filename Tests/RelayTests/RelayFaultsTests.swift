@@ -48,6 +48,24 @@ struct RelayFaultsTests {
     await there.wait(for: 1)
   }
 
+  @Test func aStartThatFailsRepeatsNothing() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.observe(light), pair.there.observe(light))
+    try pair.here.center.post(light)
+    await there.wait(for: 1)
+    await pair.here.end()
+    // A directory is in the way of the socket on which the relay answers.
+    let file = try pair.here.write("", to: "run/notifyrelay/file")
+    #expect(try await pair.here.run(pair.realm()).status == 1)
+    try FileManager.default.removeItem(
+      at: URL(fileURLWithPath: file).deletingLastPathComponent())
+    try await pair.here.start(pair.realm())
+    let fence = try pair.there.observe("com.example.fence")
+    try pair.here.center.post("com.example.fence")
+    await fence.wait(for: 1)
+    #expect(here.posts == 1 && there.posts == 1)
+  }
+
   /// When a relay is killed that has received a post with a state.
   enum Kill: CaseIterable {
     case atThePost

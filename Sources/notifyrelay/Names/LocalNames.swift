@@ -31,7 +31,9 @@ final class LocalNames {
   /// Holds the names that are known, and observes all others.
   func begin(sharing prefixes: [String]) throws {
     self.prefixes = prefixes
-    let past = try beginTable()
+    let start = try HeldName(Self.startName, row: NameRow(), changes: changes)
+    held[Self.startName] = start
+    let past = try compareTable(start)
     // Posts counted from now on are not missed, so the names come after it.
     try observe()
     let taken = try store.takenStates()
@@ -45,7 +47,11 @@ final class LocalNames {
       guard held[name] == nil, let new = hold(name, NameRow()) else { continue }
       new.begin(after: past == .notPosted ? .notPosted : .perhaps, taken[name])
     }
+    // Stored at once and together: after a start that ends earlier, the next one finds the same.
     try keep()
+    start.post()
+    try store.setStartPeek(start.peek)
+    try store.commit()
   }
 
   /// A name that is held here is counted by the table, which notifies the observers of a prefix.
@@ -60,14 +66,8 @@ final class LocalNames {
 
   /// Finds out whether the table is still the one of the last run, in which counts go on. At the
   /// first run nothing that was posted before matters.
-  private func beginTable() throws -> HeldName.Past {
-    let name = try HeldName(Self.startName, row: NameRow(), changes: changes)
-    let last = try store.startPeek
-    let past = last.map { $0 == name.peek ? HeldName.Past.counted : .perhaps } ?? .notPosted
-    name.post()
-    try store.setStartPeek(name.peek)
-    held[Self.startName] = name
-    return past
+  private func compareTable(_ start: HeldName) throws -> HeldName.Past {
+    try store.startPeek.map { $0 == start.peek ? .counted : .perhaps } ?? .notPosted
   }
 
   /// Returns a shared name, held from now on; `nil` if that is not possible.
