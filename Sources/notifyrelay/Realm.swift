@@ -125,11 +125,18 @@ final class Realm: ConnectionDelegate {
   func publish() {
     defer { connection?.flush() }
     guard state == .online else { return }
-    if mustSayPresence {
-      mustSayPresence = false
-      sayPresence(presence)
-    }
-    while underway.count < Self.maxUnderway, publishName() || publishValue() || publishRecord() {}
+    while underway.count < Self.maxUnderway,
+      publishName() || publishPresence() || publishValue() || publishRecord()
+    {}
+  }
+
+  /// Publishes our presence behind the names, which set the baseline for those who meet us only
+  /// now, and before the records, of which these get all that follow it.
+  private func publishPresence() -> Bool {
+    guard mustSayPresence else { return false }
+    mustSayPresence = false
+    sayPresence(presence)
+    return true
   }
 
   /// Publishes something. Returns its number, by which the broker confirms it.

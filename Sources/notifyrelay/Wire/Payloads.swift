@@ -106,7 +106,7 @@ struct PresencePayload {
   enum State: String, Codable {
     /// It is connected, and does not know yet what the broker keeps.
     case joining
-    /// It has published everything.
+    /// It has published its names.
     case online
     case offline
   }

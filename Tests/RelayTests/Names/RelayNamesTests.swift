@@ -132,6 +132,25 @@ struct RelayNamesTests {
     await heard.0.wait(for: 1)
   }
 
+  /// The broker has lost what it kept, so all of it is published again.
+  @Test func theFirstContactSetsTheBaselineThoughTheOriginComesLater() async throws {
+    let (broker, here, there) = (try TestBroker(), try Session(), try Session())
+    try await broker.start()
+    try await here.start(broker.realm())
+    try here.center.post("com.example.old")
+    await eventually { await here.counts()?.sent == 1 }
+    let relay = try await here.stopRelay()
+    await broker.stop()
+    try await broker.start()
+    try await there.start(broker.realm())
+    let heard = try (there.observe("com.example.old"), there.observe("com.example.new"))
+    relay.send(SIGCONT)
+    await eventually { await there.status()?.realms.first?.peers.first?.state == "online" }
+    try here.center.post("com.example.new")
+    await heard.1.wait(for: 1)
+    #expect(heard.0.posts == 0)
+  }
+
   @Test func postsMadeMeanwhileAreHeardAsOne() async throws {
     let broker = try TestBroker()
     let there = try Session()
