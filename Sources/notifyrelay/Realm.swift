@@ -240,8 +240,10 @@ final class Realm: ConnectionDelegate {
 
   func didReceive(_ message: Message) {
     counts.received += 1
-    guard message.payload.count <= settings.maxBytes else { return counts.tooLarge += 1 }
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }
+    // Without the presence of an origin, nothing that it publishes can be taken.
+    let maxBytes = max(settings.maxBytes, subject == .presence ? 1 << 20 : 0)
+    guard message.payload.count <= maxBytes else { return counts.tooLarge += 1 }
     do throws(PayloadError) {
       let fields = try Fields(message.payload)
       if origin == relay.origin {

@@ -31,6 +31,15 @@ struct RelayStrangersTests {
     await eventually { await session.counts()?.sent == 1 }
   }
 
+  @Test func presenceMayBeLargerThanOtherPayloads() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm() + ["--max-payload", "1024"])
+    let logs = (1...100).map { "log :org.example.others :steps\($0) 1\n" }.joined()
+    try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0\n\(logs)")
+    await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
+  }
+
   @Test func aPresenceOfManyLinesIsReadInTime() async throws {
     let (broker, session) = (try TestBroker(), try Session())
     try await broker.start()
