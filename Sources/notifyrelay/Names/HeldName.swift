@@ -132,7 +132,9 @@ final class HeldName {
   private func noteState() {
     let state = token.state
     guard state != row.state else { return }
-    (row.state, row.stateSet, row.stateOrigin) = (state, Date.nowNanoseconds, Origin(number: 0))
+    // Later than the one that it replaces, though the clock of another origin may be ahead.
+    let set = max(Date.nowNanoseconds, min(row.stateSet, .max - 1) + 1)
+    (row.state, row.stateSet, row.stateOrigin) = (state, set, Origin(number: 0))
     isChanged = true
   }
 }

@@ -53,6 +53,19 @@ struct RelayNamesTests {
       try await pair.there.notifyUtil(["-g", name.rawValue]).output == "com.example.level 8\n")
   }
 
+  @Test func aStateReplacesOneThatWasSetByAClockThatIsAhead() async throws {
+    let pair = try await Pair()
+    let name: NotificationName = "com.example.level"
+    let (here, there) = try (pair.here.observe(name), pair.there.observe(name))
+    let ahead = Int64(Date().timeIntervalSince1970 + 3600) * 1_000_000_000
+    try await pair.broker.publish("p/00000000000000aa", "1 1 online 1 :1.0")
+    try await pair.broker.publish("n/\(name)/00000000000000aa", "1 2 1 0 7 \(ahead)")
+    for heard in [here, there] { await heard.wait(for: 1) }
+    _ = try await pair.here.notifyUtil(["-s", name.rawValue, "8", "-p", name.rawValue])
+    await there.wait(for: 2)
+    #expect(try await pair.there.state(of: name) == 8)
+  }
+
   @Test func theCommandSaysHowTheRelayIsDoing() async throws {
     let pair = try await Pair()
     let heard = try pair.there.observe("com.example.light")
