@@ -66,6 +66,21 @@ struct RelayFaultsTests {
     #expect(here.posts == 1 && there.posts == 1)
   }
 
+  @Test func aStateThatWasSetToZeroStaysSo() async throws {
+    let broker = try TestBroker()
+    let session = try Session()
+    try await broker.start()
+    try await session.start(broker.realm())
+    let heard = try session.observe(light)
+    _ = try await session.notifyUtil(["-s", light.rawValue, "5", "-p", light.rawValue])
+    await eventually { await session.counts()?.sent == 1 }
+    _ = try await session.notifyUtil(["-s", light.rawValue, "0"])
+    await session.end()
+    try await session.start(broker.realm())
+    #expect(try await session.state(of: light) == 0)
+    #expect(heard.posts == 1)
+  }
+
   /// When a relay is killed that has received a post with a state.
   enum Kill: CaseIterable {
     case atThePost

@@ -68,7 +68,8 @@ final class HeldName {
 
   /// Begins to count. Nothing that was posted before this matters, but what no relay has published.
   /// The state that was taken over last may not be in the row after a crash.
-  func begin(after past: Past, _ taken: TakenState? = nil) {
+  /// If the table has kept the state for a program that holds the name, 0 is what that has set.
+  func begin(after past: Past, _ taken: TakenState? = nil, hasKeptState: Bool = false) {
     if let taken, taken.state == token.state, taken.set > row.stateSet { take(taken) }
     let now = peek
     let posts: UInt32 =
@@ -82,7 +83,7 @@ final class HeldName {
       row.count += UInt64(posts)
       row.posted = Date.nowNanoseconds
       noteState()
-    } else if row.state != 0, token.state == 0 {
+    } else if row.state != 0, token.state == 0, !hasKeptState {
       token.state = row.state  // It ended with the process that held the name.
     }
     isUncertain = past == .perhaps && posts > 0

@@ -37,12 +37,14 @@ final class LocalNames {
     // Posts counted from now on are not missed, so the names come after it.
     try observe()
     let taken = try store.takenStates()
+    let registered = Set(((try? DarwinNotificationCenter.names()) ?? []).map(\.name.rawValue))
     for (name, row) in try store.names() where isShared(name) {
       guard let known = hold(name, row) else { continue }
-      known.begin(after: past == .counted ? .counted : .perhaps, taken[name])
+      known.begin(
+        after: past == .counted ? .counted : .perhaps, taken[name],
+        hasKeptState: past == .counted && registered.contains(name))
     }
     // A prefix may be a name itself.
-    let registered = ((try? DarwinNotificationCenter.names()) ?? []).map(\.name.rawValue)
     for name in prefixes.filter({ !$0.hasSuffix(".") }) + registered where isShared(name) {
       guard held[name] == nil, let new = hold(name, NameRow()) else { continue }
       new.begin(after: past == .notPosted ? .notPosted : .perhaps, taken[name])
