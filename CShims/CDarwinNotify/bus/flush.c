@@ -85,6 +85,8 @@ int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us)
         }
         if (flush.is_drained && --dbus->n_flushes == 0)
                 dn__loop_wake(dbus->loop);
+        /* Another flush may wait for posts that could not be written meanwhile. */
+        dn__condition_broadcast(&dbus->changed);
         dn__lock_release(&dbus->lock);
         return r;
 }

@@ -180,6 +180,47 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
         test_peer_await(peer, "last", NULL);
 }
 
+static bool is_gathered(void)
+{
+        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->outbox.n_posts > 0;
+}
+
+static void *post_and_flush(void *ret_result)
+{
+        post_ok(dn_center_darwin(), "second");
+        return flush_once(ret_result);
+}
+
+/* The post after the first flush sends what the second one waits for. */
+TEST_ON_BUS(aFlushThatWaitsForAnotherEndsWithIt)
+{
+        test_bus *bus = test_bus_begin();
+        pthread_t threads[2];
+        int results[2];
+
+        post_ok(dn_center_darwin(), "N");
+        for (int i = 0; i < 10; i++) {
+                CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+                test_bus_pause(bus);
+                post_ok(dn_center_darwin(), "first");
+                threads[0] = test_start_thread(flush_once, &results[0]);
+                WAIT_UNTIL(is_flushing());
+                threads[1] = test_start_thread(post_and_flush, &results[1]);
+                WAIT_UNTIL(is_gathered());
+                uint64_t before_us = test_now_us();
+                test_bus_resume(bus);
+                pthread_join(threads[0], NULL);
+                post_ok(dn_center_darwin(), "third");
+                pthread_join(threads[1], NULL);
+                CHECK_EQ(results[0], 0);
+                CHECK_EQ(results[1], 0);
+                CHECK(test_now_us() - before_us < TEST_STUCK_US);
+        }
+}
+
 #define N_CENTERS 300
 
 static _Atomic bool stop;
