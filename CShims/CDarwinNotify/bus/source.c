@@ -49,6 +49,10 @@ static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
                         dbus->backoff_us = DN__BACKOFF_MIN_US;
         }
         drop_connection(dbus);
+        /* The next connection may not be native. */
+        if (dbus->outbox.n_posts)
+                dbus->outbox.n_bytes = dbus->wire->make_plain(dbus->outbox.bytes,
+                                                              dbus->outbox.n_bytes);
         dbus->outbox.is_blocked = false;
         connect_later(dbus);
 }

@@ -98,6 +98,38 @@ static size_t write_darwin(const dn__post *post, const char *path, uint32_t seri
         return writer.at;
 }
 
+static size_t path_field_bytes(size_t n_path_bytes)
+{
+        return align_to_8(8 + n_path_bytes + 1);
+}
+
+/* The path is the first field. No path is shorter than the plain one. */
+static size_t make_plain(char *bytes, size_t n_bytes)
+{
+        const char *path = dn__wire_darwin.path;
+        size_t n_new = path_field_bytes(strlen(path)), n_old, n_rest, to = 0;
+        uint32_t n_path_bytes;
+        header header;
+
+        for (size_t from = 0; from < n_bytes; from += sizeof(header) + n_old + n_rest) {
+                writer writer = { bytes, to + sizeof(header) };
+
+                memcpy(&header, bytes + from, sizeof(header));
+                memcpy(&n_path_bytes, bytes + from + sizeof(header) + 4, sizeof(n_path_bytes));
+                n_old = path_field_bytes(n_path_bytes);
+                n_rest = align_to_8(header.n_field_bytes) + header.n_body_bytes - n_old;
+                header.n_field_bytes -= (uint32_t)(n_old - n_new);
+                memcpy(bytes + to, &header, sizeof(header));
+                memset(bytes + writer.at, 0, n_new);
+                begin_field(&writer, PATH, 'o');
+                write_text(&writer, path, strlen(path));
+                to += sizeof(header) + n_new;
+                memmove(bytes + to, bytes + from + sizeof(header) + n_old, n_rest);
+                to += n_rest;
+        }
+        return to;
+}
+
 static int append_darwin(sd_bus_message *message, const dn__post *post)
 {
         return sd_bus_message_append(message, "stt", post->name.text, post->generation,
@@ -118,6 +150,7 @@ const dn__wire dn__wire_darwin = {
         .has_natives = true,
         .interface_prefix = "org.darwinnotify.Darwin1.",
         .write = write_darwin,
+        .make_plain = make_plain,
         .append = append_darwin,
         .read = read_darwin,
 };

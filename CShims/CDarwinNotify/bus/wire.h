@@ -38,6 +38,9 @@ typedef struct dn__wire {
         size_t (*write)(const dn__post *post, const char *path, uint32_t serial,
                         char ret_bytes[DN__WIRE_POST_BYTES]);
 
+        /* Gives written posts the plain path. Returns their new number of bytes. */
+        size_t (*make_plain)(char *bytes, size_t n_bytes);
+
         /* Appends the arguments of a post. Returns a negative errno, or success. */
         int (*append)(sd_bus_message *message, const dn__post *post);
 

@@ -88,9 +88,20 @@ static void observe_prefix_soon(const char *prefix, tally *seen)
         CHECK_EQ(r < 0 ? r : 0, 0);
 }
 
+static void set_gathering(bool is_gathering)
+{
+        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+
+        dn__lock_acquire(&dbus->lock);
+        dbus->n_flushes = is_gathering;
+        dn__loop_wake(dbus->loop);
+        dn__lock_release(&dbus->lock);
+}
+
 /* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" returns
  * how many posts were heard, "signals" how many signals arrived, "requests" how often the bus was
- * asked for a name, "settle" returns once the bus has handled all requests. */
+ * asked for a name, "settle" returns once the bus has handled all requests, "gather" keeps later
+ * posts until "send". */
 ROLE(member)
 {
         static tally seen;
@@ -111,6 +122,8 @@ ROLE(member)
                         post_soon(dn_center_darwin(), "N");
                 } else if (strcmp(line, "settle\n") == 0) {
                         WAIT_UNTIL(is_settled());
+                } else if (strcmp(line, "gather\n") == 0 || strcmp(line, "send\n") == 0) {
+                        set_gathering(line[0] == 'g');
                 }
                 uint64_t answer = seen.n_posts;
                 if (strcmp(line, "signals\n") == 0)
@@ -344,6 +357,24 @@ TEST_ON_BUS(everyPostIsHeardByProcessesOfTwoTablesAndOfNone)
         }
         for (int i = 0; i < N_MEMBERS; i++)
                 test_child_kill(members[i]);
+}
+
+/* Its rules may be for the plain path only, and the poster may no longer be native. */
+TEST_ON_BUS(aNativeOfAnotherTableMissesNoPostAfterTheBusWasLost)
+{
+        begin();
+        test_child *poster = spawn_member(FIRST, "observe");
+        ask(poster, "gather");
+        ask(poster, "post");
+        test_child_pause(poster);
+        restart_bus();
+        test_child *native = spawn_member(SECOND, "observe");
+        test_peer *peer = test_peer_open_watching(bus);
+        test_child_resume(poster);
+        ask(poster, "settle");
+        ask(poster, "send");
+        CHECK(!is_of_table(peer));
+        WAIT_UNTIL_EQ(ask(native, "posts"), 1);
 }
 
 TEST_MAIN()
