@@ -236,12 +236,23 @@ static bool stay_at(dn__direct *direct, dn__loop *host) DN__REQUIRES(&direct->lo
         return false;
 }
 
+/* The host gives up the word first: the guest, which still takes the marks then, goes as soon as it
+ * is not the sleeper, and after that nobody would make up for rings that the host clears. */
+static void set_sleeper(dn__direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct->lock)
+{
+        dn__loop *previous = atomic_load(&direct->sleeper);
+        dn__loop *host = previous == direct->loop ? NULL : previous;
+
+        if (host)
+                dn__loop_take_word(host);
+        atomic_store(&direct->sleeper, sleeper);
+        if (host)
+                dn__loop_wake(host);
+}
+
 static void sleep_on_own_thread(dn__direct *direct) DN__REQUIRES(&direct->lock)
 {
-        dn__loop *host = atomic_exchange(&direct->sleeper, direct->loop);
-
-        if (host && host != direct->loop)
-                dn__loop_take_word(host);
+        set_sleeper(direct, direct->loop);
         dn__loop_set_word(direct->loop, word_of(direct->region));
 }
 
@@ -283,14 +294,10 @@ int dn__direct_use_own_thread(dn__direct *direct)
 /* A guest finds that it need not stay. */
 void dn__direct_close(dn__direct *direct)
 {
-        dn__loop *host;
-
         if (!direct)
                 return;
         dn__lock_acquire(&direct->lock);
-        host = atomic_exchange(&direct->sleeper, NULL);
-        if (host && host != direct->loop)
-                dn__loop_take_word(host);
+        set_sleeper(direct, NULL);
         dn__lock_release(&direct->lock);
         release(direct);
 }

@@ -150,7 +150,10 @@ void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
         /* The previous word may be rung from now on for work that the loop has not seen: it looks
          * for work once more before it sleeps on the new one. */
         (void)dn__wake_set_rung(word);
+        /* Under the lock, under which dn__loop_enqueue() rings the word. */
+        dn__lock_acquire(&loop->lock);
         previous = atomic_exchange(&loop->word, word);
+        dn__lock_release(&loop->lock);
         /* The thread may be asleep on it. */
         dn__wake_ring(previous, scope_of(loop, previous));
 }
