@@ -56,8 +56,7 @@ static bool begin_preparing(dn__topic *topic)
         DN__HUB_AUTO_LOCK(hub);
         while (topic->is_preparing || hub->is_moving)
                 (void)dn__hub_wait(hub, DN__NEVER);
-        topic->is_preparing = !topic->is_prepared ||
-                              (!topic->slot && dn__region_has_entry(atomic_load(&hub->region)));
+        topic->is_preparing = !topic->is_prepared || !topic->slot;
         return topic->is_preparing;
 }
 

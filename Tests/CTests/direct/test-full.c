@@ -5,9 +5,11 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "bus/rules.h"
 #include "center/table.h"
 #include "member.h"
 #include "shm.h"
+#include "table-file.h"
 
 #define N_ROUNDS 10
 
@@ -69,6 +71,33 @@ TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
         end_member(inside);
         dn__region_close(region);
         test_bus_stop(bus);
+}
+
+static bool is_counted(const char *name)
+{
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        dn__name key = slot_name(name);
+
+        DN__HUB_AUTO_LOCK(hub);
+        return dn__topic_find(hub, &key)->rule->is_counted;
+}
+
+/* Its rule stays for a second, while the table moves. */
+TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
+{
+        test_bus *bus = test_bus_begin();
+
+        /* Once the bus has answered twice, nothing looks for the table but what follows. */
+        (void)tally_observe(dn_center_darwin(), "first", &(tally){0});
+        dn_observer *observer = tally_observe(dn_center_darwin(), "N", &(tally){0});
+        CHECK(is_counted("N"));
+        tally_drop(observer);
+        remove_table();
+        AUTO_REGION *region = enter_table(test_bus_address(bus));
+        take_entries(region);
+        dn__table_look(dn__hub_find(dn_center_darwin()), false);
+        (void)tally_observe(dn_center_darwin(), "N", &(tally){0});
+        CHECK(!is_counted("N"));
 }
 
 /* --- What it costs --------------------------------------------------------------------------- */
