@@ -131,6 +131,7 @@ static void widen(dn__rule *rule)
         forget(rule);
         ask(rule);
         tell_removal(&narrow);
+        rule->rules->has_gap = true;
 }
 
 /* --- Whether the connection is native -------------------------------------------------------- */
