@@ -31,6 +31,21 @@ struct RelayStrangersTests {
     await eventually { await session.counts()?.sent == 1 }
   }
 
+  /// They are equal for Swift, but not for the table of states.
+  @Test func aRelayStartsAfterTwoSpellingsOfOneName() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    let realm = ["--realm", "home", "--broker", broker.url]
+    for (name, topic) in [("\u{E9}", "%C3%A9"), ("e\u{301}", "e%CC%81")] {
+      try await session.start(realm + ["--share", name])
+      try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0")
+      try await broker.publish("n/\(topic)/\(Self.stranger)", "1 2 1 0 7 1")
+      await eventually { await session.counts()?.posted == 1 }
+      await session.end()
+    }
+    try await session.start(realm + ["--share", "\u{E9}"])
+  }
+
   @Test func presenceMayBeLargerThanOtherPayloads() async throws {
     let (broker, session) = (try TestBroker(), try Session())
     try await broker.start()

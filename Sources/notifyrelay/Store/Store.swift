@@ -106,7 +106,8 @@ final class Store {
       let origin = Origin(number: row.number(3))
       return (row.text(0), TakenState(state: row.number(1), set: row.signed(2), origin: origin))
     }
-    return Dictionary(uniqueKeysWithValues: states)
+    // Strings that are spelled differently may be equal.
+    return Dictionary(states) { $1 }
   }
 
   func set(_ taken: TakenState, of name: String) throws(Mistake) {
@@ -178,7 +179,7 @@ final class Store {
     let rows = try database.rows(
       "SELECT grp, name, number FROM sent WHERE realm = ?", [.text(realm)]
     ) { (MessageAddress(group: $0.text(0), name: $0.text(1)), $0.number(2)) }
-    return Dictionary(uniqueKeysWithValues: rows)
+    return Dictionary(rows, uniquingKeysWith: min)
   }
 
   func setSent(_ number: UInt64, of address: MessageAddress, in realm: String) throws(Mistake) {
