@@ -10,15 +10,22 @@ final class Inbox: Sendable {
   }
 
   private let contents = Locked(Contents())
+  private let turn: Turn
 
-  /// Notes that a name was posted.
-  func note(name: String) {
-    contents.withLock { _ = $0.names.insert(name) }
+  init(_ turn: Turn) {
+    self.turn = turn
   }
 
-  /// Notes that something was passed to a message name.
+  /// Notes that a name was posted, and has it handled.
+  func note(name: String) {
+    contents.withLock { _ = $0.names.insert(name) }
+    turn.takeForNews()
+  }
+
+  /// Notes that something was passed to a message name, and has it handled.
   func note(channel: Int) {
     contents.withLock { _ = $0.channels.insert(channel) }
+    turn.takeForNews()
   }
 
   /// Takes what was noted.

@@ -9,7 +9,7 @@ import Glibc
 final class Relay {
   private let turn: Turn
   let loop: Loop
-  private let inbox = Inbox()
+  private let inbox: Inbox
   let origin: Origin
   let store: Store
   let names: LocalNames
@@ -33,11 +33,12 @@ final class Relay {
       throw Mistake("a relay of this user is already running: see notifyrelay --status")
     }
     turn = Turn()
+    inbox = Inbox(turn)
     loop = Loop(turn)
     origin = try Origin(in: directory)
     store = try Store(in: directory)
-    names = LocalNames(store: store, inbox: inbox, delivery: turn.delivery)
-    channels = Channels(inbox: inbox, delivery: turn.delivery)
+    names = LocalNames(store: store, inbox: inbox)
+    channels = Channels(inbox: inbox)
     for realm in settings { realms.append(try Realm(realm, of: self)) }
     for realm in realms { foreignOrigins.formUnion(try realm.metOrigins()) }
   }

@@ -1,17 +1,16 @@
 // Lets one thread at a time use what belongs to the relay.
 
-import DarwinNotify
 import Glibc
 
 /// The turn to use the relay, which one thread has at a time.
 ///
-/// A thread that brings news takes the turn and handles it, so the main thread need not be woken.
+/// The thread that hears news takes the turn and handles it, so the main thread need not be woken.
 /// While another thread has the turn, the news is left to that thread: only the main thread waits.
 final class Turn: @unchecked Sendable {
   // The mutex guards all that changes, except `finish`, which is set before there is another
   // thread.
 
-  /// Runs at the end of each turn, when all news was handled.
+  /// Handles the news, at the end of each turn.
   var finish: () -> Void = {}
 
   /// Readable when the main thread must take a turn.
@@ -23,7 +22,7 @@ final class Turn: @unchecked Sendable {
   private var isTaken = false
   /// Whether the main thread waits for its turn.
   private var isAwaited = false
-  private var news: [@Sendable () -> Void] = []
+  private var hasNews = false
 
   /// How often the news is looked for in one turn: in a flood there is always more.
   private static let maxRounds = 16
@@ -34,9 +33,6 @@ final class Turn: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(changed, nil)
   }
-
-  /// Where handlers run: on the thread that brings the news, or on the one that has the turn.
-  var delivery: Delivery { .loop { [self] work in give(work) } }
 
   /// Waits for the turn, for the main thread.
   func take(_ body: () -> Void) {
@@ -61,9 +57,10 @@ final class Turn: @unchecked Sendable {
     _ = read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes))
   }
 
-  private func give(_ work: @escaping @Sendable () -> Void) {
+  /// Takes a turn to handle news. If another thread has the turn, that one handles it.
+  func takeForNews() {
     let isOurs = locked {
-      news.append(work)
+      hasNews = true
       guard !isTaken, !isAwaited else { return false }
       isTaken = true
       return true
@@ -74,24 +71,17 @@ final class Turn: @unchecked Sendable {
   private func end() {
     var rounds = 0
     repeat {
-      for work in takeNews() { work() }
+      locked { hasNews = false }
       finish()
       rounds += 1
     } while !isOver(after: rounds)
   }
 
-  private func takeNews() -> [@Sendable () -> Void] {
-    locked {
-      defer { news = [] }
-      return news
-    }
-  }
-
   /// Ends the turn if nothing has come meanwhile, or somebody else handles it.
   private func isOver(after rounds: Int) -> Bool {
     let isOver = locked {
-      guard news.isEmpty || isAwaited || rounds == Self.maxRounds else { return false }
-      if !news.isEmpty, !isAwaited { ring() }
+      guard !hasNews || isAwaited || rounds == Self.maxRounds else { return false }
+      if hasNews, !isAwaited { ring() }
       isTaken = false
       return true
     }

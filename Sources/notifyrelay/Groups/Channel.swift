@@ -17,8 +17,8 @@ final class Channel {
 
   /// Begins to observe a name. The function is called when something was passed.
   init(
-    _ address: MessageAddress, isLog: Bool, of hole: Wormhole, on delivery: Delivery,
-    _ noteChange: @escaping @Sendable () -> Void
+    _ address: MessageAddress, isLog: Bool, of hole: Wormhole,
+    noteChange: @escaping @Sendable () -> Void
   ) throws {
     self.address = address
     self.isLog = isLog
@@ -27,7 +27,7 @@ final class Channel {
     // A coordinated mailbox lets us look and store in one step.
     let transit: any MessageTransit = isLog ? .log : .coordinatedFile
     mailbox = try transit.openMailbox(for: address.name, in: hole.directory)
-    observation = try group.center.observe(changeName, on: delivery) { _ in noteChange() }
+    observation = try group.center.observe(changeName, on: .thread) { _ in noteChange() }
   }
 
   /// The newest value or clearing, `nil` if there is none that can be read.

@@ -88,15 +88,14 @@ final class Channels {
   var found: (Channel) -> Void = { _ in }
 
   private let inbox: Inbox
-  private let delivery: Delivery
   private(set) var all: [Channel] = []
   private var indices: [MessageAddress: Int] = [:]
 
   /// A bound for the memory that strangers can make us use.
   private static let maxCount = 4096
 
-  init(inbox: Inbox, delivery: Delivery) {
-    (self.inbox, self.delivery) = (inbox, delivery)
+  init(inbox: Inbox) {
+    self.inbox = inbox
   }
 
   func find(_ address: MessageAddress) -> Channel? { indices[address].map { all[$0] } }
@@ -105,8 +104,7 @@ final class Channels {
     let index = all.count
     guard index < Self.maxCount,
       let new = try? Channel(
-        address, isLog: isLog, of: hole, on: delivery,
-        { [inbox] in inbox.note(channel: index) })
+        address, isLog: isLog, of: hole, noteChange: { [inbox] in inbox.note(channel: index) })
     else { return nil }
     indices[address] = index
     all.append(new)

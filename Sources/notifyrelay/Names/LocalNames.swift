@@ -6,7 +6,6 @@ import DarwinNotify
 final class LocalNames {
   private let store: Store
   private let inbox: Inbox
-  private let delivery: Delivery
   private var held: [String: HeldName] = [:]
   private var prefixes: [String] = []
   private var observations: [NotificationObservation] = []
@@ -21,8 +20,8 @@ final class LocalNames {
   /// The name that is posted at each start.
   private static let startName = "notifyrelay.started"
 
-  init(store: Store, inbox: Inbox, delivery: Delivery) {
-    (self.store, self.inbox, self.delivery) = (store, inbox, delivery)
+  init(store: Store, inbox: Inbox) {
+    (self.store, self.inbox) = (store, inbox)
   }
 
   /// Without the one that is posted at each start.
@@ -60,7 +59,7 @@ final class LocalNames {
   private func observe() throws {
     for prefix in prefixes {
       observations.append(
-        try DarwinNotificationCenter.shared.observe(withPrefix: prefix, on: delivery) {
+        try DarwinNotificationCenter.shared.observe(withPrefix: prefix, on: .thread) {
           [inbox] event in inbox.note(name: event.name.rawValue)
         })
     }
@@ -133,7 +132,8 @@ final class LocalNames {
 
 /// Whether names that begin with a text never leave a machine or enter it.
 func isReserved(_ name: String) -> Bool {
-  ["user.uid", "com.apple.system", "self", "wormhole"].contains {
-    name == $0 || name.utf8.starts(with: "\($0).".utf8)
-  }
+  let name = "\(name)."
+  return reservedPrefixes.contains { name.utf8.starts(with: $0.utf8) }
 }
+
+private let reservedPrefixes = ["user.uid.", "com.apple.system.", "self.", "wormhole."]
