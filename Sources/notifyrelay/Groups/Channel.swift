@@ -24,8 +24,9 @@ final class Channel {
     self.isLog = isLog
     group = hole.group
     changeName = group.changeName(LocalGroup.directoryName, address.name)
-    // A coordinated mailbox lets us look and store in one step.
-    let transit: any MessageTransit = isLog ? .log : .coordinatedFile
+    // How many records are kept is for the programs to decide, so a log here has no limits. A
+    // coordinated mailbox lets us look and store in one step.
+    let transit: any MessageTransit = isLog ? .log(count: .max) : .coordinatedFile
     mailbox = try transit.openMailbox(for: address.name, in: hole.directory)
     observation = try group.center.observe(changeName, on: .thread) { _ in noteChange() }
   }

@@ -145,6 +145,22 @@ struct RelayGroupsTests {
     #expect(try await other.history(.steps).compactMap(\.value) == [2])
   }
 
+  @Test func aLogOfManyRecordsKeepsThemAll() async throws {
+    let broker = try TestBroker()
+    let (here, there) = (try Session(), try Session())
+    let name = MessageName<Int>("org.example.steps", transit: .log(count: 1_000_000))
+    let hole = try there.hole()
+    for step in 1...2 { try await hole.pass(step, to: name) }
+    // The next number is one at which a log with the usual limits removes records.
+    let log = hole.directory.path + "/org.example.steps.log"
+    try ForeignProgram.run("UPDATE records SET number = 101375 WHERE number = 2", on: log)
+    try await broker.start()
+    for session in [here, there] { try await session.start(broker.realm()) }
+    try await here.hole().pass(3, to: .steps)
+    await eventually { (try? await hole.history(name).last?.value) == 3 }
+    #expect(try await hole.history(name).compactMap(\.value) == [1, 2, 3])
+  }
+
   @Test func aLogThatCannotBeReadIsReadAgain() async throws {
     let pair = try await Pair()
     let (here, there) = try (pair.here.hole(), pair.there.hole())
