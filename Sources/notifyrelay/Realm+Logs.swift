@@ -148,15 +148,16 @@ extension Realm {
   func receiveRecord(
     _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin
   ) {
+    // First: records that cannot be stored must not be asked for.
+    guard let channel = group.channel(address.name, isLog: true) else {
+      return report("\(address.name) of \(address.group) has no log here, but has one at \(origin)")
+    }
     let key = LogKey(address: address, origin: origin)
     // For an origin that is not known yet, its presence determines where to begin.
     guard stored[origin]?[address] != nil || peers[origin]?.isKnown == true else { return }
     let row = stored[origin]?[address] ?? StoredLog(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }
-    guard let channel = group.channel(address.name, isLog: true) else {
-      return report("\(address.name) of \(address.group) has no log here, but has one at \(origin)")
-    }
     do {
       let number =
         try numberBeforeCrash(of: payload, key, channel, after: row.ownNumber)

@@ -145,6 +145,23 @@ struct RelayGroupsTests {
     #expect(try await other.history(.steps).compactMap(\.value) == [2])
   }
 
+  @Test func recordsAreNotAskedForWhereTheirNameHasNoLog() async throws {
+    let pair = try await Pair()
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await there.pass(0, to: MessageName<Int>("org.example.steps"))
+    await eventually { await pair.there.counts()?.sent == 1 }
+    for step in 1...3 { try await here.pass(step, to: .steps) }
+    await eventually { await pair.here.counts()?.sent ?? 0 >= 3 }
+    // It arrives behind the records, and its answer behind what the other machine asks for.
+    let fence = MessageName<Int>("org.example.fence")
+    try await here.pass(1, to: fence)
+    await eventually { (try? await there.message(fence)) == 1 }
+    try await there.pass(2, to: fence)
+    await eventually { (try? await here.message(fence)) == 2 }
+    #expect(await pair.here.counts()?.sent == 4)
+    #expect(pair.there.relay?.errors.contains("has no log here") == true)
+  }
+
   @Test func aLogOfManyRecordsKeepsThemAll() async throws {
     let broker = try TestBroker()
     let (here, there) = (try Session(), try Session())
