@@ -24,6 +24,8 @@ struct LogReader {
   var hasNews = true
   /// The numbers of what is underway.
   var underway: [CInt: UInt64] = [:]
+  /// The numbers of what is too large for the broker.
+  var tooLarge: Set<UInt64> = []
 }
 
 extension Realm {
@@ -83,6 +85,7 @@ extension Realm {
     }
     reader.position = next.number
     guard relay.origin(of: next.record.sender.process) == relay.origin,
+      !reader.tooLarge.contains(next.number),
       let payload = RecordPayload(next, previous: reader.published),
       let identifier = publish(payload.body, as: .log(address), isRetained: false)
     else { return true }
@@ -91,11 +94,14 @@ extension Realm {
     return true
   }
 
-  /// The broker has a record. One that it refuses stays unconfirmed, and is published again with
-  /// the next connection.
+  /// The broker has a record, or never takes it. One that it refuses for another reason stays
+  /// unconfirmed, and is published again with the next connection.
   func didPublishRecord(of address: MessageAddress, _ identifier: CInt, _ failure: Failure?) {
-    guard failure == nil, let number = readers[address]?.underway.removeValue(forKey: identifier)
+    guard failure?.isTooLarge ?? true,
+      let number = readers[address]?.underway.removeValue(forKey: identifier)
     else { return }
+    // Whoever asks for the records behind it gets them without it.
+    if failure != nil { readers[address]?.tooLarge.insert(number) }
     let rest = readers[address]?.underway.values.min() ?? .max
     guard number < rest else { return }
     readers[address]?.confirmed = number
@@ -144,9 +150,11 @@ extension Realm {
     }
   }
 
-  /// Stores a record unless it has been stored before.
+  /// Stores a record unless it has been stored before. One that is too large is skipped: the
+  /// records behind it must not wait for it.
   func receiveRecord(
-    _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin
+    _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin,
+    isTooLarge: Bool
   ) {
     // First: records that cannot be stored must not be asked for.
     guard let channel = group.channel(address.name, isLog: true) else {
@@ -158,6 +166,9 @@ extension Realm {
     let row = stored[origin]?[address] ?? StoredLog(stored: 0, ownNumber: 0)
     guard payload.number > row.stored else { return counts.repeated += 1 }
     guard payload.previous <= row.stored else { return ask(key) }
+    guard !isTooLarge else {
+      return set(StoredLog(stored: payload.number, ownNumber: row.ownNumber), key)
+    }
     do {
       let number =
         try numberBeforeCrash(of: payload, key, channel, after: row.ownNumber)

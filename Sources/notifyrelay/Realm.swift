@@ -243,14 +243,19 @@ final class Realm: ConnectionDelegate {
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }
     // Without the presence of an origin, nothing that it publishes can be taken.
     let maxBytes = max(settings.maxBytes, subject == .presence ? 1 << 20 : 0)
-    guard message.payload.count <= maxBytes else { return counts.tooLarge += 1 }
+    let isTooLarge = message.payload.count > maxBytes
+    if isTooLarge {
+      counts.tooLarge += 1
+      guard case .log = subject else { return }
+    }
     do throws(PayloadError) {
       let fields = try Fields(message.payload)
       if origin == relay.origin {
         try receiveOwn(subject, fields)
       } else {
         meet(origin)
-        try receive(subject, fields, by: origin, isRetained: message.isRetained)
+        try receive(
+          subject, fields, by: origin, isRetained: message.isRetained, isTooLarge: isTooLarge)
       }
     } catch {
       if error == .newer { counts.newer += 1 } else { counts.malformed += 1 }
@@ -258,7 +263,7 @@ final class Realm: ConnectionDelegate {
   }
 
   private func receive(
-    _ subject: Subject, _ fields: Fields, by origin: Origin, isRetained: Bool
+    _ subject: Subject, _ fields: Fields, by origin: Origin, isRetained: Bool, isTooLarge: Bool
   ) throws(PayloadError) {
     if case .presence = subject {
       let presence = try PresencePayload(fields)
@@ -277,7 +282,8 @@ final class Realm: ConnectionDelegate {
         try RecordPayload(fields), of: address, in: group, by: origin, isRetained: isRetained)
     case .log(let address):
       guard let group = group(of: address) else { return counts.notShared += 1 }
-      receiveRecord(try RecordPayload(fields), of: address, in: group, by: origin)
+      receiveRecord(
+        try RecordPayload(fields), of: address, in: group, by: origin, isTooLarge: isTooLarge)
     }
   }
 

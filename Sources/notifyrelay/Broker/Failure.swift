@@ -11,6 +11,9 @@ struct Failure: Error, Equatable {
   /// Whether trying again would only take the session from another relay, which takes it back.
   var isFinal = false
 
+  /// Whether the broker never takes this message.
+  var isTooLarge = false
+
   /// Not all brokers tell.
   static let takenOver = Self(
     text: "another relay has taken over the session: it has the same origin", isFinal: true)
@@ -62,7 +65,8 @@ struct Failure: Error, Equatable {
     case CInt(MQTT_RC_SERVER_SHUTTING_DOWN.rawValue): text = "the broker is shutting down"
     case CInt(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue):
       text = "the broker does not speak MQTT 5"
-    case CInt(MQTT_RC_PACKET_TOO_LARGE.rawValue): text = "a message is too large for the broker"
+    case CInt(MQTT_RC_PACKET_TOO_LARGE.rawValue):
+      (text, isTooLarge) = ("a message is too large for the broker", true)
     case CInt(MQTT_RC_QUOTA_EXCEEDED.rawValue): text = "a quota of the broker is exceeded"
     default: text = "the broker reports: \(String(cString: mosquitto_reason_string(reason)))"
     }

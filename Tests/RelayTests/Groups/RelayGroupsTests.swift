@@ -145,6 +145,37 @@ struct RelayGroupsTests {
     #expect(try await other.history(.steps).compactMap(\.value) == [2])
   }
 
+  /// For whom one record of a log is too large.
+  enum Limit: CaseIterable {
+    case ofTheBroker
+    case ofTheReceiver
+  }
+
+  @Test(arguments: Limit.allCases)
+  func aRecordThatIsTooLargeHoldsBackNoOther(_ limit: Limit) async throws {
+    let isOfBroker = limit == .ofTheBroker
+    let broker = try TestBroker(
+      "allow_anonymous true" + (isOfBroker ? "\nmessage_size_limit 2000" : ""))
+    let pair = try await Pair(on: broker)
+    if !isOfBroker {
+      await pair.there.end()
+      try await pair.there.start(broker.realm(Pair.settings + ["--max-payload", "2000"]))
+      await pair.meet()
+    }
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    let name = MessageName<String>("org.example.texts", transit: .log)
+    let texts = ["a", String(repeating: "x", count: 3000), "b"]
+    for text in texts { try await here.pass(text, to: name) }
+    await eventually { (try? await there.history(name).last?.value) == "b" }
+    #expect(try await there.history(name).compactMap(\.value) == ["a", "b"])
+    let counts = await (isOfBroker ? pair.here : pair.there).counts()
+    #expect((isOfBroker ? counts?.refused : counts?.tooLarge) == 1)
+    // The other machine asks once at most.
+    try await here.pass("c", to: name)
+    await eventually { (try? await there.history(name).last?.value) == "c" }
+    #expect(try #require(await pair.here.counts()?.sent) <= 5)
+  }
+
   @Test func recordsAreNotAskedForWhereTheirNameHasNoLog() async throws {
     let pair = try await Pair()
     let (here, there) = try (pair.here.hole(), pair.there.hole())

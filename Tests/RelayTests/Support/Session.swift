@@ -267,7 +267,13 @@ struct Pair: Sendable {
   init(_ kind: BusKind = .usual, keeps: Bool = false, settings: [String] = Pair.settings)
     async throws
   {
-    broker = try TestBroker(keeps: keeps)
+    try await self.init(kind, on: TestBroker(keeps: keeps), settings: settings)
+  }
+
+  init(
+    _ kind: BusKind = .usual, on broker: TestBroker, settings: [String] = Pair.settings
+  ) async throws {
+    self.broker = broker
     (here, there) = (try Session(kind), try Session(kind))
     try await broker.start()
     for session in [here, there] { try await session.start(realm(settings)) }
