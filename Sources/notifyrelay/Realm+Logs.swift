@@ -15,17 +15,30 @@ struct LogKey: Hashable {
 /// How far a log of this machine is published.
 struct LogReader {
   let channel: Channel
+  /// The last record from before the log was shared.
+  let floor: UInt64
   /// The last record that the broker has confirmed.
   var confirmed: UInt64
   /// The last record that was looked at.
   var position: UInt64
-  /// The last record of this machine that was published.
-  var published: UInt64
+  /// The last record of this machine that was published, 0 for none.
+  var published: UInt64 = 0
   var hasNews = true
   /// The numbers of what is underway.
   var underway: [CInt: UInt64] = [:]
   /// The numbers of what is too large for the broker.
   var tooLarge: Set<UInt64> = []
+
+  init(_ channel: Channel, _ row: SentLog) {
+    (self.channel, floor, confirmed, position) = (channel, row.floor, row.sent, row.sent)
+    rewind(to: row.sent)
+  }
+
+  /// Begins again behind a record, but never publishes one from before the log was shared.
+  mutating func rewind(to number: UInt64) {
+    (position, published) = number > floor ? (number, number) : (floor, 0)
+    (hasNews, underway) = (true, [:])
+  }
 }
 
 extension Realm {
@@ -36,34 +49,27 @@ extension Realm {
     stored = try relay.store.stored(in: settings.name)
     let sent = try relay.store.sent(in: settings.name)
     for group in settings.groups where sent[MessageAddress(group: group, name: "")] == nil {
-      try relay.store.setSent(1, of: MessageAddress(group: group, name: ""), in: settings.name)
+      try relay.store.set(SentLog(), of: MessageAddress(group: group, name: ""), in: settings.name)
       for channel in relay.channels.all where channel.isLog && channel.address.group == group {
         let last: UInt64
         do { last = try channel.mailbox.lastNumber() } catch {
           throw Mistake("\(channel.address.name) of \(group) cannot be read: \(error)")
         }
-        try relay.store.setSent(last, of: channel.address, in: settings.name)
+        let row = SentLog(sent: last, floor: last)
+        try relay.store.set(row, of: channel.address, in: settings.name)
       }
     }
     for channel in relay.channels.all { hasFound(channel) }
   }
 
   func addReader(of channel: Channel) {
-    let sent = relay.keeping { try relay.store.sent(in: settings.name)[channel.address] } ?? 0
-    readers[channel.address] = LogReader(
-      channel: channel, confirmed: sent, position: sent, published: sent)
+    let row = relay.keeping { try relay.store.sent(in: settings.name)[channel.address] }
+    readers[channel.address] = LogReader(channel, row ?? SentLog())
   }
 
   /// After the connection was lost, what was not confirmed is published again.
   func rewindLogs() {
-    for (address, reader) in readers { rewind(address, to: reader.confirmed) }
-  }
-
-  private func rewind(_ address: MessageAddress, to number: UInt64) {
-    readers[address]?.position = number
-    readers[address]?.published = number
-    readers[address]?.hasNews = true
-    readers[address]?.underway = [:]
+    for (address, reader) in readers { readers[address]?.rewind(to: reader.confirmed) }
   }
 
   /// Publishes the next record of a log.
@@ -103,9 +109,10 @@ extension Realm {
     // Whoever asks for the records behind it gets them without it.
     if failure != nil { readers[address]?.tooLarge.insert(number) }
     let rest = readers[address]?.underway.values.min() ?? .max
-    guard number < rest else { return }
+    guard number < rest, let floor = readers[address]?.floor else { return }
     readers[address]?.confirmed = number
-    relay.keeping { try relay.store.setSent(number, of: address, in: settings.name) }
+    let row = SentLog(sent: number, floor: floor)
+    relay.keeping { try relay.store.set(row, of: address, in: settings.name) }
     // Relays that did not get the last records learn from our presence how many there are.
     relay.loop.set("presence \(settings.name)", after: .seconds(1)) { [self] in
       mustSayPresence = true
@@ -120,7 +127,7 @@ extension Realm {
   /// Publishes again the records that another origin has not got.
   func resend(_ stored: [MessageAddress: UInt64]) {
     for (address, number) in stored where number < readers[address]?.published ?? 0 {
-      rewind(address, to: number)
+      readers[address]?.rewind(to: number)
     }
   }
 

@@ -32,11 +32,19 @@ struct StoredLog {
   var ownNumber: UInt64
 }
 
+/// How far a log of this machine has got.
+struct SentLog {
+  /// The number of the last record that the broker has.
+  var sent: UInt64 = 0
+  /// The number of the last record from before the log was shared.
+  var floor: UInt64 = 0
+}
+
 /// The tables of the relay. A change is kept once ``commit()`` has returned.
 final class Store {
   private let database: Database
 
-  private static let version: Int64 = 1
+  private static let version: Int64 = 2
   private static let schema = """
     CREATE TABLE IF NOT EXISTS start(peek INTEGER);
     CREATE TABLE IF NOT EXISTS names(
@@ -53,7 +61,7 @@ final class Store {
       realm TEXT, origin INTEGER, grp TEXT, name TEXT, number INTEGER, own INTEGER,
       PRIMARY KEY(realm, origin, grp, name)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS sent(
-      realm TEXT, grp TEXT, name TEXT, number INTEGER,
+      realm TEXT, grp TEXT, name TEXT, number INTEGER, floor INTEGER,
       PRIMARY KEY(realm, grp, name)) WITHOUT ROWID;
     """
 
@@ -174,17 +182,20 @@ final class Store {
       .number(row.ownNumber))
   }
 
-  /// The last record of each log of this machine that the broker has.
-  func sent(in realm: String) throws(Mistake) -> [MessageAddress: UInt64] {
+  /// How far the logs of this machine have got.
+  func sent(in realm: String) throws(Mistake) -> [MessageAddress: SentLog] {
     let rows = try database.rows(
-      "SELECT grp, name, number FROM sent WHERE realm = ?", [.text(realm)]
-    ) { (MessageAddress(group: $0.text(0), name: $0.text(1)), $0.number(2)) }
-    return Dictionary(rows, uniquingKeysWith: min)
+      "SELECT grp, name, number, floor FROM sent WHERE realm = ?", [.text(realm)]
+    ) { row in
+      let address = MessageAddress(group: row.text(0), name: row.text(1))
+      return (address, SentLog(sent: row.number(2), floor: row.number(3)))
+    }
+    return Dictionary(rows) { $0.sent < $1.sent ? $0 : $1 }
   }
 
-  func setSent(_ number: UInt64, of address: MessageAddress, in realm: String) throws(Mistake) {
+  func set(_ row: SentLog, of address: MessageAddress, in realm: String) throws(Mistake) {
     try database.change(
-      "INSERT OR REPLACE INTO sent VALUES(?, ?, ?, ?)", .text(realm), .text(address.group),
-      .text(address.name), .number(number))
+      "INSERT OR REPLACE INTO sent VALUES(?, ?, ?, ?, ?)", .text(realm), .text(address.group),
+      .text(address.name), .number(row.sent), .number(row.floor))
   }
 }

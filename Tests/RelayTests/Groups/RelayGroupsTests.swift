@@ -193,6 +193,24 @@ struct RelayGroupsTests {
     #expect(pair.there.relay?.errors.contains("has no log here") == true)
   }
 
+  /// Both machines know each other before they share the group.
+  @Test(arguments: [true, false])
+  func aLogHasNoHistoryForAnAcquaintance(sharingFirst isHereFirst: Bool) async throws {
+    let pair = try await Pair(settings: ["--share", "com.example."])
+    let (here, there) = try (pair.here.hole(), pair.there.hole())
+    try await here.pass(1, to: .steps)
+    for session in isHereFirst ? [pair.here, pair.there] : [pair.there, pair.here] {
+      await session.end()
+      try await session.start(pair.realm())
+      await pair.meet()
+    }
+    for step in 2...3 {
+      try await here.pass(step, to: .steps)
+      await eventually { (try? await there.history(.steps).last?.value) == step }
+      #expect(try await there.history(.steps).compactMap(\.value) == Array(2...step))
+    }
+  }
+
   @Test func aLogOfManyRecordsKeepsThemAll() async throws {
     let broker = try TestBroker()
     let (here, there) = (try Session(), try Session())

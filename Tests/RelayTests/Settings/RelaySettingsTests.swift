@@ -92,7 +92,7 @@ import Testing
   @Test func stateOfAnotherVersionIsRefused() async throws {
     let session = try Session()
     let state = try session.write("", to: "state/notifyrelay/state.sqlite")
-    try ForeignProgram.run("PRAGMA user_version = 2", on: state)
+    try ForeignProgram.run("PRAGMA user_version = 99", on: state)
     try await session.start(Self.realm, isOnline: false)
     let outcome = await session.outcome()
     #expect(outcome?.status == 1)
