@@ -57,6 +57,9 @@ extension Realm {
         counts.stored += 1
       } else if !isKnown, !isRetained {
         counts.superseded += 1
+        // If its clock is behind, the other machine has replaced our value with an earlier one. A
+        // value is only published again for an earlier one, so this ends.
+        hasChanged(channel)
       }
     } catch {
       report("\(address.name) of \(address.group) cannot be stored: \(error)")

@@ -82,6 +82,22 @@ struct RelayGroupsTests {
     #expect(try await there.message(.level) == 3)
   }
 
+  /// That machine has replaced our value, since its clock is behind.
+  @Test func aValueThatAnEarlierOneHasReplacedIsPublishedAgain() async throws {
+    let broker = try TestBroker()
+    let here = try Session()
+    try await broker.start()
+    try await here.start(broker.realm())
+    try await here.hole().pass(1, to: .level)
+    await eventually { await here.counts()?.sent == 1 }
+    try await broker.publish(
+      "w/org.example.lights/org.example.level/00000000000000aa",
+      "1 1 1 0 1000000000 1 0 value 1 :json :Int\n2")
+    await eventually { await here.counts()?.sent == 2 }
+    #expect(await here.counts()?.superseded == 1)
+    #expect(try await here.hole().message(.level) == 1)
+  }
+
   @Test func ofTwoValuesOfOneTimeThatOfTheLargerOriginWins() async throws {
     let broker = try TestBroker()
     let here = try Session()
