@@ -63,6 +63,9 @@ extension Realm {
       }
     } catch {
       report("\(address.name) of \(address.group) cannot be stored: \(error)")
+      // A program has locked the mailbox for ten seconds. The broker still has the value. Other
+      // errors last longer: there the value waits for the next connection.
+      if case WormholeError.busy = error { subscribeSoon() }
     }
   }
 }

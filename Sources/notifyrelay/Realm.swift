@@ -201,6 +201,11 @@ final class Realm: ConnectionDelegate {
     guard state == .online else { return }
     counts.gaps += 1
     mustSayPresence = true
+    subscribeSoon()
+  }
+
+  /// Asks the broker for all that it keeps.
+  func subscribeSoon() {
     relay.loop.set("again \(settings.name)", after: .seconds(1)) { [self] in
       if state == .online { connection?.subscribe(foreignTopics, isOwn: false) }
     }
