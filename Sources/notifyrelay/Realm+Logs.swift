@@ -41,6 +41,9 @@ struct LogReader {
   }
 }
 
+/// A record of another origin in a log of this machine.
+typealias NotNoted = (time: Int64, number: UInt64, isClearing: Bool)
+
 extension Realm {
   // MARK: Logs of this machine
 
@@ -197,7 +200,10 @@ extension Realm {
       notNoted[key] = try records(of: key.origin, in: channel, after: number)[...]
     }
     guard let index = notNoted[key]?.firstIndex(where: { $0.time == payload.time }) else {
-      return nil
+      // Perhaps its origin has cleared the log since.
+      guard let first = notNoted[key]?.first, first.isClearing, payload.time < first.time
+      else { return nil }
+      return number
     }
     defer { notNoted[key] = notNoted[key]?[(index + 1)...] }
     return notNoted[key]?[index].number
@@ -206,13 +212,14 @@ extension Realm {
   /// The records of an origin in the log of this machine, after a number of this machine.
   private func records(
     of origin: Origin, in channel: Channel, after number: UInt64
-  ) throws -> [(time: Int64, number: UInt64)] {
-    var found: [(Int64, UInt64)] = []
+  ) throws -> [NotNoted] {
+    var found: [NotNoted] = []
     var number = number
     while true {
       let batch = try channel.mailbox.records(after: number, limit: 256)
       for record in batch.records where record.record.sender.process == origin.number {
-        found.append((record.record.date.nanoseconds, record.number))
+        let isClearing = if case .cleared = record.record.content { true } else { false }
+        found.append((record.record.date.nanoseconds, record.number, isClearing))
       }
       guard batch.hasMore, let last = batch.records.last else { return found }
       number = last.number

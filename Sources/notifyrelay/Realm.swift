@@ -34,7 +34,7 @@ final class Realm: ConnectionDelegate {
   // Logs: Realm+Logs.swift.
   var readers: [MessageAddress: LogReader] = [:]
   var stored: [Origin: [MessageAddress: StoredLog]] = [:]
-  var notNoted: [LogKey: ArraySlice<(time: Int64, number: UInt64)>] = [:]
+  var notNoted: [LogKey: ArraySlice<NotNoted>] = [:]
   var asked: [LogKey: ContinuousClock.Instant] = [:]
 
   // Other origins: Realm+Presence.swift.

@@ -188,6 +188,28 @@ struct RelayFaultsTests {
     #expect(try await hole.history(.steps).filter { $0.value == 2 }.count == 1)
   }
 
+  /// The record comes again, but has left no trace in the log.
+  @Test func aClearedRecordDoesNotReturnWithAKilledRelay() async throws {
+    let (broker, there) = try await machineThatKnowsAnOrigin()
+    let hole = try there.hole()
+    let relay = try await there.stopRelay()
+    _ = try await publisher(of: 1, broker).end()
+    try await broker.publish(
+      "l/org.example.lights/org.example.steps/\(Self.origin)", "1 3 2 1 1000000 1 0 cleared")
+    _ = try await publisher(of: 1, in: .others, broker).end()
+    // While the other log is locked, the relay waits in the middle of its turn.
+    try await hole.update(.others) { _ in
+      relay.send(SIGCONT)
+      try there.waitUntilRelayIsBusy()
+      there.killNow()
+    }
+    _ = await there.outcome()
+    try await there.start(broker.realm())
+    await eventually { (try? await hole.history(.others).last?.value) == 1 }
+    let contents = try await hole.history(.steps).map(\.content)
+    #expect(contents == [.cleared], "\(contents)")
+  }
+
   @Test func aRecordThatComesAgainIsStoredOnce() async throws {
     let (broker, there) = try await machineThatKnowsAnOrigin()
     let hole = try there.hole()
