@@ -54,6 +54,12 @@ struct SettingsReader {
       var settings = RealmSettings(name: realm.name, broker: broker)
       for (key, value) in realm.settings { try settings.set(key, value) }
       try settings.check()
+      // Another machine in both realms would store each record of a log twice.
+      for other in finished {
+        if let group = settings.groups.first(where: other.groups.contains) {
+          throw Mistake("realms \(other.name) and \(realm.name) both share the group \(group)")
+        }
+      }
       finished.append(settings)
     }
     return finished

@@ -27,6 +27,11 @@ import Testing
       (realm + ["--credentials", "/nonexistent"], "/nonexistent cannot be read"),
       (realm + ["--config", "/dev/null"], "--config cannot be combined with"),
       (realm + ["--realm", "home"], "described twice"),
+      (
+        realm + [
+          "--share-group", "g", "--realm", "work", "--broker", "mqtt://a", "--share-group", "g",
+        ], "realms home and work both share the group g"
+      ),
     ] as [([String], String)])
   func aMistakeIsSaidInASentence(_ arguments: [String], _ text: String) async throws {
     let outcome = try await Session().run(["--check"] + arguments)
