@@ -28,7 +28,12 @@ enum File {
     else {
       throw Mistake("\(directory) must be a directory that only you can write")
     }
-    return directory
+    // The home directory may be a symbolic link, which SQLite would refuse.
+    guard let real = realpath(directory, nil) else {
+      throw Mistake("\(directory) cannot be used: \(String(cString: strerror(errno)))")
+    }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   /// Where the socket of a running relay is.

@@ -104,6 +104,14 @@ import Testing
     #expect(outcome?.errors.contains("\(state) was written by another version") == true)
   }
 
+  @Test func theStateMayBeBehindASymbolicLink() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try session.moveStateBehindALink()
+    try await session.start(broker.realm())
+    #expect(await session.end()?.status == 0)
+  }
+
   @Test func anOriginIsDrawnOnce() async throws {
     let session = try Session()
     let first = try await session.run(["--origin"])

@@ -137,6 +137,13 @@ extension Session {
     try FileManager.default.copyItem(atPath: copy, toPath: "\(home)/state/notifyrelay")
   }
 
+  /// Makes the directory of states a symbolic link, as on a machine whose disk was full.
+  func moveStateBehindALink() throws {
+    try FileManager.default.moveItem(atPath: "\(home)/state", toPath: "\(home)/moved")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(home)/state", withDestinationPath: "\(home)/moved")
+  }
+
   /// Waits until the relay does not answer for a second.
   func waitUntilRelayIsBusy() throws {
     let deadline = ContinuousClock.now + .seconds(60)
