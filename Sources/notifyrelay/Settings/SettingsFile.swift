@@ -127,8 +127,9 @@ extension RealmSettings {
 enum SettingsFile {
   static func lines(of text: String) -> [(number: Int, key: String, value: String)] {
     var lines: [(Int, String, String)] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    // A line may end with CR and LF, which are one character.
+    let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in all.enumerated() {
       let line = trimmed(line)
       if line.isEmpty || line.hasPrefix("#") { continue }
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -155,7 +156,7 @@ enum SettingsFile {
 
   private static func trimmed(_ text: some StringProtocol) -> String {
     let start = text.drop { $0 == " " || $0 == "\t" }
-    let end = start.lastIndex { $0 != " " && $0 != "\t" && $0 != "\r" }
+    let end = start.lastIndex { $0 != " " && $0 != "\t" }
     return end.map { String(start[...$0]) } ?? ""
   }
 }

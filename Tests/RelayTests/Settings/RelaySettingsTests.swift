@@ -63,6 +63,19 @@ import Testing
       try await session.run(["--check", "--config", wrong]).errors.contains("line 2 of \(wrong)"))
   }
 
+  @Test func linesMayEndAsOnOtherSystems() async throws {
+    let session = try Session()
+    let secret = try session.write("user = me\r\npassword = secret\r\n", to: "credentials")
+    try #require(chmod(secret, 0o600) == 0)
+    let realm = "realm = home\r\nbroker = mqtt://localhost\r\ncredentials = \(secret)\r\n"
+    let file = try session.write(realm + "share = a.\r\n\r\n", to: "config/file.conf")
+    let outcome = try await session.run(["--check", "--config", file])
+    #expect(outcome.status == 0, "\(outcome)")
+    try (realm + "nonsense").write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(
+      try await session.run(["--check", "--config", file]).errors.contains("line 4 of \(file)"))
+  }
+
   @Test func credentialsThatOthersCanReadAreRefused() async throws {
     let session = try Session()
     let file = try session.credentials("me", "secret")
