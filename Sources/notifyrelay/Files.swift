@@ -2,12 +2,21 @@
 
 import Glibc
 
-/// A mistake that the user has to correct, in a sentence.
+/// Why the program ends, in a sentence.
 struct Mistake: Error, Equatable, CustomStringConvertible {
   let description: String
 
-  init(_ description: String) {
-    self.description = description
+  /// The exit status: 1 if the user has to correct something, 2 if trying again may help, 3 if
+  /// another relay has this origin.
+  let status: CInt
+
+  init(_ description: String, status: CInt = 1) {
+    (self.description, self.status) = (description, status)
+  }
+
+  /// A call of the system has failed: what cannot be done, and `errno`.
+  static func system(_ text: String) -> Self {
+    Self("\(text): \(String(cString: strerror(errno)))", status: 2)
   }
 }
 
@@ -22,7 +31,7 @@ enum File {
     }
     var status = stat()
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST, lstat(directory, &status) == 0 else {
-      throw Mistake("\(directory) cannot be created: \(String(cString: strerror(errno)))")
+      throw Mistake.system("\(directory) cannot be created")
     }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o22 == 0
     else {
@@ -30,7 +39,7 @@ enum File {
     }
     // The home directory may be a symbolic link, which SQLite would refuse.
     guard let real = realpath(directory, nil) else {
-      throw Mistake("\(directory) cannot be used: \(String(cString: strerror(errno)))")
+      throw Mistake.system("\(directory) cannot be used")
     }
     defer { free(real) }
     return String(cString: real)
@@ -85,9 +94,11 @@ enum File {
     return access(path, R_OK) == 0 ? nil : Mistake("\(path) cannot be read")
   }
 
-  /// Takes a lock that ends with the process. Returns whether nobody else has it.
-  static func lock(_ path: String) -> Bool {
+  /// Takes a lock that ends with the process. Returns `false` if somebody else has it.
+  static func lock(_ path: String) throws(Mistake) -> Bool {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+    guard errno == EWOULDBLOCK else { throw Mistake.system("\(path) cannot be locked") }
+    return false
   }
 }

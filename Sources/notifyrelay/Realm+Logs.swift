@@ -56,7 +56,7 @@ extension Realm {
       for channel in relay.channels.all where channel.isLog && channel.address.group == group {
         let last: UInt64
         do { last = try channel.mailbox.lastNumber() } catch {
-          throw Mistake("\(channel.address.name) of \(group) cannot be read: \(error)")
+          throw Mistake("\(channel.address.name) of \(group) cannot be read: \(error)", status: 2)
         }
         let row = SentLog(sent: last, floor: last)
         try relay.store.set(row, of: channel.address, in: settings.name)

@@ -220,7 +220,7 @@ final class Realm: ConnectionDelegate {
     notifyrelay.end(
       Mistake(
         "realm \(settings.name): if this home directory is a copy, remove origin and state.sqlite "
-          + "from the state directory of one of the machines"), status: 3)
+          + "from the state directory of one of the machines", status: 3))
   }
 
   func didSubscribe(_ failure: Failure?) {

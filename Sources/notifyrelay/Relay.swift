@@ -29,8 +29,8 @@ final class Relay {
 
   init(_ settings: [RealmSettings]) throws(Mistake) {
     let directory = try File.stateDirectory()
-    guard File.lock("\(directory)/lock") else {
-      throw Mistake("a relay of this user is already running: see notifyrelay --status")
+    guard try File.lock("\(directory)/lock") else {
+      throw Mistake("a relay of this user is already running: see notifyrelay --status", status: 3)
     }
     turn = Turn()
     inbox = Inbox(turn)
@@ -64,7 +64,7 @@ final class Relay {
         groups[name] = try LocalGroup(name, loop: loop, channels: channels)
       }
     } catch {
-      notifyrelay.end(Mistake("notifications cannot be used here: \(error)"), status: 2)
+      notifyrelay.end(Mistake("notifications cannot be used here: \(error)", status: 2))
     }
     channels.found = { [self] channel in for realm in realms { realm.hasFound(channel) } }
     for group in groups.values { try group.begin() }
@@ -82,7 +82,7 @@ final class Relay {
     do {
       return try body()
     } catch {
-      notifyrelay.end((error as? Mistake) ?? Mistake("\(error)"), status: 2)
+      notifyrelay.end((error as? Mistake) ?? Mistake("\(error)", status: 2))
     }
   }
 

@@ -8,9 +8,9 @@ func say(_ text: String) {
   _ = write(STDERR_FILENO, line, line.utf8.count)
 }
 
-func end(_ mistake: Mistake, status: CInt = 1) -> Never {
+func end(_ mistake: Mistake) -> Never {
   say(mistake.description)
-  exit(status)
+  exit(mistake.status)
 }
 
 do throws(Mistake) {

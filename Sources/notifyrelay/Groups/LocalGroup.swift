@@ -25,7 +25,7 @@ final class LocalGroup {
   /// Finds the existing names, and from now on new ones.
   func begin() throws(Mistake) {
     inotify = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
-    guard inotify >= 0 else { throw Mistake("no descriptors left to watch \(name)") }
+    guard inotify >= 0 else { throw Mistake.system("\(name) cannot be watched") }
     loop.add(inotify) { [self] in readEvents() }
     watch()
   }

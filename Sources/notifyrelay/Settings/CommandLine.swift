@@ -91,6 +91,6 @@ struct Arguments {
         --origin             print the number of this user on this machine
         --version            print the version
         -h, --help           print this text
-    exit status: 0 done, 1 wrong settings, 2 failed, 3 another relay has this origin
+    exit status: 0 done, 1 wrong settings or files, 2 failed, 3 another relay has this origin
     """
 }

@@ -15,7 +15,7 @@ final class StatusSocket {
     let mask = umask(0o077)
     defer { umask(mask) }
     guard Self.with(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
-      throw Mistake("\(path): \(String(cString: strerror(errno)))")
+      throw Mistake.system(path)
     }
     loop.add(descriptor) { [descriptor] in
       let client = accept(descriptor, nil, nil)
@@ -42,20 +42,20 @@ final class StatusSocket {
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let path = try File.socketPath
     guard with(path, { connect(descriptor, $0, $1) }) == 0 else {
-      throw Mistake("no relay of this user is running")
+      throw Mistake("no relay of this user is running", status: 2)
     }
     var answer = Data()
     var buffer = [UInt8](repeating: 0, count: 65536)
     while case let n = read(descriptor, &buffer, buffer.count), n > 0 { answer += buffer[..<n] }
     guard let status = try? JSONDecoder().decode(Status.self, from: answer) else {
-      throw Mistake("the relay does not answer")
+      throw Mistake("the relay does not answer", status: 2)
     }
     print(isJSON ? String(decoding: answer, as: UTF8.self) : status.text)
   }
 
   private static func makeSocket() throws(Mistake) -> CInt {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw Mistake("no descriptors left") }
+    guard descriptor >= 0 else { throw Mistake.system("no socket can be made") }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     return descriptor
   }

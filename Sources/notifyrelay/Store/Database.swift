@@ -18,7 +18,8 @@ final class Database {
     let result = sqlite3_open_v2(
       path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, nil)
     guard result == SQLITE_OK, let handle else {
-      throw Mistake("\(path) cannot be opened: \(String(cString: sqlite3_errstr(result)))")
+      let reason = String(cString: sqlite3_errstr(result))
+      throw Mistake("\(path) cannot be opened: \(reason)", status: 2)
     }
     self.handle = handle
     let found = try rows("PRAGMA user_version") { $0.signed(0) }.first
@@ -124,7 +125,7 @@ final class Database {
 
   private func check(_ result: Int32) throws(Mistake) {
     guard result == SQLITE_OK else {
-      throw Mistake("\(path): \(String(cString: sqlite3_errmsg(handle)))")
+      throw Mistake("\(path): \(String(cString: sqlite3_errmsg(handle)))", status: 2)
     }
   }
 }

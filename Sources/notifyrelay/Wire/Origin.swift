@@ -44,9 +44,10 @@ struct Origin: Hashable, Comparable, CustomStringConvertible {
       self = origin
       return
     }
+    guard errno == ENOENT else { throw Mistake.system("\(path) cannot be read") }
     self.init(number: .random(in: 1...UInt64.max))
     guard File.write("\(self)\n", to: path) else {
-      throw Mistake("\(path) cannot be written: \(String(cString: strerror(errno)))")
+      throw Mistake.system("\(path) cannot be written")
     }
   }
 }

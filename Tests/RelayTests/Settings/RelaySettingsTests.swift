@@ -117,6 +117,16 @@ import Testing
     #expect(outcome?.errors.contains("\(state) was written by another version") == true)
   }
 
+  /// A service manager starts the relay again, since the disk may have been full, for example.
+  @Test(arguments: ["lock", "origin", "state.sqlite"])
+  func aFileThatCannotBeUsedIsNotAWrongSetting(_ file: String) async throws {
+    let session = try Session()
+    let inside = try session.write("", to: "state/notifyrelay/\(file)/inside")
+    let outcome = try await session.run(Self.realm)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("\(inside.dropLast(7)) cannot be "), "\(outcome.errors)")
+  }
+
   @Test func theStateMayBeBehindASymbolicLink() async throws {
     let (broker, session) = (try TestBroker(), try Session())
     try await broker.start()
@@ -130,6 +140,7 @@ import Testing
     let first = try await session.run(["--origin"])
     #expect(first.output.count == 17 && first.status == 0)
     #expect(try await session.run(["--origin"]) == first)
-    #expect(try await session.run(["--status"]).errors.contains("no relay of this user is running"))
+    let status = try await session.run(["--status"])
+    #expect(status.status == 2 && status.errors.contains("no relay of this user is running"))
   }
 }
