@@ -145,16 +145,27 @@ final class Realm: ConnectionDelegate {
       counts.tooLarge += 1
       return nil
     }
-    let topic = topic(of: subject)
-    guard let number = connection?.publish(envelope(body), to: topic, isRetained: isRetained)
-    else { return nil }
+    guard let number = send(body, as: subject, isRetained: isRetained) else { return nil }
     underway[number] = subject
     counts.sent += 1
     return number
   }
 
   private func sayPresence(_ presence: PresencePayload) {
-    _ = connection?.publish(envelope(presence.body), to: topic(of: .presence), isRetained: true)
+    _ = send(presence.body, as: .presence, isRetained: true)
+  }
+
+  /// Hands a message to libmosquitto, which knows some of what the broker refuses.
+  private func send(_ body: Data, as subject: Subject, isRetained: Bool) -> CInt? {
+    let topic = topic(of: subject)
+    do {
+      return try connection?.publish(envelope(body), to: topic, isRetained: isRetained)
+    } catch {
+      serial -= 1  // Others would look for a message that was dropped.
+      counts.refused += 1
+      report("\(topic): \(error.text)")
+      return nil
+    }
   }
 
   private func envelope(_ body: Data) -> Data {

@@ -87,13 +87,14 @@ final class Connection {
   }
 
   /// Publishes with QoS 1. Returns the number that the delegate gets when the broker has it.
-  func publish(_ payload: Data, to topic: String, isRetained: Bool) -> CInt? {
+  func publish(_ payload: Data, to topic: String, isRetained: Bool) throws(Failure) -> CInt {
     var identifier: CInt = 0
     let result = payload.withUnsafeBytes { bytes in
       mosquitto_publish_v5(
         client, &identifier, topic, CInt(bytes.count), bytes.baseAddress, 1, isRetained, nil)
     }
-    return result == MOSQ_ERR_SUCCESS.rawValue ? identifier : nil
+    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Failure(result, 0, "", settings) }
+    return identifier
   }
 
   /// Sends what waits: acknowledgements, and what was published.

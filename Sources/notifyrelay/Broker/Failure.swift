@@ -27,8 +27,8 @@ struct Failure: Error, Equatable {
     text = mistake.description
   }
 
-  /// A failure to connect, or to stay connected: what libmosquitto returned, `errno`, and what
-  /// libmosquitto has written.
+  /// A failure to connect, to stay connected or to publish: what libmosquitto returned, `errno`,
+  /// and what libmosquitto has written.
   init(_ result: CInt, _ error: CInt, _ log: String, _ settings: RealmSettings) {
     let (host, port) = (settings.broker.host, settings.broker.port)
     text =
@@ -44,6 +44,8 @@ struct Failure: Error, Equatable {
         "\(host):\(port) refuses connections: no broker listens there"
       case MOSQ_ERR_ERRNO where error != 0:
         "\(host):\(port) cannot be reached: \(String(cString: strerror(error)))"
+      case MOSQ_ERR_OVERSIZE_PACKET: "a message is too large for the broker"
+      case MOSQ_ERR_RETAIN_NOT_SUPPORTED: "the broker does not retain messages"
       case MOSQ_ERR_KEEPALIVE: "\(host):\(port) no longer answers"
       case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN:
         log.isEmpty

@@ -3,6 +3,7 @@ import DarwinNotify
 import Foundation
 import Glibc
 import Testing
+import Wormhole
 
 @Suite(.bounded, .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
 struct RelaySecurityTests {
@@ -80,6 +81,21 @@ struct RelaySecurityTests {
     try await says("refuses connections", "mqtt://127.0.0.1:\(try freePort())")
     let wrong = try session.credentials("here", "wrong")
     try await says("does not permit", broker.url, ["--credentials", wrong])
+  }
+
+  @Test func aMessageThatTheBrokerDoesNotTakeIsReported() async throws {
+    let broker = try TestBroker("allow_anonymous true\nmax_packet_size 2000")
+    let session = try Session()
+    try await broker.start()
+    try await session.start(broker.realm())
+    let value = MessageName<String>("org.example.text")
+    try await session.hole().pass(String(repeating: "x", count: 4000), to: value)
+    await eventually { await session.counts()?.refused == 1 }
+    let problem = await session.status()?.realms.first?.problem
+    #expect(problem?.hasSuffix("a message is too large for the broker") == true)
+    #expect(session.relay?.errors.contains("/org.example.text/") == true)
+    try await session.hole().pass("y", to: value)
+    await eventually { await session.counts()?.sent == 1 }
   }
 
   @Test func secretsThatCanNoLongerBeUsedAreReportedUntilTheyCan() async throws {
