@@ -56,7 +56,7 @@ struct RelayFaultsTests {
     await pair.here.end()
     // A directory is in the way of the socket on which the relay answers.
     let file = try pair.here.write("", to: "run/notifyrelay/file")
-    #expect(try await pair.here.run(pair.realm()).status == 1)
+    #expect(try await pair.here.run(pair.realm()).status == 2)
     try FileManager.default.removeItem(
       at: URL(fileURLWithPath: file).deletingLastPathComponent())
     try await pair.here.start(pair.realm())
@@ -206,8 +206,7 @@ struct RelayFaultsTests {
     _ = await there.outcome()
     try await there.start(broker.realm())
     await eventually { (try? await hole.history(.others).last?.value) == 1 }
-    let contents = try await hole.history(.steps).map(\.content)
-    #expect(contents == [.cleared], "\(contents)")
+    #expect(try await hole.history(.steps).isEmpty)
   }
 
   @Test func aRecordThatComesAgainIsStoredOnce() async throws {

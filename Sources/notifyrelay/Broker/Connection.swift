@@ -39,6 +39,8 @@ final class Connection {
   /// Why the broker has ended the connection.
   private var refusal: Failure?
   private var isEnding = false
+  /// Whether libmosquitto has called back since it was last asked to read.
+  private var hasRead = false
   /// The number of received messages that are not stored yet. Nothing is sent until they are.
   var unacknowledged = 0
   private var timer: String { "connection of \(settings.name)" }
@@ -132,10 +134,13 @@ final class Connection {
     // Together they are stored at once.
     var packets = 0
     repeat {
+      hasRead = false
       result = mosquitto_loop_read(client, 1)
       error = errno
       packets += 1
-    } while result == MOSQ_ERR_SUCCESS.rawValue && packets < 64 && isReadable
+      // With TLS, the rest of what was read together cannot be seen from outside.
+    } while result == MOSQ_ERR_SUCCESS.rawValue
+      && (settings.broker.isSecure && hasRead || packets < 64 && isReadable)
     // A broker that says goodbye leaves no error.
     if result == MOSQ_ERR_SUCCESS.rawValue, mosquitto_socket(client) < 0 {
       (result, error) = (MOSQ_ERR_CONN_LOST.rawValue, 0)
@@ -243,6 +248,7 @@ final class Connection {
     }
     mosquitto_publish_v5_callback_set(client) { client, _, identifier, reason, _ in
       guard let client, let connection = Connection.all[client] else { return }
+      connection.hasRead = true
       connection.delegate?.didPublish(identifier, Failure(reason: reason, connection.settings))
     }
     mosquitto_subscribe_v5_callback_set(client) { client, _, _, count, granted, _ in
@@ -255,6 +261,7 @@ final class Connection {
     mosquitto_message_v5_callback_set(client) { client, _, message, _ in
       guard let client, let message = message?.pointee, let connection = Connection.all[client]
       else { return }
+      connection.hasRead = true
       connection.unacknowledged += 1
       connection.delegate?.didReceive(Message(message))
     }

@@ -90,12 +90,13 @@ struct RelaySecurityTests {
     try await session.start(broker.realm())
     let value = MessageName<String>("org.example.text")
     try await session.hole().pass(String(repeating: "x", count: 4000), to: value)
-    await eventually { await session.counts()?.refused == 1 }
+    // A name that is found and changes at once may be published twice.
+    await eventually { await (session.counts()?.refused ?? 0) > 0 }
     let problem = await session.status()?.realms.first?.problem
     #expect(problem?.hasSuffix("a message is too large for the broker") == true)
     #expect(session.relay?.errors.contains("/org.example.text/") == true)
     try await session.hole().pass("y", to: value)
-    await eventually { await session.counts()?.sent == 1 }
+    await eventually { await (session.counts()?.sent ?? 0) > 0 }
   }
 
   @Test func secretsThatCanNoLongerBeUsedAreReportedUntilTheyCan() async throws {

@@ -89,12 +89,15 @@ struct RelayGroupsTests {
     try await broker.start()
     try await here.start(broker.realm())
     try await here.hole().pass(1, to: .level)
-    await eventually { await here.counts()?.sent == 1 }
-    try await broker.publish(
-      "w/org.example.lights/org.example.level/00000000000000aa",
-      "1 1 1 0 1000000000 1 0 value 1 :json :Int\n2")
-    await eventually { await here.counts()?.sent == 2 }
-    #expect(await here.counts()?.superseded == 1)
+    await eventually { await (here.counts()?.sent ?? 0) > 0 }
+    for time in 1...3 {
+      let sent = await here.counts()?.sent ?? 0
+      try await broker.publish(
+        "w/org.example.lights/org.example.level/00000000000000aa",
+        "1 \(time) \(time) 0 \(time)000000000 1 0 value 1 :json :Int\n2")
+      await eventually { await here.counts()?.superseded == time }
+      await eventually { await (here.counts()?.sent ?? 0) > sent }
+    }
     #expect(try await here.hole().message(.level) == 1)
   }
 
@@ -195,9 +198,10 @@ struct RelayGroupsTests {
   @Test func recordsAreNotAskedForWhereTheirNameHasNoLog() async throws {
     let pair = try await Pair()
     let (here, there) = try (pair.here.hole(), pair.there.hole())
+    await pair.here.end()
     try await there.pass(0, to: MessageName<Int>("org.example.steps"))
-    await eventually { await pair.there.counts()?.sent == 1 }
     for step in 1...3 { try await here.pass(step, to: .steps) }
+    try await pair.here.start(pair.realm())
     await eventually { await pair.here.counts()?.sent ?? 0 >= 3 }
     // It arrives behind the records, and its answer behind what the other machine asks for.
     let fence = MessageName<Int>("org.example.fence")
@@ -205,7 +209,8 @@ struct RelayGroupsTests {
     await eventually { (try? await there.message(fence)) == 1 }
     try await there.pass(2, to: fence)
     await eventually { (try? await here.message(fence)) == 2 }
-    #expect(await pair.here.counts()?.sent == 4)
+    // Once each, and the fence at most twice: it is found and changes.
+    #expect(await pair.here.counts()?.sent ?? 0 < 6)
     #expect(pair.there.relay?.errors.contains("has no log here") == true)
   }
 
