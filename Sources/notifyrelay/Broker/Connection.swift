@@ -39,7 +39,7 @@ final class Connection {
   /// Why the broker has ended the connection.
   private var refusal: Failure?
   private var isEnding = false
-  /// Whether libmosquitto has called back since it was last asked to read.
+  /// Whether libmosquitto has handed us a packet since it was last asked to read.
   private var hasRead = false
   /// The number of received messages that are not stored yet. Nothing is sent until they are.
   var unacknowledged = 0
@@ -235,10 +235,16 @@ final class Connection {
     }
   }
 
+  /// Returns the connection for which libmosquitto calls back, since it has read something.
+  private static func called(_ client: OpaquePointer?) -> Connection? {
+    let connection = client.flatMap { all[$0] }
+    connection?.hasRead = true
+    return connection
+  }
+
   private func setCallbacks(of client: OpaquePointer) {
     mosquitto_connect_v5_callback_set(client) { client, _, reason, _, _ in
-      guard let client else { return }
-      Connection.all[client]?.didConnect(reason)
+      Connection.called(client)?.didConnect(reason)
     }
     mosquitto_disconnect_v5_callback_set(client) { client, _, reason, _ in
       guard let client, let connection = Connection.all[client] else { return }
@@ -247,21 +253,19 @@ final class Connection {
       }
     }
     mosquitto_publish_v5_callback_set(client) { client, _, identifier, reason, _ in
-      guard let client, let connection = Connection.all[client] else { return }
-      connection.hasRead = true
+      guard let connection = Connection.called(client) else { return }
       connection.delegate?.didPublish(identifier, Failure(reason: reason, connection.settings))
     }
     mosquitto_subscribe_v5_callback_set(client) { client, _, _, count, granted, _ in
-      guard let client, let connection = Connection.all[client] else { return }
+      guard let connection = Connection.called(client) else { return }
       let codes = UnsafeBufferPointer(start: granted, count: Int(count))
       let refused = codes.first { $0 >= 0x80 }
       connection.delegate?.didSubscribe(
         refused.flatMap { Failure(reason: $0, connection.settings) })
     }
     mosquitto_message_v5_callback_set(client) { client, _, message, _ in
-      guard let client, let message = message?.pointee, let connection = Connection.all[client]
+      guard let message = message?.pointee, let connection = Connection.called(client)
       else { return }
-      connection.hasRead = true
       connection.unacknowledged += 1
       connection.delegate?.didReceive(Message(message))
     }
