@@ -22,7 +22,7 @@ static bool try_retain(dn_center *center)
         return false;
 }
 
-/* Returns the first hub made after `id`, with a reference to its center, or NULL. */
+/* Returns the first hub listed after `id`, with a reference to its center, or NULL. */
 static dn__hub *next_hub(uint64_t id)
 {
         dn__process_list *list = dn__per_process_find(&hubs);
@@ -47,14 +47,21 @@ dn__hub *dn__hubs_next(dn__hubs_walk *walk)
         return hub;
 }
 
+/* A walk continues behind the ID of the last hub it has seen, so IDs are given in the order of the
+ * list. Only once for each hub: afterwards it may be taken out. */
 static void enlist(dn__hub *hub)
 {
+        static _Atomic uint64_t last_id;
         dn__process_list *list = dn__process_list_get(&hubs);
 
         if (!list)
                 return;
         DN__AUTO_LOCK(&list->lock);
+        if (atomic_load(&hub->is_listed))
+                return;
+        hub->id = atomic_fetch_add(&last_id, 1) + 1;
         dn__list_append(&list->head, &hub->link);
+        atomic_store(&hub->is_listed, true);
 }
 
 static void delist(dn__hub *hub)
@@ -82,7 +89,6 @@ typedef struct hub_making {
 
 static dn__per_process *make_hub(void *context)
 {
-        static _Atomic uint64_t last_id;
         dn__hub *hub = calloc(1, sizeof(*hub));
         hub_making *making = context;
         dn_center *center = making->center;
@@ -91,7 +97,6 @@ static dn__per_process *make_hub(void *context)
                 return NULL;
         hub->process.fork_id = dn__fork_id();
         hub->center = center;
-        hub->id = atomic_fetch_add(&last_id, 1) + 1;
         atomic_init(&hub->n_refs, 1);
         atomic_init(&hub->sweep_us, DN__NEVER);
         dn__lock_init(&hub->lock);
@@ -135,8 +140,7 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
                 hub = DN__CONTAINER(found, dn__hub, process);
         }
         dn__hub_ref(hub);
-        if (!atomic_load_explicit(&hub->is_listed, memory_order_relaxed) &&
-            !atomic_exchange(&hub->is_listed, true))
+        if (!atomic_load_explicit(&hub->is_listed, memory_order_acquire))
                 enlist(hub);
         *ret_hub = hub;
         return 0;

@@ -60,8 +60,8 @@ struct dn_center {
 struct dn__hub {
         dn__per_process process;
         dn_center *center; /* borrowed; an opened center is freed with its hub */
-        uint64_t id;
-        dn__link link;           /* in the list of hubs */
+        uint64_t id;             /* ascending in the list of hubs: */
+        dn__link link;
         _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* of the open center, topics, and calls */
 
