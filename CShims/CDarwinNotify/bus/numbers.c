@@ -16,18 +16,23 @@ typedef struct number {
         char key[];
 } number;
 
-static void drop(dn__map *map, number *number)
+/* Forgets the numbers whose key begins with these bytes: finds each from the one before. */
+static void forget_those(dn__map *map, const void *prefix, size_t n_bytes)
 {
-        dn__map_remove(map, &number->entry);
-        free(number);
+        dn__map_entry *next = dn__map_next(map, NULL);
+
+        for (dn__map_entry *entry; (entry = next);) {
+                next = dn__map_next(map, entry);
+                if (n_bytes && memcmp(entry->key, prefix, n_bytes) != 0)
+                        continue;
+                dn__map_remove(map, entry);
+                free(DN__CONTAINER(entry, number, entry));
+        }
 }
 
 static void forget_all(dn__map *map)
 {
-        dn__map_entry *entry;
-
-        while ((entry = dn__map_next(map, NULL)))
-                drop(map, DN__CONTAINER(entry, number, entry));
+        forget_those(map, NULL, 0);
         dn__map_deinit(map);
 }
 
@@ -91,13 +96,7 @@ uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post)
 
 void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash)
 {
-        dn__map_entry *next = dn__map_next(&numbers->received, NULL);
-
-        for (dn__map_entry *entry; (entry = next);) {
-                next = dn__map_next(&numbers->received, entry);
-                if (memcmp(entry->key, &name_hash, sizeof(name_hash)) == 0)
-                        drop(&numbers->received, DN__CONTAINER(entry, number, entry));
-        }
+        forget_those(&numbers->received, &name_hash, sizeof(name_hash));
 }
 
 void dn__numbers_forget_all(dn__numbers *numbers)
