@@ -43,6 +43,16 @@ static void release_one_rule(dn__rules *rules)
         }
 }
 
+void dn__rules_make_room(dn__rules *rules)
+{
+        if (rules->wide.state == DN__RULE_ABSENT) {
+                release_one_rule(rules);
+                ask(&rules->wide);
+        }
+        release_one_rule(rules);
+        rules->has_gap = true;
+}
+
 static void ask_for_absent(dn__rules *rules)
 {
         DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)

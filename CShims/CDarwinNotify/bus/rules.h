@@ -67,6 +67,10 @@ void dn__rules_init(dn__rules *rules, dn__connection *connection);
  * which is added once for each prefix. */
 int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__rule **ret_rule);
 
+/* Makes room for a rule of somebody else on a bus that accepts no more: the rule of every name
+ * takes over from two others. */
+void dn__rules_make_room(dn__rules *rules);
+
 /* Sets whether the table counts the name of a rule; for the rule of every name, whether posts that
  * the table counts are marked for this process. */
 void dn__rule_set_counted(dn__rule *rule, bool is_counted);

@@ -14,7 +14,7 @@
 #include "util/list.h"
 #include "util/map.h"
 
-/* Limit of callers that are remembered between their requests: each costs the bus a match rule. */
+/* Limit of callers that are remembered between their requests. */
 #define DN__CALLERS_MAX_IDLE 256
 
 typedef struct dn__calls dn__calls;
@@ -45,8 +45,13 @@ struct dn__calls {
 
         dn__link services; /* dn_service */
         dn__map callers;
+        dn__link busy_callers;
         dn__link idle_callers; /* by age, oldest first */
         size_t n_idle_callers;
+        sd_bus_message_handler_t answered_who; /* constant: handles the answer about a caller */
+        size_t n_narrow;    /* callers with a rule of their own */
+        bool has_wide;      /* the bus has, or was asked for, the rule of all callers */
+        bool has_made_room; /* for that rule, at the limit of the bus */
         uint64_t last_id;
         _Atomic size_t n_users; /* calls and services that exist; each keeps the center open */
 };
@@ -55,12 +60,15 @@ struct dn__calls {
  * change. `n_refs` is atomic, and `info` is constant once the handler has the request. */
 typedef struct dn__caller {
         dn__map_entry entry;
-        dn__link link;     /* in `idle_callers` */
+        dn__link link;     /* in `busy_callers` or `idle_callers` */
+        bool is_idle;
+        bool has_rule;     /* of its own */
         dn__link requests; /* in progress, in the order of their arrival */
         size_t n_requests;
         size_t n_bytes; /* of their arguments */
         dn__calls *calls;
-        sd_bus_slot *question; /* who it is; NULL: answered */
+        sd_bus_slot *process_question;
+        sd_bus_slot *question; /* the last one: who it is; NULL: answered */
         uint32_t user;
         int32_t process;
         char name[];

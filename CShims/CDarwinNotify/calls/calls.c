@@ -115,7 +115,9 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__list_init(&calls->jobs);
         dn__list_init(&calls->calls);
         dn__list_init(&calls->services);
+        dn__list_init(&calls->busy_callers);
         dn__list_init(&calls->idle_callers);
+        calls->answered_who = dn__request_answered_who;
         dn__lock_release(&calls->dbus->lock);
         hub->bus->guest = &calls->guest;
         *ret_calls = calls;

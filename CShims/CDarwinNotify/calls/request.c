@@ -225,14 +225,16 @@ void dn__requests_left(dn__calls *calls, const char *name)
 
 void dn__requests_disconnected(dn__calls *calls)
 {
-        dn__map_entry *entry;
+        dn__link *const lists[] = { &calls->busy_callers, &calls->idle_callers };
 
-        while ((entry = dn__map_next(&calls->callers, NULL)))
-                cancel_all_of(calls, DN__CONTAINER(entry, dn__caller, entry));
+        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+                while (!dn__list_is_empty(lists[i]))
+                        cancel_all_of(calls, DN__CONTAINER(lists[i]->next, dn__caller, link));
+        dn__callers_disconnected(calls);
 }
 
 /* If the caller has left before its rule was in place, its requests are cancelled. */
-static int answered_who(sd_bus_message *message, void *context, sd_bus_error *error)
+int dn__request_answered_who(sd_bus_message *message, void *context, sd_bus_error *error)
 {
         dn__caller *caller = context;
         dn__calls *calls = caller->calls;
@@ -240,7 +242,7 @@ static int answered_who(sd_bus_message *message, void *context, sd_bus_error *er
 
         (void)error;
         dn__cleanup_assert_locked(&calls->dbus->lock);
-        is_there = dn__caller_read(caller, message);
+        is_there = dn__caller_read_user(caller, message);
         for (dn__link *link = caller->requests.next, *next;
              is_there && link != &caller->requests; link = next) {
                 next = link->next;
@@ -311,7 +313,7 @@ static dn_request *make_request(dn_service *service, sd_bus_message *message, dn
 static sd_bus_error accept(dn__calls *calls, dn_request *request, sd_bus_message *message)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        dn__caller *caller = dn__caller_get(calls, request->info.caller.name, answered_who);
+        dn__caller *caller = dn__caller_get(calls, request->info.caller.name);
 
         if (!caller)
                 return SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NO_MEMORY, "no memory");

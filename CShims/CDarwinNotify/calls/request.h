@@ -11,3 +11,7 @@ void dn__requests_left(dn__calls *calls, const char *caller) DN__REQUIRES(&calls
 
 /* Forgets all callers. */
 void dn__requests_disconnected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
+
+/* Hands over the requests of a caller, once the bus has answered who it is. The context is the
+ * caller. */
+int dn__request_answered_who(sd_bus_message *message, void *context, sd_bus_error *error);
