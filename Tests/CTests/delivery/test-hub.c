@@ -38,7 +38,7 @@ static unsigned count_visits(const dn_center *center)
         return n;
 }
 
-/* --- a center that is first used while another one opens --------------------------------------  */
+/* --- a center that is first used while another one opens ------------------------------------ */
 
 static dn_center *meanwhile;
 
