@@ -359,7 +359,7 @@ static int be_in_crowd(int start)
 {
         char byte;
 
-        (void)read(start, &byte, 1); /* returns when the writer has exited */
+        (void)!read(start, &byte, 1); /* returns when the writer has exited */
         return hold(open_region("key"), "com.example.x") ? 0 : 1;
 }
 

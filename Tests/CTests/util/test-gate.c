@@ -18,7 +18,7 @@ static void *stay_inside(void *argument)
         return argument;
 }
 
-static void call_once(void)
+static void make_call(void)
 {
         DN__GATE();
 }
@@ -40,7 +40,7 @@ TEST_NO_BUS(forkedChildHasAnOpenGateAndNoCallsOfOthers)
         WAIT_UNTIL(is_inside);
         pid = fork();
         if (pid == 0) {
-                call_once();
+                make_call();
                 _exit(try_to_close() ? 0 : 1);
         }
         CHECK_EQ(test_wait_for(pid), 0);
@@ -57,7 +57,7 @@ TEST_NO_BUS(callThatForksIsCountedInTheParentAlone)
                 DN__GATE();
                 pid = test_fork();
                 if (pid == 0)
-                        call_once();
+                        make_call();
         }
         if (pid == 0)
                 _exit(try_to_close() ? 0 : 1);
