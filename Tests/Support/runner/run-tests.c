@@ -125,6 +125,10 @@ int main(int argc, char **argv)
         run_all(&plan, o.n_jobs, &totals);
         run_print_slow(&plan);
         test_remove_tree(directory);
+        if (access(directory, F_OK) == 0) {
+                printf("FAIL %s cannot be removed\n", directory);
+                totals.n_failed++;
+        }
         free(plan.jobs);
         printf("%zu passed, %zu failed, %zu skipped\n", totals.n_passed, totals.n_failed,
                totals.n_skipped);
