@@ -2,6 +2,10 @@
 #ifndef DARWINNOTIFY_BASE_H
 #define DARWINNOTIFY_BASE_H
 
+#ifndef __LP64__
+#error DarwinNotify needs a 64-bit system
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 
