@@ -23,6 +23,14 @@ public enum Delivery: Sendable {
 
   /// On a thread of the library, shared by all such handlers; they may block.
   ///
+  /// Signals are blocked there, as they are on the threads of Dispatch. A program that a handler
+  /// starts inherits this and would ignore `SIGTERM`, unless it is given an empty set of signals:
+  ///
+  ///     var none = sigset_t()
+  ///     sigemptyset(&none)
+  ///     posix_spawnattr_setsigmask(&attributes, &none)
+  ///     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+  ///
   /// The corresponding C function is `dn_executor_delivery_thread`.
   case thread
 

@@ -1,7 +1,9 @@
 /* Where callbacks run. */
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "delivery/hub.h"
@@ -322,6 +324,50 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         CHECK_EQ(dn_loop_process(host), 1);
         CHECK_EQ(n_dropped, 3);
         tally_drop(observer);
+}
+
+/* --- Programs started from a callback --------------------------------------------------------- */
+
+static _Atomic pid_t started;
+
+static void start_program(const dn_event *event, void *context)
+{
+        char *const words[] = {"sleep", "1000", NULL};
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        pid_t pid;
+
+        CHECK_EQ(posix_spawnattr_init(&attributes), 0);
+        CHECK_EQ(sigemptyset(&none), 0);
+        /* As observer.h and darwinnotify(7) say: */
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        CHECK_EQ(posix_spawnp(&pid, words[0], NULL, &attributes, words, environ), 0);
+        CHECK_EQ(posix_spawnattr_destroy(&attributes), 0);
+        started = pid;
+}
+
+static void check_that_its_program_can_be_ended(dn_executor executor)
+{
+        dn_handler handler = {.invoke = start_program};
+        dn_observer *observer = observe_ok(dn_center_darwin(), "program", handler, &executor);
+        int status = 0;
+
+        started = 0;
+        post_ok(dn_center_darwin(), "program");
+        WAIT_UNTIL(started);
+        dn_observer_cancel(observer);
+        dn_observer_unref(observer);
+        CHECK_EQ(kill(started, SIGTERM), 0);
+        WAIT_UNTIL(waitpid(started, &status, WNOHANG) == started);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+TEST(programsThatCallbacksStartWithAnEmptySetOfSignalsCanBeEnded)
+{
+        test_bus_begin();
+        check_that_its_program_can_be_ended(dn_executor_delivery_thread());
+        check_that_its_program_can_be_ended(dn_executor_inline());
 }
 
 TEST_MAIN()

@@ -59,6 +59,12 @@ typedef struct dn_filter {
  *  9. Once exit() has begun or main() has returned, no `invoke` starts. The exit handler, which
  *     the first use of a center registers, waits at most a second for running invocations. A
  *     language runtime that ends earlier has to call dn_shutdown() first.
+ * 10. On a thread of the library all signals are blocked, except those for its own faults. A
+ *     program that a callback starts inherits this and would ignore SIGTERM. Therefore, after
+ *     sigemptyset(&none) and posix_spawnattr_init(&attributes):
+ *
+ *         posix_spawnattr_setsigmask(&attributes, &none);
+ *         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
  *
  * `destroy` runs on the thread that cancels or, if an invocation is running, on its thread. A child
  * that is forked inside a callback has to call exec or _exit(). Any other forked child has no
