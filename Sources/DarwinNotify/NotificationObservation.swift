@@ -57,7 +57,8 @@ public struct NotificationEvent: Hashable, Sendable {
   /// How many posts before this one are missing: 0, except for an observer of a prefix.
   ///
   /// Either there was no room for all posts that were waiting for it, or the bus dropped some of a
-  /// name that the table does not count. The corresponding C field is `n_dropped`.
+  /// name that the table does not count, which the same process had posted before. The
+  /// corresponding C field is `n_dropped`.
   public let dropped: Int
 
   /// Creates an event, for example to test a listener.

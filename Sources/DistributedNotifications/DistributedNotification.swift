@@ -32,7 +32,9 @@ public struct DistributedNotification: Sendable {
   /// How many posts before this one are missing.
   ///
   /// Either there was no room for all posts that were waiting for the observer, or the bus dropped
-  /// some. It is not known whether the observer would have received the latter.
+  /// some that the same process had posted before. It is not known whether the observer would have
+  /// received the latter. Nothing reports posts that the bus dropped after the last one that
+  /// arrived.
   ///
   /// The corresponding C field is `n_dropped`.
   public var dropped: Int { event.dropped }

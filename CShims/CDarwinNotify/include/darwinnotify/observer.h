@@ -21,7 +21,7 @@ typedef struct dn_event {
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
         uint64_t n_dropped;       /**< distributed center: how many earlier posts of the name, with
                                        any object, are missing: too many were waiting, or the bus
-                                       has dropped some; else 0 */
+                                       has dropped earlier ones of the same process; else 0 */
         int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
                                        lost: an unknown number may be missing; else 0 */
 } dn_event;
