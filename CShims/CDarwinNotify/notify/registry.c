@@ -55,15 +55,23 @@ static uint32_t count_posts(const token *token)
                atomic_load(&token->n_alone);
 }
 
-/* The most tokens a process can have, a power of two. The kernel allocates memory only for the
+/* How many tokens have room in a block: a power of two. The kernel allocates memory only for the
  * entries in use. */
-#define DN__TOKENS_MAX 65536
+#define BLOCK_TOKENS 65536
+
+/* A token's number is its index in one of the blocks, modulo their size. A block is never freed or
+ * moved while tokens are in use, because they are read without a lock. */
+typedef struct block {
+        token tokens[BLOCK_TOKENS];
+        _Atomic(struct block *) next;
+} block;
 
 typedef struct registry {
         dn__per_process process;
         dn__lock lock;
         size_t n_tokens DN__GUARDED_BY(&lock);
-        token tokens[DN__TOKENS_MAX];
+        size_t n_more_blocks DN__GUARDED_BY(&lock);
+        block first;
 } registry;
 
 static _Atomic(dn__per_process *) shared;
@@ -76,32 +84,60 @@ static void init_registry(void *state)
         dn__lock_init(&((registry *)state)->lock);
 }
 
-static token *token_at(registry *registry, int number)
+/* Returns the memory of the token with this number, or NULL; of number 0, memory that is free for
+ * the token with the index. Async-signal-safe. */
+static token *find_in(registry *registry, uint32_t index, int number)
 {
-        return &registry->tokens[(uint32_t)number % DN__TOKENS_MAX];
+        for (block *block = &registry->first; block; block = atomic_load(&block->next)) {
+                token *token = &block->tokens[index % BLOCK_TOKENS];
+
+                if (is_token(token, number))
+                        return token;
+        }
+        return NULL;
 }
 
 /* Returns the memory of a token, or NULL. Async-signal-safe. */
 static token *find(int number)
 {
         registry *registry = dn__per_process_find(&shared);
-        token *token = registry ? token_at(registry, number) : NULL;
 
-        return token && number && is_token(token, number) ? token : NULL;
+        return registry && number ? find_in(registry, (uint32_t)number, number) : NULL;
 }
 
 /* --- Adding and removing ------------------------------------------------------------------ */
 
+/* Keeps a quarter of the memory free, so that a free number is found soon. */
+static int make_room(registry *registry) DN__REQUIRES(&registry->lock)
+{
+        size_t n_most = (registry->n_more_blocks + 1) * (BLOCK_TOKENS / 4 * 3);
+        block *last = &registry->first, *next;
+
+        if (registry->n_tokens < n_most)
+                return 0;
+        next = calloc(1, sizeof(*next));
+        if (!next)
+                return -ENOMEM;
+        while (atomic_load(&last->next))
+                last = atomic_load(&last->next);
+        atomic_store(&last->next, next);
+        registry->n_more_blocks++;
+        return 0;
+}
+
 /* Wraps around, long after the first numbers were in use. */
-static int next_number(registry *registry)
+static token *next_token(registry *registry, int *ret_number) DN__REQUIRES(&registry->lock)
 {
         uint32_t number = atomic_load(&last_number);
+        token *token;
 
         do {
                 number = number == INT_MAX ? 1 : number + 1;
-        } while (atomic_load(&token_at(registry, (int)number)->word));
+                token = find(number) ? NULL : find_in(registry, number, 0);
+        } while (!token);
         atomic_store(&last_number, number);
-        return (int)number;
+        *ret_number = (int)number;
+        return token;
 }
 
 /* Initializes the token, then makes it visible. */
@@ -124,15 +160,16 @@ static void publish(token *token, int number, const dn__registration *registrati
 int dn__registry_add(dn__registration registration, dn__counter *counter, int *ret_number)
 {
         registry *registry = dn__process_state_get(&shared, sizeof(*registry), init_registry);
+        token *token;
 
         assert(registration.topic && counter && !registration.watch);
         if (!registry)
                 return -ENOMEM;
         DN__AUTO_LOCK(&registry->lock);
-        if (registry->n_tokens == DN__TOKENS_MAX)
+        if (make_room(registry) < 0)
                 return -ENOMEM;
-        *ret_number = next_number(registry);
-        publish(token_at(registry, *ret_number), *ret_number, &registration, counter);
+        token = next_token(registry, ret_number);
+        publish(token, *ret_number, &registration, counter);
         registry->n_tokens++;
         return 0;
 }
@@ -322,17 +359,30 @@ uint32_t notify_set_state(int number, uint64_t state64)
 int dn__registry_get_any(uint32_t *index)
 {
         registry *registry = dn__per_process_find(&shared);
+        const block *block = registry ? &registry->first : NULL;
         int number = 0;
 
         if (!registry)
                 return 0;
         DN__AUTO_LOCK(&registry->lock);
-        for (; registry->n_tokens > 0 && !number && *index < DN__TOKENS_MAX; (*index)++)
-                number = get_number(&registry->tokens[*index]);
+        for (uint32_t i = 0; i < *index / BLOCK_TOKENS; i++)
+                block = atomic_load(&block->next);
+        while (registry->n_tokens > 0 && !number && block) {
+                number = get_number(&block->tokens[(*index)++ % BLOCK_TOKENS]);
+                if (*index % BLOCK_TOKENS == 0)
+                        block = atomic_load(&block->next);
+        }
         return number;
 }
 
 void dn__registry_free(void)
 {
-        free(dn__per_process_take(&shared));
+        registry *registry = dn__per_process_take(&shared);
+        block *next = registry ? atomic_load(&registry->first.next) : NULL;
+
+        for (block *block; (block = next);) {
+                next = atomic_load(&block->next);
+                free(block);
+        }
+        free(registry);
 }

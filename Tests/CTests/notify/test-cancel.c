@@ -54,7 +54,7 @@ TEST(postInTransitDoesNotReachTheNextToken)
         WAIT_UNTIL_EQ(fresh.n_destroyed, 1);
 }
 
-/* Numbers that differ by this share an entry of the registry. */
+/* Numbers that differ by this share the entries of the registry. */
 #define N_ENTRIES 65536
 
 TEST_NO_BUS(numberOfNoTokenIsInvalidThoughItsEntryIsTaken)
@@ -80,6 +80,30 @@ TEST_NO_BUS(laterTokensNeverTakeTheEntryOfAnEarlierOne)
                 CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         }
         CHECK_EQ(notify_check(first, &changed), NOTIFY_STATUS_OK);
+}
+
+#define N_MANY (3 * N_ENTRIES)
+
+TEST_NO_BUS(aProcessCanHaveAnyNumberOfTokens)
+{
+        static int many[N_MANY];
+        int changed;
+
+        for (int i = 0; i < N_MANY; i++) {
+                CHECK_EQ(notify_register_check("self.x", &many[i]), NOTIFY_STATUS_OK);
+                CHECK(i == 0 || many[i] > many[i - 1]);
+        }
+        for (int i = 0; i < N_MANY; i++) {
+                CHECK_EQ(notify_check(many[i], &changed), NOTIFY_STATUS_OK);
+                CHECK(changed);
+                if (i % 2)
+                        CHECK_EQ(notify_cancel(many[i]), NOTIFY_STATUS_OK);
+        }
+        CHECK_EQ(notify_post("self.x"), NOTIFY_STATUS_OK);
+        for (int i = 0; i < N_MANY; i++)
+                CHECK(notify_is_valid_token(many[i]) ? is_changed(many[i]) : i % 2);
+        CHECK_EQ(dn_shutdown(), 0); /* it cancels the tokens in all blocks */
+        CHECK(!notify_is_valid_token(many[0]));
 }
 
 TEST_MAIN()
