@@ -1,24 +1,19 @@
 /* Reports changes of a file, including changes along its path.
  *
- * An inotify descriptor listens to every existing directory on the way to each watched file. An
- * event says only that something may have changed. After the first one a new descriptor listens
- * along all paths, and the status of each file is read and compared with the one before. So lost,
- * repeated or unrelated events are harmless, and nobody has to know which directory was listened to
- * for which file. */
+ * An event says only that something may have changed along the path of a file (paths.h). Then the
+ * path is followed anew, and the file's status is read and compared with the one before. So lost,
+ * repeated or unrelated events are harmless. */
 #include "notify/file-watch.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <notify_private.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "notify/paths.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
@@ -27,14 +22,8 @@
 /* Changes within this time are reported once. */
 #define MERGE_US (100 * DN__US_PER_MS)
 
-/* Symbolic links followed on the way to a file: the kernel's own limit. */
-#define MAX_LINKS 40
-
-#define ENTRY_EVENTS (IN_CREATE | IN_DELETE | IN_MOVE)
-#define DIRECTORY_EVENTS (ENTRY_EVENTS | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
-
-/* Writing through a mapping causes no event, but unmapping does. */
-#define FILE_EVENTS (DIRECTORY_EVENTS | IN_MODIFY | IN_CLOSE_WRITE)
+/* How long to rest after events of other files in the same directories. */
+#define IGNORE_US (10 * DN__US_PER_MS)
 
 /* The watched files of a process. The lock is held while paths are resolved: only threads that
  * begin or end a watch wait for it. */
@@ -44,9 +33,7 @@ typedef struct files {
         dn__link watches DN__GUARDED_BY(&lock);
         dn__loop *loop;
         dn__source source;
-        int fd; /* of inotify; changed by the thread, with the lock */
-        dn__fork_guard *guard;
-        _Atomic bool has_ended_some; /* since the last look: listens to more than is needed */
+        dn__paths paths; /* its descriptor is changed by the thread, with the lock */
 } files;
 
 struct dn__file_watch {
@@ -60,7 +47,8 @@ struct dn__file_watch {
         int error;           /* why there was none, or 0 */
         bool is_fresh;       /* written in the tick of that look: its time may hide another write */
         bool is_due;         /* `changed` is to be called */
-        char path[];
+        dn__path path;
+        char text[]; /* of the path */
 };
 
 /* --- Comparing ------------------------------------------------------------------------------- */
@@ -113,7 +101,7 @@ static unsigned read_status(dn__file_watch *watch)
         int error_before = watch->error;
 
         watch->status = (struct statx){ 0 };
-        watch->error = statx(AT_FDCWD, watch->path, 0, STATX_BASIC_STATS | STATX_BTIME,
+        watch->error = statx(AT_FDCWD, watch->text, 0, STATX_BASIC_STATS | STATX_BTIME,
                              &watch->status) < 0
                                ? errno
                                : 0;
@@ -136,107 +124,47 @@ static unsigned read_status(dn__file_watch *watch)
                                   NOTIFY_MONITOR_CREATE);
 }
 
-/* --- Listening ------------------------------------------------------------------------------- */
-
-/* If the beginning of the path is a symbolic link, replaces it with its target, or with nothing if
- * the result is too long. Returns whether it is a link. */
-static bool follow_link(char path[PATH_MAX], size_t n_bytes)
-{
-        char target[PATH_MAX], whole[PATH_MAX], after = path[n_bytes];
-        size_t n_directory;
-        ssize_t n;
-
-        path[n_bytes] = '\0';
-        n = readlink(path, target, sizeof(target) - 1);
-        n_directory = (size_t)(strrchr(path, '/') + 1 - path);
-        path[n_bytes] = after;
-        if (n <= 0)
-                return false;
-        target[n] = '\0';
-        if (snprintf(whole, sizeof(whole), "%.*s%s%s", target[0] == '/' ? 0 : (int)n_directory,
-                     path, target, path + n_bytes) >= (int)sizeof(whole))
-                whole[0] = '\0';
-        strcpy(path, whole);
-        return true;
-}
-
-/* Returns 0 or a negative errno. */
-static int listen_to(int fd, char *path, size_t n_bytes, uint32_t events)
-{
-        char after = path[n_bytes];
-        int r;
-
-        path[n_bytes] = '\0';
-        r = inotify_add_watch(fd, path, events | IN_MASK_ADD) < 0 ? -errno : 0;
-        path[n_bytes] = after;
-        return r;
-}
-
-/* Reading a file is not needed for its status, but to listen to it: otherwise its directory
- * reports writes to it. */
-static int listen_to_file(int fd, char *path, size_t n_directory)
-{
-        int r = listen_to(fd, path, strlen(path), FILE_EVENTS);
-
-        return r == -EACCES ? listen_to(fd, path, n_directory ? n_directory : 1, FILE_EVENTS) : r;
-}
-
-/* Listens from the root on, so that any change behind this is an event. If the path ends early, the
- * last directory reports its continuation. Returns 0, -ENOSPC or -ENOMEM. */
-static int listen_along(int fd, const char *absolute)
-{
-        int n_links = 0, r = inotify_add_watch(fd, "/", DIRECTORY_EVENTS) < 0 ? -errno : 0;
-        size_t end = 0, before;
-        char path[PATH_MAX];
-
-        if (snprintf(path, sizeof(path), "%s", absolute) >= (int)sizeof(path))
-                return 0;
-        while (r == 0 && path[end + strspn(path + end, "/")]) {
-                before = end;
-                end += strspn(path + end, "/");
-                end += strcspn(path + end, "/");
-                if (follow_link(path, end)) {
-                        if (++n_links > MAX_LINKS)
-                                return 0;
-                        end = 0;
-                } else if (!path[end]) {
-                        r = listen_to_file(fd, path, before);
-                } else {
-                        r = listen_to(fd, path, end, DIRECTORY_EVENTS | IN_ONLYDIR);
-                        if (r == -EACCES || r == -EPERM)
-                                r = 0;
-                }
-        }
-        return r == -ENOSPC || r == -ENOMEM ? r : 0;
-}
-
 /* --- The thread ------------------------------------------------------------------------------ */
 
-/* Drops all watches of inotify, some of which may no longer be needed. If there is no descriptor,
- * drops only the events. */
+/* Takes another descriptor, when the host has closed this one. */
 static void renew(files *files) DN__REQUIRES(&files->lock)
 {
-        int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        char events[16384];
-
-        if (fd < 0) {
-                while (read(files->fd, events, sizeof(events)) > 0)
-                        continue;
-                return;
+        dn__paths_close(&files->paths);
+        DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
+                dn__path_leave(&files->paths, &watch->path);
+                watch->path.may_have_changed = true;
         }
-        files->guard = dn__fork_guard_close(files->guard, files->fd);
-        files->fd = fd;
-        files->guard = dn__fork_guard_new(fd);
+        dn__paths_deinit(&files->paths);
+        (void)dn__paths_init(&files->paths);
 }
 
-/* If nothing more can be listened to, the next event anywhere is the next chance to try. */
-static void look_at_all(files *files)
+/* Where nothing more could be listened to, the next event anywhere is the next chance to try.
+ * Returns whether a file is to be looked at. */
+static bool read_events(files *files)
+{
+        bool has_some = false;
+
+        DN__AUTO_LOCK(&files->lock);
+        if (!dn__paths_are_intact(&files->paths))
+                renew(files);
+        else if (!dn__paths_read(&files->paths))
+                return false;
+        DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
+                watch->path.may_have_changed |= watch->path.is_incomplete;
+                has_some |= watch->path.may_have_changed;
+        }
+        return has_some;
+}
+
+/* Listens before it looks, so that a change behind this is an event. */
+static void look_at_some(files *files)
 {
         DN__AUTO_LOCK(&files->lock);
-        atomic_store(&files->has_ended_some, false);
-        renew(files);
         DN__LIST_EACH(dn__file_watch, watch, &files->watches, link) {
-                (void)listen_along(files->fd, watch->path);
+                if (!watch->path.may_have_changed)
+                        continue;
+                watch->path.may_have_changed = false;
+                (void)dn__path_follow(&files->paths, &watch->path, watch->text);
                 watch->is_due |= (read_status(watch) & watch->flags) != 0;
         }
 }
@@ -260,8 +188,8 @@ static bool prepare(dn__source *source, dn__wait *wait)
 {
         files *files = DN__CONTAINER(source, struct files, source);
 
-        *wait = (dn__wait){ files->fd, POLLIN, DN__NEVER };
-        return !atomic_load(&files->has_ended_some);
+        *wait = (dn__wait){ files->paths.fd, POLLIN, DN__NEVER };
+        return true;
 }
 
 /* Sleeps until changes have gathered: the loop has nothing else to do. */
@@ -271,8 +199,13 @@ static void dispatch(dn__source *source)
         void (*changed)(int token);
         int token;
 
+        if (!read_events(files)) {
+                dn__clock_sleep_until(dn__clock_after_us(IGNORE_US));
+                return;
+        }
         dn__clock_sleep_until(dn__clock_after_us(MERGE_US));
-        look_at_all(files);
+        (void)read_events(files);
+        look_at_some(files);
         while (take_due(files, &changed, &token))
                 changed(token);
 }
@@ -285,7 +218,7 @@ static void closed(void *context)
 {
         files *files = context;
 
-        (void)dn__fork_guard_close(files->guard, files->fd);
+        dn__paths_deinit(&files->paths);
         dn__lock_deinit(&files->lock);
         free(files);
 }
@@ -307,12 +240,10 @@ static dn__per_process *make_files(void *nothing)
         dn__lock_init(&files->lock);
         dn__list_init(&files->watches);
         files->source.ops = &ops;
-        files->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        if (files->fd < 0 || dn__loop_new(&options, &files->loop) < 0) {
+        if (dn__paths_init(&files->paths) < 0 || dn__loop_new(&options, &files->loop) < 0) {
                 closed(files);
                 return NULL;
         }
-        files->guard = dn__fork_guard_new(files->fd);
         dn__loop_add(files->loop, &files->source);
         return &files->process;
 }
@@ -332,12 +263,6 @@ void dn__files_close(void)
 
 /* --- Watching -------------------------------------------------------------------------------- */
 
-static void listen_to_less(files *files)
-{
-        atomic_store(&files->has_ended_some, true);
-        dn__loop_wake(files->loop);
-}
-
 static int begin(dn__file_watch *watch)
 {
         files *files = watch->files;
@@ -347,9 +272,9 @@ static int begin(dn__file_watch *watch)
         r = dn__loop_start(files->loop);
         if (r < 0)
                 return r;
-        r = listen_along(files->fd, watch->path);
+        r = dn__path_follow(&files->paths, &watch->path, watch->text);
         if (r < 0) {
-                listen_to_less(files);
+                dn__path_leave(&files->paths, &watch->path);
                 return r;
         }
         (void)read_status(watch);
@@ -372,7 +297,7 @@ int dn__file_watch_new(const char *path, unsigned flags, void (*changed)(int tok
         watch->flags = flags ? flags : NOTIFY_MONITOR_ALL;
         watch->changed = changed;
         watch->token = token;
-        memcpy(watch->path, path, n_bytes);
+        memcpy(watch->text, path, n_bytes);
         r = begin(watch);
         if (r == 0)
                 *ret_watch = DN__TAKE(watch);
@@ -387,8 +312,8 @@ dn__file_watch *dn__file_watch_free(dn__file_watch *watch)
                 return NULL;
         dn__lock_acquire(&files->lock);
         dn__list_remove(&watch->link);
+        dn__path_leave(&files->paths, &watch->path);
         dn__lock_release(&files->lock);
         free(watch);
-        listen_to_less(files);
         return NULL;
 }

@@ -4,11 +4,35 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "test-child.h"
 #include "watched.h"
+
+/* Instead of those of the C library. */
+static _Atomic unsigned n_descriptors, n_listened_to_counted;
+static _Atomic int last_descriptor;
+static const char *_Atomic counted;
+
+int inotify_init1(int flags)
+{
+        int fd = (int)syscall(SYS_inotify_init1, flags);
+
+        n_descriptors++;
+        last_descriptor = fd;
+        return fd;
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t events)
+{
+        const char *wanted = counted;
+
+        n_listened_to_counted += wanted && strcmp(path, wanted) == 0;
+        return (int)syscall(SYS_inotify_add_watch, fd, path, events);
+}
 
 static void overwrite(void)
 {
@@ -109,6 +133,71 @@ TEST_NO_BUS(neighboursOfTheFileAreIgnored)
         CHECK_EQ(unlink(at("f2")), 0);
         fence();
         CHECK_EQ(n_calls[0], 0);
+}
+
+/* Of what happens in the directories on its way, only its own names concern a file. */
+TEST_NO_BUS(filesOfOtherNamesInAParentDirectoryCauseNoLook)
+{
+        static char path[512];
+        unsigned n;
+
+        make_directory("d");
+        put("d/f", 0, "text");
+        fence();
+        CHECK(snprintf(path, sizeof(path), "%s", at("d/f")) < 512);
+        counted = path;
+        watch_as(0, "d/f", 0);
+        n = n_listened_to_counted;
+        CHECK(n > 0);
+        for (int i = 0; i < 3; i++) {
+                put("other", 0, "text");
+                put("d/other", 0, "text");
+                CHECK_EQ(chmod(at("d/other"), 0600), 0);
+                CHECK_EQ(unlink(at("d/other")), 0);
+                CHECK_EQ(unlink(at("other")), 0);
+                fence();
+        }
+        CHECK_EQ(n_listened_to_counted, n);
+        put("d/f", O_APPEND, "text");
+        expect_call(0, 0);
+        CHECK(n_listened_to_counted > n);
+}
+
+/* Closing one may take seconds. */
+TEST_NO_BUS(allChangesAreSeenThroughOneDescriptor)
+{
+        make_directory("d");
+        put("d/f", 0, "text");
+        for (unsigned i = 0; i < 3; i++) {
+                dn__file_watch *watch = watch_as(0, "d/f", NOTIFY_MONITOR_DELETE);
+
+                CHECK_EQ(rename(at("d"), at("e")), 0);
+                expect_call(0, i);
+                CHECK_EQ(rename(at("e"), at("d")), 0);
+                dn__file_watch_free(watch);
+        }
+        fence();
+        CHECK_EQ(n_descriptors, 1);
+}
+
+TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheDescriptor)
+{
+        int fds[2], taken;
+        char text[8];
+
+        put("f", 0, "text");
+        watch_as(0, "f", 0);
+        fence();
+        taken = last_descriptor;
+        CHECK_EQ(pipe(fds), 0);
+        CHECK_EQ(write(fds[1], "host", 4), 4);
+        CHECK_EQ(dup2(fds[0], taken), taken);
+        append();
+        expect_call(0, 0);
+        append();
+        expect_call(0, 1);
+        CHECK(last_descriptor != taken);
+        CHECK_EQ(read(taken, text, sizeof(text)), 4);
 }
 
 static dn__file_watch *_Atomic to_free;
