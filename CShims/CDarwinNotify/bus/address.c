@@ -15,20 +15,32 @@
 #define UNIX_PATH "unix:path="
 #define SYSTEM_BUS UNIX_PATH "/run/dbus/system_bus_socket"
 
+/* Removes the option that begins at `option`, with one of its commas. */
+static void remove_option(char *option)
+{
+        char *end = option + strcspn(option, ",;");
+
+        if (option[-1] == ',')
+                option--;
+        else
+                end += *end == ',';
+        memmove(option, end, strlen(end) + 1);
+}
+
 /* Copies an address without the servers' GUIDs: they change when the bus restarts, but processes
  * using this address must still meet. */
 static int copy(const char *address, char **ret_address)
 {
-        static const char guid[] = ",guid=";
-        char *copied = strdup(address), *found;
+        static const char guid[] = "guid=";
+        char *copied = strdup(address), *found = copied;
 
         if (!copied)
                 return -ENOMEM;
-        while ((found = strstr(copied, guid))) {
-                size_t n_bytes = sizeof(guid) - 1 + strcspn(found + sizeof(guid) - 1, ",;");
-
-                memmove(found, found + n_bytes, strlen(found + n_bytes) + 1);
-        }
+        while ((found = strstr(found, guid)))
+                if (found > copied && strchr(",:", found[-1]))
+                        remove_option(found--);
+                else
+                        found++;
         *ret_address = copied;
         return 0;
 }

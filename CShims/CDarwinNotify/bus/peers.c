@@ -59,7 +59,8 @@ static void free_unused(dn__peer *peer)
 /* Returns the file name of the executable that a process runs, or NULL if that is not visible. */
 static char *find_program(uint32_t pid)
 {
-        char link[32], path[PATH_MAX + 1], *deleted;
+        static const size_t n_deleted = sizeof(DELETED) - 1;
+        char link[32], path[PATH_MAX + 1];
         ssize_t n;
 
         (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
@@ -67,9 +68,8 @@ static char *find_program(uint32_t pid)
         if (n <= 0)
                 return NULL;
         path[n] = '\0';
-        deleted = strstr(path, DELETED);
-        if (deleted && !deleted[strlen(DELETED)])
-                *deleted = '\0';
+        if ((size_t)n > n_deleted && strcmp(path + n - n_deleted, DELETED) == 0)
+                path[(size_t)n - n_deleted] = '\0';
         return strdup(basename(path));
 }
 

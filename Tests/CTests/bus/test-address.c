@@ -85,7 +85,9 @@ TEST_NO_BUS(serverGuidIsNotPartOfTheScope)
 {
         check("unix:path=/a,guid=0123456789abcdef", "unix:path=/a");
         check("unix:guid=01,path=/a;unix:path=/b,guid=02;unix:path=/c",
-              "unix:guid=01,path=/a;unix:path=/b;unix:path=/c");
+              "unix:path=/a;unix:path=/b;unix:path=/c");
+        check("unix:guid=0123,path=/guid=1,abstract=guid=2,guid=3,guid=4;unix:guid=5",
+              "unix:path=/guid=1,abstract=guid=2;unix:");
 }
 
 TEST_NO_BUS(addressesThatWouldStartAProgramAreRejected)

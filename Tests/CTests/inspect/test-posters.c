@@ -39,6 +39,37 @@ TEST_ON_BUS(livePostersAreIdentifiedWheneverTheyConnected)
         CHECK_EQ(test_child_wait(after), 0);
 }
 
+/* Starts a copy of this program under another name, which it then removes. */
+static test_child *spawn_removed(const char *name)
+{
+        const char *own = FORMAT("/proc/%d/exe", (int)getpid());
+        const char *path = FORMAT("%s/%s", test_directory(), name);
+        const char *copy[] = {"cp", own, path, NULL};
+        test_child *child;
+
+        CHECK_EQ(test_run_program(copy, NULL, 0), 0);
+        child = test_spawn_program((const char *[]){path, "--role", "testPeer", NULL});
+        CHECK_STREQ(test_child_ask(child, "unseen"), "posted");
+        CHECK_EQ(unlink(path), 0);
+        return child;
+}
+
+TEST_ON_BUS(programThatWasRemovedKeepsItsName)
+{
+        test_bus_begin();
+        test_child *plain = spawn_removed("plain"), *odd = spawn_removed("odd (deleted) file");
+        static watch watch = {0};
+
+        watch_start(&watch, NULL, NULL);
+        CHECK_STREQ(test_child_ask(plain, "first"), "posted");
+        CHECK_STREQ(test_child_ask(odd, "end"), "posted");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_STREQ(watch.records[0].program, "plain");
+        CHECK_STREQ(watch.records[1].program, "odd (deleted) file");
+        CHECK_EQ(test_child_wait(plain), 0);
+        CHECK_EQ(test_child_wait(odd), 0);
+}
+
 TEST_ON_BUS(posterThatHasExitedIsNotGuessed)
 {
         test_bus *bus = test_bus_begin();
