@@ -3,9 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
@@ -20,9 +20,10 @@
 
 /* Wakes a thread that polls.
  *
- * A pipe, since its ends are recognizable: the host may close all descriptors and open others with
- * their numbers, which the library must neither write to nor read from. The pipe is not replaced:
- * from then on the thread cannot be woken, and looks for work by itself. */
+ * A pair of sockets, since its ends are recognizable: the host may close all descriptors and open
+ * others with their numbers, which the library must neither write to nor read from. The pair is not
+ * replaced: from then on the thread cannot be woken, and looks for work by itself. Not a pipe:
+ * ringing one whose reader the host has closed would send SIGPIPE to the host's thread. */
 typedef struct waker {
         int read_fd;
         int write_fd;
@@ -69,7 +70,7 @@ static int waker_init(waker *waker)
 {
         int fds[2];
 
-        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
                 return -errno;
         waker->read_fd = fds[0];
         waker->write_fd = fds[1];
@@ -82,7 +83,7 @@ static int waker_init(waker *waker)
 static void waker_ring(const waker *waker)
 {
         if (!atomic_load(&waker->is_broken) && dn__fork_guard_is_intact(waker->write_guard))
-                (void)!write(waker->write_fd, "", 1);
+                (void)!send(waker->write_fd, "", 1, MSG_NOSIGNAL);
 }
 
 /* Takes the events that poll() reported. The end of a closed writer counts as an event. */
@@ -220,7 +221,8 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
         return is_idle;
 }
 
-static void sleep_on_descriptors(dn__loop *loop, turn *turn)
+/* Returns false if the word was rung just before: then nothing is known about the descriptors. */
+static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
         bool is_broken = atomic_load(&loop->waker.is_broken);
@@ -228,9 +230,11 @@ static void sleep_on_descriptors(dn__loop *loop, turn *turn)
         *wake = (struct pollfd){ is_broken ? -1 : loop->waker.read_fd, .events = POLLIN };
         if (is_broken)
                 turn->first_us = dn__clock_earlier(turn->first_us, dn__clock_after_us(BROKEN_US));
-        if (dn__wake_fall_asleep(turn->word))
-                (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
+        if (!dn__wake_fall_asleep(turn->word))
+                return false;
+        (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         waker_take(&loop->waker, wake->revents);
+        return true;
 }
 
 /* Once another loop may sleep on the word, this one does not. */
@@ -290,7 +294,7 @@ static void run_turns(dn__loop *loop)
                         return;
                 has_slept = prepare_sources(loop, &turn) && !has_more;
                 if (has_slept && loop->options.polls)
-                        sleep_on_descriptors(loop, &turn);
+                        has_slept = sleep_on_descriptors(loop, &turn);
                 else if (has_slept)
                         sleep_on_word(loop, &turn);
         }

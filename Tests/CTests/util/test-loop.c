@@ -1,6 +1,7 @@
 /* Runs descriptors, deadlines and work on one thread. */
 #include "util/loop.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -181,6 +182,49 @@ TEST_NO_BUS(deadlineIsKept)
         check_deadline(true);
 }
 
+static _Atomic unsigned n_prepared;
+
+static void *ring(void *loop)
+{
+        dn__loop_wake(loop);
+        return NULL;
+}
+
+/* As the loop is about to sleep for the first time, a descriptor becomes readable, and somebody
+ * rings. */
+static bool prepare_and_ring(dn__source *source, dn__wait *wait)
+{
+        counter *counter = DN__CONTAINER(source, struct counter, source);
+
+        if (n_prepared++ == 0) {
+                CHECK_EQ(eventfd_write(counter->wait.fd, 1), 0);
+                CHECK_EQ(pthread_join(test_start_thread(ring, working_loop), NULL), 0);
+        }
+        return counter_prepare(source, wait);
+}
+
+static void dispatch_and_count(dn__source *source)
+{
+        if (n_prepared == 1) /* the first turn after it */
+                counter_dispatch(source);
+}
+
+TEST_NO_BUS(ringJustBeforeSleepDoesNotHideAReadableDescriptor)
+{
+        static const dn__source_ops ops = { prepare_and_ring, dispatch_and_count };
+        counter counter = quiet_counter();
+
+        counter.source.ops = &ops;
+        counter.wait.fd = eventfd(0, EFD_NONBLOCK);
+        working_loop = new_loop(true);
+        dn__loop_add(working_loop, &counter.source);
+        CHECK_EQ(dn__loop_start(working_loop), 0);
+        WAIT_UNTIL(n_prepared > 1);
+        CHECK_EQ(counter.n_dispatched, 1);
+        close_and_wait(working_loop);
+        close(counter.wait.fd);
+}
+
 /* --- an external word ------------------------------------------------------------------------- */
 
 static dn__wake_word word;
@@ -214,6 +258,49 @@ TEST_NO_BUS(doesNotSleepOnAWordThatWasTaken)
         dn__loop_wake(working_loop);
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
         close_and_wait(working_loop);
+}
+
+/* --- the waker -------------------------------------------------------------------------------- */
+
+/* Returns the number of one of the two descriptors that the loop has opened. */
+static int open_loop(dn__loop **ret_loop, int which)
+{
+        bool was_open[64];
+        int fd;
+
+        for (fd = 0; fd < 64; fd++)
+                was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+        *ret_loop = new_loop(true);
+        for (fd = 0; fd < 64; fd++)
+                if (!was_open[fd] && fcntl(fd, F_GETFD) >= 0 && which-- == 0)
+                        return fd;
+        return -1;
+}
+
+/* A process of its own: SIGPIPE would end it. */
+static void close_an_end_and_ring(int which)
+{
+        counter counter = quiet_counter();
+        dn__loop *loop;
+        int fd = open_loop(&loop, which);
+
+        counter.wait.until_us = dn__clock_after_us(0);
+        dn__loop_add(loop, &counter.source);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        CHECK_EQ(close(fd), 0);
+        for (unsigned i = 2; i < 5; i++) {
+                counter.is_ready = true;
+                dn__loop_wake(loop);
+                WAIT_UNTIL_EQ(counter.n_dispatched, i);
+        }
+        close_and_wait(loop);
+}
+
+TEST_NO_BUS(ringingAfterTheHostHasClosedAnEndSendsNoSignal)
+{
+        close_an_end_and_ring(0);
+        close_an_end_and_ring(1);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
