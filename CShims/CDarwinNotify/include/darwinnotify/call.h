@@ -77,7 +77,8 @@ typedef struct dn_call_handler {
  * @param handler   `ended` must be set. It is not called if this function fails.
  * @param executor  where `ended` runs: borrowed during the call, then retained; NULL stands for the
  *                  delivery thread. dn_executor_inline() is the thread that reads the bus,
- *                  `dn-service`, which must not be blocked.
+ *                  `dn-service`, which must not be blocked. `ended` also runs on that thread if the
+ *                  executor refuses the work, as that of a closed loop does.
  * @param ret_call  set on success, before `ended` can run; the caller owns one reference. May be
  *                  NULL.
  *
