@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -26,6 +28,8 @@ struct test_child {
         size_t n_used; /* bytes of `text` already returned */
         char text[LINE_BYTES];
 };
+
+static char copy[256]; /* of this program; empty: none */
 
 test_child *test_spawn_program(const char *const argv[])
 {
@@ -45,17 +49,33 @@ test_child *test_spawn_program(const char *const argv[])
         return child;
 }
 
+void test_roles_run_copy(const char *path)
+{
+        int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+        ssize_t n;
+
+        do
+                n = sendfile(to, from, NULL, 1 << 30);
+        while (n > 0);
+        if (n < 0 || fchmod(to, 0755) < 0) /* whatever the umask is */
+                test_broken("cannot copy this program to %s: %s", path, strerror(errno));
+        close(from);
+        close(to);
+        snprintf(copy, sizeof copy, "%s", path);
+}
+
 test_child *test_spawn_role(const char *role, ...)
 {
-        const char *argv[MAX_ARGUMENTS + 4] = {"/proc/self/exe", "--role", role};
+        const char *argv[MAX_ARGUMENTS + 4] = {copy, "--role", role};
         size_t n = 3;
-        char exe[4096];
+        char exe[4096] = "";
         va_list values;
 
-        /* /proc/self/exe would also work in the child, but its real name helps in `ps`. */
-        ssize_t exe_bytes = readlink("/proc/self/exe", exe, sizeof exe - 1);
-        if (exe_bytes > 0) {
-                exe[exe_bytes] = '\0';
+        if (!copy[0]) {
+                /* In the child, /proc/self/exe is setpriv. */
+                if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0)
+                        test_broken("/proc/self/exe: %s", strerror(errno));
                 argv[0] = exe;
         }
         va_start(values, role);
@@ -107,7 +127,7 @@ static char *child_take_line(test_child *child)
         return start;
 }
 
-const char *test_child_read_line(test_child *child)
+const char *test_child_read_line_or_end(test_child *child)
 {
         uint64_t deadline = test_deadline_us();
         char *line;
@@ -115,6 +135,16 @@ const char *test_child_read_line(test_child *child)
         while (!(line = child_take_line(child)))
                 if (!child_fill(child, deadline))
                         return NULL;
+        return line;
+}
+
+const char *test_child_read_line(test_child *child)
+{
+        const char *line = test_child_read_line_or_end(child);
+
+        if (!line)
+                test_fail(__FILE__, __LINE__, "child %d ended instead of writing a line",
+                          (int)child->pid);
         return line;
 }
 
@@ -137,7 +167,7 @@ void test_child_write_line(test_child *child, const char *line)
 const char *test_child_ask(test_child *child, const char *line)
 {
         test_child_write_line(child, line);
-        const char *answer = test_child_read_line(child);
+        const char *answer = test_child_read_line_or_end(child);
         if (!answer)
                 test_fail(__FILE__, __LINE__, "child %d ended when asked \"%s\"", (int)child->pid,
                           line);
@@ -197,7 +227,7 @@ int test_run_program(const char *const argv[], char *ret_output, unsigned long o
 
         if (output_bytes > 0)
                 ret_output[0] = '\0';
-        while ((line = test_child_read_line(child)))
+        while ((line = test_child_read_line_or_end(child)))
                 if (n < output_bytes)
                         n += (unsigned long)snprintf(ret_output + n, output_bytes - n, "%s\n",
                                                      line);

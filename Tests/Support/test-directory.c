@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -65,7 +66,7 @@ void test_directory_new(char *ret_path, unsigned long path_bytes)
 void test_mounts_unshare(void)
 {
         if (!test_mounts_try_unshare())
-                test_skip("mounting is not permitted");
+                test_skip("this user can neither mount nor make a user namespace");
 }
 
 void test_directory_cover(const char *path, const char *options)
@@ -73,5 +74,6 @@ void test_directory_cover(const char *path, const char *options)
         test_mounts_unshare();
         if ((mkdir(path, 0755) < 0 && errno != EEXIST) ||
             mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
-                test_skip("mounting is not permitted");
+                test_skip(FORMAT("cannot mount on %s: %s", path, strerror(errno)));
+        test_mounts_done();
 }

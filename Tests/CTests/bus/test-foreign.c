@@ -13,7 +13,7 @@ static void check_poster(const char *const argv[])
 
         tally_observe(dn_center_darwin(), NAME, &seen);
         int status = test_run_program(argv, NULL, 0);
-        SKIP_IF(status == 127, argv[0]);
+        SKIP_IF(status == 127, FORMAT("%s is not installed", argv[0]));
         CHECK_EQ(status, 0);
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         CHECK_EQ(test_run_program(argv, NULL, 0), 0);

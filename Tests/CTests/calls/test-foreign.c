@@ -16,7 +16,7 @@ static const char *run(const char *const argv[])
         int status = test_run_program(argv, output, sizeof output);
 
         if (status == 127)
-                SKIP(argv[0]);
+                SKIP(FORMAT("%s is not installed", argv[0]));
         CHECK_EQ(status, 0);
         return output;
 }
@@ -297,11 +297,11 @@ static test_bus *begin_bus_that_starts(const char *command)
 
 TEST_ON_BUS(busStartsTheServiceOnDemand)
 {
-        char program[256] = "", command[300];
+        char program[3000] = "", command[3100];
         test_bus *bus;
 
         CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-        snprintf(command, sizeof command, "%s --role serveAndStay", program);
+        snprintf(command, sizeof command, "'%s' --role serveAndStay", program);
         bus = begin_bus_that_starts(command);
         check_echo("who is there");
         test_bus_stop(bus);

@@ -1,4 +1,5 @@
 /* A runtime directory whose file system is too small for the shared table. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -34,8 +35,9 @@ static void mount_small(unsigned n_bytes)
         const char *options = FORMAT("size=%u,mode=0700", n_bytes);
 
         if (mount("tmpfs", mounted, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
+                const char *reason = FORMAT("cannot mount a tmpfs: %s", strerror(errno));
                 rmdir(mounted);
-                SKIP("mounting is not permitted");
+                SKIP(reason);
         }
         setenv("XDG_RUNTIME_DIR", mounted, 1);
 }

@@ -9,14 +9,19 @@ typedef struct test_child test_child;
 
 /* Runs ROLE(role) of this program; the arguments are strings, terminated by NULL. */
 __attribute__((sentinel)) test_child *test_spawn_role(const char *role, ...);
+/* Makes test_spawn_role() run a copy of this program, made at `path`: for a test that becomes
+ * another user, who may not be able to enter the directory of the original. */
+void test_roles_run_copy(const char *path);
 /* Runs a program found in PATH. */
 test_child *test_spawn_program(const char *const argv[]);
 
 pid_t test_child_pid(const test_child *child);
 
-/* Returns the next line of its standard output without the newline, NULL at the end; borrowed until
- * the next call. Fails the case if none arrives in time. */
+/* Returns the next line of its standard output without the newline; borrowed until the next call.
+ * Fails the case if none arrives in time, or if the child ends first. */
 const char *test_child_read_line(test_child *child);
+/* As test_child_read_line(), but returns NULL at the end of the output. */
+const char *test_child_read_line_or_end(test_child *child);
 /* Reads a line, which must be this one. Returns the child. */
 test_child *test_child_await(test_child *child, const char *line);
 void test_child_write_line(test_child *child, const char *line);

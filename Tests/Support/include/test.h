@@ -167,9 +167,10 @@ pthread_t test_start_thread(void *(*run)(void *), void *argument);
 const char *test_directory(void);
 void test_remove_tree(const char *directory);
 /* From now on, only this process and its children see what it mounts. Returns false, or skips the
- * case, if mounting is not permitted. */
+ * case, if mounting is not permitted. An ordinary user can mount until test_mounts_done(). */
 bool test_mounts_try_unshare(void);
 void test_mounts_unshare(void);
+void test_mounts_done(void);
 /* Mounts an empty directory there, in the same way. `options` are those of a tmpfs. */
 void test_directory_cover(const char *path, const char *options);
 
