@@ -8,7 +8,8 @@
 
 #include "util/lock.h"
 
-#define DN__CLEANUP(function) __attribute__((cleanup(function)))
+/* Clang up to 18 takes a variable for unused that is only cleaned up. */
+#define DN__CLEANUP(function) __attribute__((cleanup(function), unused))
 
 /* char *text DN__FREES = malloc(...); NULL is allowed. */
 #define DN__FREES DN__CLEANUP(dn__cleanup_memory)

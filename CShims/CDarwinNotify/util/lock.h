@@ -7,7 +7,7 @@
 
 #include "util/clock.h"
 
-#if defined(__clang__)
+#if defined(__clang__) && __clang_major__ >= 19 /* older ones know only what is declared before */
 #define DN__TSA(attribute) __attribute__((attribute))
 #else
 #define DN__TSA(attribute)
