@@ -12,7 +12,8 @@ export TSAN_OPTIONS
 
 # ---- toolchain -----------------------------------------------------------------------------------
 
-# The Swift toolchain need not be in PATH; its clang is used if the system has none.
+# The Swift toolchain need not be in PATH. Its clang, which checks locks, comes before that of the
+# system; mosquitto is in a folder that is not in the PATH of ordinary users.
 for folder in "${SWIFTLY_BIN_DIR:-${HOME:-/nonexistent}/.local/share/swiftly/bin}" \
   /opt/swift/usr/bin /usr/share/swift/usr/bin; do
   command -v swift >/dev/null && break
@@ -20,8 +21,9 @@ for folder in "${SWIFTLY_BIN_DIR:-${HOME:-/nonexistent}/.local/share/swiftly/bin
 done
 if swift_path=$(command -v swift); then
   swift_path=$(dirname "$(readlink -f "$swift_path")")
-  [ -x "$swift_path/clang" ] && PATH=$PATH:$swift_path
+  [ "$swift_path" = /usr/bin ] || PATH=$swift_path:$PATH
 fi
+export PATH=$PATH:/usr/sbin:/sbin
 unset folder swift_path
 
 have() { command -v "$1" >/dev/null; }
@@ -143,14 +145,37 @@ await_end() {
   wait "$1"
 }
 
+# Prints a path as part of a D-Bus address or a URL, where every unusual byte is escaped.
+escaped_path() {
+  local LC_ALL=C path=$1 escaped='' byte i
+  for ((i = 0; i < ${#path}; i++)); do
+    byte=${path:i:1}
+    case $byte in
+      [A-Za-z0-9_/.-]) escaped+=$byte ;;
+      *) printf -v byte '%%%02x' "'$byte" && escaped+=%${byte: -2} ;;
+    esac
+  done
+  printf '%s\n' "$escaped"
+}
+
 # Starts our own session bus, with its own runtime directory.
 start_bus() {
   export XDG_RUNTIME_DIR=$scratch/runtime
   mkdir -m 700 "$XDG_RUNTIME_DIR"
-  export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus
+  export DBUS_SESSION_BUS_ADDRESS
+  DBUS_SESSION_BUS_ADDRESS=unix:path=$(escaped_path "$XDG_RUNTIME_DIR/bus")
   start bus dbus-daemon --session --nofork --nopidfile --nosyslog --print-address \
     --address="$DBUS_SESSION_BUS_ADDRESS"
   await bus '^unix:path=' 1 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
+}
+
+# Copies the source files, without what was built or is not meant to be kept: export_tree FOLDER
+# Everything that Git does not ignore: with a repository of its own, it works in a tarball as well.
+export_tree() {
+  git init --quiet --bare "$scratch/export.git"
+  git --git-dir="$scratch/export.git" --work-tree=. ls-files -z --others --exclude-standard |
+    tar --null --files-from=- -cf - | tar -xf - -C "$1"
+  rm -rf "$scratch/export.git"
 }
 
 # ---- the installed C library ---------------------------------------------------------------------
