@@ -11,6 +11,7 @@
 #include "post/dict.h"
 #include "util/gate.h"
 #include "util/hash.h"
+#include "util/host.h"
 
 struct dn_call {
         dn__map_entry entry; /* in `by_serial` */
@@ -44,12 +45,19 @@ dn_call *dn_call_unref(dn_call *call)
 
 /* --- The end ------------------------------------------------------------------------------ */
 
+static void run_handler(void *argument)
+{
+        const dn_call *call = argument;
+
+        call->handler.ended(&call->outcome, call->handler.context);
+}
+
 /* On the executor. */
 static void run_ended(void *argument)
 {
         dn_call *call = argument;
 
-        call->handler.ended(&call->outcome, call->handler.context);
+        (void)dn__host_handle(run_handler, call);
         (void)dn_call_unref(call);
 }
 

@@ -13,6 +13,7 @@
 #include "calls/service.h"
 #include "post/dict.h"
 #include "util/gate.h"
+#include "util/host.h"
 #include "util/text.h"
 
 static void request_unref(dn_request *request)
@@ -160,25 +161,52 @@ static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
         return request->has_begun;
 }
 
+typedef struct admission {
+        const dn_request *request;
+        bool is_allowed;
+} admission;
+
+static void run_allow(void *context)
+{
+        admission *admission = context;
+        const dn_request *request = admission->request;
+        const dn_service_handler *handler = &request->service->handler;
+
+        admission->is_allowed = handler->allow(&request->info, handler->context);
+}
+
+static void run_invoke(void *context)
+{
+        dn_request *request = context;
+        const dn_service_handler *handler = &request->service->handler;
+
+        handler->invoke(request, &request->info, handler->context);
+}
+
+static void run_cancel_handler(void *context)
+{
+        const dn_request *request = context;
+        const dn_service_handler *handler = &request->service->handler;
+
+        handler->cancel(request->info.id, handler->context);
+}
+
+/* A process that is exiting does not answer: the bus reports its end to the caller. */
 static void run_begin(void *argument)
 {
         dn_request *request = argument;
-        const dn_service_handler *handler = &request->service->handler;
-        bool is_allowed = !handler->allow || handler->allow(&request->info, handler->context);
+        admission admission = { request, true };
 
-        if (may_begin(request->service->calls, request, is_allowed))
-                handler->invoke(request, &request->info, handler->context);
-        else
+        if ((request->service->handler.allow && !dn__host_handle(run_allow, &admission)) ||
+            !may_begin(request->service->calls, request, admission.is_allowed) ||
+            !dn__host_handle(run_invoke, request))
                 request_unref(request);
 }
 
 static void run_cancel(void *argument)
 {
-        dn_request *request = argument;
-        const dn_service_handler *handler = &request->service->handler;
-
-        handler->cancel(request->info.id, handler->context);
-        request_unref(request);
+        (void)dn__host_handle(run_cancel_handler, argument);
+        request_unref(argument);
 }
 
 /* Hands a request to its handler, or refuses it: its caller is known. */

@@ -9,6 +9,7 @@
 #include "calls/message.h"
 #include "darwinnotify/error.h"
 #include "util/gate.h"
+#include "util/host.h"
 
 /* Flags and answers of RequestName. */
 #define NAME_DO_NOT_QUEUE UINT32_C(4)
@@ -29,8 +30,7 @@ dn_service *dn__service_ref(dn_service *service)
  * dn_service_open() destroys the context of a handler that was not taken. */
 static void end_context(const dn_service_handler *handler)
 {
-        if (handler->destroy)
-                handler->destroy(handler->context);
+        dn__host_release(handler->destroy, handler->context);
 }
 
 static void free_kinds(dn_service *service)

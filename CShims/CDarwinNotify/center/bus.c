@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/gate.h"
+#include "util/host.h"
 
 /* --- The timer: idle topics ----------------------------------------------------------------- */
 
@@ -142,15 +143,12 @@ static void report(const dn_event *event, void *context)
                                  observer->handler.context);
 }
 
-static void end(dn_bus_handler handler)
-{
-        if (handler.destroy)
-                handler.destroy(handler.context);
-}
-
 static void bus_observer_free(void *context)
 {
-        end(((bus_observer *)context)->handler);
+        const bus_observer *observer = context;
+
+        if (observer->handler.destroy)
+                observer->handler.destroy(observer->handler.context);
         free(context);
 }
 
@@ -165,7 +163,7 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
         int r;
 
         if (!context) {
-                end(handler);
+                dn__host_release(handler.destroy, handler.context);
                 return -ENOMEM;
         }
         *context = (bus_observer){ .handler = handler, .n_reported = NOT_BEGUN };

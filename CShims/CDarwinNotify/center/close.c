@@ -13,11 +13,12 @@
 #include "delivery/queue.h"
 #include "util/clock.h"
 #include "util/gate.h"
+#include "util/host.h"
 #include "util/thread.h"
 
 /* --- Before the process exits: its posts are sent ------------------------------------------- */
 
-/* Maximum time at exit for running handlers, and then for the bus. */
+/* Maximum time at exit for the bus. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 /* The losses of one center are neither reported nor forgotten while another one has to wait. */
@@ -46,12 +47,10 @@ int dn_flush(uint64_t timeout_us)
 
 static void at_exit(void)
 {
-        uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
         dn__hub *hub;
 
         dn__thread_at_exit();
-        DN__HUBS_EACH(hub)
-                dn__delivery_end(hub, deadline_us);
+        dn__host_end();
         (void)dn_flush(EXIT_TIMEOUT_US);
         DN__HUBS_EACH(hub)
                 dn__dbus_remain_known(hub->bus);

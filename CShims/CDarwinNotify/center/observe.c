@@ -257,7 +257,7 @@ void dn_observer_cancel_wait(dn_observer *observer)
                 return;
         dn_observer_cancel(observer);
         dn__hub_lock(hub);
-        while (observer->n_running > dn__delivery_count_own(observer, NULL))
+        while (observer->n_running > dn__delivery_count_own(observer))
                 (void)dn__hub_wait(hub, DN__NEVER);
         dn__hub_unlock(hub);
 }

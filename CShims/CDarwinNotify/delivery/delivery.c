@@ -1,83 +1,56 @@
 /* Calls the observers of a queue in registration order. */
 #include "delivery/delivery.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "util/gate.h"
+#include "util/host.h"
 
 /* The invocations that this thread is inside of, innermost first. */
-typedef struct frame {
+typedef struct invocation {
         const dn_observer *observer;
-        struct frame *outer;
-} frame;
+        const dn_event *event;
+        struct invocation *outer;
+} invocation;
 
-static _Thread_local frame *frames;
+static _Thread_local invocation *invocations;
 
-unsigned dn__delivery_count_own(const dn_observer *observer, const dn__hub *hub)
+unsigned dn__delivery_count_own(const dn_observer *observer)
 {
         unsigned n = 0;
 
-        for (const frame *frame = frames; frame; frame = frame->outer)
-                n += frame->observer == observer || frame->observer->queue->topic->hub == hub;
+        for (const invocation *own = invocations; own; own = own->outer)
+                n += own->observer == observer;
         return n;
 }
 
 /* --- Invoking ------------------------------------------------------------------------------ */
 
-/* A thread that exits in a callback never finishes what the library was doing with it: other
- * callbacks, references and, on the library's threads, all later work. */
-static void refuse_thread_exit(void *context)
+/* The only call of a dn_handler. */
+static void run_handler(void *context)
 {
-        static const char text[] =
-                "libdarwinnotify: a callback terminated its thread; callbacks must return\n";
+        invocation *invocation = context;
+        const dn_handler *handler = &invocation->observer->handler;
 
-        (void)context;
-        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-        abort();
+        invocations = invocation;
+        handler->invoke(invocation->event, handler->context);
+        invocations = invocation->outer;
 }
-
-static void invoke(dn_observer *observer, const dn_event *event)
-{
-        frame frame = { observer, frames };
-
-        frames = &frame;
-        pthread_cleanup_push(refuse_thread_exit, NULL);
-        observer->handler.invoke(event, observer->handler.context);
-        pthread_cleanup_pop(0);
-        frames = frame.outer;
-}
-
-/* Set when the process begins to exit: its runtime and its static objects go next. */
-static _Atomic bool has_ended;
 
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 {
         dn__hub *hub = observer->queue->topic->hub;
+        invocation invocation = { observer, event, invocations };
 
-        /* From then on only the local center delivers: its posters call the handlers. */
-        if (atomic_load_explicit(&has_ended, memory_order_relaxed) && observer->queue->executor)
-                return;
         observer->n_running++;
-        hub->n_running++;
         dn__hub_unlock(hub);
-        invoke(observer, event);
+        /* Posters of the local center call the handlers themselves, also while they exit. */
+        if (observer->queue->executor)
+                (void)dn__host_handle(run_handler, &invocation);
+        else
+                dn__host_call(run_handler, &invocation);
         dn__hub_lock(hub);
         observer->n_running--;
-        hub->n_running--;
-        if (observer->is_cancelled || atomic_load_explicit(&has_ended, memory_order_relaxed))
+        if (observer->is_cancelled)
                 dn__condition_broadcast(&hub->changed);
-}
-
-void dn__delivery_end(dn__hub *hub, uint64_t deadline_us)
-{
-        DN__HUB_AUTO_LOCK(hub);
-
-        atomic_store_explicit(&has_ended, true, memory_order_relaxed);
-        while (hub->n_running > dn__delivery_count_own(NULL, hub) &&
-               dn__hub_wait(hub, deadline_us))
-                continue;
 }
 
 /* --- Walking the list ---------------------------------------------------------------------- */

@@ -20,13 +20,8 @@ void dn__cursor_advance(dn__cursor *cursor) DN__HUB_LOCKED;
 /* Invokes the observer that a delivery is positioned on. Releases the lock meanwhile. */
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event) DN__HUB_LOCKED;
 
-/* From now on executors call no handler, of any hub. Waits for the handlers of one hub that are
- * running, except the caller's own, until a deadline. */
-void dn__delivery_end(dn__hub *hub, uint64_t deadline_us);
-
-/* Returns how many invocations of an observer, or of a hub, the caller is inside of. The other one
- * is NULL. */
-unsigned dn__delivery_count_own(const dn_observer *observer, const dn__hub *hub);
+/* Returns how many invocations of an observer the caller is inside of. */
+unsigned dn__delivery_count_own(const dn_observer *observer);
 
 /* Releases the lock, then asks executors to run the queues that have got posts. Callbacks may run.
  * Call without any other lock held. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "util/fork.h"
+#include "util/host.h"
 #include "util/list.h"
 
 struct dn__executor {
@@ -117,7 +118,7 @@ int dn__executor_new(const dn_executor *value, dn__loop *loop, dn__executor **re
         executor->value = value ? *value : (dn_executor){ 0 };
         executor->target = target;
         if (executor->value.retain)
-                executor->value.retain(executor->value.context);
+                dn__host_call(executor->value.retain, executor->value.context);
         atomic_init(&executor->n_refs, 1);
         *ret_executor = executor;
         return 0;
@@ -135,8 +136,7 @@ dn__executor *dn__executor_unref(dn__executor *executor)
         if (!executor ||
             atomic_fetch_sub_explicit(&executor->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        if (executor->value.release)
-                executor->value.release(executor->value.context);
+        dn__host_release(executor->value.release, executor->value.context);
         free(executor);
         return NULL;
 }
@@ -147,7 +147,28 @@ bool dn__executor_is_same(const dn__executor *a, const dn__executor *b)
                            a->target.context == b->target.context);
 }
 
+typedef struct enqueuing {
+        const dn_executor *target;
+        dn_work_fn work;
+        void *argument;
+        int r;
+} enqueuing;
+
+static void run_enqueue(void *context)
+{
+        enqueuing *enqueuing = context;
+        const dn_executor *target = enqueuing->target;
+
+        enqueuing->r = target->enqueue(target->context, enqueuing->work, enqueuing->argument);
+}
+
 int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument)
 {
-        return executor->target.enqueue(executor->target.context, work, argument);
+        enqueuing enqueuing = { &executor->target, work, argument, -ECANCELED };
+
+        if (executor->target.enqueue == dn__loop_enqueue)
+                run_enqueue(&enqueuing);
+        else
+                (void)dn__host_handle(run_enqueue, &enqueuing);
+        return enqueuing.r;
 }

@@ -91,7 +91,6 @@ struct dn__hub {
         _Atomic uint64_t sweep_us; /* when the first idle topic expires */
         _Atomic uint64_t n_observers;
         size_t n_runs DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */
-        unsigned n_running DN__HUB_GUARDED; /* invocations in progress */
         _Atomic size_t n_prefixes;
         dn__lock lock;         /* acquired before a carrier's lock where both are needed */
         dn__condition changed; /* a topic is prepared or an invocation has ended */

@@ -5,6 +5,7 @@
 
 #include "delivery/queue.h"
 #include "util/gate.h"
+#include "util/host.h"
 
 /* The only caller of the destroy hook of a dn_handler. */
 static void destroy(dn_handler *handler)
@@ -12,8 +13,7 @@ static void destroy(dn_handler *handler)
         dn_handler destroyed = *handler;
 
         *handler = (dn_handler){ 0 };
-        if (destroyed.destroy)
-                destroyed.destroy(destroyed.context);
+        dn__host_release(destroyed.destroy, destroyed.context);
 }
 
 dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options)

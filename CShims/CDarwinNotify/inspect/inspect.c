@@ -10,6 +10,7 @@
 #include "table/slot.h"
 #include "util/cleanup.h"
 #include "util/gate.h"
+#include "util/host.h"
 #include "util/hash.h"
 #include "util/text.h"
 
@@ -80,22 +81,35 @@ static bool read_slot(const dn__region *region, size_t index, const living *livi
         return ret_record->n_holders > 0 && dn__slot_find(region, &name) == slot;
 }
 
+typedef struct listing {
+        int (*each)(const dn_name_record *record, void *context);
+        void *context;
+        const dn_name_record *record;
+        int r;
+} listing;
+
+static void run_each(void *context)
+{
+        listing *listing = context;
+
+        listing->r = listing->each(listing->record, listing->context);
+}
+
 /* Scans all slots without a lock: each name is as it was at some moment during the scan. Slots that
  * this library would not write are skipped. Returns what the callback returned last, or 0. */
-static int scan(const dn__region *region, int (*each)(const dn_name_record *record, void *context),
-                void *context)
+static int scan(const dn__region *region, listing *listing)
 {
         living living = find_living(region);
         int32_t pids[DN__SHM_N_PROCESSES];
         char text[DN__SLOT_NAME_BYTES];
         dn_name_record record;
-        int r = 0;
 
-        for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && r == 0;
-             i++)
+        listing->record = &record;
+        for (size_t i = 0;
+             (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && listing->r == 0; i++)
                 if (read_slot(region, i, &living, text, pids, &record))
-                        r = each(&record, context);
-        return r;
+                        dn__host_call(run_each, listing);
+        return listing->r;
 }
 
 /* Uses the table only if there is one. */
@@ -104,6 +118,7 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
 {
         DN__GATE();
         dn__address address DN__CLEANUP(dn__address_deinit) = { 0 };
+        listing listing = { .each = each, .context = context };
         dn__region *region;
         int r;
 
@@ -117,7 +132,7 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
                 return 0;
         if (r < 0)
                 return r == -ENOMEM ? r : -EACCES;
-        r = scan(region, each, context);
+        r = scan(region, &listing);
         (void)dn__region_close(region);
         return r < 0 ? -EINVAL : r;
 }

@@ -17,6 +17,7 @@
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/gate.h"
+#include "util/host.h"
 #include "util/text.h"
 
 /* The result of a watch that was stopped. */
@@ -66,12 +67,34 @@ static int lost_error(int r)
 
 /* --- Posts ------------------------------------------------------------------------------------ */
 
-/* The callback, or another thread meanwhile, may have stopped the watch. */
-static int result_of_callback(const dn_watch *watch, int r)
+/* A call of the host: that the watch is ready, or of a post. */
+typedef struct report_call {
+        const dn_watcher *watcher;
+        const dn_post_record *record;
+        int r; /* as the host returns it */
+} report_call;
+
+static void run_watcher(void *context)
 {
-        if (r == 0 && atomic_load(&watch->is_stopped))
+        report_call *call = context;
+        const dn_watcher *watcher = call->watcher;
+
+        if (call->record)
+                call->r = watcher->post(call->record, watcher->context);
+        else if (watcher->ready)
+                call->r = watcher->ready(watcher->context);
+}
+
+/* The callback, or another thread meanwhile, may have stopped the watch, or begun to exit. */
+static int call_watcher(const dn_watch *watch, const dn_post_record *record)
+{
+        report_call call = { &watch->watcher, record, 0 };
+
+        if (!dn__host_handle(run_watcher, &call))
                 return STOPPED;
-        return r < 0 ? -EINVAL : r;
+        if (call.r == 0 && atomic_load(&watch->is_stopped))
+                return STOPPED;
+        return call.r < 0 ? -EINVAL : call.r;
 }
 
 static int report_first(dn_watch *watch)
@@ -91,13 +114,13 @@ static int report_first(dn_watch *watch)
                 .user_info = first->post.body.user_info,
                 .number = first->post.body.number,
         };
-        int r = atomic_load(&watch->is_stopped);
+        int r = STOPPED;
 
         dn__waiting_take(&watch->waiting, first);
-        if (r == 0)
-                r = watch->watcher.post(&record, watch->watcher.context);
+        if (!atomic_load(&watch->is_stopped))
+                r = call_watcher(watch, &record);
         dn__waiting_post_free(first);
-        return result_of_callback(watch, r);
+        return r;
 }
 
 /* Reports the posts whose senders are known; if the bus has gone, all posts. */
@@ -176,8 +199,6 @@ static int ask_for_signals(dn_watch *watch)
 /* Takes the next step of the setup. Returns 0, a callback's result, or a negative errno. */
 static int set_up(dn_watch *watch)
 {
-        const dn_watcher *watcher = &watch->watcher;
-
         if (watch->is_refused)
                 return -ENOBUFS;
         if (!watch->n_asked && dn__connection_is_ready(&watch->connection))
@@ -185,7 +206,7 @@ static int set_up(dn_watch *watch)
         if (watch->n_confirmed < N_RULES)
                 return dn__clock_now_us() < watch->answer_us ? 0 : -ENOTCONN;
         watch->is_ready = true;
-        return result_of_callback(watch, watcher->ready ? watcher->ready(watcher->context) : 0);
+        return call_watcher(watch, NULL);
 }
 
 /* Does one step. Returns 0, -ENOMEM or -ENOTCONN. */
@@ -320,6 +341,7 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
         watch = calloc(1, sizeof(*watch) + n_bytes);
         if (!watch)
                 return -ENOMEM;
+        dn__host_expect_exit();
         watch->fork_id = dn__fork_id();
         watch->fd = watch->timer_fd = watch->bus_fd = -1;
         watch->watcher = *watcher;

@@ -12,6 +12,7 @@
 #include "util/debug.h"
 #include "util/fork.h"
 #include "util/gate.h"
+#include "util/host.h"
 #include "util/thread.h"
 
 /* How long to wait for callbacks and calls, and then for the bus. */
@@ -55,6 +56,7 @@ static void close_everything(void)
         dn__registry_free();
         dn__pipes_free();
         dn__centers_free(&hubs);
+        dn__host_free();
         dn__fork_guards_free();
         dn__debug_forget();
 }

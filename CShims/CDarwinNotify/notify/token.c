@@ -12,6 +12,7 @@
 #include "center/hold.h"
 #include "center/observe.h"
 #include "util/gate.h"
+#include "util/host.h"
 
 uint32_t dn__status_of(int error)
 {
@@ -68,12 +69,6 @@ static void end_target(dn__token_target *target)
                 dn__pipe_leave(target);
 }
 
-static void destroy_handler(dn_token_handler handler)
-{
-        if (handler.destroy)
-                handler.destroy(handler.context);
-}
-
 static void consume(void *context)
 {
         dn__token_target *target = context;
@@ -81,7 +76,7 @@ static void consume(void *context)
         if (!target)
                 return;
         end_target(target);
-        destroy_handler(target->handler);
+        dn__host_release(target->handler.destroy, target->handler.context);
         free(target);
 }
 
@@ -207,7 +202,7 @@ uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
         dn__token_target *target = is_valid ? malloc(sizeof(*target)) : NULL;
 
         if (!target) {
-                destroy_handler(handler);
+                dn__host_release(handler.destroy, handler.context);
                 return is_valid ? NOTIFY_STATUS_FAILED : NOTIFY_STATUS_NULL_INPUT;
         }
         *target = (dn__token_target){ .handler = handler };

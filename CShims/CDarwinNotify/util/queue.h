@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "darwinnotify/executor.h"
+#include "util/host.h"
 #include "util/lock.h"
 
 #define DN__QUEUE_FIRST_SLOTS 32
@@ -53,8 +54,9 @@ static inline int dn__queue_push(dn__queue *queue, dn__work work)
         return r;
 }
 
-/* Runs the work queued so far, without the lock. Work added by this work must wait: otherwise a
- * callback that posts the name it observes would starve everything else. Returns how many ran. */
+/* Runs the work queued so far, which may be the host's, without the lock. Work added by this work
+ * must wait: otherwise a callback that posts the name it observes would starve everything else.
+ * Returns how many ran. */
 static inline size_t dn__queue_run(dn__queue *queue, dn__lock *lock) DN__REQUIRES(lock)
 {
         size_t n = 0;
@@ -64,7 +66,7 @@ static inline size_t dn__queue_run(dn__queue *queue, dn__lock *lock) DN__REQUIRE
 
                 queue->n_items--;
                 dn__lock_release(lock);
-                work.run(work.argument);
+                dn__host_call(work.run, work.argument);
                 dn__lock_acquire(lock);
         }
         return n;

@@ -1,0 +1,150 @@
+/* The only way from the library into functions of its host. */
+#include "util/host.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/fork.h"
+#include "util/thread.h"
+
+/* Maximum time at exit for running functions. */
+#define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
+
+/* Of this process. */
+typedef struct host {
+        dn__per_process process;
+        _Atomic unsigned n_running;
+        dn__lock lock;
+        dn__condition changed;
+} host;
+
+static _Atomic(dn__per_process *) shared;
+
+/* Set when the process begins to exit. */
+static _Atomic bool has_ended;
+
+/* How many functions this thread is inside of. */
+static _Thread_local unsigned depth;
+
+static void init_host(void *state)
+{
+        host *host = state;
+
+        dn__lock_init(&host->lock);
+        dn__condition_init(&host->changed);
+}
+
+/* NULL: there is no memory to count them. */
+static host *get_host(void)
+{
+        return dn__process_state_get(&shared, sizeof(host), init_host);
+}
+
+static void enter(host *host)
+{
+        depth++;
+        if (host)
+                (void)atomic_fetch_add(&host->n_running, 1);
+}
+
+static void leave(host *host)
+{
+        depth--;
+        if (!host)
+                return;
+        (void)atomic_fetch_sub(&host->n_running, 1);
+        if (!atomic_load(&has_ended))
+                return;
+        DN__AUTO_LOCK(&host->lock);
+        dn__condition_broadcast(&host->changed);
+}
+
+static void refuse_thread_exit(void *context)
+{
+        static const char text[] =
+                "libdarwinnotify: a callback terminated its thread; callbacks must return\n";
+
+        (void)context;
+        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+        abort();
+}
+
+/* The only call of a function of the host. */
+static void run(dn__host_fn function, void *context)
+{
+        pthread_cleanup_push(refuse_thread_exit, NULL);
+        function(context);
+        pthread_cleanup_pop(0);
+}
+
+/* Counted before it looks: dn__host_end() waits for it, or it sees the end. */
+static bool call_if(dn__host_fn function, void *context, bool is_late_allowed)
+{
+        host *host = get_host();
+        bool is_called;
+
+        enter(host);
+        is_called = is_late_allowed || !atomic_load(&has_ended);
+        if (is_called)
+                run(function, context);
+        leave(host);
+        return is_called;
+}
+
+void dn__host_call(dn__host_fn function, void *context)
+{
+        (void)call_if(function, context, true);
+}
+
+bool dn__host_handle(dn__host_fn handler, void *context)
+{
+        return call_if(handler, context, false);
+}
+
+void dn__host_release(dn__host_fn hook, void *context)
+{
+        if (hook)
+                (void)call_if(hook, context, !dn__thread_is_ours());
+}
+
+void dn__host_end(void)
+{
+        uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
+        host *host = get_host();
+
+        atomic_store(&has_ended, true);
+        if (!host)
+                return;
+        DN__AUTO_LOCK(&host->lock);
+        while (atomic_load(&host->n_running) > depth &&
+               dn__condition_wait(&host->changed, &host->lock, deadline_us) == 0)
+                continue;
+}
+
+static void register_at_exit(void)
+{
+        /* If this fails, there is no memory for the host's own handlers either. */
+        (void)atexit(dn__host_end);
+}
+
+void dn__host_expect_exit(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        (void)pthread_once(&once, register_at_exit);
+}
+
+void dn__host_free(void)
+{
+        host *host = dn__per_process_take(&shared);
+
+        if (!host)
+                return;
+        dn__condition_deinit(&host->changed);
+        dn__lock_deinit(&host->lock);
+        free(host);
+}

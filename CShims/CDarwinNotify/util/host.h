@@ -1,0 +1,32 @@
+/* The only way from the library into functions of its host.
+ *
+ * A function of the host may end its thread, which would leave what the library was doing with the
+ * thread half done: the process is aborted, with a line on standard error. Once exit() has begun,
+ * the runtime and the static objects of the host are being taken down: no handler starts any
+ * more. A handler that stands for another one, such as that of a token, calls it directly. */
+#pragma once
+
+#include <stdbool.h>
+
+typedef void (*dn__host_fn)(void *context);
+
+/* Calls a function of the host. */
+void dn__host_call(dn__host_fn function, void *context);
+
+/* Calls a handler, or hands over work for one, unless exit() has begun. Returns whether it was
+ * called. */
+bool dn__host_handle(dn__host_fn handler, void *context);
+
+/* Calls a hook that releases a context; NULL is allowed. Once exit() has begun, only a thread of
+ * the host calls hooks. */
+void dn__host_release(dn__host_fn hook, void *context);
+
+/* Notices when exit() begins. Idempotent. */
+void dn__host_expect_exit(void);
+
+/* exit() has begun: waits at most a second for the functions that are running, except those that
+ * the caller is inside of. */
+void dn__host_end(void);
+
+/* Frees the state of this process, while no function is running. */
+void dn__host_free(void);
