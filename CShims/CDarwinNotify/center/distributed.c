@@ -118,5 +118,5 @@ bool dn_center_is_suspended(dn_center *center)
         if (!hub)
                 return false;
         DN__HUB_AUTO_LOCK(hub);
-        return hub->is_suspended;
+        return hub->suspension.is_active;
 }

@@ -105,7 +105,7 @@ static dn__per_process *make_hub(void *context)
         dn__list_init(&hub->idle);
         dn__list_init(&hub->ready);
         dn__list_init(&hub->prefixes);
-        dn__list_init(&hub->kept);
+        dn__list_init(&hub->suspension.posts);
         dn__hub_unlock(hub);
         making->r = center->ops->open ? center->ops->open(hub) : 0;
         if (making->r == 0)

@@ -57,6 +57,15 @@ struct dn_center {
                                   * centers start with one that is never released */
 };
 
+/* Whether observers of payloads wait, and the posts that are kept for them (payloads.c). */
+typedef struct dn__suspension {
+        bool is_active DN__HUB_GUARDED;
+        dn__link posts DN__HUB_GUARDED;
+        dn__map by_key DN__HUB_GUARDED; /* the last one of each name and object */
+        size_t n_posts DN__HUB_GUARDED;
+        size_t n_bytes DN__HUB_GUARDED;
+} dn__suspension;
+
 struct dn__hub {
         dn__per_process process;
         dn_center *center; /* borrowed; an opened center is freed with its hub */
@@ -103,11 +112,7 @@ struct dn__hub {
         struct dn__prefix_counts *prefix_counts DN__HUB_GUARDED; /* in `region` */
         uint64_t n_arrivals DN__HUB_GUARDED; /* of posts with a payload */
         uint16_t n_losses DN__HUB_GUARDED;   /* of the bus, if it is all there is; only compared */
-        bool is_suspended DN__HUB_GUARDED;   /* such posts are kept: */
-        dn__link kept DN__HUB_GUARDED;
-        dn__map kept_by_key DN__HUB_GUARDED; /* the last one of each name and object */
-        size_t n_kept DN__HUB_GUARDED;
-        size_t n_kept_bytes DN__HUB_GUARDED;
+        dn__suspension suspension;
         uint64_t last_observer_id DN__HUB_GUARDED;
         dn__executor *executor DN__HUB_GUARDED; /* of observers that name none; NULL: default */
 };

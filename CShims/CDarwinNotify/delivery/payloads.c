@@ -62,23 +62,23 @@ static void add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 /* How many posts a resumption hands on at once. */
 #define N_RESUMED 64
 
-static void remove_kept(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
+static void remove_kept(dn__suspension *suspension, dn__payload *payload) DN__HUB_LOCKED
 {
         if (payload->entry.key)
-                dn__map_remove(&hub->kept_by_key, &payload->entry);
+                dn__map_remove(&suspension->by_key, &payload->entry);
         payload->entry.key = NULL;
         dn__list_remove(&payload->link);
-        hub->n_kept--;
-        hub->n_kept_bytes -= payload->n_bytes;
+        suspension->n_posts--;
+        suspension->n_bytes -= payload->n_bytes;
 }
 
 /* Returns the oldest one that is kept, with its reference, or NULL. */
-static dn__payload *take_kept(dn__hub *hub) DN__HUB_LOCKED
+static dn__payload *take_kept(dn__suspension *suspension) DN__HUB_LOCKED
 {
-        dn__payload *first = DN__LIST_FIRST(dn__payload, &hub->kept, link);
+        dn__payload *first = DN__LIST_FIRST(dn__payload, &suspension->posts, link);
 
         if (first)
-                remove_kept(hub, first);
+                remove_kept(suspension, first);
         return first;
 }
 
@@ -95,39 +95,41 @@ static dn__map_entry key_of(const dn__payload *payload)
 }
 
 /* Observers that coalesce do not receive the earlier one of two. */
-static void supersede(dn__hub *hub, dn__payload *earlier, dn__payload *payload) DN__HUB_LOCKED
+static void supersede(dn__suspension *suspension, dn__payload *earlier, dn__payload *payload)
+        DN__HUB_LOCKED
 {
         payload->n_equal += earlier->n_equal;
         if (earlier->behaviors & 1U << DN_SUSPENSION_HOLD) {
                 earlier->is_superseded = true;
-                dn__map_remove(&hub->kept_by_key, &earlier->entry);
+                dn__map_remove(&suspension->by_key, &earlier->entry);
                 earlier->entry.key = NULL;
         } else {
                 payload->n_lost += earlier->n_lost;
-                remove_kept(hub, earlier);
+                remove_kept(suspension, earlier);
                 dn__payload_unref(earlier);
         }
 }
 
 static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
 {
+        dn__suspension *suspension = &hub->suspension;
         dn__map_entry key = key_of(payload);
-        dn__map_entry *earlier = dn__map_find(&hub->kept_by_key, key.hash, key.key,
+        dn__map_entry *earlier = dn__map_find(&suspension->by_key, key.hash, key.key,
                                               key.n_key_bytes);
 
         payload->was_suspended = true;
         if (earlier)
-                supersede(hub, DN__CONTAINER(earlier, dn__payload, entry), payload);
+                supersede(suspension, DN__CONTAINER(earlier, dn__payload, entry), payload);
         /* If out of memory, the next post does not find this one: then both are delivered. */
         payload->entry = key;
-        if (dn__map_add(&hub->kept_by_key, &payload->entry) < 0)
+        if (dn__map_add(&suspension->by_key, &payload->entry) < 0)
                 payload->entry.key = NULL;
-        dn__list_append(&hub->kept, &dn__payload_ref(payload)->link);
-        hub->n_kept++;
-        hub->n_kept_bytes += payload->n_bytes;
-        while (hub->n_kept > DN__POST_QUEUE_MAX_KEPT ||
-               (hub->n_kept_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES && hub->n_kept > 1)) {
-                dn__payload *dropped = take_kept(hub);
+        dn__list_append(&suspension->posts, &dn__payload_ref(payload)->link);
+        suspension->n_posts++;
+        suspension->n_bytes += payload->n_bytes;
+        while (suspension->n_posts > DN__POST_QUEUE_MAX_KEPT ||
+               (suspension->n_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES && suspension->n_posts > 1)) {
+                dn__payload *dropped = take_kept(suspension);
 
                 each_of_hub(hub, dropped, miss);
                 dn__payload_unref(dropped);
@@ -139,7 +141,7 @@ static void release_kept(dn__hub *hub, size_t n_posts) DN__HUB_LOCKED
 {
         dn__payload *payload;
 
-        while (n_posts-- > 0 && (payload = take_kept(hub))) {
+        while (n_posts-- > 0 && (payload = take_kept(&hub->suspension))) {
                 each_of_hub(hub, payload, add);
                 dn__payload_unref(payload);
         }
@@ -170,7 +172,7 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         }
         payload->arrival = hub->n_arrivals;
         payload->n_losses = hub->n_losses;
-        if (hub->is_suspended)
+        if (hub->suspension.is_active)
                 keep_or_add(hub, payload);
         else
                 each_of_hub(hub, payload, add);
@@ -179,15 +181,16 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
 /* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */
 static bool resume_some(dn__hub *hub)
 {
-        bool is_suspended;
+        dn__suspension *suspension = &hub->suspension;
+        bool is_active;
 
         dn__hub_lock(hub);
         release_kept(hub, N_RESUMED);
-        is_suspended = hub->is_suspended = hub->n_kept > 0;
-        if (!is_suspended)
-                dn__map_deinit(&hub->kept_by_key);
+        is_active = suspension->is_active = suspension->n_posts > 0;
+        if (!is_active)
+                dn__map_deinit(&suspension->by_key);
         dn__hub_unlock_and_run(hub);
-        return is_suspended;
+        return is_active;
 }
 
 void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended)
@@ -198,7 +201,7 @@ void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended)
                 return;
         }
         dn__hub_lock(hub);
-        hub->is_suspended = true;
+        hub->suspension.is_active = true;
         dn__hub_unlock(hub);
 }
 
@@ -206,7 +209,7 @@ void dn__payloads_forget(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
 
-        while (hub->n_kept)
-                dn__payload_unref(take_kept(hub));
-        dn__map_deinit(&hub->kept_by_key);
+        while (hub->suspension.n_posts)
+                dn__payload_unref(take_kept(&hub->suspension));
+        dn__map_deinit(&hub->suspension.by_key);
 }
