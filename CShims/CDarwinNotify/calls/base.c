@@ -76,7 +76,7 @@ int dn__calls_start(dn_center *center, dn__hub **ret_hub)
         if (r < 0)
                 return r;
         if (!hub->calls)
-                return hub->scope ? -ENOTCONN : -EINVAL;
+                return hub->member.scope ? -ENOTCONN : -EINVAL;
         r = dn__dbus_start(hub->bus, &deadline_us);
         if (r == 0)
                 *ret_hub = DN__TAKE(hub);

@@ -155,7 +155,7 @@ void dn__centers_free(dn__link *hubs)
 
                 dn__list_remove(&hub->link);
                 free_counters(hub);
-                hub->region = dn__region_close(atomic_load(&hub->region));
+                hub->member.region = dn__region_close(atomic_load(&hub->member.region));
                 dn__hub_unref(hub);
         }
         dn__hub_free_list();

@@ -22,9 +22,9 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         dn__topic *topic = dn__topic_find(hub, &post->name);
         bool is_counted = topic && topic->slot && post->generation;
 
-        if (is_counted && post->region_id == atomic_load(&hub->region)->id)
+        if (is_counted && post->region_id == atomic_load(&hub->member.region)->id)
                 return dn__topic_hand_counted(topic, post->generation);
-        if (is_counted && dn__region_was_once(atomic_load(&hub->region), post->region_id))
+        if (is_counted && dn__region_was_once(atomic_load(&hub->member.region), post->region_id))
                 dn__topic_hand_missed(topic); /* counted when we left, or again */
         else if (topic && post->origin.sender && !post->origin.is_own)
                 return dn__topic_hand_one(topic);
@@ -116,7 +116,7 @@ static void post_inside(dn__hub *hub, dn__post *post)
         topic = dn__topic_find(hub, &post->name);
         if (topic && topic->slot) {
                 post->slot = topic->slot;
-                post->region = atomic_load(&hub->region);
+                post->region = atomic_load(&hub->member.region);
                 post->generation = dn__slot_count_post(topic->slot);
                 (void)dn__topic_hand_counted(topic, post->generation);
         } else if (topic) {
@@ -136,7 +136,7 @@ static void count_for_others(dn__post *post, dn__region *region)
  * the post. */
 static void count_again(dn__hub *hub, dn__post *post)
 {
-        dn__region *region = atomic_load(&hub->region);
+        dn__region *region = atomic_load(&hub->member.region);
         dn__topic *topic;
 
         post->slot = NULL;
@@ -151,7 +151,7 @@ static void count_again(dn__hub *hub, dn__post *post)
 
 static void count_beyond(dn__hub *hub, dn__post *post)
 {
-        dn__region *region = post->slot ? post->region : atomic_load(&hub->region);
+        dn__region *region = post->slot ? post->region : atomic_load(&hub->member.region);
 
         if (!region)
                 return;
@@ -162,7 +162,7 @@ static void count_beyond(dn__hub *hub, dn__post *post)
         if (!dn__region_was_left(region))
                 return;
         dn__table_look(hub, false);
-        if (atomic_load(&hub->region) != region)
+        if (atomic_load(&hub->member.region) != region)
                 count_again(hub, post);
 }
 

@@ -18,7 +18,7 @@ static void take_slot(dn__topic *topic)
 {
         const dn__name *name = &topic->name;
         dn__hub *hub = topic->hub;
-        dn__region *region = atomic_load(&hub->region);
+        dn__region *region = atomic_load(&hub->member.region);
         dn__shm_slot *slot;
         bool has_slot;
 
@@ -26,7 +26,7 @@ static void take_slot(dn__topic *topic)
                 return;
         slot = dn__slot_hold(region, name, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
         dn__hub_lock(hub);
-        if (slot && atomic_load(&hub->region) == region && slot != topic->slot)
+        if (slot && atomic_load(&hub->member.region) == region && slot != topic->slot)
                 dn__table_adopt(topic, slot);
         has_slot = topic->slot != NULL;
         dn__hub_unlock_and_run(hub);
@@ -54,7 +54,7 @@ static bool begin_preparing(dn__topic *topic)
         dn__hub *hub = topic->hub;
 
         DN__HUB_AUTO_LOCK(hub);
-        while (topic->is_preparing || hub->is_moving)
+        while (topic->is_preparing || hub->member.is_moving)
                 (void)dn__hub_wait(hub, DN__NEVER);
         topic->is_preparing = !topic->is_prepared || !topic->slot;
         return topic->is_preparing;
@@ -142,8 +142,8 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        if (dn__region_has_entry(atomic_load(&hub->region)))
-                dn__region_await_age(atomic_load(&hub->region));
+        if (dn__region_has_entry(atomic_load(&hub->member.region)))
+                dn__region_await_age(atomic_load(&hub->member.region));
         r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;

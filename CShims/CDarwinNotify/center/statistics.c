@@ -19,7 +19,7 @@ static uint64_t count_uncounted_names(dn__hub *hub)
 {
         uint64_t n = 0;
 
-        if (!hub->scope)
+        if (!hub->member.scope)
                 return 0;
         DN__HUB_AUTO_LOCK(hub);
         DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)
@@ -31,7 +31,7 @@ static uint64_t count_uncounted_names(dn__hub *hub)
 static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
         dn__dbus_counts counts = dn__dbus_get_counts(hub->bus);
-        const dn__region *region = atomic_load(&hub->region);
+        const dn__region *region = atomic_load(&hub->member.region);
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = count_names(hub),

@@ -203,7 +203,7 @@ static bool switch_tables(move *move)
         move->has_moved = true;
         if (to != from) {
                 to->previous = from;
-                atomic_store(&hub->region, to);
+                atomic_store(&hub->member.region, to);
         }
         if (dn__region_has_entry(to))
                 dn__direct_set_region(hub->direct, to);
@@ -230,7 +230,7 @@ static int find_table(move *move)
                 if (move->to != move->from)
                         (void)dn__region_close(move->to);
                 move->to = NULL;
-                r = dn__region_find(move->hub->scope, move->from, may_make, &move->to);
+                r = dn__region_find(move->hub->member.scope, move->from, may_make, &move->to);
                 if (r == -EALREADY) {
                         move->to = move->from;
                         dn__region_clear_moved(move->from, moved);
@@ -242,7 +242,7 @@ static int find_table(move *move)
                         break;
         }
         /* A thread may have changed the user meanwhile: what that user finds is not ours. */
-        if (geteuid() != move->hub->table_user)
+        if (geteuid() != move->hub->member.user)
                 r = -ENOENT;
         if (r == -ENOENT && move->to != move->from)
                 move->to = dn__region_close(move->to);
@@ -257,7 +257,7 @@ static bool move_hub(move *move)
 
         if (r < 0 && move->wants_entry && move->was_complete)
                 dn__debug_say(r, "cannot open the shared table for %s; using D-Bus only, "
-                                 "will try again", move->hub->scope);
+                                 "will try again", move->hub->member.scope);
         else if (r == 0 && move->to != move->from)
                 dn__debug_say(0, "sharing the table %s", move->to->file.path);
         if (!move->to)
@@ -266,7 +266,7 @@ static bool move_hub(move *move)
             (move->was_complete || !move->is_trying))
                 return move->was_complete && r == 0;
         /* From here on, a registration that finds no slot notes a new failure. */
-        atomic_store(&move->hub->table_failed_us, 0);
+        atomic_store(&move->hub->member.failed_us, 0);
         return switch_tables(move) && r == 0;
 }
 
@@ -274,10 +274,10 @@ static bool move_hub(move *move)
 static bool begin_moving(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
-        while (hub->is_moving)
+        while (hub->member.is_moving)
                 (void)dn__hub_wait(hub, DN__NEVER);
-        hub->is_moving = !hub->is_staying;
-        return hub->is_moving;
+        hub->member.is_moving = !hub->member.is_staying;
+        return hub->member.is_moving;
 }
 
 /* --- When to look --------------------------------------------------------------------------- */
@@ -297,8 +297,8 @@ static void alert(dn__hub *hub)
 /* Returns the time, or DN__NEVER if nothing has failed. */
 static uint64_t retry_us(const dn__hub *hub)
 {
-        uint64_t failed_us = atomic_load(&hub->table_failed_us);
-        uint64_t tried_us = atomic_load(&hub->table_tried_us);
+        uint64_t failed_us = atomic_load(&hub->member.failed_us);
+        uint64_t tried_us = atomic_load(&hub->member.tried_us);
         uint64_t span_us = tried_us > failed_us ? tried_us - failed_us : 0;
 
         if (!failed_us)
@@ -312,8 +312,8 @@ static void note_failure(dn__hub *hub, uint64_t failed_us)
 {
         uint64_t none = 0;
 
-        atomic_store(&hub->table_tried_us, dn__clock_now_us());
-        (void)atomic_compare_exchange_strong(&hub->table_failed_us, &none, failed_us);
+        atomic_store(&hub->member.tried_us, dn__clock_now_us());
+        (void)atomic_compare_exchange_strong(&hub->member.failed_us, &none, failed_us);
         alert(hub);
 }
 
@@ -322,10 +322,10 @@ static void begin_trying(move *move)
         uint64_t now_us = dn__clock_now_us(), until_us = retry_us(move->hub);
 
         move->was_complete = until_us == DN__NEVER;
-        move->failed_us = move->was_complete ? now_us : atomic_load(&move->hub->table_failed_us);
+        move->failed_us = move->was_complete ? now_us : atomic_load(&move->hub->member.failed_us);
         move->wants_entry |= dn__region_has_entry(move->from) || !move->was_complete;
         move->is_trying = move->was_complete || now_us >= until_us ||
-                          now_us >= atomic_load(&move->hub->table_tried_us) + PROMPTED_US;
+                          now_us >= atomic_load(&move->hub->member.tried_us) + PROMPTED_US;
 }
 
 void dn__table_look(dn__hub *hub, bool wants_entry)
@@ -333,17 +333,17 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         move move = { .hub = hub, .wants_entry = wants_entry };
         uint64_t begin_ms;
 
-        if (!hub->scope || geteuid() != hub->table_user || !begin_moving(hub))
+        if (!hub->member.scope || geteuid() != hub->member.user || !begin_moving(hub))
                 return;
         begin_ms = coarse_now_ms();
-        move.from = atomic_load(&hub->region);
+        move.from = atomic_load(&hub->member.region);
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))
                 note_failure(hub, move.failed_us);
         /* Only now that the outcome is known: until now, other threads about to post also look. */
-        atomic_store(&hub->table_look_ms, begin_ms);
+        atomic_store(&hub->member.look_ms, begin_ms);
         dn__hub_lock(hub);
-        hub->is_moving = false;
+        hub->member.is_moving = false;
         dn__condition_broadcast(&hub->changed);
         dn__hub_unlock_and_run(hub);
         if (move.left)
@@ -355,8 +355,8 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
 
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
-        uint64_t last_ms = atomic_load_explicit(&hub->table_look_ms, memory_order_relaxed);
-        dn__region *region = atomic_load(&hub->region);
+        uint64_t last_ms = atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
+        dn__region *region = atomic_load(&hub->member.region);
         bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
                                                      !dn__region_was_left(region)));
 
@@ -366,32 +366,36 @@ void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 
 bool dn__table_is_enough(const dn__hub *hub)
 {
-        return atomic_load(&hub->region) || (hub->scope && !atomic_load(&hub->table_failed_us));
+        const dn__member *member = &hub->member;
+
+        return atomic_load(&member->region) ||
+               (member->scope && !atomic_load(&member->failed_us));
 }
 
 void dn__table_end(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
-        hub->is_staying = true;
-        while (hub->is_moving)
+        hub->member.is_staying = true;
+        while (hub->member.is_moving)
                 (void)dn__hub_wait(hub, DN__NEVER);
 }
 
 void dn__table_look_for(dn__hub *hub, uint64_t id)
 {
-        const dn__region *region = atomic_load(&hub->region);
+        const dn__region *region = atomic_load(&hub->member.region);
 
         if (id == 0 || (region && region->id == id) ||
-            (atomic_exchange(&hub->foreign_id, id) == id && !dn__region_was_once(region, id)))
+            (atomic_exchange(&hub->member.foreign_id, id) == id &&
+             !dn__region_was_once(region, id)))
                 return;
         dn__table_look(hub, false);
 }
 
 void dn__table_attend(dn__hub *hub, bool has_slot)
 {
-        if (!hub->scope)
+        if (!hub->member.scope)
                 return;
-        if (!has_slot && !atomic_load(&hub->table_failed_us))
+        if (!has_slot && !atomic_load(&hub->member.failed_us))
                 note_failure(hub, dn__clock_now_us());
         else if (!dn__dbus_is_connected(hub->bus))
                 alert(hub);
@@ -402,10 +406,10 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
 /* With a bus, an idle process never wakes up. */
 static bool prepare_table(dn__source *source, dn__wait *wait)
 {
-        dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
-        uint64_t idle_us = atomic_load(&hub->table_look_ms) * DN__US_PER_MS + IDLE_LOOK_US;
-        bool is_waiting = dn__region_has_entry(atomic_load(&hub->region)) ||
-                          atomic_load(&hub->table_failed_us);
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
+        uint64_t idle_us = atomic_load(&hub->member.look_ms) * DN__US_PER_MS + IDLE_LOOK_US;
+        bool is_waiting = dn__region_has_entry(atomic_load(&hub->member.region)) ||
+                          atomic_load(&hub->member.failed_us);
 
         wait->until_us = retry_us(hub);
         if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)
@@ -415,7 +419,7 @@ static bool prepare_table(dn__source *source, dn__wait *wait)
 
 static void dispatch_table(dn__source *source)
 {
-        dn__hub *hub = DN__CONTAINER(source, dn__hub, table_source);
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
         dn__wait wait;
 
         (void)prepare_table(source, &wait);
@@ -431,11 +435,11 @@ int dn__table_begin(dn__hub *hub, const char *scope)
                 dn__debug_say(0, "shared futexes are refused; using D-Bus only");
                 return 0;
         }
-        hub->scope = strdup(scope);
-        if (!hub->scope)
+        hub->member.scope = strdup(scope);
+        if (!hub->member.scope)
                 return -ENOMEM;
-        hub->table_user = geteuid();
-        hub->table_source.ops = &ops;
-        dn__loop_add(hub->loop, &hub->table_source);
+        hub->member.user = geteuid();
+        hub->member.source.ops = &ops;
+        dn__loop_add(hub->loop, &hub->member.source);
         return 0;
 }

@@ -175,8 +175,8 @@ void dn__hub_unref(dn__hub *hub)
          * again, so an inherited hub is left alone. */
         if (!dn__hub_is_current(hub))
                 return;
-        (void)dn__region_close(atomic_load(&hub->region));
-        free(hub->scope);
+        (void)dn__region_close(atomic_load(&hub->member.region));
+        free(hub->member.scope);
         dn__hub_lock(hub);
         executor = hub->executor;
         dn__map_deinit(&hub->topics);

@@ -66,6 +66,20 @@ typedef struct dn__suspension {
         size_t n_bytes DN__HUB_GUARDED;
 } dn__suspension;
 
+/* This process in the table of a center (center/table.h). */
+typedef struct dn__member {
+        char *scope; /* constant; NULL: the center has no table */
+        uid_t user;  /* the effective user that opened the center; others look for no table */
+        _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
+        _Atomic uint64_t look_ms;     /* when the last look began, by the coarse clock */
+        _Atomic uint64_t failed_us;   /* since when something is missing; 0: nothing is */
+        _Atomic uint64_t tried_us;    /* the last time */
+        _Atomic uint64_t foreign_id;  /* of a region that was found to be none of ours */
+        dn__source source;
+        bool is_moving DN__HUB_GUARDED;
+        bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
+} dn__member;
+
 struct dn__hub {
         dn__per_process process;
         dn_center *center; /* borrowed; an opened center is freed with its hub */
@@ -76,7 +90,6 @@ struct dn__hub {
 
         /* Constant once the hub is open. */
         bool lacks_bus;     /* there is nothing to connect to, although a bus was wanted */
-        char *scope;        /* of the table; NULL: this center has none */
         dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */
         dn__loop *inline_loop; /* of the inline executors; a carrier's, borrowed */
         struct dn__direct *direct; /* the carrier through the table, or NULL */
@@ -85,17 +98,7 @@ struct dn__hub {
         _Atomic size_t n_open_carriers;
         dn__source timer;
 
-        /* See center/table.h. */
-        _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
-        dn__source table_source;
-        uid_t table_user; /* the effective user that opened the center; others look for none */
-        _Atomic uint64_t table_look_ms;   /* when the last look began, by the coarse clock */
-        _Atomic uint64_t table_failed_us; /* since when something is missing; 0: nothing is */
-        _Atomic uint64_t table_tried_us;  /* the last time */
-        _Atomic uint64_t foreign_id; /* of a region that was found to be none of ours */
-        bool is_moving DN__HUB_GUARDED;
-        bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
-
+        dn__member member;
         _Atomic bool has_lost; /* posts since the last flush, for lack of a bus */
         _Atomic uint64_t sweep_us; /* when the first idle topic expires */
         _Atomic uint64_t n_observers;

@@ -44,7 +44,7 @@ void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts)
 
 int dn__prefix_begin(dn__hub *hub)
 {
-        dn__region *region = atomic_load(&hub->region);
+        dn__region *region = atomic_load(&hub->member.region);
         dn__prefix_counts *counts;
 
         if (!dn__region_has_entry(region))
@@ -53,7 +53,7 @@ int dn__prefix_begin(dn__hub *hub)
         if (!counts)
                 return -ENOMEM;
         DN__HUB_AUTO_LOCK(hub);
-        if (atomic_load(&hub->region) == region)
+        if (atomic_load(&hub->member.region) == region)
                 dn__prefix_use(hub, counts);
         else
                 free(counts);
@@ -142,7 +142,7 @@ static void hand_slot(dn__hub *hub, dn__prefix_counts *counts, size_t slot_index
 /* One lock for each name: there may be thousands. */
 void dn__prefix_missed(dn__hub *hub, dn__prefix_counts *left)
 {
-        const dn__region *region = left ? left->region : atomic_load(&hub->region);
+        const dn__region *region = left ? left->region : atomic_load(&hub->member.region);
 
         if (!region || atomic_load(&hub->n_prefixes) == 0)
                 return;

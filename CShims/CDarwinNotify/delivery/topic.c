@@ -140,8 +140,8 @@ static void drop(dn__topic *topic) DN__HUB_LOCKED
         dn__list_remove(&topic->prefix_link);
         if (topic->name.is_prefix && atomic_fetch_sub(&hub->n_prefixes, 1) == 1) {
                 /* Ends what dn__prefix_use() began. */
-                if (dn__region_has_entry(atomic_load(&hub->region)))
-                        dn__ring_unfollow(atomic_load(&hub->region));
+                if (dn__region_has_entry(atomic_load(&hub->member.region)))
+                        dn__ring_unfollow(atomic_load(&hub->member.region));
                 free(DN__TAKE(hub->prefix_counts));
         }
         dn__map_remove(&hub->topics, &topic->entry);
@@ -177,7 +177,7 @@ static void let_go(dn__topic *topic) DN__HUB_LOCKED
         dn__hub *hub = topic->hub;
 
         if (topic->slot)
-                dn__slot_release(atomic_load(&hub->region), topic->slot);
+                dn__slot_release(atomic_load(&hub->member.region), topic->slot);
         dn__topic_set_slot(topic, NULL);
         topic->counter = NULL;
         if (!counter)

@@ -338,12 +338,12 @@ static uint32_t set_state(int number, uint64_t state)
 static bool have_moved(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());
-        const dn__region *region = hub ? atomic_load(&hub->region) : NULL;
+        const dn__region *region = hub ? atomic_load(&hub->member.region) : NULL;
 
         if (!region || !dn__region_was_left(region))
                 return false;
         dn__table_look(hub, false);
-        return atomic_load(&hub->region) != region;
+        return atomic_load(&hub->member.region) != region;
 }
 
 uint32_t notify_set_state(int number, uint64_t state64)

@@ -318,7 +318,7 @@ TEST_NO_BUS(aProcessThatLeavesATableWakesThoseThatSleepInIt)
 
         test_bus_use_none();
         tally_observe(dn_center_darwin(), "N", &seen);
-        own = dn__hub_find(dn_center_darwin())->region;
+        own = dn__hub_find(dn_center_darwin())->member.region;
         AUTO_REGION *other = enter_table("none");
         word = &other->table->processes[other->process].wake;
         dn__wake_begin(word);

@@ -110,7 +110,7 @@ TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
         post_elsewhere("slow", 1, "return");
         WAIT_UNTIL_EQ(blocked.n_calls, 1);
         tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
-        region = dn__hub_find(dn_center_darwin())->region;
+        region = dn__hub_find(dn_center_darwin())->member.region;
         word = &region->table->processes[region->process].wake;
         WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
         dn__wake_begin(word);

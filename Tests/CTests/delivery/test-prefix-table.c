@@ -26,7 +26,7 @@ TEST_NO_BUS(aTableIsFollowedForAPrefixThatReplacesAnother)
         test_bus_use_none();
         dn_observer *first = tally_observe_prefix("first", &own);
         dn__hub *hub = dn__hub_find(dn_center_darwin());
-        dn__region *region = atomic_load(&hub->region);
+        dn__region *region = atomic_load(&hub->member.region);
         dn__prefix_counts *counts = dn__prefix_follow(region, 1); /* as a move does */
         dn__topic *second;
         dn__name name;

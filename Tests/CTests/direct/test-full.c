@@ -82,7 +82,7 @@ TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
 
         take_entries(full);
         tally_drop(observer);
-        CHECK_EQ(rename(full->file.path, atomic_load(&hub->region)->file.path), 0);
+        CHECK_EQ(rename(full->file.path, atomic_load(&hub->member.region)->file.path), 0);
         dn__table_look(hub, false);
         (void)tally_observe(dn_center_darwin(), "N", &(tally){0});
         CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
