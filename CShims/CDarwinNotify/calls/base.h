@@ -53,7 +53,8 @@ struct dn__calls {
         bool has_wide;      /* the bus has, or was asked for, the rule of all callers */
         bool has_made_room; /* for that rule, at the limit of the bus */
         uint64_t last_id;
-        _Atomic size_t n_users; /* calls and services that exist; each keeps the center open */
+        _Atomic size_t n_users; /* calls and requests that exist, open services: each keeps the
+                                 * center open */
 };
 
 /* A process that has made requests. Here and below, `calls->dbus->lock` guards the fields that
@@ -77,7 +78,9 @@ typedef struct dn__caller {
 /* A name on the bus. */
 struct dn_service {
         dn__link link; /* in `services`; unlinked: closed */
-        dn__calls *calls;
+        uint64_t fork_id;
+        dn__lock lock;    /* acquired before that of the connection; guards: */
+        dn__calls *calls; /* kept; NULL: closed, perhaps by dn_shutdown() */
         dn__executor *executor;
         dn_service_handler handler;
         const char **kinds; /* sorted */
@@ -95,6 +98,7 @@ struct dn_request {
         dn_request_info info;
         dn__link link;      /* in the caller's `requests` */
         dn__caller *caller; /* NULL: nobody waits for the answer any more */
+        dn__calls *calls;    /* keeps them */
         dn_service *service; /* keeps it */
         sd_bus_message *message; /* to be answered; NULL with `caller` */
         size_t n_bytes;

@@ -137,8 +137,10 @@ void dn__calls_cancel(dn__calls *calls)
 {
         if (!calls)
                 return;
-        DN__AUTO_LOCK(&calls->dbus->lock);
+        dn__lock_acquire(&calls->dbus->lock);
         dn__calls_end_all(calls, -ECANCELED);
+        dn__lock_release(&calls->dbus->lock);
+        dn__services_close(calls);
 }
 
 bool dn__calls_are_idle(dn__calls *calls)

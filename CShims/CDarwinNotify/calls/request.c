@@ -21,6 +21,7 @@ static void request_unref(dn_request *request)
         if (!request || atomic_fetch_sub_explicit(&request->n_refs, 1, memory_order_acq_rel) != 1)
                 return;
         dn__service_unref(request->service);
+        dn__calls_release(request->calls);
         dn_dict_unref(request->info.arguments);
         free(request);
 }
@@ -120,7 +121,7 @@ static int conclude(dn_request *request, const dn_dict *reply, const char *error
 
         if (!request)
                 return -EINVAL;
-        calls = request->service->calls;
+        calls = request->calls;
         if (dn__calls_are_current(calls)) {
                 dn__lock_acquire(&calls->dbus->lock);
                 r = error ? refuse_request(calls, request, error, message)
@@ -198,7 +199,7 @@ static void run_begin(void *argument)
         admission admission = { request, true };
 
         if ((request->service->handler.allow && !dn__host_handle(run_allow, &admission)) ||
-            !may_begin(request->service->calls, request, admission.is_allowed) ||
+            !may_begin(request->calls, request, admission.is_allowed) ||
             !dn__host_handle(run_invoke, request))
                 request_unref(request);
 }
@@ -315,8 +316,8 @@ static bool refuse(dn__calls *calls, sd_bus_message *message, const char *name, 
         return true;
 }
 
-static dn_request *make_request(dn_service *service, sd_bus_message *message, dn_dict *arguments,
-                                const char *kind)
+static dn_request *make_request(dn__calls *calls, dn_service *service, sd_bus_message *message,
+                                dn_dict *arguments, const char *kind)
 {
         const char *sender = sd_bus_message_get_sender(message);
         size_t n_sender = strlen(sender) + 1, n_kind = strlen(kind) + 1;
@@ -326,12 +327,14 @@ static dn_request *make_request(dn_service *service, sd_bus_message *message, dn
                 return NULL;
         *request = (dn_request){
                 .info = { .arguments = arguments },
+                .calls = calls,
                 .service = dn__service_ref(service),
                 .n_bytes = dn__dict_get_bytes(arguments),
                 .n_refs = 1,
                 .begin = { { 0 }, service->executor, run_begin, request },
                 .cancel = { { 0 }, service->executor, run_cancel, request },
         };
+        dn__calls_retain(calls);
         request->info.caller.name = memcpy(request->text, sender, n_sender);
         request->info.kind = memcpy(request->text + n_sender, kind, n_kind);
         return request;
@@ -374,7 +377,7 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
         if (r == -E2BIG)
                 return refuse(calls, message, SD_BUS_ERROR_LIMITS_EXCEEDED,
                               "The arguments of %s are too large or too deeply nested.", kind);
-        request = r == 0 ? make_request(service, message, arguments, kind) : NULL;
+        request = r == 0 ? make_request(calls, service, message, arguments, kind) : NULL;
         if (!request) {
                 dn_dict_unref(arguments);
                 return refuse(calls, message, SD_BUS_ERROR_NO_MEMORY, "No memory for %s.", kind);

@@ -46,7 +46,9 @@ void dn__service_unref(dn_service *service)
                 return;
         end_context(&service->handler);
         dn__executor_unref(service->executor);
-        dn__calls_release(service->calls);
+        if (service->calls)
+                dn__calls_release(service->calls);
+        dn__lock_deinit(&service->lock);
         free_kinds(service);
         free(service);
 }
@@ -61,12 +63,37 @@ static dn_service *make_service(dn__calls *calls, const char *name, dn_service_h
                 return NULL;
         memcpy(service->name, name, n_bytes);
         dn__service_write_path(name, service->path);
+        service->fork_id = dn__fork_id();
+        dn__lock_init(&service->lock);
         service->calls = calls;
         service->handler = *handler;
         *handler = (dn_service_handler){ 0 };
         atomic_init(&service->n_refs, 1);
         dn__calls_retain(calls);
         return service;
+}
+
+/* Returns the calls of an open service, to be released; NULL if it is closed, or the parent's. */
+static dn__calls *get_calls(dn_service *service)
+{
+        if (!service || service->fork_id != dn__fork_id())
+                return NULL;
+        DN__AUTO_LOCK(&service->lock);
+        if (service->calls)
+                dn__calls_retain(service->calls);
+        return service->calls;
+}
+
+/* Without the lock of the connection, which the last release may close. */
+static void leave_calls(dn_service *service)
+{
+        dn__calls *calls;
+
+        dn__lock_acquire(&service->lock);
+        calls = DN__TAKE(service->calls);
+        dn__lock_release(&service->lock);
+        if (calls)
+                dn__calls_release(calls);
 }
 
 /* --- The name ----------------------------------------------------------------------------- */
@@ -201,30 +228,19 @@ static int insert_kind(dn_service *service, size_t index, const char *kind)
         return 0;
 }
 
-int dn_service_export(dn_service *service, const char *kind)
+static int export(dn_service *service, const char *kind)
 {
-        DN__GATE();
-        char interface[DN__CALL_NAME_BYTES];
         bool is_there;
-        size_t index;
+        size_t index = find_kind(service, kind, &is_there);
 
-        if (!service || !dn__kind_split(kind, interface) || !dn__calls_are_current(service->calls))
-                return -EINVAL;
-        DN__AUTO_LOCK(&service->calls->dbus->lock);
-        index = find_kind(service, kind, &is_there);
         return is_there ? 0 : insert_kind(service, index, kind);
 }
 
-int dn_service_unexport(dn_service *service, const char *kind)
+static int unexport(dn_service *service, const char *kind)
 {
-        DN__GATE();
         bool is_there;
-        size_t index;
+        size_t index = find_kind(service, kind, &is_there);
 
-        if (!service || !kind || !dn__calls_are_current(service->calls))
-                return -EINVAL;
-        DN__AUTO_LOCK(&service->calls->dbus->lock);
-        index = find_kind(service, kind, &is_there);
         if (!is_there)
                 return -EINVAL;
         free((char *)service->kinds[index]);
@@ -232,6 +248,36 @@ int dn_service_unexport(dn_service *service, const char *kind)
         memmove(service->kinds + index, service->kinds + index + 1,
                 (service->n_kinds - index) * sizeof(*service->kinds));
         return 0;
+}
+
+static int change_kinds(dn_service *service, int (*change)(dn_service *service, const char *kind),
+                        const char *kind)
+{
+        dn__calls *calls = get_calls(service);
+        int r;
+
+        if (!calls)
+                return -EINVAL;
+        dn__lock_acquire(&calls->dbus->lock);
+        r = change(service, kind);
+        dn__lock_release(&calls->dbus->lock);
+        dn__calls_release(calls);
+        return r;
+}
+
+int dn_service_export(dn_service *service, const char *kind)
+{
+        DN__GATE();
+        char interface[DN__CALL_NAME_BYTES];
+
+        return dn__kind_split(kind, interface) ? change_kinds(service, export, kind) : -EINVAL;
+}
+
+int dn_service_unexport(dn_service *service, const char *kind)
+{
+        DN__GATE();
+
+        return kind ? change_kinds(service, unexport, kind) : -EINVAL;
 }
 
 /* --- Opening and closing ------------------------------------------------------------------ */
@@ -313,30 +359,60 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
         return r;
 }
 
+static void give_up(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
+{
+        if (!dn__link_is_linked(&service->link))
+                return;
+        unlist(service);
+        dn__calls_tell_bus(calls, "ReleaseName", service->name);
+}
+
 dn_service *dn_service_close(dn_service *service)
 {
         DN__GATE();
-        dn__calls *calls;
+        dn__calls *calls = get_calls(service);
 
-        if (!service || !dn__calls_are_current(service->calls))
-                return NULL;
-        calls = service->calls;
-        dn__lock_acquire(&calls->dbus->lock);
-        unlist(service);
-        dn__calls_tell_bus(calls, "ReleaseName", service->name);
-        dn__lock_release(&calls->dbus->lock);
-        dn__service_unref(service);
+        if (calls) {
+                dn__lock_acquire(&calls->dbus->lock);
+                give_up(calls, service);
+                dn__lock_release(&calls->dbus->lock);
+                leave_calls(service);
+                dn__calls_release(calls);
+        }
+        if (service && service->fork_id == dn__fork_id())
+                dn__service_unref(service);
         return NULL;
+}
+
+void dn__services_close(dn__calls *calls)
+{
+        dn_service *first;
+
+        do {
+                dn__lock_acquire(&calls->dbus->lock);
+                first = dn__service_ref(DN__LIST_FIRST(dn_service, &calls->services, link));
+                if (first)
+                        give_up(calls, first);
+                dn__lock_release(&calls->dbus->lock);
+                if (first)
+                        leave_calls(first);
+                dn__service_unref(first);
+        } while (first);
 }
 
 bool dn_service_has_name(dn_service *service)
 {
         DN__GATE();
+        dn__calls *calls = get_calls(service);
+        bool has_name;
 
-        if (!service || !dn__calls_are_current(service->calls))
+        if (!calls)
                 return false;
-        DN__AUTO_LOCK(&service->calls->dbus->lock);
-        return service->has_name;
+        dn__lock_acquire(&calls->dbus->lock);
+        has_name = service->has_name;
+        dn__lock_release(&calls->dbus->lock);
+        dn__calls_release(calls);
+        return has_name;
 }
 
 /* --- Looking ------------------------------------------------------------------------------ */

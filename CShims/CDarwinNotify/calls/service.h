@@ -18,6 +18,9 @@ dn_service *dn__service_ref(dn_service *service);
 /* Never under the lock: the last one runs code of the host. */
 void dn__service_unref(dn_service *service);
 
+/* Closes all services for their owners, who may still do so. Without the lock. */
+void dn__services_close(dn__calls *calls);
+
 /* Requests the names again, after the bus was found. */
 void dn__services_connected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
 void dn__services_disconnected(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);

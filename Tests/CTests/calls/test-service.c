@@ -250,23 +250,53 @@ TEST_ON_BUS(idleServiceAndCallerDoNotWakeUp)
         dn_service_close(service);
 }
 
-TEST_ON_BUS(shutdownEndsCallsAndWaitsForServices)
+TEST_ON_BUS(shutdownEndsCallsAndClosesServices)
 {
         test_bus_begin();
         test_child *other = spawn_service();
         served handled = {0};
-        dn_service *service;
+        dn_service *service, *opened_again;
         outcome seen;
 
-        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, NULL), 0);
-        CHECK_EQ(serve("org.example.Test2", 0, &handled, &service), 0);
-        CHECK_EQ(dn_shutdown(), -EBUSY);
-        CHECK_EQ(seen.error, -ECANCELED);
-        dn_service_close(service);
-        CHECK_EQ(dn_shutdown(), 0);
+        for (int i = 0; i < 2; i++) {
+                CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, NULL), 0);
+                CHECK_EQ(serve("org.example.Test2", 0, &handled, &service), 0);
+                CHECK_EQ(dn_shutdown(), 0);
+                CHECK_EQ(seen.n_ends, 1);
+                CHECK_EQ(seen.error, -ECANCELED);
+                CHECK(!dn_service_has_name(service));
+                CHECK_EQ(dn_service_export(service, KIND("Later")), -EINVAL);
+                CHECK_EQ(serve("org.example.Test2", 0, &handled, &opened_again), 0);
+                dn_service_close(service); /* which leaves the other one alone */
+                CHECK_EQ(handled.n_destroyed, 2 * i + 1);
+                CHECK(dn_service_has_name(opened_again));
+                dn_service_close(opened_again);
+                CHECK_EQ(handled.n_destroyed, 2 * i + 2);
+        }
         check_echo("afresh");
         CHECK_EQ(dn_shutdown(), 0);
         CHECK_EQ(test_child_wait(other), 0);
+}
+
+TEST_ON_BUS(shutdownWaitsForHeldCallsAndUnansweredRequests)
+{
+        test_bus_begin();
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+        dn_call *call;
+
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, &call), 0);
+        WAIT_UNTIL_EQ(handled.n_held, 1);
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        CHECK_EQ(outcome_wait(&seen), -ECANCELED);
+        check_answered(dn_request_answer(handled.held[0], NULL));
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        dn_call_unref(call);
+        CHECK_EQ(dn_shutdown(), 0);
+        dn_service_close(service);
+        CHECK_EQ(handled.n_destroyed, 1);
 }
 
 TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
