@@ -105,21 +105,27 @@ struct Backoff {
 
   /// In microseconds.
   private static let shortestPause: UInt32 = 20
-  private static let longestPause: UInt32 = 2_000
+  private static let longestPause: UInt32 = 1_000
 
   /// The attempts of half the default time. After a machine has stood still, processes that hold a
   /// lock have not been slow, and get the time to release it.
-  private static let fewestAttempts = 5_000
+  private static let fewestAttempts = 10_000
 
   let deadline: ContinuousClock.Instant
+
+  /// Until when the whole work may run.
+  let limit: WorkLimit?
   private var attemptsLeft: Int
   private var pause: UInt32 = 2 * shortestPause
 
   /// Without a timeout, attempts are made as long as the work on this thread may take, or for the
   /// default time.
-  init(timeout: Duration? = nil, from start: ContinuousClock.Instant = .now) {
-    let limit = timeout == nil ? WorkLimit.current?.deadline : nil
-    deadline = limit ?? start + (timeout ?? Self.timeout)
+  init(
+    timeout: Duration? = nil, from start: ContinuousClock.Instant = .now,
+    limit: WorkLimit? = WorkLimit.current
+  ) {
+    self.limit = limit
+    deadline = (timeout == nil ? limit?.deadline : nil) ?? start + (timeout ?? Self.timeout)
     attemptsLeft = timeout == nil ? Self.fewestAttempts : 0
   }
 
@@ -130,7 +136,7 @@ struct Backoff {
 
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
-    guard WorkLimit.current?.failure == nil else { return false }
+    guard limit?.failure == nil else { return false }
     guard attemptsLeft > 0 || ContinuousClock.now < deadline else { return false }
     attemptsLeft -= 1
     usleep(UInt32.random(in: Self.shortestPause...pause))

@@ -6,7 +6,7 @@ internal import DarwinNotifySupport
 ///
 /// It is known to everything that the work calls on its thread, so that what waits or takes long
 /// can look whether it is over.
-final class WorkLimit: Sendable {
+package final class WorkLimit: Sendable {
   /// The limit of the work on this thread.
   @TaskLocal static var current: WorkLimit?
 
@@ -24,7 +24,7 @@ final class WorkLimit: Sendable {
   private let state = Locked(State())
 
   /// Limits work on something, a message or a file, which is named when the time is up.
-  init(on subject: String, timeout: Duration?) {
+  package init(on subject: String, timeout: Duration?) {
     self.subject = subject
     deadline = timeout.map { .now + $0 }
   }

@@ -38,7 +38,16 @@ final class WorkQueue: Sendable {
   func run<Value: Sendable>(
     on subject: String, timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
   ) async throws(WormholeError) -> Value {
-    let work = Work(WorkLimit(on: subject, timeout: timeout), job)
+    try await run(on: subject, timeout: timeout) { _ in job() }
+  }
+
+  /// Runs a job that gets the limit of its call.
+  func run<Value: Sendable>(
+    on subject: String, timeout: Duration? = nil,
+    _ job: @escaping @Sendable (WorkLimit) -> Value
+  ) async throws(WormholeError) -> Value {
+    let limit = WorkLimit(on: subject, timeout: timeout)
+    let work = Work(limit) { job(limit) }
     return try await withTaskCancellationHandler {
       submit { work.run() }
       return await work.value()
@@ -47,7 +56,8 @@ final class WorkQueue: Sendable {
     }.get()
   }
 
-  private func submit(_ job: @escaping @Sendable () -> Void) {
+  /// Runs a job when it is its turn.
+  func submit(_ job: @escaping @Sendable () -> Void) {
     let thread = state.withLock { state in
       let thread = state.free.popLast()
       if thread == nil { state.waiting.append(job) }

@@ -28,7 +28,9 @@ extension WormholeError: CustomStringConvertible {
     case .notPrivate: "\(path ?? "a directory") is not a private directory of this user"
     case .diskFull: "\(file): there is no room left"
     case .system: "\(file): \(number.map { String(cString: strerror($0)) } ?? "failed")\(why)"
-    case .busy: "\(file) was locked by another process or thread for too long"
+    case .busy:
+      "\(file) was locked by \(self.found ?? "another process or thread") for too long"
+    case .nested: "\(file) is used from within its own transaction"
     case .heldByReader: "\(file) cannot grow while a reader still uses an old state"
     case .cancelled: "the task was cancelled"
     case .timedOut: "\(self.name ?? "the operation"): timed out"

@@ -18,7 +18,7 @@ internal import Glibc
 ///     }
 public struct WormholeError: Error, Hashable, Sendable {
   enum Code: Sendable {
-    case invalidIdentifier, reservedName, notPrivate, diskFull, system, busy, heldByReader
+    case invalidIdentifier, reservedName, notPrivate, diskFull, system, busy, heldByReader, nested
     case cancelled, timedOut, foreign, damaged, unknownFormat, tooLarge, codecMismatch
     case typeMismatch, versionMismatch, encoding, decoding, notCoordinated, noCursors
     case otherTransit, cursorInUse, cursorNotStored, database, unknownTable, noSuchRow
@@ -118,8 +118,11 @@ extension WormholeError {
   /// A system call failed with an error ``number``, such as `EACCES`.
   public static let system = Self(.system)
 
-  /// Another process or thread held the lock of a file for longer than the timeout.
+  /// Another process or thread, ``found``, held the lock of a file for longer than the timeout.
   public static let busy = Self(.busy)
+
+  /// A store was used from within its own transaction.
+  public static let nested = Self(.nested)
 
   /// A reader has been in the middle of a transaction for so long, perhaps since its process was
   /// stopped, that nothing more can be written before it ends.
@@ -222,8 +225,12 @@ extension WormholeError {
       ? .diskFull(path: path) : Self(.system, path: path, number: code)
   }
 
-  package static func busy(path: String) -> Self {
-    Self(.busy, path: path)
+  package static func busy(path: String, holder: String? = nil) -> Self {
+    Self(.busy, path: path, found: holder)
+  }
+
+  package static func nested(path: String) -> Self {
+    Self(.nested, path: path)
   }
 
   package static func heldByReader(path: String) -> Self {

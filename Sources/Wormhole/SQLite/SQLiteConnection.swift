@@ -22,6 +22,9 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The schema version for which the change log has its triggers; `nil` if it has to check again.
   var watchedSchema: Int64?
 
+  /// The number of the schema that was compared with that of a store.
+  var storeSchema: Int64?
+
   /// Whether statements that may change something are refused.
   var isForReading = false
 
@@ -31,9 +34,13 @@ final class SQLiteConnection: @unchecked Sendable {
     set { inBody.pointee = newValue }
   }
 
+  /// The pages of the write-ahead log after the last commit of this connection.
+  let logPages: UnsafeMutablePointer<Int32>
+
   // Allocated, since SQLite calls back with their addresses.
   private let inBody: UnsafeMutablePointer<Bool>
   private let handle: OpaquePointer
+  private let process = getpid()
   private let busyWait: UnsafeMutablePointer<BusyWait>
   private let progress: UnsafeMutablePointer<StatementProgress>
   private var statements: [ExactString: SQLiteStatement] = [:]
@@ -75,17 +82,32 @@ final class SQLiteConnection: @unchecked Sendable {
     busyWait.initialize(to: BusyWait(ofCall: wait))
     BusyWait.install(busyWait, in: handle)
     progress = .allocate(capacity: 1)
-    progress.initialize(to: StatementProgress())
+    progress.initialize(to: StatementProgress(limit: wait.limit))
     StatementProgress.install(progress, in: handle)
+    logPages = .allocate(capacity: 1)
+    logPages.initialize(to: 0)
     refuseTransactionsInBodies()
   }
 
+  /// Counts the pages of the write-ahead log, for which no checkpoint is made.
+  func countLogPages() {
+    sqlite3_wal_hook(
+      handle,
+      { pages, _, _, count in
+        pages?.storeBytes(of: count, as: Int32.self)
+        return SQLITE_OK
+      }, logPages)
+  }
+
   deinit {
+    // A forked child abandons the connections of its parent.
+    guard process == getpid() else { return }
     statements = [:]
     sqlite3_close_v2(handle)
     busyWait.deallocate()
     progress.deallocate()
     inBody.deallocate()
+    logPages.deallocate()
   }
 
   /// Whether the file was removed or replaced, or has lost its write-ahead log, or was written
@@ -118,6 +140,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Begins a call with a deadline for all its waits.
   func begin(_ wait: Backoff) {
     busyWait.pointee.ofCall = wait
+    progress.pointee.limit = wait.limit
   }
 
   /// Pauses before the next attempt to take a lock. Returns false if the time of the call is up.
@@ -144,6 +167,12 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Ends the statement that is running. Any thread may call it, as long as the connection exists.
   func interrupt() {
     sqlite3_interrupt(handle)
+  }
+
+  /// Prevents what another program has put into the schema from doing harm.
+  func distrustSchema() {
+    _ = sqlite_shim_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    _ = sqlite_shim_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
   }
 
   /// The row id of the last inserted row.
@@ -250,7 +279,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
     guard result == SQLITE_OK else { throw error(result, in: String(text)) }
     guard let prepared else { return nil }
-    let statement = SQLiteStatement(adopting: prepared, of: handle, path: path)
+    let statement = SQLiteStatement(adopting: prepared, of: handle, path: path, progress: progress)
     guard !isForReading || statement.isReadOnly else {
       throw .database(code: SQLITE_READONLY, message: "a reader cannot write")
     }
@@ -265,7 +294,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Begins a statement, if there may be one.
   private func begin() throws(WormholeError) {
     progress.pointee.begin()
-    try WorkLimit.check()
+    if let failure = progress.pointee.limit?.failure { throw failure }
     guard !isInBody || isInTransaction else {
       throw .database(code: sqliteHasRolledBack, message: "the transaction was ended inside")
     }
@@ -292,7 +321,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private func error(_ result: Int32, in statement: String) -> WormholeError {
     WormholeError(
       sqlite: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
-      systemError: sqlite3_system_errno(handle), path: path)
+      systemError: sqlite3_system_errno(handle), path: path, limit: progress.pointee.limit)
   }
 }
 

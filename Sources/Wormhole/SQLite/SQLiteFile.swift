@@ -137,7 +137,7 @@ private let ownProcess = getpid()
 extension SQLiteConnection {
   /// Lets readers and a writer work at the same time. On file systems without shared memory they
   /// wait for each other.
-  fileprivate func beginWriteAheadLog() throws(WormholeError) {
+  func beginWriteAheadLog() throws(WormholeError) {
     while true {
       do throws(WormholeError) {
         // Nobody may use the file while the mode changes. SQLite waits only for some of the locks
@@ -147,7 +147,7 @@ extension SQLiteConnection {
         }
       } catch {
         guard case .busy = error, waitForLock() else {
-          throw WorkLimit.current?.failure ?? error
+          throw error
         }
       }
     }

@@ -9,9 +9,14 @@ final class SQLiteStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let path: String
+  private let progress: UnsafePointer<StatementProgress>
 
   /// Takes over a statement of a connection.
-  init(adopting handle: OpaquePointer, of connection: OpaquePointer, path: String) {
+  init(
+    adopting handle: OpaquePointer, of connection: OpaquePointer, path: String,
+    progress: UnsafePointer<StatementProgress>
+  ) {
+    self.progress = progress
     self.handle = handle
     self.connection = connection
     self.path = path
@@ -101,6 +106,12 @@ final class SQLiteStatement {
     return try bind(fields.dropFirst(), from: index + 1, body)
   }
 
+  /// Returns to the beginning without parameters.
+  func clear() {
+    reset()
+    sqlite3_clear_bindings(handle)
+  }
+
   // MARK: Running
 
   /// Advances to the next row. Returns false if there is none.
@@ -140,6 +151,14 @@ final class SQLiteStatement {
     Int(sqlite3_column_bytes(handle, column))
   }
 
+  /// The text in a column, `nil` if it holds another type or is not valid UTF-8.
+  func validText(_ column: Int32) -> String? {
+    guard sqlite3_column_type(handle, column) == SQLITE_TEXT else { return nil }
+    let start = sqlite3_column_text(handle, column)
+    return String(
+      validating: UnsafeBufferPointer(start: start, count: byteCount(column)), as: UTF8.self)
+  }
+
   private func text(_ column: Int32) -> String {
     let start = sqlite3_column_text(handle, column)
     return String(
@@ -162,7 +181,8 @@ final class SQLiteStatement {
       sqlite: sqlite3_extended_errcode(connection),
       message: String(cString: sqlite3_errmsg(connection)),
       statement: sqlite3_sql(handle).map { String(cString: $0) },
-      systemError: sqlite3_system_errno(connection), path: path)
+      systemError: sqlite3_system_errno(connection), path: path,
+      limit: progress.pointee.limit)
   }
 }
 

@@ -11,7 +11,14 @@ struct StatementProgress {
   /// Whether the number of steps is limited.
   var isLimited = true
 
+  /// Until when the call that runs the statement may take.
+  var limit: WorkLimit?
+
   private var callCount = 0
+
+  init(limit: WorkLimit?) {
+    self.limit = limit
+  }
 
   /// A step is an instruction of SQLite's virtual machine. Its speed is about 50 million a second.
   private static let maxSteps = 200_000_000
@@ -28,7 +35,7 @@ struct StatementProgress {
   fileprivate mutating func look() -> Bool {
     callCount += 1
     let isTooLong = isLimited && callCount > Self.maxSteps / Self.stepsBetweenLooks
-    return !isTooLong && WorkLimit.current?.failure == nil
+    return !isTooLong && limit?.failure == nil
   }
 
   /// Makes a connection look this way. The pointer must stay valid until the connection is closed.

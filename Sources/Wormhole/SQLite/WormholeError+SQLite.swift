@@ -7,14 +7,14 @@ extension WormholeError {
   /// Makes an error from an extended result code that is not `SQLITE_OK`.
   init(
     sqlite code: Int32, message: String, statement: String? = nil, systemError: Int32 = 0,
-    path: String
+    path: String, limit: WorkLimit? = nil
   ) {
     switch code & 0xff {
     case SQLITE_FULL: self = .diskFull(path: path)
     case SQLITE_IOERR where [ENOSPC, EDQUOT].contains(systemError): self = .diskFull(path: path)
-    case SQLITE_BUSY, SQLITE_PROTOCOL: self = WorkLimit.current?.failure ?? .busy(path: path)
+    case SQLITE_BUSY, SQLITE_PROTOCOL: self = limit?.failure ?? .busy(path: path)
     // Without a limit, only the schema of another program takes that long.
-    case SQLITE_INTERRUPT: self = WorkLimit.current?.failure ?? .foreign(path: path)
+    case SQLITE_INTERRUPT: self = limit?.failure ?? .foreign(path: path)
     case SQLITE_NOTADB: self = .foreign(path: path)
     case SQLITE_CORRUPT: self = .damaged(path: path)
     default:
@@ -34,6 +34,12 @@ let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
 
 /// `SQLITE_CONSTRAINT_FOREIGNKEY`.
 let sqliteHasNoParent = SQLITE_CONSTRAINT | 3 << 8
+
+/// `SQLITE_CANTOPEN`, for code that does not import SQLite.
+let sqliteCannotOpen = SQLITE_CANTOPEN
+
+/// `SQLITE_MISUSE`, for code that does not import SQLite.
+let sqliteMisuse = SQLITE_MISUSE
 
 /// `SQLITE_MISMATCH`, for code that does not import SQLite.
 let sqliteHasOtherType = SQLITE_MISMATCH

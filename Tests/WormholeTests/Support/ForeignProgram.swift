@@ -13,6 +13,15 @@ enum ForeignProgram {
     try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
   }
 
+  /// Tries to run statements on a file. Returns the result code of SQLite.
+  static func result(of sql: String, on path: String) throws -> Int32 {
+    var handle: OpaquePointer?
+    defer { sqlite3_close(handle) }
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    sqlite3_busy_timeout(handle, 10_000)
+    return sqlite3_exec(handle, sql, nil, nil, nil)
+  }
+
   /// Overwrites bytes of a file. All pages are first moved into it.
   static func overwrite(_ path: String, _ body: (inout Data) throws -> Void) throws {
     try run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)

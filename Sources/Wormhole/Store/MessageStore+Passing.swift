@@ -1,0 +1,152 @@
+// Passes records to a store.
+
+internal import DarwinNotify
+
+extension MessageStore {
+  /// Appends a record, then posts the change notification.
+  ///
+  /// - Parameters:
+  ///   - draft: the record.
+  ///   - name: the name, 1 to 255 bytes without a NUL.
+  ///   - limit: until when it may take.
+  /// - Returns: the number of the record.
+  /// - Throws: ``WormholeError``. Except with `notification`, nothing was stored.
+  @discardableResult package func pass(
+    _ draft: RecordDraft, to name: String, within limit: WorkLimit? = nil
+  ) throws(WormholeError) -> UInt64 {
+    try check(name)
+    try draft.check()
+    let number = try write(within: limit, isDurable: draft.isDurable) {
+      (connection) throws(WormholeError) in
+      try RecordWriter(connection: connection).append(draft, to: name)
+    }
+    try announce(name)
+    return number
+  }
+
+  /// Removes the messages of a name, which is a record, too.
+  @discardableResult package func clear(
+    _ name: String, within limit: WorkLimit? = nil
+  ) throws(WormholeError) -> UInt64 {
+    try pass(RecordDraft(.cleared), to: name, within: limit)
+  }
+
+  /// Removes the messages of all names that begin with a text.
+  ///
+  /// - Returns: the names that had any.
+  @discardableResult package func clearAll(
+    prefix: String = "", within limit: WorkLimit? = nil
+  ) throws(WormholeError) -> [String] {
+    let names = try names(prefix: prefix, within: limit).filter(\.hasMessage).map(\.name)
+    for start in stride(from: 0, to: names.count, by: Self.clearedAtATime) {
+      let some = names[start..<min(names.count, start + Self.clearedAtATime)]
+      try write(within: limit) { (connection) throws(WormholeError) in
+        let writer = RecordWriter(connection: connection)
+        for name in some { _ = try writer.append(RecordDraft(.cleared), to: name) }
+      }
+      for name in some { try announce(name) }
+    }
+    return names
+  }
+
+  private static let clearedAtATime = 500
+
+  /// Passes a record that follows from the newest message, unless another one comes first: then it
+  /// tries again.
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - limit: until when it may take.
+  ///   - body: gets the newest message; returns the record, `nil` for none, and a result. It may
+  ///     run more than once. No lock is held meanwhile.
+  /// - Returns: what the body returned the last time.
+  /// - Throws: what the body throws, ``WormholeError``. Nothing has changed then.
+  package func update<Result>(
+    _ name: String, within limit: WorkLimit? = nil,
+    _ body: (StoredRecord?) throws -> (RecordDraft?, Result)
+  ) throws -> Result {
+    try check(name)
+    let deadline = Backoff(limit: limit).deadline
+    while true {
+      let state = try newestState(of: name, within: limit)
+      let (draft, result) = try body(state.newest)
+      guard let draft else { return result }
+      try draft.check()
+      if try passIfUnchanged(draft, to: name, since: state, within: limit) {
+        try announce(name)
+        return result
+      }
+      guard .now < deadline else {
+        throw limit?.failure ?? .busy(path: path, holder: "others that update \(name)")
+      }
+    }
+  }
+
+  private func passIfUnchanged(
+    _ draft: RecordDraft, to name: String, since state: NewestState, within limit: WorkLimit?
+  ) throws(WormholeError) -> Bool {
+    try write(within: limit, isDurable: draft.isDurable) { (connection) throws(WormholeError) in
+      let writer = RecordWriter(connection: connection)
+      let last = try writer.find(name)?.number ?? 0
+      guard last == Int64(state.last), try connection.storeIdentity() == state.identity || last == 0
+      else { return false }
+      _ = try writer.append(draft, to: name)
+      return true
+    }
+  }
+
+  // MARK: Notifications
+
+  /// The Darwin name that is posted after changes of a name.
+  package func changeName(of name: String) -> NotificationName {
+    NotificationName("\(file.post)\(name)")
+  }
+
+  /// Posts the change notification of a name.
+  package func announce(_ name: String) throws(WormholeError) {
+    try center.notify(changeName(of: name))
+  }
+
+  /// Calls a handler, which must not block, after each change of a name by any process.
+  package func observe(
+    _ name: String, _ handler: @escaping @Sendable () -> Void
+  ) throws(WormholeError) -> NotificationObservation {
+    try center.observe(changeName(of: name), handler)
+  }
+
+  // MARK: Checks
+
+  func check(_ name: String) throws(WormholeError) {
+    guard !name.isEmpty, name.utf8.count <= Self.maxNameBytes, !name.utf8.contains(0) else {
+      throw .invalidIdentifier
+    }
+  }
+
+  /// The largest number of bytes of the name of a message or a cursor.
+  package static let maxNameBytes = 255
+}
+
+extension RecordDraft {
+  fileprivate func check() throws(WormholeError) {
+    switch content {
+    case .value(let value):
+      guard value.data.count <= StoredValue.maxBytes else {
+        throw .tooLarge(bytes: value.data.count, limit: StoredValue.maxBytes)
+      }
+      let texts = [value.codec, value.type ?? "", sender.program ?? "", sender.machine ?? ""]
+      if let text = texts.first(where: { $0.utf8.count > MessageStore.maxNameBytes }) {
+        throw .tooLarge(bytes: text.utf8.count, limit: MessageStore.maxNameBytes)
+      }
+    case .ping, .cleared: break
+    case .unreadable(let error): throw error
+    }
+  }
+}
+
+extension StoredSender {
+  /// This process.
+  package static var current: Self {
+    let sender = Wormhole.Sender.current
+    return Self(pid: sender.pid, process: sender.process, program: ProgramName.current)
+  }
+}

@@ -1,0 +1,148 @@
+// Keeps the messages of many names in one file.
+
+package import DarwinNotify
+internal import DarwinNotifySupport
+internal import Glibc
+
+/// A file with records, each of a name, and cursors.
+///
+/// All functions may be called by any number of threads and processes. They run on the calling
+/// thread, which waits; ``run(_:timeout:_:)`` takes one of them to a thread of the store.
+///
+/// They throw ``WormholeError``: `busy` names the process that was writing for too long, `damaged`
+/// means that only ``startAnew()`` helps.
+package final class MessageStore: Sendable {
+  let file: StoreFile
+
+  /// The center that carries the change notifications.
+  package let center: DarwinNotificationCenter
+
+  private let lanes = Locked<StoreLanes?>(nil)
+  private let queues = (
+    writing: WorkQueue(width: 1), reading: WorkQueue(width: StoreLanes.readerCount)
+  )
+  let checkpoint = Checkpoint()
+
+  /// Makes a store. Its file is made when something is written.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the file.
+  ///   - directory: its directory, which is made if missing.
+  ///   - post: the beginning of the Darwin names that are posted after changes; the name of a
+  ///     message completes it. At most 255 bytes.
+  ///   - center: the center for these posts.
+  package init(
+    _ name: String, in directory: String, post: String, center: DarwinNotificationCenter
+  ) {
+    file = StoreFile(directory: directory, name: name, post: post)
+    self.center = center
+  }
+
+  /// The file.
+  package var path: String { file.path }
+
+  /// What a function is called for.
+  package enum Access: Sendable {
+    case reading
+    case writing
+  }
+
+  /// Runs a job that calls functions of this store, on a thread where it may block. Jobs that write
+  /// run one after the other, in the order of their calls.
+  ///
+  ///     let number = try await store.run(.writing, timeout: timeout) { limit in
+  ///       try store.pass(draft, to: "org.example.level", within: limit)
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - access: whether the job writes.
+  ///   - timeout: how long it may take, the wait for its turn included; `nil` waits ten seconds for
+  ///     each lock.
+  ///   - job: the job, with the limit for the functions that it calls. When the task is cancelled
+  ///     or the time is up, a statement that runs is interrupted.
+  /// - Returns: what the job returns.
+  /// - Throws: what the job throws, `cancelled`, `timedOut`.
+  package func run<Value: Sendable>(
+    _ access: Access, timeout: Duration? = nil,
+    _ job: @escaping @Sendable (WorkLimit) throws(WormholeError) -> Value
+  ) async throws(WormholeError) -> Value {
+    let queue = access == .writing ? queues.writing : queues.reading
+    return try await queue.run(on: path, timeout: timeout) { limit in
+      Result { () throws(WormholeError) in try job(limit) }
+    }.get()
+  }
+
+  /// Runs a job on a thread of the store when it is its turn, for code that does not wait.
+  package func enqueue(_ access: Access, _ job: @escaping @Sendable () -> Void) {
+    (access == .writing ? queues.writing : queues.reading).submit(job)
+  }
+
+  // MARK: Connections
+
+  /// Runs a body as a transaction that writes, and makes the file if it is missing.
+  func write<Value>(
+    within limit: WorkLimit?, isDurable: Bool = false,
+    _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value {
+    let value = try use(\.writer, within: limit, makes: true) {
+      (connection) throws(WormholeError) in
+      try connection.limitStoreLog()
+      if isDurable { try connection.run("PRAGMA synchronous = FULL") }
+      defer { if isDurable { try? connection.run("PRAGMA synchronous = NORMAL") } }
+      let value = try connection.storeTransaction { () throws(WormholeError) in
+        try connection.checkStoreSchema()
+        return try body(connection)
+      }
+      if connection.logPages.pointee >= Checkpoint.pages { checkpoint.run(in: self) }
+      return value
+    }
+    guard let value else { throw .damaged(path: path) }
+    return value
+  }
+
+  /// Runs a body that sees one state of the store. Returns `nil` if there is none.
+  func read<Value>(
+    within limit: WorkLimit?, _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value? {
+    try use(\.readers, within: limit) { (connection) throws(WormholeError) in
+      try connection.run("BEGIN")
+      defer { try? connection.executeInAnyCase("ROLLBACK") }
+      try connection.checkStoreSchema()
+      return try body(connection)
+    }
+  }
+
+  /// Lends a connection to the file that is there now.
+  func use<Value>(
+    _ lane: KeyPath<StoreLanes, StoreLane>, within limit: WorkLimit?, makes: Bool = false,
+    _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value? {
+    var id = try file.id()
+    if id == nil, makes {
+      try file.make()
+      id = try file.id()
+    }
+    guard let id else { return nil }
+    let (lanes, old) = lanes.withLock { lanes in
+      let old = lanes
+      if lanes?.id != id { lanes = StoreLanes.find(id, file) }
+      return (lanes, old)
+    }
+    // The connections to a file that was replaced are not closed under the lock.
+    withExtendedLifetime(old) {}
+    return try lanes?[keyPath: lane].use(Backoff(limit: limit), body)
+  }
+
+  /// Moves a damaged file away: its messages are lost, numbers begin at 1 again, and readers learn
+  /// by ``StoredBatch/identity`` that they may have missed something.
+  ///
+  /// The files keep their names with the ending `.damaged`, which replace those of a time before.
+  package func startAnew() throws(WormholeError) {
+    lanes.withLock { $0 = nil }
+    for suffix in ["", "-wal", "-shm"] {
+      guard rename("\(path)\(suffix)", "\(path).damaged\(suffix)") == 0 || errno == ENOENT else {
+        throw .system(code: errno, path: path + suffix)
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Lends connections to one thread at a time.
+
+internal import DarwinNotifySupport
+internal import Dispatch
+internal import Glibc
+
+/// The connections of this process to one file: one that writes, and a few that read.
+///
+/// All stores of a process that have the same file share them.
+final class StoreLanes: Sendable {
+  let id: StoreFile.ID
+  let writer: StoreLane
+  let readers: StoreLane
+
+  private init(_ id: StoreFile.ID, _ file: StoreFile) {
+    self.id = id
+    writer = StoreLane(file.path, capacity: 1) { (wait) throws(WormholeError) in
+      try file.openForWriting(wait)
+    }
+    readers = StoreLane(file.path, capacity: Self.readerCount) { (wait) throws(WormholeError) in
+      try file.openForReading(wait)
+    }
+  }
+
+  static let readerCount = 2
+
+  private struct Weak {
+    weak var lanes: StoreLanes?
+  }
+
+  private static let all = Locked<[StoreFile.ID: Weak]>([:])
+
+  /// Returns the connections to a file.
+  static func find(_ id: StoreFile.ID, _ file: StoreFile) -> StoreLanes {
+    all.withLock { all in
+      if let lanes = all[id]?.lanes { return lanes }
+      all = all.filter { $0.value.lanes != nil }
+      let lanes = StoreLanes(id, file)
+      all[id] = Weak(lanes: lanes)
+      return lanes
+    }
+  }
+}
+
+/// A few connections of one kind, each used by one thread at a time.
+final class StoreLane: Sendable {
+  private struct State {
+    var idle: [SQLiteConnection] = []
+    var users: [pthread_t] = []
+    var waiting = 0
+  }
+
+  private enum Turn {
+    case now(SQLiteConnection?)
+    case later
+    case never
+  }
+
+  private let path: String
+  private let capacity: Int
+  private let open: @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
+  private let state = Locked(State())
+  private let returned = DispatchSemaphore(value: 0)
+  private let process = getpid()
+
+  init(
+    _ path: String, capacity: Int,
+    open: @escaping @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
+  ) {
+    self.path = path
+    self.capacity = capacity
+    self.open = open
+  }
+
+  /// Runs a body with a connection, once one is free. Returns `nil` if there are no tables yet.
+  ///
+  /// - Throws: ``WormholeError/nested`` if the thread already uses a connection of this lane.
+  func use<Value>(
+    _ wait: Backoff, _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value? {
+    guard process == getpid() else {
+      throw .database(
+        code: sqliteMisuse, message: "this process was forked from one that uses \(path)")
+    }
+    let idle = try take(wait)
+    var connection = idle
+    defer { giveBack(connection) }
+    if let idle {
+      idle.begin(wait)
+    } else {
+      connection = try open(wait)
+    }
+    guard let connection else { return nil }
+    do throws(WormholeError) {
+      return try body(connection)
+    } catch .busy {
+      throw .busy(path: path, holder: LockHolder.describe(of: path))
+    }
+  }
+
+  private func take(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection? {
+    while true {
+      if let failure = wait.limit?.failure { throw failure }
+      switch state.withLock({ turn(&$0) }) {
+      case .now(let connection): return connection
+      case .never: throw .nested(path: path)
+      case .later: break
+      }
+      let rest = min(wait.deadline - .now, Self.timeBetweenLooks)
+      let isReturned = returned.wait(timeout: .now() + .nanoseconds(rest.nanoseconds)) == .success
+      if !isReturned { giveUp() }
+      if !isReturned, .now >= wait.deadline {
+        throw wait.limit?.failure ?? .busy(path: path, holder: "another thread of this process")
+      }
+    }
+  }
+
+  /// A task may have been cancelled.
+  private static let timeBetweenLooks = Duration.milliseconds(20)
+
+  private func turn(_ state: inout State) -> Turn {
+    let thread = pthread_self()
+    guard !state.users.contains(thread) else { return .never }
+    guard state.users.count < capacity else {
+      state.waiting += 1
+      return .later
+    }
+    state.users.append(thread)
+    return .now(state.idle.popLast())
+  }
+
+  /// Stops waiting, unless a connection was just returned.
+  private func giveUp() {
+    let isWoken = state.withLock { state in
+      guard state.waiting > 0 else { return true }
+      state.waiting -= 1
+      return false
+    }
+    if isWoken { returned.wait() }
+  }
+
+  private func giveBack(_ connection: SQLiteConnection?) {
+    let thread = pthread_self()
+    let mustWake = state.withLock { state in
+      state.users.removeAll { $0 == thread }
+      if let connection, !connection.isInTransaction { state.idle.append(connection) }
+      guard state.waiting > 0 else { return false }
+      state.waiting -= 1
+      return true
+    }
+    if mustWake { returned.signal() }
+  }
+}
+
+extension Duration {
+  /// The nanoseconds, none if it is negative.
+  var nanoseconds: Int {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    return Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+  }
+}
