@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
 #include "util/fork.h"
 #include "util/gate.h"
 #include "util/lock.h"
@@ -37,7 +38,7 @@ int dn_loop_new(dn_loop **ret_loop)
                 return -ENOMEM;
         loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (loop->fd < 0)
-                return -errno;
+                return dn__descriptor_refused();
         loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);

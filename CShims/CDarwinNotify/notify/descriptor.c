@@ -35,7 +35,7 @@ static int open_ends(dn__pipe *pipe)
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-                return -errno;
+                return dn__descriptor_refused();
         pipe->read_fd = fds[0];
         pipe->write_fd = fds[1];
         (void)fcntl(pipe->read_fd, F_SETFL, 0);

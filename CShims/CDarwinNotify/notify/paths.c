@@ -14,6 +14,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
 #include "util/hash.h"
 
 /* Symbolic links followed on the way to a file: the kernel's own limit. */
@@ -274,7 +275,7 @@ int dn__paths_init(dn__paths *paths)
 {
         *paths = (dn__paths){ .fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC) };
         if (paths->fd < 0)
-                return -errno;
+                return dn__descriptor_refused();
         paths->guard = dn__fork_guard_new(paths->fd);
         return 0;
 }

@@ -1,14 +1,23 @@
-/* Detects a reused descriptor: the host may close one that it does not know. */
+/* Judges descriptors: whether one was refused, or is used again for another file. */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Returns whether a descriptor refers to the file with this status. */
+/* Returns whether a descriptor refers to the file with this status: the host may close one that it
+ * does not know. */
 static inline bool dn__descriptor_refers_to(int fd, const struct stat *file)
 {
         struct stat found;
 
         return fstat(fd, &found) == 0 && found.st_dev == file->st_dev &&
                found.st_ino == file->st_ino;
+}
+
+/* Returns why there is no new descriptor, as an error of error.h: a sandbox may refuse it with any
+ * error. */
+static inline int dn__descriptor_refused(void)
+{
+        return errno == ENOMEM || errno == ENFILE ? -errno : -EMFILE;
 }

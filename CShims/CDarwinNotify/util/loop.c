@@ -10,6 +10,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/descriptor.h"
 #include "util/fork.h"
 #include "util/lock.h"
 #include "util/queue.h"
@@ -71,7 +72,7 @@ static int waker_init(waker *waker)
         int fds[2];
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
-                return -errno;
+                return dn__descriptor_refused();
         waker->read_fd = fds[0];
         waker->write_fd = fds[1];
         waker->read_guard = dn__fork_guard_new(fds[0]);

@@ -106,7 +106,8 @@ static int create(thread *thread)
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
         r = pthread_create(&id, NULL, thread_main, thread);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return -r;
+        /* A sandbox may refuse it with any error. */
+        return r == 0 || r == ENOMEM ? -r : -EAGAIN;
 }
 
 /* --- Joining ---------------------------------------------------------------------------------- */

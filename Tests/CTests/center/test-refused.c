@@ -1,4 +1,5 @@
 /* A kernel that refuses threads, or what the processes of a user wake each other with. */
+#include <darwinnotify/darwinnotify.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
@@ -86,6 +87,111 @@ TEST_NO_BUS(withoutSharedFutexesNobodyElseIsReached)
 
         SKIP_IF(status == TEST_STATUS_SKIPPED, "this kernel has no seccomp");
         CHECK_EQ(status, 0);
+}
+
+/* --- any other call --------------------------------------------------------------------------- */
+
+static void refuse_call(int number, int error)
+{
+        struct sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+        CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+                _exit(TEST_STATUS_SKIPPED);
+}
+
+static void check_listed(const char *function, int r)
+{
+        static const int listed[] = { EINVAL, EACCES, ENOMEM, EAGAIN, EMFILE, ENFILE, ENOBUFS,
+                                      ETIMEDOUT, ENOTCONN };
+
+        for (size_t i = 0; i < sizeof(listed) / sizeof(*listed); i++)
+                if (r >= 0 || r == -listed[i])
+                        return;
+        test_fail(__FILE__, __LINE__, "%s() returned %d", function, r);
+}
+
+static int ignore_name(const dn_name_record *record, void *context)
+{
+        return 0;
+}
+
+static int ignore_post(const dn_post_record *record, void *context)
+{
+        return 0;
+}
+
+static void ignore_outcome(const dn_outcome *outcome, void *context)
+{
+}
+
+static void ignore_request(dn_request *request, const dn_request_info *info, void *context)
+{
+        (void)dn_request_refuse(request, "org.example.Error", "no");
+}
+
+/* Arguments: the number of the system call, the errno. */
+ROLE(useWithoutTheCall)
+{
+        static tally seen[3];
+        static const dn_watcher watcher = {.post = ignore_post};
+        static const dn_call_handler call_handler = {.ended = ignore_outcome};
+        static const dn_service_handler service_handler = {.invoke = ignore_request};
+        dn_call_plan call = {.service = "org.example.None", .kind = "org.example.None.Ask"};
+        dn_service_plan service = {.name = "org.example.Some"};
+        dn_center *darwin = dn_center_darwin(), *other = NULL;
+        dn_loop *loop = NULL;
+        dn_watch *watch = NULL;
+
+        refuse_call(atoi(args[0]), atoi(args[1]));
+        check_listed("post", dn_center_post(darwin, "x", NULL, NULL, 0));
+        check_listed("observe",
+                     dn_center_observe(darwin, "x", tally_handler(&seen[0]), NULL, NULL));
+        check_listed("observe_prefix",
+                     dn_center_observe_prefix(darwin, "x", tally_handler(&seen[1]), NULL, NULL));
+        check_listed("post", dn_center_post(darwin, "x", NULL, NULL, 0));
+        check_listed("post", dn_center_post(dn_center_distributed(), "x", NULL, NULL, 0));
+        check_listed("open", dn_center_open(NULL, &other));
+        check_listed("loop_new", dn_loop_new(&loop));
+        check_listed("list_names", dn_list_names(NULL, ignore_name, NULL));
+        check_listed("watch_open", dn_watch_open(NULL, NULL, &watcher, &watch));
+        check_listed("watch_process", watch ? dn_watch_process(watch) : 0);
+        check_listed("call_begin", dn_call_begin(darwin, &call, &call_handler, NULL, NULL));
+        check_listed("service_open",
+                     dn_service_open(darwin, &service, &service_handler, NULL, NULL));
+        check_listed("flush", dn_flush(1000000));
+        _exit(0);
+}
+
+TEST(allErrorsAreListedWhateverASandboxRefuses)
+{
+        static const int calls[] = {
+                SYS_pipe2, SYS_socketpair, SYS_eventfd2, SYS_clone3, SYS_clone, SYS_socket,
+                SYS_connect,
+                SYS_epoll_create1, SYS_memfd_create, SYS_openat, SYS_ftruncate, SYS_fallocate,
+                SYS_linkat, SYS_madvise, SYS_fcntl, SYS_getsockopt, SYS_sendmsg, SYS_recvmsg,
+                SYS_ppoll, SYS_getrandom,
+        };
+        static const int errors[] = { EPERM, ENOSYS };
+
+        test_bus_begin();
+        for (size_t i = 0; i < 2 * sizeof(calls) / sizeof(*calls); i++) {
+                const char *number = FORMAT("%d", calls[i / 2]);
+                const char *error = FORMAT("%d", errors[i % 2]);
+                int status = test_child_wait(test_spawn_role("useWithoutTheCall", number, error,
+                                                             NULL));
+
+                SKIP_IF(status == TEST_STATUS_SKIPPED, "this kernel has no seccomp");
+                if (status != 0)
+                        test_fail(__FILE__, __LINE__, "system call %s, error %s: status %d", number,
+                                  error, status);
+        }
 }
 
 TEST_MAIN()

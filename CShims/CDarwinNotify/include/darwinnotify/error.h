@@ -10,9 +10,10 @@
  *   -E2BIG         a dictionary exceeds one of the limits of dict.h, or an object is longer than
  *                  DN_OBJECT_MAX_BYTES
  *   -ENOMEM        no memory available: nothing was sent
- *   -EAGAIN        no thread available: nothing was sent
- *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system: nothing was sent.
- *                  A function that lists -ENOMEM may also return these and -EAGAIN
+ *   -EAGAIN        no thread available, or a sandbox refuses one: nothing was sent
+ *   -EMFILE, -ENFILE   no descriptor available, in the process or in the system, or a sandbox
+ *                  refuses one: nothing was sent. A function that lists -ENOMEM may also return
+ *                  these and -EAGAIN
  *   -ENOBUFS       a limit is reached (the bus refuses any more match rules, or too many distinct
  *                  names wait for a bus that does not accept them)
  *   -ETIMEDOUT     the caller's time limit has passed
