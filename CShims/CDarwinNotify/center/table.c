@@ -47,6 +47,7 @@
 #include "direct/ring.h"
 #include "util/clock.h"
 #include "util/debug.h"
+#include "util/failure.h"
 
 /* When to look again before a post: at most half as long as a table must exist before a
  * registration returns, since the clock may be that coarse. */
@@ -226,6 +227,7 @@ static int find_table(move *move)
         bool may_make = move->wants_entry && move->is_trying;
         int r = -ENOENT;
 
+        (void)dn__failure_take();
         for (int i = 0; i < N_ATTEMPTS && r == -ENOENT; i++) {
                 if (move->to != move->from)
                         (void)dn__region_close(move->to);
@@ -249,6 +251,24 @@ static int find_table(move *move)
         return r;
 }
 
+/* Of a process that only posts: the first time, since it looks again with each post. */
+static void report_absence(dn__hub *hub, int r)
+{
+        if (!hub->member.has_said_absence)
+                dn__debug_say(r == -ENOENT ? 0 : r, "found no shared table for %s; posting without "
+                              "one until it exists", hub->member.scope);
+        hub->member.has_said_absence = true;
+}
+
+static void report_failure(const dn__hub *hub, int r)
+{
+        const char *call = dn__failure_take();
+
+        dn__debug_say(r, "cannot open the shared table for %s%s%s%s; using D-Bus only, "
+                         "will try again", hub->member.scope, call ? " (" : "", call ? call : "",
+                      call ? ")" : "");
+}
+
 /* Returns whether nothing is missing now. */
 static bool move_hub(move *move)
 {
@@ -256,8 +276,9 @@ static bool move_hub(move *move)
         int r = find_table(move);
 
         if (r < 0 && move->wants_entry && move->was_complete)
-                dn__debug_say(r, "cannot open the shared table for %s; using D-Bus only, "
-                                 "will try again", move->hub->member.scope);
+                report_failure(move->hub, r);
+        else if (r < 0 && !move->wants_entry && !move->to)
+                report_absence(move->hub, r);
         else if (r == 0 && move->to != move->from)
                 dn__debug_say(0, "sharing the table %s", move->to->file.path);
         if (!move->to)

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/failure.h"
 #include "util/hash.h"
 
 #define PREFIX "table"
@@ -28,6 +30,13 @@
 
 /* How often to start over when others create, remove or damage the file concurrently. */
 #define N_ATTEMPTS 4
+
+/* Says that there is no such call here, for calls that report this in another way. */
+static int lacks(const char *call)
+{
+        (void)dn__failed(call);
+        return -EOPNOTSUPP;
+}
 
 /* --- Claims -------------------------------------------------------------------------------- */
 
@@ -45,7 +54,11 @@ int dn__claim_take(int fd, unsigned number)
 {
         struct flock lock = lock_of(number, 1);
 
-        return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+                return 0;
+        if (errno == EAGAIN)
+                return -EAGAIN;
+        return errno == EINVAL ? lacks("fcntl(F_OFD_SETLK)") : dn__failed("fcntl(F_OFD_SETLK)");
 }
 
 bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
@@ -134,10 +147,10 @@ static int open_directory(unsigned choice, uid_t user, const char *path, bool ma
         if (!has_private_parent(choice, user, path))
                 return -EACCES;
         if (may_make && mkdir(path, 0700) < 0 && errno != EEXIST)
-                return -errno;
+                return dn__failed("mkdir");
         fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
-                return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
+                return errno == ELOOP || errno == ENOTDIR ? -EACCES : dn__failed("open");
         if (fstat(fd, &status) == 0 && status.st_uid == user &&
             (!(status.st_mode & 077) || fchmod(fd, 0700) == 0))
                 return fd;
@@ -232,14 +245,25 @@ static int write_table(int fd)
         if (!is_allowed_size(sizeof(dn__shm_table)))
                 return -EFBIG;
         if (ftruncate(fd, sizeof(dn__shm_table)) < 0)
-                return -errno;
+                return dn__failed("ftruncate");
         /* The part everyone reads; the rest is reserved by its users. Not posix_fallocate(), which
          * writes if the file system cannot reserve. */
         if (fallocate(fd, 0, 0, (off_t)offsetof(dn__shm_table, tags)) < 0)
-                return -errno;
+                return dn__failed("fallocate");
         if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
                 return -EIO;
-        return fchmod(fd, MODE) < 0 ? -errno : 0;
+        return fchmod(fd, MODE) < 0 ? dn__failed("fchmod") : 0;
+}
+
+/* Not every file system has mappings that processes share. */
+static int check_mapping(int fd)
+{
+        void *memory = mmap(NULL, DN__SHM_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+        if (memory == MAP_FAILED)
+                return errno == EINVAL ? lacks("mmap") : dn__failed("mmap");
+        (void)munmap(memory, DN__SHM_PAGE_BYTES);
+        return 0;
 }
 
 static void format_temporary(char ret_name[NAME_BYTES])
@@ -257,11 +281,14 @@ static int make(int directory, const char *name)
         format_temporary(temporary);
         fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
-                return -errno;
-        (void)dn__claim_take(fd, DN__SHM_MAKING);
-        r = write_table(fd);
+                return dn__failed("openat");
+        r = dn__claim_take(fd, DN__SHM_MAKING);
+        if (r == 0)
+                r = write_table(fd);
+        if (r == 0)
+                r = check_mapping(fd);
         if (r == 0 && linkat(directory, temporary, directory, name, 0) < 0 && errno != EEXIST)
-                r = -errno;
+                r = dn__failed("linkat");
         (void)unlinkat(directory, temporary, 0);
         (void)close(fd);
         return r;
@@ -381,43 +408,55 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
         return -ENOENT;
 }
 
-/* No process of this user can have a directory there, so all of them try the next choice. */
+/* No process of this user can have a table there, so all of them try the next choice. */
 static bool is_hopeless(int r)
 {
-        return r == -EACCES || r == -EPERM || r == -EROFS || r == -ENAMETOOLONG;
-}
+        static const int errors[] = {
+                EACCES, EPERM, EROFS, ENAMETOOLONG, ENOSYS, EOPNOTSUPP, ENODEV, ENOLCK,
+        };
 
-/* Opens the directory where this user has its tables, and makes it if needed. */
-static int open_first_directory(const char *key, char ret_directory[PATH_MAX])
-{
-        uid_t user = geteuid();
-        int r = -EACCES;
-
-        for (unsigned i = 0; i < N_CHOICES && is_hopeless(r); i++)
-                if (format_directory(key, i, user, ret_directory))
-                        r = open_directory(i, user, ret_directory, true);
-        return r;
+        for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+                if (r == -errors[i])
+                        return true;
+        return false;
 }
 
 bool dn__file_has_directory(const char *key)
 {
         char directory[PATH_MAX];
-        int fd = open_first_directory(key, directory);
+        int fd = -EACCES;
 
+        for (unsigned i = 0; i < N_CHOICES && is_hopeless(fd); i++)
+                if (format_directory(key, i, geteuid(), directory))
+                        fd = open_directory(i, geteuid(), directory, true);
         if (fd >= 0)
                 (void)close(fd);
         return fd >= 0;
 }
 
-int dn__file_make(const char *key, char ret_path[PATH_MAX])
+/* Returns as dn__file_make(), for one choice. */
+static int make_in(unsigned choice, uid_t user, const char *directory, const char *path)
 {
-        char directory[PATH_MAX];
-        int fd, r = open_first_directory(key, directory);
+        int fd, r = open_directory(choice, user, directory, true);
 
         if (r < 0)
                 return r;
-        format_path(directory, key, ret_path);
-        fd = open_or_make(r, strrchr(ret_path, '/') + 1);
+        fd = open_or_make(r, strrchr(path, '/') + 1);
         (void)close(r);
         return fd;
+}
+
+int dn__file_make(const char *key, char ret_path[PATH_MAX])
+{
+        char directory[PATH_MAX];
+        uid_t user = geteuid();
+        int r = -EACCES;
+
+        for (unsigned i = 0; i < N_CHOICES && is_hopeless(r); i++) {
+                if (!format_directory(key, i, user, directory))
+                        continue;
+                format_path(directory, key, ret_path);
+                r = make_in(i, user, directory, ret_path);
+        }
+        return r;
 }

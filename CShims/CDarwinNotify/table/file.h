@@ -9,7 +9,8 @@
 #include "table/layout.h"
 
 /* A table is a file in a subdirectory `darwin-notify` of one of these directories: the first in
- * which there is a table. A new table is made in the first possible one:
+ * which there is a table. A new table is made in the first possible one, whose file system has all
+ * that a table needs:
  *
  *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
  *     can look into that directory;
@@ -32,7 +33,8 @@ int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_
 /* Makes the table where dn__file_find() finds it. A file that has its name but is not a table of
  * this version is put aside. Returns a descriptor, perhaps of a table that another process has just
  * made, or a negative errno: -EACCES if no directory is private, -EFBIG if the process's
- * file size limit is too low, -EPROTO if others keep replacing it, or that of a system call. */
+ * file size limit is too low, -EPROTO if others keep replacing it, or that of a system call, which
+ * dn__failure_take() returns. */
 int dn__file_make(const char *key, char ret_path[PATH_MAX]);
 
 /* Returns whether this user has a directory for tables. Makes one if needed. */
@@ -43,7 +45,7 @@ bool dn__file_is_sound(const dn__shm_header *header, uint64_t n_processes_used);
 
 /* Claims a number in a file for the open file description. The claim ends when the description is
  * closed and no mapping of it is left, at the latest when the process dies. Never waits. Returns 0,
- * or a negative errno if another description has the number. */
+ * -EAGAIN if another description has the number, or another error where there are no claims. */
 int dn__claim_take(int fd, unsigned number);
 
 /* Returns whether another description has any of `n` numbers; true if unsure. */

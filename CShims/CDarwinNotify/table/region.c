@@ -10,6 +10,7 @@
 
 #include "util/clock.h"
 #include "util/descriptor.h"
+#include "util/failure.h"
 #include "util/wake.h"
 
 /* How many of the tables that were left stay readable. */
@@ -26,7 +27,7 @@ static int open_file(const dn__region *region)
         int fd = open(region->file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
         if (fd < 0)
-                return -errno;
+                return dn__failed("open");
         if (dn__descriptor_refers_to(fd, &region->file.status))
                 return fd;
         (void)close(fd);
@@ -48,7 +49,8 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
         return is_alive;
 }
 
-/* Before Linux 5.14 the pages are written to instead: there, a full file system raises SIGBUS. */
+/* Before Linux 5.14, and in a sandbox that refuses this advice, the pages are written to instead:
+ * there, a full file system raises SIGBUS. */
 int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes)
 {
         size_t offset = (size_t)((unsigned char *)memory - (unsigned char *)region->table);
@@ -58,8 +60,8 @@ int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes)
 
         if (madvise(first, (size_t)(end - first), MADV_POPULATE_WRITE) == 0)
                 return 0;
-        if (errno != EINVAL)
-                return errno == EFAULT ? -ENOSPC : -errno;
+        if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
+                return errno == EFAULT ? -ENOSPC : dn__failed("madvise");
         for (; first < end; first += page_bytes)
                 (void)atomic_fetch_or((_Atomic unsigned char *)first, 0);
         return 0;
@@ -133,14 +135,18 @@ static int begin_entry(const dn__region *region, unsigned process, int fd)
         return dn__claim_take(fd, DN__SHM_ALIVE + process);
 }
 
-/* Returns an entry, or -EUSERS. A file that is removed at this moment is left like one that is
- * removed later. */
+/* Returns an entry, -EUSERS, or the error of a system that has no claims. A file that is removed at
+ * this moment is left like one that is removed later. */
 static int take_entry(int fd)
 {
-        for (unsigned i = 0; i < DN__SHM_N_PROCESSES; i++)
-                if (dn__claim_take(fd, i) == 0)
+        int r = -EAGAIN;
+
+        for (unsigned i = 0; i < DN__SHM_N_PROCESSES && r == -EAGAIN; i++) {
+                r = dn__claim_take(fd, i);
+                if (r == 0)
                         return (int)i;
-        return -EUSERS;
+        }
+        return r == -EAGAIN ? -EUSERS : r;
 }
 
 /* Makes a mapping of the description that has the claims, which keeps them when the descriptor is
@@ -150,9 +156,11 @@ static int drop_anchor(dn__region *region, int fd)
         void *anchor = mmap(NULL, DN__SHM_PAGE_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
 
         if (anchor == MAP_FAILED)
-                return -errno;
+                return dn__failed("mmap");
         region->anchor = anchor;
-        return madvise(anchor, DN__SHM_PAGE_BYTES, MADV_DONTFORK) < 0 ? -errno : 0;
+        return madvise(anchor, DN__SHM_PAGE_BYTES, MADV_DONTFORK) < 0
+                       ? dn__failed("madvise(MADV_DONTFORK)")
+                       : 0;
 }
 
 static void weigh_anchor(dn__region *region)
@@ -209,7 +217,7 @@ static int map(dn__region *region, int fd)
         void *memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
         if (memory == MAP_FAILED)
-                return -errno;
+                return dn__failed("mmap");
         /* In a directory on a disk, reading a page would also read its neighbours. */
         (void)madvise(memory, sizeof(dn__shm_table), MADV_RANDOM);
         region->table = memory;
@@ -229,7 +237,8 @@ static int region_new(const char *path, int fd, dn__region **ret_region)
                 atomic_init(&region->process, DN__REGION_NO_ENTRY);
                 region->file.path = strdup(path);
                 if (region->file.path)
-                        r = fstat(fd, &region->file.status) < 0 ? -errno : map(region, fd);
+                        r = fstat(fd, &region->file.status) < 0 ? dn__failed("fstat")
+                                                                     : map(region, fd);
         }
         (void)close(fd);
         if (r == 0)
