@@ -2,6 +2,7 @@
 #include "bus/address.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "util/cleanup.h"
 #include "util/debug.h"
+#include "util/hash.h"
 #include "util/text.h"
 
 #define UNIX_PATH "unix:path="
@@ -134,6 +136,17 @@ bool dn__address_names_bus(const char *bus)
                (colon && colon > bus && (!colon[1] || strchr(colon, '=')));
 }
 
+/* Once for each value in a row: each call of the library tries again. */
+static void report_invalid(const char *bus)
+{
+        static _Atomic uint64_t reported;
+        uint64_t hash = dn__hash64(bus, strlen(bus));
+
+        if (atomic_exchange(&reported, hash) != hash)
+                dn__debug_say(-EINVAL,
+                              "\"%s\" is neither session, system, none nor a D-Bus address", bus);
+}
+
 int dn__address_resolve(const char *bus, dn__address *ret_address)
 {
         dn__address address = { 0 };
@@ -143,8 +156,7 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
                 bus = secure_getenv("DARWIN_NOTIFY_BUS");
         bus = bus && *bus ? bus : "session";
         if (!dn__address_names_bus(bus)) {
-                dn__debug_say(-EINVAL,
-                              "\"%s\" is neither session, system, none nor a D-Bus address", bus);
+                report_invalid(bus);
                 return -EINVAL;
         }
         r = resolve(bus, &address);

@@ -200,6 +200,21 @@ static uint64_t count_unreported(const dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
                dbus->reported.n_losses;
 }
 
+/* Returns what is to be reported, or 0: not the same failure of each further attempt. */
+static int take_failure(dn__dbus *dbus, bool is_found, bool is_lost) DN__REQUIRES(&dbus->lock)
+{
+        int failure = dbus->failure;
+
+        dbus->failure = 0;
+        if (is_found)
+                dbus->reported_failure = 0;
+        if (!failure || (!is_lost && failure == dbus->reported_failure))
+                return 0;
+        /* After a loss, the first attempt is news. */
+        dbus->reported_failure = is_lost ? 0 : failure;
+        return failure;
+}
+
 /* Reports what has happened to the connection. */
 static void report_changes(dn__dbus *dbus)
 {
@@ -213,8 +228,7 @@ static void report_changes(dn__dbus *dbus)
         n_changes = count_unreported(dbus);
         is_found = dbus->counts.n_connects != dbus->reported.n_connects;
         is_lost = dbus->counts.n_losses != dbus->reported.n_losses;
-        failure = dbus->failure;
-        dbus->failure = 0;
+        failure = take_failure(dbus, is_found, is_lost);
         dbus->reported = dbus->counts;
         if (is_found && dbus->connection.unique_name)
                 (void)snprintf(name, sizeof(name), " as %s", dbus->connection.unique_name);

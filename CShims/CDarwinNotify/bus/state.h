@@ -65,6 +65,7 @@ struct dn__dbus {
         dn__dbus_counts counts DN__GUARDED_BY(&lock);
         dn__dbus_counts reported DN__GUARDED_BY(&lock); /* connects and losses, to the sink */
         int failure DN__GUARDED_BY(&lock); /* not reported yet: why there is no connection; or 0 */
+        int reported_failure DN__GUARDED_BY(&lock); /* the last, until there is one again; or 0 */
         uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: known to be read by the bus */
         int loss DN__GUARDED_BY(&lock);        /* why posts since the last flush are lost, or 0 */
         unsigned n_flushes DN__GUARDED_BY(&lock);   /* waiting for the bus to read: see flush.c */

@@ -30,8 +30,10 @@ static void take_slot(dn__topic *topic)
                 dn__table_adopt(topic, slot);
         has_slot = topic->slot != NULL;
         dn__hub_unlock_and_run(hub);
-        if (!has_slot)
-                dn__debug_say(0, "no room in the table for %s; using D-Bus only", name->text);
+        /* For the first such name: there may be thousands. */
+        if (!has_slot && !atomic_load(&hub->member.failed_us))
+                dn__debug_say(0, "no room in the table for %s; using D-Bus only for such names",
+                              name->text);
 }
 
 /* Returns whether posts of processes that share the table are heard. */

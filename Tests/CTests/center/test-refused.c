@@ -173,10 +173,9 @@ TEST(allErrorsAreListedWhateverASandboxRefuses)
 {
         static const int calls[] = {
                 SYS_pipe2, SYS_socketpair, SYS_eventfd2, SYS_clone3, SYS_clone, SYS_socket,
-                SYS_connect,
-                SYS_epoll_create1, SYS_memfd_create, SYS_openat, SYS_ftruncate, SYS_fallocate,
-                SYS_linkat, SYS_madvise, SYS_fcntl, SYS_getsockopt, SYS_sendmsg, SYS_recvmsg,
-                SYS_ppoll, SYS_getrandom,
+                SYS_connect, SYS_epoll_create1, SYS_memfd_create, SYS_openat, SYS_ftruncate,
+                SYS_fallocate, SYS_linkat, SYS_madvise, SYS_fcntl, SYS_getsockopt, SYS_sendmsg,
+                SYS_recvmsg, SYS_ppoll, SYS_getrandom,
         };
         static const int errors[] = { EPERM, ENOSYS };
 

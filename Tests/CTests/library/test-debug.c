@@ -1,8 +1,11 @@
 /* What the library reports about itself: its version, and what happens in it, on standard error
  * with DARWIN_NOTIFY_DEBUG=1 or to the host. */
 #include <darwinnotify/library.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm.h"
@@ -119,6 +122,132 @@ TEST_NO_BUS(missingTableIsReportedOnceWithItsReason)
         CHECK_STREQ(test_child_read_line(child), "done");
         for (int n = 0; n < 3; n++)
                 CHECK_STREQ(test_child_ask(child, "post"), "done");
+}
+
+/* --- Each report once ------------------------------------------------------------------------- */
+
+/* Its standard error is its standard output. Posts "N" for each line that it reads. */
+ROLE(repeater)
+{
+        char line[64];
+
+        CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
+        do {
+                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+                printf("done\n");
+                fflush(stdout);
+        } while (fgets(line, sizeof line, stdin));
+        return 0;
+}
+
+static void check_silent_posts(test_child *child)
+{
+        for (int n = 0; n < 3; n++)
+                CHECK_STREQ(test_child_ask(child, "post"), "done");
+}
+
+TEST_NO_BUS(aPosterWithoutATableSaysSoOnce)
+{
+        test_child *child;
+
+        test_bus_use_none();
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("repeater", NULL);
+        await_line(child, "no bus to look for (none)", "");
+        await_line(child, "found no shared table for none; ", "");
+        CHECK_STREQ(test_child_read_line(child), "done");
+        check_silent_posts(child);
+        AUTO_REGION *region = enter_table("none");
+        test_child_write_line(child, "post");
+        await_line(child, "sharing the table ", region->file.path);
+        CHECK_STREQ(test_child_read_line(child), "done");
+        check_silent_posts(child);
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+TEST_NO_BUS(anInvalidBusIsReportedOnce)
+{
+        test_child *child;
+
+        setenv("DARWIN_NOTIFY_BUS", "sesion", 1);
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("repeater", NULL);
+        await_line(child, "\"sesion\" is neither session, ", "");
+        CHECK_STREQ(test_child_read_line(child), "done");
+        check_silent_posts(child);
+        CHECK_EQ(test_child_wait(child), 0);
+}
+
+static _Atomic bool refuses_connections;
+static _Atomic unsigned n_refused, n_reported;
+
+/* Instead of that of the C library, also for libsystemd. */
+__attribute__((visibility("default"))) int connect(int fd, const struct sockaddr *address,
+                                                   socklen_t n_bytes)
+{
+        if (!refuses_connections)
+                return (int)syscall(SYS_connect, fd, address, n_bytes);
+        n_refused++;
+        errno = ECONNREFUSED;
+        return -1;
+}
+
+static void count_report(const char *message, void *context)
+{
+        n_reported += strstr(message, "cannot reach the bus ") != NULL;
+}
+
+TEST_ON_BUS(aBusThatCannotBeReachedIsReportedOnce)
+{
+        static const dn_diagnostics diagnostics = {.invoke = count_report};
+        test_bus *bus = test_bus_begin();
+
+        dn_set_diagnostics(&diagnostics);
+        for (unsigned n = 1; n <= 2; n++) {
+                refuses_connections = true;
+                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+                WAIT_UNTIL(n_refused >= 3);
+                CHECK_EQ(n_reported, n);
+                refuses_connections = false;
+                WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+                n_refused = 0;
+                refuses_connections = true;
+                test_bus_kill(bus);
+                test_bus_start_again(bus);
+        }
+        CHECK_EQ(dn_shutdown(), 0);
+}
+
+/* Arguments: names. Its standard error is its standard output. */
+ROLE(observeLoudly)
+{
+        static tally seen[8];
+
+        CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
+        for (int i = 0; i < n_args; i++)
+                (void)dn_center_observe(dn_center_darwin(), args[i], tally_handler(&seen[i]), NULL,
+                                        NULL);
+        printf("done\n");
+        return 0;
+}
+
+TEST_NO_BUS(namesWithoutRoomInTheTableAreReportedOnce)
+{
+        char first[64], second[64], third[64];
+        test_child *child;
+
+        test_bus_use_none();
+        AUTO_REGION *region = enter_table("none");
+        (void)fill_set_of(region, "x");
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET, first);
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET + 1, second);
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET + 2, third);
+        setenv("DARWIN_NOTIFY_DEBUG", "1", 1);
+        child = test_spawn_role("observeLoudly", first, second, third, NULL);
+        await_line(child, "sharing the table ", "");
+        await_line(child, "no room in the table for ", first);
+        CHECK_STREQ(test_child_read_line(child), "done");
+        CHECK_EQ(test_child_wait(child), 0);
 }
 
 TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
