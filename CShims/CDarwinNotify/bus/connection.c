@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "bus/pidfd.h"
+
 static int start(sd_bus *bus, const dn__address *address)
 {
         int r;
@@ -24,8 +26,24 @@ static int start(sd_bus *bus, const dn__address *address)
         return r < 0 ? r : sd_bus_start(bus);
 }
 
+/* Also guards what other threads have opened at the same time: the connections of other centers. */
+static void guard(dn__connection *connection, const dn__pidfds *before)
+{
+        dn__pidfds now = dn__pidfds_list();
+        int fd = -1;
+
+        connection->fork_guard = dn__fork_guard_new(sd_bus_get_fd(connection->bus));
+        for (size_t i = 0; i < DN__CONNECTION_MAX_PIDFDS; i++) {
+                fd = dn__pidfds_next_new(before, &now, fd);
+                if (fd < 0)
+                        return;
+                connection->pidfd_guards[i] = dn__fork_guard_new(fd);
+        }
+}
+
 int dn__connection_open(dn__connection *connection, const dn__address *address)
 {
+        dn__pidfds before = dn__pidfds_list();
         int r;
 
         r = sd_bus_new(&connection->bus);
@@ -35,7 +53,7 @@ int dn__connection_open(dn__connection *connection, const dn__address *address)
         if (r < 0)
                 connection->bus = sd_bus_close_unref(connection->bus);
         else
-                connection->fork_guard = dn__fork_guard_new(sd_bus_get_fd(connection->bus));
+                guard(connection, &before);
         return r < 0 ? r : 0;
 }
 
@@ -48,6 +66,8 @@ void dn__connection_close(dn__connection *connection)
         if (sd_bus_get_fd(connection->bus) < 0 || dn__connection_is_intact(connection))
                 (void)sd_bus_close_unref(connection->bus);
         (void)dn__fork_guard_free(connection->fork_guard);
+        for (size_t i = 0; i < DN__CONNECTION_MAX_PIDFDS; i++)
+                (void)dn__fork_guard_free(connection->pidfd_guards[i]);
         free(connection->unique_name);
         *connection = (dn__connection){ .wire = connection->wire };
 }

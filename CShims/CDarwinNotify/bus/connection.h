@@ -19,6 +19,9 @@
 /* The total time that a call waits for a bus that does not answer. */
 #define DN__CONNECTION_TIMEOUT_US UINT64_C(900000)
 
+/* For this connection, and those that other threads open at the same time. */
+#define DN__CONNECTION_MAX_PIDFDS 4
+
 /* sd-bus is single-threaded: the owner's lock is held during every call here and while a message is
  * read, unless only one thread knows that message. All zero except `wire`: closed. */
 typedef struct dn__connection {
@@ -29,6 +32,7 @@ typedef struct dn__connection {
         bool was_unread;   /* the bus has closed it without reading everything */
         bool takes_whole;  /* the socket accepts a short write whole or not at all */
         dn__fork_guard *fork_guard;
+        dn__fork_guard *pidfd_guards[DN__CONNECTION_MAX_PIDFDS]; /* see pidfd.h; NULL: none */
 } dn__connection;
 
 /* Starts to connect; dn__connection_step() continues. Returns 0 or a negative errno. */
