@@ -84,7 +84,7 @@ static bool read_slot(const dn__region *region, size_t index, const living *livi
 typedef struct listing {
         int (*each)(const dn_name_record *record, void *context);
         void *context;
-        const dn_name_record *record;
+        dn_name_record record;
         int r;
 } listing;
 
@@ -92,7 +92,7 @@ static void run_each(void *context)
 {
         listing *listing = context;
 
-        listing->r = listing->each(listing->record, listing->context);
+        listing->r = listing->each(&listing->record, listing->context);
 }
 
 /* Scans all slots without a lock: each name is as it was at some moment during the scan. Slots that
@@ -102,12 +102,10 @@ static int scan(const dn__region *region, listing *listing)
         living living = find_living(region);
         int32_t pids[DN__SHM_N_PROCESSES];
         char text[DN__SLOT_NAME_BYTES];
-        dn_name_record record;
 
-        listing->record = &record;
         for (size_t i = 0;
              (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && listing->r == 0; i++)
-                if (read_slot(region, i, &living, text, pids, &record))
+                if (read_slot(region, i, &living, text, pids, &listing->record))
                         dn__host_call(run_each, listing);
         return listing->r;
 }
