@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/debug.h"
 #include "util/failure.h"
 #include "util/hash.h"
 
@@ -70,7 +71,9 @@ bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
 
 /* --- Directories --------------------------------------------------------------------------- */
 
-enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_CHOICES };
+/* In /dev/shm anyone may have taken a name, knowingly or as the root of a user namespace or of
+ * fakeroot, so there are several. */
+enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_CHOICES = IN_MEMORY + 4 };
 
 static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
 {
@@ -97,8 +100,11 @@ static bool format_choice(const char *key, unsigned choice, uid_t user, char ret
                        snprintf(ret_path, PATH_MAX, "%s/darwin-notify", runtime) < PATH_MAX;
         case OF_USER:
                 return snprintf(ret_path, PATH_MAX, "/run/user/%u/darwin-notify", user) > 0;
-        default:
+        case IN_MEMORY:
                 return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u", user) > 0;
+        default:
+                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u.%u", user,
+                                choice - IN_MEMORY) > 0;
         }
 }
 
@@ -122,7 +128,7 @@ static bool has_private_parent(unsigned choice, uid_t user, const char *director
         char copy[PATH_MAX];
         struct stat status;
 
-        if (choice == IN_MEMORY)
+        if (choice >= IN_MEMORY)
                 return true;
         return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
                status.st_uid == user && !(status.st_mode & forbidden);
@@ -439,6 +445,8 @@ static int make_in(unsigned choice, uid_t user, const char *directory, const cha
 {
         int fd, r = open_directory(choice, user, directory, true);
 
+        if (r == -EACCES && choice >= IN_MEMORY)
+                dn__debug_say(0, "%s belongs to somebody else: passing over it", directory);
         if (r < 0)
                 return r;
         fd = open_or_make(r, strrchr(path, '/') + 1);

@@ -16,7 +16,8 @@
  *     can look into that directory;
  *   - $XDG_RUNTIME_DIR;
  *   - /run/user/UID;
- *   - /dev/shm, there as darwin-notify-UID. */
+ *   - /dev/shm, there as darwin-notify-UID, or, if somebody else has that name, as one of
+ *     darwin-notify-UID.1 to .3. */
 
 /* A file that is mapped already. */
 typedef struct dn__file_id {
