@@ -32,6 +32,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
         dn__dbus_counts counts = dn__dbus_get_counts(hub->bus);
         const dn__region *region = atomic_load(&hub->member.region);
+        bool has_table = dn__region_has_entry(region) && !dn__region_was_left(region);
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = count_names(hub),
@@ -40,13 +41,13 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
                 [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
                 [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
                 [DN_STATISTIC_CONNECTS] = counts.n_connects,
-                [DN_STATISTIC_TABLES] = dn__region_has_entry(region) &&
-                                        !dn__region_was_left(region),
+                [DN_STATISTIC_TABLES] = has_table,
                 [DN_STATISTIC_NAMES_UNCOUNTED] =
                         statistic == DN_STATISTIC_NAMES_UNCOUNTED ? count_uncounted_names(hub) : 0,
+                [DN_STATISTIC_TABLE_ID] = has_table ? region->id : 0,
         };
 
-        if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_NAMES_UNCOUNTED)
+        if (statistic < DN_STATISTIC_OBSERVERS || statistic > DN_STATISTIC_TABLE_ID)
                 return -EINVAL;
         *ret_value = values[statistic];
         return 0;

@@ -34,6 +34,10 @@ extension DarwinNotificationCenter {
     /// Names in use that no table counts, now: their posts go over the bus alone, and are lost
     /// where it drops them. The library keeps trying to change that.
     public let uncountedNames: UInt64
+
+    /// The random number of the table, 0 without one. Its counts go on only as long as this is the
+    /// same.
+    public let tableID: UInt64
   }
 
   /// Reads the counters, one after another.
@@ -51,7 +55,8 @@ extension DarwinNotificationCenter {
       signalsIgnored: try count(DN_STATISTIC_SIGNALS_IGNORED),
       connections: try count(DN_STATISTIC_CONNECTS),
       sharesTable: try count(DN_STATISTIC_TABLES) > 0,
-      uncountedNames: try count(DN_STATISTIC_NAMES_UNCOUNTED))
+      uncountedNames: try count(DN_STATISTIC_NAMES_UNCOUNTED),
+      tableID: try count(DN_STATISTIC_TABLE_ID))
   }
 
   private func count(_ statistic: Int) throws(DarwinNotifyError) -> UInt64 {

@@ -23,6 +23,8 @@ enum {
                                                processes of the user, else 0 */
         DN_STATISTIC_NAMES_UNCOUNTED = 9, /**< names in use that no table counts, now: their posts
                                                go over the bus alone */
+        DN_STATISTIC_TABLE_ID = 10,       /**< the random number of that table, 0 without one: its
+                                               counts go on only as long as this is the same */
 };
 
 /**
