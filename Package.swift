@@ -162,13 +162,13 @@ let package = Package(
       path: "Examples/player-requests", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
-    // Only this program needs libmosquitto: who builds another product does not.
+    // Only this program needs OpenSSL: who builds another product does not.
     .systemLibrary(
-      name: "CMosquitto", path: "CShims/CMosquitto", pkgConfig: "libmosquitto",
-      providers: [.apt(["libmosquitto-dev"])]),
+      name: "COpenSSL", path: "CShims/COpenSSL", pkgConfig: "openssl",
+      providers: [.apt(["libssl-dev"])]),
     .executableTarget(
       name: "notifyrelay",
-      dependencies: ["CMosquitto", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
+      dependencies: ["COpenSSL", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
       swiftSettings: strictSwift),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// Starts a thread that ends with the function. Returns a descriptor from which `readResult` gets
-/// what the function returns; `nil` if there can be no thread.
+/// Starts a thread that ends with the function. Returns a descriptor that becomes readable then and
+/// that the caller closes; `nil` if there can be no thread.
 ///
 /// A queue of Dispatch would keep its threads, and wake the process every second to count them.
-func runDetached(_ body: @escaping @Sendable () -> (CInt, CInt)) -> CInt? {
+func runDetached(_ body: @escaping @Sendable () -> Void) -> CInt? {
   guard let pipe = makePipe() else { return nil }
   let job = UnsafeMutablePointer<Job>.allocate(capacity: 1)
   job.initialize(to: Job(run: body, writeEnd: pipe.writeEnd))
@@ -15,11 +15,11 @@ func runDetached(_ body: @escaping @Sendable () -> (CInt, CInt)) -> CInt? {
     &thread, nil,
     { argument in
       guard let job = argument?.assumingMemoryBound(to: Job.self) else { return nil }
-      var result = job.pointee.run()
-      _ = write(job.pointee.writeEnd, &result, MemoryLayout.size(ofValue: result))
-      close(job.pointee.writeEnd)
+      let (run, writeEnd) = (job.pointee.run, job.pointee.writeEnd)
       job.deinitialize(count: 1)
       job.deallocate()
+      run()
+      close(writeEnd)
       return nil
     }, job)
   guard result == 0 else {
@@ -33,15 +33,7 @@ func runDetached(_ body: @escaping @Sendable () -> (CInt, CInt)) -> CInt? {
   return pipe.readEnd
 }
 
-/// Reads what the function has returned, and closes the descriptor.
-func readResult(from descriptor: CInt) -> (CInt, CInt) {
-  var result: (CInt, CInt) = (-1, 0)
-  _ = read(descriptor, &result, MemoryLayout.size(ofValue: result))
-  close(descriptor)
-  return result
-}
-
 private struct Job: Sendable {
-  let run: @Sendable () -> (CInt, CInt)
+  let run: @Sendable () -> Void
   let writeEnd: CInt
 }

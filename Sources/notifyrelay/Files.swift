@@ -57,9 +57,23 @@ enum File {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// Reads a file that the user has written.
+  static func readText(_ path: String) throws(Mistake) -> String {
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw Mistake("\(path) is not a file")
+    }
+    guard let text = read(path) else {
+      throw Mistake("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    guard !text.utf8.contains(0) else { throw Mistake("\(path) contains a NUL: it is not a text") }
+    return text
+  }
+
   /// Reads a whole file. Returns `nil` and sets `errno` if that is not possible.
   static func read(_ path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // If it has become a pipe meanwhile, nobody need write to it.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []

@@ -25,7 +25,7 @@ struct LogReader {
   var published: UInt64 = 0
   var hasNews = true
   /// The numbers of what is underway.
-  var underway: [CInt: UInt64] = [:]
+  var underway: [UInt16: UInt64] = [:]
   /// The numbers of what is too large for the broker.
   var tooLarge: Set<UInt64> = []
 
@@ -105,7 +105,7 @@ extension Realm {
 
   /// The broker has a record, or never takes it. One that it refuses for another reason stays
   /// unconfirmed, and is published again with the next connection.
-  func didPublishRecord(of address: MessageAddress, _ identifier: CInt, _ failure: Failure?) {
+  func didPublishRecord(of address: MessageAddress, _ identifier: UInt16, _ failure: Failure?) {
     guard failure?.isTooLarge ?? true,
       let number = readers[address]?.underway.removeValue(forKey: identifier)
     else { return }

@@ -25,9 +25,17 @@ extension Realm {
     peers = try relay.store.origins(in: settings.name).mapValues { Peer(isKnown: $0) }
   }
 
-  /// Takes note of a sign of life.
-  func meet(_ origin: Origin) {
+  /// A bound for the memory that strangers can make us use.
+  private static let maxPeers = 4096
+
+  /// Takes note of a sign of life. Returns whether the origin is one of those that are heard.
+  func meet(_ origin: Origin) -> Bool {
     if peers[origin] == nil {
+      guard peers.count < Self.maxPeers else {
+        counts.refused += 1
+        report("new machines are not heard: there are \(peers.count) already")
+        return false
+      }
       peers[origin] = Peer(isKnown: false)
       metNow[origin] = Date.nowNanoseconds
       relay.foreignOrigins.insert(origin.number)
@@ -38,6 +46,7 @@ extension Realm {
       }
     }
     peers[origin]?.lastSign = Date.nowNanoseconds
+    return true
   }
 
   /// Whether the announced numbers of an origin's logs are the ones to begin with.

@@ -15,7 +15,7 @@ final class Realm: ConnectionDelegate {
   var counts = Counts()
 
   /// Published and not yet confirmed subjects, by number.
-  private var underway: [CInt: Subject] = [:]
+  private var underway: [UInt16: Subject] = [:]
   private var serial: UInt64 = 0
 
   // Names: Realm+Names.swift.
@@ -140,7 +140,7 @@ final class Realm: ConnectionDelegate {
   }
 
   /// Publishes something. Returns its number, by which the broker confirms it.
-  func publish(_ body: Data, as subject: Subject, isRetained: Bool) -> CInt? {
+  func publish(_ body: Data, as subject: Subject, isRetained: Bool) -> UInt16? {
     guard body.count + 32 <= settings.maxBytes else {
       counts.tooLarge += 1
       return nil
@@ -155,8 +155,8 @@ final class Realm: ConnectionDelegate {
     _ = send(presence.body, as: .presence, isRetained: true)
   }
 
-  /// Hands a message to libmosquitto, which knows some of what the broker refuses.
-  private func send(_ body: Data, as subject: Subject, isRetained: Bool) -> CInt? {
+  /// Hands a message to the connection, which knows some of what the broker refuses.
+  private func send(_ body: Data, as subject: Subject, isRetained: Bool) -> UInt16? {
     let topic = topic(of: subject)
     do {
       return try connection?.publish(envelope(body), to: topic, isRetained: isRetained)
@@ -227,18 +227,18 @@ final class Realm: ConnectionDelegate {
     (state, problem) = (.connecting, failure.text)
     underway = [:]
     guard failure.isFinal else { return }
-    relay.keep()
-    notifyrelay.end(
-      Mistake(
-        "realm \(settings.name): if this home directory is a copy, remove origin and state.sqlite "
-          + "from the state directory of one of the machines", status: 3))
+    connection?.close()
+    (connection, state) = (nil, .stopped)
+    relay.hasStopped(
+      "realm \(settings.name): if this home directory is a copy, remove origin and state.sqlite "
+        + "from the state directory of one of the machines")
   }
 
   func didSubscribe(_ failure: Failure?) {
     if let failure { report("the topics of the realm cannot be read: \(failure.text)") }
   }
 
-  func didPublish(_ identifier: CInt, _ failure: Failure?) {
+  func didPublish(_ identifier: UInt16, _ failure: Failure?) {
     guard let subject = underway.removeValue(forKey: identifier) else {
       if let failure { report("\(topic(of: .presence)): \(failure.text)") }
       return
@@ -257,9 +257,8 @@ final class Realm: ConnectionDelegate {
   func didReceive(_ message: Message) {
     counts.received += 1
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }
-    // Without the presence of an origin, nothing that it publishes can be taken.
-    let maxBytes = max(settings.maxBytes, subject == .presence ? 1 << 20 : 0)
-    let isTooLarge = message.payload.count > maxBytes
+    let maxBytes = subject == .presence ? settings.maxPresence : settings.maxBytes
+    let isTooLarge = message.isCut || message.payload.count > maxBytes
     if isTooLarge {
       counts.tooLarge += 1
       guard case .log = subject else { return }
@@ -268,8 +267,7 @@ final class Realm: ConnectionDelegate {
       let fields = try Fields(message.payload)
       if origin == relay.origin {
         try receiveOwn(subject, fields)
-      } else {
-        meet(origin)
+      } else if meet(origin) {
         try receive(
           subject, fields, by: origin, isRetained: message.isRetained, isTooLarge: isTooLarge)
       }

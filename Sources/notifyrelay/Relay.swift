@@ -63,6 +63,8 @@ final class Relay {
       for name in Set(realms.flatMap(\.settings.groups)) {
         groups[name] = try LocalGroup(name, loop: loop, channels: channels)
       }
+    } catch let mistake as Mistake {
+      throw mistake
     } catch {
       notifyrelay.end(Mistake("notifications cannot be used here: \(error)", status: 2))
     }
@@ -126,6 +128,13 @@ final class Relay {
       isKeptSoon = false
       mustKeep = true
     }
+  }
+
+  /// Another relay has taken over a realm. Without any left, this one ends.
+  func hasStopped(_ advice: String) {
+    guard realms.allSatisfy({ $0.state == .stopped }) else { return say(advice) }
+    keep()
+    notifyrelay.end(Mistake(advice, status: 3))
   }
 
   private func end() {

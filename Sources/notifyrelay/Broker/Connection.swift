@@ -1,6 +1,6 @@
-// Speaks MQTT 5 with a broker, through libmosquitto.
+// Keeps a connection with a broker, in MQTT 5.
 
-import CMosquitto
+import DarwinNotifySupport
 import FoundationEssentials
 import Glibc
 
@@ -13,16 +13,8 @@ protocol ConnectionDelegate: AnyObject {
   func didLose(_ failure: Failure)
   func didReceive(_ message: Message)
   /// The broker has accepted or refused a published message.
-  func didPublish(_ identifier: CInt, _ failure: Failure?)
+  func didPublish(_ identifier: UInt16, _ failure: Failure?)
   func didSubscribe(_ failure: Failure?)
-}
-
-/// A message from the broker.
-struct Message {
-  let topic: String
-  let payload: Data
-  /// Whether the broker had kept it before we subscribed.
-  let isRetained: Bool
 }
 
 /// A connection that is made again when it is lost.
@@ -32,27 +24,27 @@ final class Connection {
   private let loop: Loop
   private weak var delegate: (any ConnectionDelegate)?
 
-  /// A new one for each attempt: nothing is left of the last one.
-  private var client: OpaquePointer?
-  private var descriptor: CInt = -1
-  private var attempts = 0
-  /// Why the broker has ended the connection.
-  private var refusal: Failure?
-  private var isEnding = false
-  /// Whether libmosquitto has handed us a packet since it was last asked to read.
-  private var hasRead = false
+  /// What belongs to one connection: nothing is left of the last one.
+  private var transport: Transport?
+  private var reader: PacketReader
+  private var limits: BrokerLimits?
+  private var outgoing: [UInt8] = []
+  private var outbox: Outbox
+  private var isPinged = false
+  /// The number of confirmations in `outgoing`.
+  private var unsentConfirmations = 0
   /// The number of received messages that are not stored yet. Nothing is sent until they are.
   var unacknowledged = 0
+
+  private var retries = Retries()
+  private var isEnding = false
+  private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   private var timer: String { "connection of \(settings.name)" }
 
-  /// The connections, by the clients that libmosquitto passes to its callbacks.
-  private nonisolated(unsafe) static var all: [OpaquePointer: Connection] = [:]
-  // Used only by the thread that has the turn.
-
-  private static let isReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
-
-  /// How long the broker keeps what is for us while we are away: a week.
-  fileprivate static let sessionSeconds: UInt32 = 7 * 24 * 3600
+  /// How much of what has arrived is handled in one turn. The rest waits for the next one, so that
+  /// other events of the relay have theirs.
+  private static let maxPackets = 64
+  private static let maxBytes = 1 << 20
 
   init(
     _ settings: RealmSettings, as origin: Origin, on loop: Loop,
@@ -60,248 +52,247 @@ final class Connection {
   ) throws(Mistake) {
     (self.settings, self.origin, self.loop) = (settings, origin, loop)
     self.delegate = delegate
-    client = try makeClient()
+    (reader, outbox) = (PacketReader(maxPayload: settings.maxPresence), Outbox())
+    _ = try makeSecrets()
   }
 
-  /// Connects, and goes on trying. Names are resolved on another thread, which may take long.
+  /// Connects, and goes on trying. This may take long, so another thread does it.
   func open() {
-    attempts += 1
-    do { try renewClient() } catch { return retry(Failure(error)) }
-    let (client, settings) = (UInt(bitPattern: client), settings)
-    let started = runDetached { connect(OpaquePointer(bitPattern: client), settings) }
-    guard let started else { return didOpen((MOSQ_ERR_NOMEM.rawValue, EAGAIN)) }
-    loop.add(started) { [self] in
-      loop.remove(started)
-      didOpen(readResult(from: started))
+    let secrets: (credentials: Credentials?, context: TLSContext?)
+    do { secrets = try makeSecrets() } catch { return retry(Failure(error)) }
+    let broker = settings.broker
+    let opened = Locked<Result<Transport, Failure>>(.failure(.noThread))
+    let thread = runDetached {
+      let result = Result { () throws(Failure) in try Transport.open(broker, secrets.context) }
+      opened.withLock { $0 = result }
+    }
+    guard let thread else { return retry(.noThread) }
+    loop.add(thread) { [self] in
+      loop.remove(thread)
+      Glibc.close(thread)
+      switch opened.withLock({ $0 }) {
+      case .success(let transport): didOpen(transport, secrets.credentials)
+      case .failure(let failure): retry(failure)
+      }
     }
   }
 
   func subscribe(_ topics: [String], isOwn: Bool) {
     for topic in topics {
-      // Without this option the broker would also send us what we publish.
-      let options = isOwn ? 0 : CInt(MQTT_SUB_OPT_NO_LOCAL.rawValue)
-      mosquitto_subscribe_v5(client, nil, topic, 1, options, nil)
+      outgoing += Packet.subscribe(topic, isOwn: isOwn, outbox.nextIdentifier())
     }
   }
 
   func unsubscribe(_ topics: [String]) {
-    for topic in topics { mosquitto_unsubscribe(client, nil, topic) }
+    for topic in topics { outgoing += Packet.unsubscribe(topic, outbox.nextIdentifier()) }
   }
 
   /// Publishes with QoS 1. Returns the number that the delegate gets when the broker has it.
-  func publish(_ payload: Data, to topic: String, isRetained: Bool) throws(Failure) -> CInt {
-    var identifier: CInt = 0
-    let result = payload.withUnsafeBytes { bytes in
-      mosquitto_publish_v5(
-        client, &identifier, topic, CInt(bytes.count), bytes.baseAddress, 1, isRetained, nil)
+  func publish(
+    _ payload: Data, to topic: String, isRetained: Bool
+  ) throws(Failure) -> UInt16 {
+    guard let limits else { throw .closed(settings.broker) }
+    guard limits.hasQoS1 else { throw .noQoS1 }
+    guard limits.retains || !isRetained else { throw .notRetained }
+    guard topic.utf8.count <= Packet.maxTextBytes, payload.count < limits.packetBytes else {
+      throw .tooLarge
     }
-    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Failure(result, 0, "", settings) }
+    let identifier = outbox.nextIdentifier()
+    let packet = Packet.publish(payload, to: topic, isRetained: isRetained, identifier)
+    guard packet.count <= limits.packetBytes else { throw .tooLarge }
+    outbox.add(packet, identifier)
+    sendWaiting()
     return identifier
   }
 
-  /// Sends what waits: acknowledgements, and what was published.
+  /// Sends what waits: confirmations, and what was published.
   func flush() {
-    guard descriptor >= 0, wantsWriting else { return }
-    let result = mosquitto_loop_write(client, 1)
-    if result != MOSQ_ERR_SUCCESS.rawValue { didFail(result, errno) }
+    guard let transport, unacknowledged == 0 else { return }
+    do throws(Failure) {
+      var sent = 0
+      while sent < outgoing.count, let count = try transport.write(outgoing[sent...]) {
+        sent += count
+      }
+      outgoing.removeFirst(sent)
+      if outgoing.isEmpty { unsentConfirmations = 0 }
+    } catch {
+      // The broker may have said why it closes the connection.
+      advance()
+      if self.transport === transport { retry(error) }
+    }
   }
 
-  private var wantsWriting: Bool { unacknowledged == 0 && mosquitto_want_write(client) }
-
-  /// Ends the connection in an orderly way, so the broker does not publish the will.
+  /// Ends the connection for good and in an orderly way, so the broker does not publish the will.
   func close() {
-    isEnding = true
-    mosquitto_disconnect_v5(client, 0, nil)
+    (isEnding, delegate) = (true, nil)
+    outgoing += Packet.disconnect
     flush()
   }
 
   // MARK: The life of a connection
 
-  private func didOpen(_ outcome: (result: CInt, error: CInt)) {
-    let (result, error) = outcome
-    guard result == MOSQ_ERR_SUCCESS.rawValue else {
-      return retry(Failure(result, error, ConnectionLog.text(UInt(bitPattern: client)), settings))
-    }
-    descriptor = mosquitto_socket(client)
-    loop.add(descriptor, wantsWriting: { [self] in wantsWriting }) {
-      [self] in advance()
+  private func didOpen(_ transport: Transport, _ credentials: Credentials?) {
+    self.transport = transport
+    (reader, outbox) = (PacketReader(maxPayload: settings.maxPresence), Outbox())
+    (limits, isPinged, unacknowledged, unsentConfirmations) = (nil, false, 0, 0)
+    // Two realms may have one broker.
+    outgoing = Packet.connect(
+      "notifyrelay-\(origin)-\(Escaped.encode(settings.name))", keepAlive: settings.keepAlive,
+      will: delegate?.makeWill(), credentials)
+    loop.add(
+      transport.descriptor,
+      wantsWriting: { [self] in unacknowledged == 0 && !outgoing.isEmpty }
+    ) { [self] in
+      advance()
     }
     keepAlive()
+    flush()
   }
 
+  /// Handles what has arrived.
   private func advance() {
-    var (result, error): (CInt, CInt)
-    // Together they are stored at once.
-    var packets = 0
-    repeat {
-      hasRead = false
-      result = mosquitto_loop_read(client, 1)
-      error = errno
-      packets += 1
-      // With TLS, the rest of what was read together cannot be seen from outside.
-    } while result == MOSQ_ERR_SUCCESS.rawValue
-      && (settings.broker.isSecure && hasRead || packets < 64 && isReadable)
-    // A broker that says goodbye leaves no error.
-    if result == MOSQ_ERR_SUCCESS.rawValue, mosquitto_socket(client) < 0 {
-      (result, error) = (MOSQ_ERR_CONN_LOST.rawValue, 0)
+    var (packets, bytes) = (0, 0)
+    do throws(Failure) {
+      while let transport, packets < Self.maxPackets, bytes < Self.maxBytes {
+        if let packet = try nextPacket() {
+          packets += 1
+          try handle(packet)
+        } else if let count = try transport.read(into: &buffer) {
+          bytes += count
+          isPinged = false
+          reader.append(buffer[..<count])
+        } else {
+          return
+        }
+      }
+    } catch {
+      return retry(error)
     }
-    if result != MOSQ_ERR_SUCCESS.rawValue { didFail(result, error) }
+    // What was read already does not make the socket readable.
+    loop.set("rest for \(settings.name)", after: .zero) { [self] in advance() }
   }
 
-  private var isReadable: Bool {
-    var wait = pollfd(fd: mosquitto_socket(client), events: Int16(POLLIN), revents: 0)
-    return wait.fd >= 0 && poll(&wait, 1, 0) > 0
+  private func nextPacket() throws(Failure) -> ReceivedPacket? {
+    do { return try reader.next() } catch { throw .malformed(settings.broker) }
   }
 
-  /// Sends a ping when the time has come, and finds out whether the last one was answered.
+  private func handle(_ packet: ReceivedPacket) throws(Failure) {
+    switch packet {
+    case .accepted(let new) where limits == nil: didConnect(new)
+    case .refused(let reason) where limits == nil:
+      // Older brokers have other reasons: 1 is for the version.
+      throw Failure(reason: reason < 0x80 ? 0x84 : reason) ?? .malformed(settings.broker)
+    case .disconnected(let reason):
+      throw Failure(reason: reason) ?? .closed(settings.broker)
+    case _ where limits == nil: throw .malformed(settings.broker)
+    case .message(let message, let identifier):
+      if let identifier { try confirm(identifier) }
+      delegate?.didReceive(message)
+    case .published(let identifier, let reason):
+      guard outbox.remove(identifier) else { break }
+      sendWaiting()
+      delegate?.didPublish(identifier, Failure(reason: reason))
+    case .subscribed(let reasons):
+      delegate?.didSubscribe(reasons.lazy.compactMap { Failure(reason: $0) }.first)
+    case .unsubscribed, .pong: break
+    case .accepted, .refused: throw .malformed(settings.broker)
+    }
+  }
+
+  private func didConnect(_ new: BrokerLimits) {
+    limits = new
+    retries.didConnect()
+    keepAlive()
+    delegate?.didConnect()
+  }
+
+  /// Confirms a message once what has come before is stored.
+  private func confirm(_ identifier: UInt16) throws(Failure) {
+    unacknowledged += 1
+    unsentConfirmations += 1
+    // So many may never be underway: this broker does not read what we send.
+    guard unsentConfirmations <= Int(UInt16.max) else { throw .malformed(settings.broker) }
+    outgoing += Packet.confirm(identifier)
+  }
+
+  private func sendWaiting() {
+    while let packet = outbox.take(limits?.unconfirmed ?? 0) { outgoing += packet }
+  }
+
+  /// Sends a ping when the time has come, and finds out whether the last one was answered, or at
+  /// first, whether the broker has accepted the connection.
   private func keepAlive() {
-    loop.set(timer, after: .seconds(max(1, settings.keepAlive / 2))) { [self] in
-      let result = mosquitto_loop_misc(client)
-      if result == MOSQ_ERR_SUCCESS.rawValue { keepAlive() } else { didFail(result, errno) }
+    let seconds = max(1, (limits?.keepAlive ?? settings.keepAlive) / 2)
+    loop.set(timer, after: .seconds(seconds)) { [self] in
+      guard limits != nil, !isPinged else { return retry(.silent(settings.broker)) }
+      isPinged = true
+      outgoing += Packet.ping
+      keepAlive()
     }
-  }
-
-  private func didFail(_ result: CInt, _ error: CInt) {
-    retry(Failure(result, error, ConnectionLog.text(UInt(bitPattern: client)), settings))
   }
 
   private func retry(_ failure: Failure) {
-    loop.remove(descriptor)
-    descriptor = -1
+    if let transport { loop.remove(transport.descriptor) }
+    (transport, limits, outgoing, unacknowledged) = (nil, nil, [], 0)
     guard !isEnding else { return }
-    delegate?.didLose(refusal ?? failure)
-    refusal = nil
-    // From a quarter of a second to a minute, so that a fleet does not come back at once.
-    let seconds = min(60, 0.25 * pow(2, Double(min(attempts, 10) - 1)))
-    loop.set(timer, after: .seconds(seconds * .random(in: 0.5...1))) { [self] in open() }
+    delegate?.didLose(failure)
+    guard !isEnding else { return }
+    loop.set(timer, after: retries.next()) { [self] in open() }
   }
 
-  // MARK: Set up
-
-  private func renewClient() throws(Mistake) {
-    if let client {
-      mosquitto_destroy(client)
-      ConnectionLog.clear(UInt(bitPattern: client))
-      Self.all[client] = nil
-    }
-    unacknowledged = 0
-    client = nil
-    client = try makeClient()
-  }
-
-  private func makeClient() throws(Mistake) -> OpaquePointer {
-    // Two realms may have one broker.
-    let identifier = "notifyrelay-\(origin)-\(Escaped.encode(settings.name))"
-    guard Self.isReady, let client = mosquitto_new(identifier, false, nil) else {
-      throw Mistake("out of memory")
-    }
-    // Acknowledgements of what was read are sent by flush(), when it is stored.
-    mosquitto_threaded_set(client, true)
-    mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5)
-    mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
-    mosquitto_int_option(client, MOSQ_OPT_RECEIVE_MAXIMUM, 1000)
-    if let will = delegate?.makeWill() {
-      _ = will.payload.withUnsafeBytes { bytes in
-        mosquitto_will_set_v5(
-          client, will.topic, CInt(bytes.count), bytes.baseAddress, 1, true, nil)
-      }
-    }
-    do { try setSecrets(of: client) } catch {
-      mosquitto_destroy(client)
-      throw error
-    }
-    setCallbacks(of: client)
-    Self.all[client] = self
-    return client
-  }
-
-  private func setSecrets(of client: OpaquePointer) throws(Mistake) {
-    if let path = settings.credentials {
-      let credentials = try Credentials(path)
-      mosquitto_username_pw_set(client, credentials.user, credentials.password)
-    }
-    guard settings.broker.isSecure else { return }
-    let result =
-      if let authority = settings.authority {
-        mosquitto_tls_set(client, authority, nil, settings.certificate, settings.key, nil)
-      } else {
-        mosquitto_tls_set(
-          client, nil, "/etc/ssl/certs", settings.certificate, settings.key, nil)
-      }
-    guard result == MOSQ_ERR_SUCCESS.rawValue else {
-      throw Mistake(
-        "the certificates of realm \(settings.name) cannot be used: "
-          + String(cString: mosquitto_strerror(result)))
-    }
-  }
-
-  /// Returns the connection for which libmosquitto calls back, since it has read something.
-  private static func called(_ client: OpaquePointer?) -> Connection? {
-    let connection = client.flatMap { all[$0] }
-    connection?.hasRead = true
-    return connection
-  }
-
-  private func setCallbacks(of client: OpaquePointer) {
-    mosquitto_connect_v5_callback_set(client) { client, _, reason, _, _ in
-      Connection.called(client)?.didConnect(reason)
-    }
-    mosquitto_disconnect_v5_callback_set(client) { client, _, reason, _ in
-      guard let client, let connection = Connection.all[client] else { return }
-      if let failure = Failure(reason: reason, connection.settings) {
-        connection.refusal = failure
-      }
-    }
-    mosquitto_publish_v5_callback_set(client) { client, _, identifier, reason, _ in
-      guard let connection = Connection.called(client) else { return }
-      connection.delegate?.didPublish(identifier, Failure(reason: reason, connection.settings))
-    }
-    mosquitto_subscribe_v5_callback_set(client) { client, _, _, count, granted, _ in
-      guard let connection = Connection.called(client) else { return }
-      let codes = UnsafeBufferPointer(start: granted, count: Int(count))
-      let refused = codes.first { $0 >= 0x80 }
-      connection.delegate?.didSubscribe(
-        refused.flatMap { Failure(reason: $0, connection.settings) })
-    }
-    mosquitto_message_v5_callback_set(client) { client, _, message, _ in
-      guard let message = message?.pointee, let connection = Connection.called(client)
-      else { return }
-      connection.unacknowledged += 1
-      connection.delegate?.didReceive(Message(message))
-    }
-    mosquitto_log_callback_set(client, ConnectionLog.note)
-  }
-
-  private func didConnect(_ reason: CInt) {
-    if reason == 0 {
-      attempts = 0
-      // Otherwise libmosquitto would from now on format a line for each packet.
-      mosquitto_log_callback_set(client, nil)
-      delegate?.didConnect()
-    } else {
-      refusal = Failure(reason: reason, settings)
-    }
+  private func makeSecrets() throws(Mistake) -> (Credentials?, TLSContext?) {
+    let credentials: Credentials? =
+      if let path = settings.credentials { try Credentials(path) } else { nil }
+    return (credentials, settings.broker.isSecure ? try TLSContext(settings) : nil)
   }
 }
 
-extension Message {
-  fileprivate init(_ message: mosquitto_message) {
-    topic = String(cString: message.topic)
-    payload = message.payload.map { Data(bytes: $0, count: Int(message.payloadlen)) } ?? Data()
-    isRetained = message.retain
+/// When to try again: after a quarter of a second to a minute, so that a fleet does not come back
+/// at once.
+private struct Retries {
+  private var pause = 0.0
+  private var connected: ContinuousClock.Instant?
+
+  /// A broker that accepts a connection and closes it soon is no better than one that refuses it.
+  private static let leastSeconds = 10.0
+
+  mutating func didConnect() {
+    connected = .now
+  }
+
+  mutating func next() -> Duration {
+    let lasted = connected.map { (.now - $0) / .seconds(1) } ?? 0
+    pause = lasted > max(Self.leastSeconds, pause) ? 0.25 : min(60, max(0.25, 2 * pause))
+    connected = nil
+    return .seconds(pause * .random(in: 0.5...1))
   }
 }
 
-/// Connects, with a session that the broker keeps. Returns a result of libmosquitto and `errno`.
-private func connect(_ client: OpaquePointer?, _ settings: RealmSettings) -> (
-  CInt, CInt
-) {
-  var properties: OpaquePointer?
-  mosquitto_property_add_int32(
-    &properties, CInt(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), Connection.sessionSeconds)
-  defer { mosquitto_property_free_all(&properties) }
-  errno = 0
-  let result = mosquitto_connect_bind_v5(
-    client, settings.broker.host, settings.broker.port, CInt(settings.keepAlive), nil, properties)
-  return (result, errno)
+/// Numbers what is sent, and holds back what the broker does not want yet.
+private struct Outbox {
+  private var last: UInt16 = 0
+  private var unconfirmed: Set<UInt16> = []
+  private var waiting: [(packet: [UInt8], identifier: UInt16)] = []
+
+  /// A number that is not in use.
+  mutating func nextIdentifier() -> UInt16 {
+    repeat {
+      last = last == .max ? 1 : last + 1
+    } while unconfirmed.contains(last)
+    return last
+  }
+
+  mutating func add(_ packet: [UInt8], _ identifier: UInt16) {
+    unconfirmed.insert(identifier)
+    waiting.append((packet, identifier))
+  }
+
+  /// The next packet to send, if the broker lets this many be unconfirmed.
+  mutating func take(_ limit: Int) -> [UInt8]? {
+    guard !waiting.isEmpty, unconfirmed.count - waiting.count < limit else { return nil }
+    return waiting.removeFirst().packet
+  }
+
+  /// Returns whether the number was that of a packet.
+  mutating func remove(_ identifier: UInt16) -> Bool { unconfirmed.remove(identifier) != nil }
 }

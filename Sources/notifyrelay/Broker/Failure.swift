@@ -1,7 +1,5 @@
 // Describes in words what is wrong with a connection.
 
-import CMosquitto
-import DarwinNotifySupport
 import Glibc
 
 /// Why the broker cannot be used, or has refused something.
@@ -14,12 +12,8 @@ struct Failure: Error, Equatable {
   /// Whether the broker never takes this message.
   var isTooLarge = false
 
-  /// Not all brokers tell.
-  static let takenOver = Self(
-    text: "another relay has taken over the session: it has the same origin", isFinal: true)
-
-  private init(text: String, isFinal: Bool) {
-    (self.text, self.isFinal) = (text, isFinal)
+  private init(_ text: String, isFinal: Bool = false, isTooLarge: Bool = false) {
+    (self.text, self.isFinal, self.isTooLarge) = (text, isFinal, isTooLarge)
   }
 
   /// Nothing can be sent to the broker: a file is missing, or must not be used.
@@ -27,79 +21,66 @@ struct Failure: Error, Equatable {
     text = mistake.description
   }
 
-  /// A failure to connect, to stay connected or to publish: what libmosquitto returned, `errno`,
-  /// and what libmosquitto has written.
-  init(_ result: CInt, _ error: CInt, _ log: String, _ settings: RealmSettings) {
-    let (host, port) = (settings.broker.host, settings.broker.port)
-    text =
-      switch mosq_err_t(result) {
-      case MOSQ_ERR_EAI: "the name \(host) cannot be resolved"
-      case _ where log.contains("host name verification"):
-        "the certificate of the broker is not for \(host)"
-      case _ where log.contains("certificate verify failed"):
-        "the certificate of \(host) is not trusted: name its authority with --ca"
-      case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
-        "TLS with \(host):\(port) failed: \(log.isEmpty ? "no reason given" : log)"
-      case MOSQ_ERR_ERRNO where error == ECONNREFUSED:
-        "\(host):\(port) refuses connections: no broker listens there"
-      case MOSQ_ERR_ERRNO where error != 0:
-        "\(host):\(port) cannot be reached: \(String(cString: strerror(error)))"
-      case MOSQ_ERR_OVERSIZE_PACKET: "a message is too large for the broker"
-      case MOSQ_ERR_RETAIN_NOT_SUPPORTED: "the broker does not retain messages"
-      case MOSQ_ERR_KEEPALIVE: "\(host):\(port) no longer answers"
-      case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN:
-        log.isEmpty
-          ? "\(host):\(port) has closed the connection" : "TLS with \(host) failed: \(log)"
-      default: "\(host):\(port): \(String(cString: mosquitto_strerror(result)))"
-      }
+  /// Not all brokers tell.
+  static let takenOver = Self(
+    "another relay has taken over the session: it has the same origin", isFinal: true)
+
+  static let noThread = Self("there are too many threads or descriptors to connect")
+  static let tooLarge = Self("a message is too large for the broker", isTooLarge: true)
+  static let noQoS1 = Self("the broker does not support QoS 1")
+  static let notRetained = Self("the broker does not retain messages")
+
+  static func unresolved(_ broker: BrokerAddress) -> Self {
+    Self("the name \(broker.host) cannot be resolved")
+  }
+
+  /// A call of the system has failed.
+  static func unreachable(_ broker: BrokerAddress, _ error: CInt) -> Self {
+    if error == ECONNREFUSED {
+      return Self("\(broker) refuses connections: no broker listens there")
+    }
+    return Self("\(broker) cannot be reached: \(String(cString: strerror(error)))")
+  }
+
+  static func closed(_ broker: BrokerAddress) -> Self {
+    Self("\(broker) has closed the connection")
+  }
+
+  static func silent(_ broker: BrokerAddress) -> Self { Self("\(broker) no longer answers") }
+
+  static func malformed(_ broker: BrokerAddress) -> Self {
+    Self("\(broker) sends what is not MQTT 5")
+  }
+
+  static func notTrusted(_ broker: BrokerAddress, _ reason: String) -> Self {
+    Self(
+      "the certificate of \(broker.host) is not trusted (\(reason)): name its authority with --ca")
+  }
+
+  static func wrongHost(_ broker: BrokerAddress) -> Self {
+    Self("the certificate of the broker is not for \(broker.host)")
+  }
+
+  static func tls(_ broker: BrokerAddress, _ reason: String) -> Self {
+    Self("TLS with \(broker) failed: \(reason)")
   }
 
   /// The meaning of a reason code of the broker; `nil` for success.
-  init?(reason: CInt, _ settings: RealmSettings) {
-    guard reason >= 0x80 else { return nil }
+  init?(reason: UInt8) {
     switch reason {
-    case CInt(MQTT_RC_NOT_AUTHORIZED.rawValue):
-      text = "the broker does not permit this: check its ACL and the credentials"
-    case CInt(MQTT_RC_BAD_USERNAME_OR_PASSWORD.rawValue):
-      text = "the broker does not accept the credentials"
-    case CInt(MQTT_RC_SESSION_TAKEN_OVER.rawValue):
-      self = .takenOver
-    case CInt(MQTT_RC_SERVER_SHUTTING_DOWN.rawValue): text = "the broker is shutting down"
-    case CInt(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue):
-      text = "the broker does not speak MQTT 5"
-    case CInt(MQTT_RC_PACKET_TOO_LARGE.rawValue):
-      (text, isTooLarge) = ("a message is too large for the broker", true)
-    case CInt(MQTT_RC_QUOTA_EXCEEDED.rawValue): text = "a quota of the broker is exceeded"
-    default: text = "the broker reports: \(String(cString: mosquitto_reason_string(reason)))"
+    case 0..<0x80: return nil
+    case 0x84: self.init("the broker does not speak MQTT 5")
+    case 0x86: self.init("the broker does not accept the credentials")
+    case 0x87: self.init("the broker does not permit this: check its ACL and the credentials")
+    case 0x88, 0x89: self.init("the broker is too busy")
+    case 0x8B: self.init("the broker is shutting down")
+    case 0x8D: self.init("the broker has not heard from us in time")
+    case 0x8E: self = .takenOver
+    case 0x95: self = .tooLarge
+    case 0x96, 0x97, 0x9F: self.init("a quota of the broker is exceeded")
+    case 0x98: self.init("an administrator of the broker has ended the connection")
+    default:
+      self.init("the broker reports the reason 0x\(String(reason, radix: 16, uppercase: true))")
     }
-  }
-}
-
-/// The last error that libmosquitto has written for each client: it says no more than "TLS" itself.
-enum ConnectionLog {
-  private static let texts = Locked<[UInt: String]>([:])
-
-  /// The callback of libmosquitto, also on the thread that connects.
-  static let note:
-    @Sendable @convention(c) (
-      OpaquePointer?, UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?
-    ) -> Void = { client, _, level, text in
-      guard level == MOSQ_LOG_ERR, let text else { return }
-      note(UInt(bitPattern: client), String(cString: text))
-    }
-
-  private static func note(_ client: UInt, _ line: String) {
-    texts.withLock { texts in
-      // The first one is the cause.
-      if texts[client] == nil { texts[client] = line }
-    }
-  }
-
-  static func text(_ client: UInt) -> String {
-    texts.withLock { $0[client] ?? "" }
-  }
-
-  static func clear(_ client: UInt) {
-    texts.withLock { $0[client] = nil }
   }
 }

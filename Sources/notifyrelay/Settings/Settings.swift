@@ -1,7 +1,7 @@
 // The settings of the user.
 
 /// A broker.
-struct BrokerAddress: Equatable, Sendable {
+struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   let host: String
   let port: CInt
   let isSecure: Bool
@@ -9,6 +9,7 @@ struct BrokerAddress: Equatable, Sendable {
   /// Parses `mqtt://host[:port]` or `mqtts://host[:port]`.
   init(_ text: String) throws(Mistake) {
     let parts = text.split(separator: "://", maxSplits: 1).map(String.init)
+    let text = withoutPassword(text)
     guard parts.count == 2, ["mqtt", "mqtts"].contains(parts[0]) else {
       throw Mistake("\(text) is not a broker: write mqtts://HOST[:PORT] or mqtt://HOST[:PORT]")
     }
@@ -25,6 +26,8 @@ struct BrokerAddress: Equatable, Sendable {
     (self.host, self.port) = (host, port)
   }
 
+  var description: String { "\(host):\(port)" }
+
   /// Whether nobody else can read along.
   var isLocal: Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 
@@ -37,6 +40,11 @@ struct BrokerAddress: Equatable, Sendable {
     guard let colon = text.lastIndex(of: ":") else { return (text, nil) }
     return (String(text[..<colon]), text[text.index(after: colon)...])
   }
+}
+
+/// A text for a message, without what stands before a host in a URL.
+func withoutPassword(_ text: String) -> String {
+  text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? text
 }
 
 /// The settings of a realm: the names and groups that it shares, and how.
@@ -56,6 +64,9 @@ struct RealmSettings: Sendable {
   var keepAlive = 60
   /// The largest payload to send or receive.
   var maxBytes = 1 << 20
+  /// The largest presence to receive: without the presence of an origin, nothing that it publishes
+  /// can be taken.
+  var maxPresence: Int { max(maxBytes, 1 << 20) }
 
   func shares(_ name: String) -> Bool {
     !isReserved(name) && prefixes.contains { name.utf8.starts(with: $0.utf8) }

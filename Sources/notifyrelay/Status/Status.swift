@@ -34,6 +34,8 @@ struct Status: Codable {
   var pid: Int32
   /// The names of this machine that are shared.
   var names: Int
+  /// Those that cannot be shared.
+  var refusedNames: Int
   var realms: [RealmStatus]
 
   struct RealmStatus: Codable {
@@ -65,12 +67,14 @@ extension Status {
     origin = "\(relay.origin)"
     pid = ProcessInfo.processInfo.processIdentifier
     names = relay.names.count
+    refusedNames = relay.names.refused
     realms = relay.realms.map(\.status)
   }
 
   /// The answer for people.
   var text: String {
     var lines = ["origin \(origin), version \(version), pid \(pid), \(names) names"]
+    if refusedNames > 0 { lines.append("  not shared: \(refusedNames) names") }
     for realm in realms {
       lines.append("realm \(realm.name) at \(realm.broker): \(realm.state.rawValue)")
       if let problem = realm.problem { lines.append("  problem: \(problem)") }
@@ -103,7 +107,7 @@ extension Realm {
         age: peer.lastSign.map { Double(now - $0) / 1e9 })
     }
     return Status.RealmStatus(
-      name: settings.name, broker: "\(settings.broker.host):\(settings.broker.port)", state: state,
+      name: settings.name, broker: "\(settings.broker)", state: state,
       problem: problem, peers: peers, waitingNames: waitingNames.count,
       waitingValues: waitingValues.count, underway: underwayCount, counts: counts)
   }

@@ -20,12 +20,28 @@ final class StatusSocket {
     loop.add(descriptor) { [descriptor] in
       let client = accept(descriptor, nil, nil)
       guard client >= 0 else { return }
-      defer { close(client) }
-      // It fits into the buffer of the socket, so nobody can hold us up.
-      _ = fcntl(client, F_SETFL, O_NONBLOCK)
-      if let answer = try? JSONEncoder().encode(status()) {
-        _ = answer.withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
+      guard let answer = try? JSONEncoder().encode(status()) else { return _ = close(client) }
+      Self.answer(client, answer, on: loop)
+    }
+  }
+
+  /// Writes the answer to a client, which may be slow, on a thread of its own.
+  private static func answer(_ client: CInt, _ answer: Data, on loop: Loop) {
+    var limit = timeval(tv_sec: 5, tv_usec: 0)
+    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let thread = runDetached {
+      answer.withUnsafeBytes { bytes in
+        var rest = UnsafeRawBufferPointer(rebasing: bytes[...])
+        while !rest.isEmpty, case let n = write(client, rest.baseAddress, rest.count), n > 0 {
+          rest = UnsafeRawBufferPointer(rebasing: rest[n...])
+        }
       }
+      close(client)
+    }
+    guard let thread else { return _ = close(client) }
+    loop.add(thread) {
+      loop.remove(thread)
+      close(thread)
     }
   }
 

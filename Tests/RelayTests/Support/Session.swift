@@ -50,8 +50,11 @@ final class Session: @unchecked Sendable {
   }
 
   /// Runs the program beside the relay.
-  func run(_ arguments: [String]) async throws -> Outcome {
-    try await Program.run("notifyrelay", arguments, on: bus, environment: environment)
+  func run(
+    _ arguments: [String], changing variables: [String: String] = [:]
+  ) async throws -> Outcome {
+    try await Program.run(
+      "notifyrelay", arguments, on: bus, environment: environment.merging(variables) { $1 })
   }
 
   /// What the relay says of itself; `nil` while it does not run.
@@ -142,6 +145,23 @@ extension Session {
     try FileManager.default.moveItem(atPath: "\(home)/state", toPath: "\(home)/moved")
     try FileManager.default.createSymbolicLink(
       atPath: "\(home)/state", withDestinationPath: "\(home)/moved")
+  }
+
+  /// Removes the table that the relay uses, as a cleaner of temporary files may.
+  func removeTable() throws {
+    let maps = try String(
+      contentsOfFile: "/proc/\(try #require(relay).processIdentifier)/maps", encoding: .utf8)
+    let line = maps.split(separator: "\n").first { $0.contains("/darwin-notify") }
+    let path = try #require(line?.firstIndex(of: "/").flatMap { line?[$0...] })
+    try #require(unlink(String(path)) == 0)
+  }
+
+  /// The most memory that the relay has used, in kilobytes.
+  func peakMemory() throws -> Int {
+    let status = try String(
+      contentsOfFile: "/proc/\(try #require(relay).processIdentifier)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
   }
 
   /// Waits until the relay does not answer for a second.

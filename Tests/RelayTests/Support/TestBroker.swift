@@ -71,7 +71,7 @@ func makeDirectory(_ name: String) throws -> String {
   return path
 }
 
-private func address(_ port: Int) -> sockaddr_in {
+func loopbackAddress(_ port: Int) -> sockaddr_in {
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
   address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -79,7 +79,7 @@ private func address(_ port: Int) -> sockaddr_in {
   return address
 }
 
-private func with<Result>(
+func withAddress<Result>(
   _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
 ) -> Result {
   withUnsafeMutablePointer(to: &address) {
@@ -91,17 +91,19 @@ private func with<Result>(
 func freePort() throws -> Int {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   defer { close(descriptor) }
-  var (address, size) = (address(0), socklen_t(MemoryLayout<sockaddr_in>.size))
-  try #require(with(&address) { bind(descriptor, $0, size) } == 0)
-  try #require(with(&address) { getsockname(descriptor, $0, &size) } == 0)
+  var (address, size) = (loopbackAddress(0), socklen_t(MemoryLayout<sockaddr_in>.size))
+  try #require(withAddress(&address) { bind(descriptor, $0, size) } == 0)
+  try #require(withAddress(&address) { getsockname(descriptor, $0, &size) } == 0)
   return Int(address.sin_port.bigEndian)
 }
 
 private func isOpen(_ port: Int) -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   defer { close(descriptor) }
-  var address = address(port)
-  return with(&address) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) } == 0
+  var address = loopbackAddress(port)
+  return withAddress(&address) {
+    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+  } == 0
 }
 
 extension TestBroker {

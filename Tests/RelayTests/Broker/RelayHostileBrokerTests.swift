@@ -1,0 +1,153 @@
+// Specifies that nothing that a broker sends ends a relay, or keeps it from its other duties.
+import DarwinNotify
+import Foundation
+import Glibc
+import Testing
+
+@Suite(.bounded) struct RelayHostileBrokerTests {
+  private static let malformed: [[UInt8]] = [
+    [0x20, 5, 0, 0, 2, 0x7F, 1],  // a property that does not exist
+    [0x20, 3, 0, 0, 100],  // more properties than bytes
+    [0x20, 6, 0, 0, 3, 0x21, 0, 0],  // a receive maximum of 0
+    [0x20, 5, 0, 0, 2, 0x21, 1],  // half a number
+    [0x20, 6, 0, 0, 3, 0x12, 0xFF, 0xFF],  // a text that is longer than the packet
+    [0x20, 0],
+    [0x30, 0xFF, 0xFF, 0xFF, 0xFF, 1],  // a length of more than four bytes
+    [0x90, 3, 0, 1, 0],  // before the connection is accepted
+    FakeBroker.welcome + FakeBroker.welcome,
+    FakeBroker.welcome + [0x30, 0],
+    FakeBroker.welcome + [0x30, 5, 0, 1, 0x61, 2, 0x7F],  // half of its properties
+    FakeBroker.welcome + [0x30, 2, 0xFF, 0xFF],  // a topic that is longer than the packet
+    FakeBroker.welcome + [0x34, 6, 0, 1, 0x61, 0, 1, 0],  // QoS 2
+    FakeBroker.welcome + [0x36, 6, 0, 1, 0x61, 0, 1, 0],  // QoS 3
+    FakeBroker.welcome + [0x32, 6, 0, 1, 0x61, 0, 0, 0],  // without a number
+    FakeBroker.welcome + [0x40, 1, 0],
+    FakeBroker.welcome + [0x90, 2, 0, 1],
+    FakeBroker.welcome + [0x90, 0xFF, 0xFF, 0xFF, 0x7F],
+    FakeBroker.welcome + [0xF0, 0],
+    FakeBroker.welcome + [0x00, 0],
+  ]
+
+  @Test func aMalformedPacketEndsOnlyItsConnection() async throws {
+    let brokers = try Self.malformed.map { try FakeBroker(sending: $0) }
+    defer { for broker in brokers { broker.stop() } }
+    let session = try Session()
+    let realms = brokers.enumerated().flatMap { $1.realm("r\($0)") }
+    try await session.start(realms, isOnline: false)
+    for (index, broker) in brokers.enumerated() {
+      await eventually("\(Self.malformed[index]) is not noticed: \(session.relay?.errors ?? "")") {
+        broker.connections > 1
+      }
+    }
+    let errors = try #require(session.relay).errors
+    for index in brokers.indices {
+      #expect(
+        errors.contains("realm r\(index): 127.0.0.1:\(brokers[index].port) sends what is not"))
+    }
+    #expect(await session.end()?.status == 0)
+  }
+
+  /// Whatever its parts mean: the relay goes on.
+  @Test func aMessageWithoutMeaningIsCounted() async throws {
+    let messages: [[UInt8]] = [
+      [0x30, 3, 0, 0, 0],  // no topic
+      [0x30, 4, 0, 1, 0xFF, 0],  // not UTF-8
+      [0x30, 6, 0, 1, 0x61, 2, 0x7F, 1],  // a property that does not exist
+      [0x90, 3, 0, 1, 0],  // no reasons
+      [0x90, 4, 0, 1, 0, 0x87], [0x40, 2, 0x12, 0x34], [0xB0, 0], [0xD0, 0],
+      publication("n/com.example.light/00000000000000aa", "1 1 1 0 0 0"),
+    ]
+    let broker = try FakeBroker(sending: FakeBroker.welcome + messages.joined())
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { await session.counts()?.received == 4 }
+    #expect(await session.counts()?.malformed == 3)
+    #expect(broker.connections == 1)
+  }
+
+  @Test func bytesAtRandomDoNotEndARelay() async throws {
+    var random = SystemRandomNumberGenerator()
+    let brokers = try (0..<32).map { index in
+      var bytes: [UInt8] = index.isMultiple(of: 2) ? FakeBroker.welcome : []
+      for _ in 0..<4096 { bytes.append(.random(in: 0...255, using: &random)) }
+      return try FakeBroker(closes: true, sending: bytes)
+    }
+    defer { for broker in brokers { broker.stop() } }
+    let session = try Session()
+    let realms = brokers.enumerated().flatMap { $1.realm("r\($0)") }
+    try await session.start(realms, isOnline: false)
+    for broker in brokers { await eventually { broker.connections > 1 } }
+    #expect(await session.end()?.status == 0)
+  }
+
+  @Test func aBrokerThatClosesWhatItAcceptsIsTriedLessAndLessOften() async throws {
+    let broker = try FakeBroker(closes: true, sending: FakeBroker.welcome)
+    defer { broker.stop() }
+    let session = try Session()
+    let begin = ContinuousClock.now
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { broker.connections >= 6 }
+    // At least half of a quarter of a second, of half a second, and so on.
+    #expect(.now - begin > .seconds(3.8))
+    await session.end()
+  }
+
+  @Test func aLongMessageTakesLittleMemory() async throws {
+    let broker = try FakeBroker { client in
+      let topic = Array("darwinnotify/1/home/n/com.example.light/00000000000000aa".utf8)
+      let begin: [UInt8] = [0, UInt8(topic.count)] + topic + [0]
+      var left = 200 << 20
+      let length = begin.count + left
+      var bytes = FakeBroker.welcome + [0x30]
+      for index in 0..<4 {
+        let seven = UInt8(truncatingIfNeeded: length >> (7 * index)) & 127
+        bytes.append(index < 3 ? seven | 128 : seven)
+      }
+      bytes += begin
+      while send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count, left > 0 {
+        bytes = [UInt8](repeating: 0x20, count: min(left, 1 << 20))
+        left -= bytes.count
+      }
+      bytes = publication("p/00000000000000aa", "1 1 online 1 :1.0")
+      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { await session.counts()?.received == 2 }
+    #expect(await session.counts()?.tooLarge == 1)
+    #expect(await session.status()?.realms.first?.peers.first?.state == "online")
+    #expect(try session.peakMemory() < 100_000)
+  }
+
+  /// With TLS, what has been read but not yet decrypted cannot be seen at the socket.
+  @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0, "openssl is not installed"))
+  func aBrokerThatNeverStopsSendingKeepsNobodyWaiting() async throws {
+    let certificates = try TestBroker()
+    try await certificates.makeCertificates()
+    let (port, session) = (try freePort(), try Session())
+    let chunk = "\(certificates.directory)/chunk"
+    try Data(FakeBroker.welcome).write(to: URL(fileURLWithPath: "\(chunk)-0"))
+    let message = publication("n/org.example.other/00000000000000aa", "1 1 1 0 0 0")
+    try Data(Array(repeating: message, count: 10_000).joined())
+      .write(to: URL(fileURLWithPath: chunk))
+    let script = """
+      cd '\(certificates.directory)' && exec openssl s_server -quiet -accept 127.0.0.1:\(port) \
+        -cert server.crt -key server.key < <(cat chunk-0; while cat chunk; do :; done)
+      """
+    let server = try Program("/bin/bash", ["-c", script], on: nil)
+    let url = "mqtts://localhost:\(port)"
+    try await session.start(
+      [
+        "--realm", "home", "--broker", url, "--share", "com.example.",
+        "--ca", "\(certificates.directory)/ca.crt",
+      ], isOnline: false)
+    await eventually { await (session.counts()?.received ?? 0) > 10_000 }
+    let begin = ContinuousClock.now
+    #expect(await session.status() != nil)
+    #expect(await session.end()?.status == 0)
+    #expect(.now - begin < .seconds(5 * slowness))
+    server.send(SIGKILL)
+  }
+}

@@ -1,0 +1,93 @@
+// Sends a relay what no honest broker sends.
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// Answers each connection in the same way, whatever it receives, on a port of the loopback.
+final class FakeBroker: Sendable {
+  let port: Int
+  private let listener: Int32
+  private let accepted = Atomic<Int>(0)
+
+  /// How often somebody has connected.
+  var connections: Int { accepted.load(ordering: .relaxed) }
+
+  /// Begins to listen. `answer` writes to the socket of each connection, on a thread of its own;
+  /// then the connection stays open until the relay closes it, or is closed.
+  init(closes: Bool = false, _ answer: @escaping @Sendable (Int32) -> Void) throws {
+    port = try freePort()
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var (on, address) = (Int32(1), loopbackAddress(port))
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    let result = withAddress(&address) {
+      bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+    try #require(result == 0 && listen(listener, 16) == 0)
+    Thread.detachNewThread { [self, listener] in
+      while case let client = accept(listener, nil, nil), client >= 0 {
+        accepted.add(1, ordering: .relaxed)
+        Thread.detachNewThread {
+          answer(client)
+          if closes { shutdown(client, Int32(SHUT_RDWR)) }
+          var buffer = [UInt8](repeating: 0, count: 65536)
+          while read(client, &buffer, buffer.count) > 0 {}
+          close(client)
+        }
+      }
+      close(listener)
+    }
+  }
+
+  convenience init(closes: Bool = false, sending bytes: [UInt8]) throws {
+    try self.init(closes: closes) { _ = send($0, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+  }
+
+  /// Ends the thread, which refers to this object, and with it the listening.
+  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  /// Accepts the connection.
+  static let welcome: [UInt8] = [0x20, 3, 0, 0, 0]
+
+  func realm(_ name: String = "home") -> [String] {
+    ["--realm", name, "--broker", "mqtt://127.0.0.1:\(port)", "--share", "com.example."]
+  }
+}
+
+/// A packet of MQTT 5 that publishes with QoS 0.
+func publication(_ topic: String, _ payload: String) -> [UInt8] {
+  let topic = "darwinnotify/1/home/\(topic)"
+  let length = 2 + topic.utf8.count + 1 + payload.utf8.count
+  let header =
+    length < 128 ? [0x30, UInt8(length)] : [0x30, UInt8(length & 127 | 128), UInt8(length >> 7)]
+  return header + [0, UInt8(topic.utf8.count)] + topic.utf8 + [0] + payload.utf8
+}
+
+/// Publishes like a stranger who is in a hurry.
+final class Stranger {
+  private let descriptor = socket(
+    AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+
+  init(_ broker: TestBroker) throws {
+    var address = loopbackAddress(broker.port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    try #require(withAddress(&address) { connect(descriptor, $0, size) } == 0)
+    let hello: [UInt8] = [0x10, 14, 0, 4] + "MQTT".utf8 + [5, 2, 0, 0, 0, 0, 1, 0x78]
+    try write(hello)
+    var answer = [UInt8](repeating: 0, count: 256)
+    try #require(recv(descriptor, &answer, answer.count, 0) > 4 && answer[3] == 0)
+  }
+
+  deinit { close(descriptor) }
+
+  func write(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      try #require(count > 0)
+      sent += count
+    }
+  }
+}
