@@ -26,7 +26,9 @@ struct Arguments {
     while let word = rest.popFirst() {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let attached = parts.count > 1 ? String(parts[1]) : nil
-      guard word.hasPrefix("--") || word == "-h" else { throw Mistake("not an option: \(word)") }
+      guard word.hasPrefix("--") || word == "-h" else {
+        throw Mistake("not an option: \(withoutPassword(word))")
+      }
       let key = String(parts[0].drop { $0 == "-" })
       if attached == nil, takeAction(key) { continue }
       let needsValue = key == "config" || SettingsReader.keys.contains(key)

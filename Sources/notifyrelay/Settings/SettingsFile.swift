@@ -25,7 +25,7 @@ struct SettingsReader {
   /// Takes a key and its value. `realm` begins another realm.
   mutating func take(_ key: String, _ value: String) throws(Mistake) {
     guard Self.keys.contains(key) || Self.flags.contains(key) else {
-      throw Mistake("\(key) is not a setting")
+      throw Mistake("\(withoutPassword(key)) is not a setting")
     }
     if key == "realm" {
       guard !value.isEmpty, value.utf8.count <= 100 else { throw Mistake("a realm needs a name") }
@@ -140,11 +140,8 @@ enum SettingsFile {
 
   /// Reads a file of settings.
   static func read(_ path: String) throws(Mistake) -> SettingsReader {
-    guard let text = File.read(path) else {
-      throw Mistake("\(path) cannot be read: \(String(cString: strerror(errno)))")
-    }
     var reader = SettingsReader()
-    for line in lines(of: text) {
+    for line in lines(of: try File.readText(path)) {
       do throws(Mistake) {
         try reader.take(line.key, line.value)
       } catch {

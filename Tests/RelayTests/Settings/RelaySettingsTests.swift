@@ -13,6 +13,12 @@ import Testing
       (["--share", "a."], "share must follow realm"),
       (["--realm", "home", "--broker", "http://a"], "http://a is not a broker"),
       (["--realm", "home", "--broker", "mqtt://me:pw@a"], "must not contain a user name"),
+      (["--realm", "home", "--broker", "mqtt//me:pw@a"], "…@a is not a broker"),
+      (["mqtt://me:pw@a"], "not an option: …@a"),
+      (["--mqtt://me:pw@a"], "…@a is not a setting"),
+      (["--config", "/"], "/ is not a file"),
+      (["--config", "/dev/zero"], "/dev/zero is not a file"),
+      (realm + ["--credentials", "/dev/zero"], "/dev/zero can be read by others"),
       (["--realm", "home", "--broker", "mqtt://a:0", "--share", "b"], "host or port is invalid"),
       (["--realm", "home", "--broker", "mqtt://a"], "shares nothing"),
       (realm + ["--share", "self."], "never leave a machine"),
@@ -38,6 +44,17 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains(text), "\(outcome.errors)")
     #expect(outcome.errors.split(separator: "\n").count == 1)
+    #expect(!outcome.errors.contains("pw"))
+  }
+
+  @Test func aFileThatIsNoTextIsRefused() async throws {
+    let session = try Session()
+    let file = try session.write("realm = home\nbroker = mqtt://a\0b\nshare = a.\n", to: "conf")
+    let outcome = try await session.run(["--check", "--config", file])
+    #expect(outcome.status == 1 && outcome.errors.contains("\(file) contains a NUL"))
+    let secret = try session.credentials("me", "se\0cret")
+    let other = try await session.run(["--check"] + Self.realm + ["--credentials", secret])
+    #expect(other.status == 1 && other.errors.contains("\(secret) contains a NUL"))
   }
 
   @Test func theFileHasTheSameKeys() async throws {
