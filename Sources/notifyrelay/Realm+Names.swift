@@ -44,36 +44,48 @@ extension Realm {
       guard try relay.store.seen(name, by: origin, in: settings.name) == nil else {
         return arrivedNames[key] = payload
       }
-      guard let held = relay.names.find(name) else { return counts.refused += 1 }
+      guard let held = findForeign(name) else { return }
       try relay.names.take(payload.taken(from: origin), of: held, own: relay.origin)
       try relay.store.setSeen(payload.count, of: name, by: origin, in: settings.name)
     }
   }
 
   /// Posts the names that other origins have posted since they were last heard of, each once. While
-  /// we join, the broker may send several counts of a name, one after the other. Returns the names.
+  /// we join, the broker may send several counts of a name, one after the other. Returns the names
+  /// that were posted.
   func postArrivedNames() -> [String] {
     guard state != .joining, !arrivedNames.isEmpty else { return [] }
     defer { arrivedNames = [:] }
-    relay.keeping {
-      for (key, payload) in arrivedNames { try post(key, payload) }
+    return relay.keeping {
+      try arrivedNames.filter { try post($0.key, $0.value) }.keys.map(\.name)
     }
-    return arrivedNames.keys.map(\.name)
   }
 
-  private func post(_ key: NameKey, _ payload: NamePayload) throws {
+  /// Returns a name of another origin; `nil` if there are too many.
+  private func findForeign(_ name: String) -> HeldName? {
+    if let held = relay.names.find(name, isForeign: true) { return held }
+    counts.refused += 1
+    report(
+      "names of others are not posted here: there are \(LocalNames.maxForeignCount) already, or "
+        + "notify(3) refuses them")
+    return nil
+  }
+
+  /// Returns whether the name was posted.
+  private func post(_ key: NameKey, _ payload: NamePayload) throws -> Bool {
     let seen =
       try seenNames[key] ?? relay.store.seen(key.name, by: key.origin, in: settings.name)
-    guard seen.map({ payload.count > $0 }) ?? true else { return }
-    guard let held = relay.names.find(key.name) else { return counts.refused += 1 }
+    guard seen.map({ payload.count > $0 }) ?? true else { return false }
+    guard let held = findForeign(key.name) else { return false }
     try relay.names.take(payload.taken(from: key.origin), of: held, own: relay.origin)
     try relay.store.setSeen(payload.count, of: key.name, by: key.origin, in: settings.name)
     if seenNames.count >= LocalNames.maxCount { seenNames = [:] }
     seenNames[key] = payload.count
-    guard payload.count > 0 else { return }
+    guard payload.count > 0 else { return false }
     // Last: the observers may have to wait until this thread yields the processor.
     held.post()
     counts.posted += 1
+    return true
   }
 
   /// Whether an origin has posted this before we met it. The time matters only if the broker has

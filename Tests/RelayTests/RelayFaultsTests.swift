@@ -48,6 +48,51 @@ struct RelayFaultsTests {
     await there.wait(for: 1)
   }
 
+  /// The new table has counted as often as the old one.
+  @Test func aPostIsHeardThoughNoRelayRanAndTheTableIsNew() async throws {
+    let pair = try await Pair(settings: ["--share", light.rawValue])
+    let there = try pair.there.observe(light)
+    _ = try await pair.here.notifyUtil(["-p", light.rawValue])
+    await there.wait(for: 1)
+    // It answers when it has stored the count.
+    #expect(await pair.here.status() != nil)
+    try pair.here.removeTable()
+    await pair.here.end()
+    for name in ["notifyrelay.started", light.rawValue] {
+      let observer = try Program(
+        "notifyutil", ["-1", name], on: pair.here.bus, environment: pair.here.environment)
+      await eventually("\(name) is not held") {
+        (try? await pair.here.notifyUtil(["--list"]).output.contains(name)) == true
+      }
+      _ = try await pair.here.notifyUtil(["-p", name])
+      #expect(await observer.end().status == 0)
+    }
+    try await pair.here.start(pair.realm(["--share", light.rawValue]))
+    await there.wait(for: 2)
+    let fence = try pair.there.observe("com.example.light.fence")
+    _ = try await pair.here.notifyUtil(["-p", "com.example.light.fence"])
+    await fence.wait(for: 1)
+    #expect(there.posts == 2)
+  }
+
+  @Test(arguments: BusKind.grounds)
+  func aSecondRelayInTheSameSessionIsRefused(on kind: BusKind) async throws {
+    let (broker, session) = (try TestBroker(), try Session(kind))
+    try await broker.start()
+    try await session.start(broker.realm())
+    let other = try makeDirectory("state")
+    let outcome = try await session.run(broker.realm(), changing: ["XDG_STATE_HOME": other])
+    #expect(outcome.status == 3)
+    let process = try #require(session.relay).processIdentifier
+    #expect(
+      outcome.errors.contains("a relay of this session is already running, as process \(process)"))
+    #expect(await session.end()?.status == 0)
+    // One that was killed is not in the way.
+    try await session.start(broker.realm())
+    await session.end(SIGKILL)
+    try await session.start(broker.realm())
+  }
+
   @Test func aStartThatFailsRepeatsNothing() async throws {
     let pair = try await Pair()
     let (here, there) = try (pair.here.observe(light), pair.there.observe(light))

@@ -66,4 +66,36 @@ struct RelayStrangersTests {
     await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
     #expect(.now - begin < .seconds(20 * slowness))
   }
+
+  /// Each name of another machine takes memory and a place in the table.
+  @Test func namesOfAStrangerLeaveRoomForOurs() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm())
+    let stranger = try Stranger(broker)
+    try stranger.write(publication("p/\(Self.stranger)", "1 1 online 1 :1.0"))
+    for number in 2...17_000 {
+      try stranger.write(
+        publication("n/com.example.n\(number)/\(Self.stranger)", "1 \(number) 1 0 0 0"))
+    }
+    await eventually { await (session.counts()?.received ?? 0) >= 17_000 }
+    #expect(await session.status()?.realms.first?.problem?.contains("8192") == true)
+    try session.center.post(light)
+    await eventually("our name is not shared") { await session.counts()?.sent == 1 }
+  }
+
+  @Test func theStatusShowsManyMachines() async throws {
+    let (broker, session) = (try TestBroker(), try Session())
+    try await broker.start()
+    try await session.start(broker.realm())
+    let stranger = try Stranger(broker)
+    for number in 10_001...15_000 {
+      try stranger.write(publication("p/00000000000\(number)", "1 1 online 1 :1.0"))
+    }
+    await eventually { await (session.counts()?.received ?? 0) >= 5_000 }
+    let status = try await session.run(["--status"])
+    #expect(status.status == 0)
+    #expect(status.output.split(separator: "\n").filter { $0.contains("  peer ") }.count == 4096)
+    #expect(status.output.contains("problem: new machines are not heard"))
+  }
 }

@@ -30,11 +30,15 @@ final class LocalGroup {
     watch()
   }
 
-  /// Returns a name, which is made with the first record.
+  /// Returns a name of another machine, which is made with the first record.
   func channel(_ message: String, isLog: Bool) -> Channel? {
+    channel(message, isLog: isLog, isForeign: true)
+  }
+
+  private func channel(_ message: String, isLog: Bool, isForeign: Bool) -> Channel? {
     let address = MessageAddress(group: name, name: message)
     if let known = channels.find(address) { return known.isLog == isLog ? known : nil }
-    return channels.add(address, isLog: isLog, of: hole)
+    return channels.add(address, isLog: isLog, isForeign: isForeign, of: hole)
   }
 
   private func watch() {
@@ -69,7 +73,7 @@ final class LocalGroup {
       guard file.hasSuffix(suffix) else { continue }
       let base = FileName(text: String(file.dropLast(suffix.count)))
       guard let message = base.original else { return findLongNames(isLog: isLog) }
-      _ = channel(message, isLog: isLog)
+      _ = channel(message, isLog: isLog, isForeign: false)
     }
   }
 
@@ -77,7 +81,7 @@ final class LocalGroup {
   private func findLongNames(isLog: Bool) {
     let transit: any MessageTransit = isLog ? .log : .file
     for message in (try? transit.names(in: hole.directory)) ?? [] {
-      _ = channel(message, isLog: isLog)
+      _ = channel(message, isLog: isLog, isForeign: false)
     }
   }
 }
@@ -91,8 +95,13 @@ final class Channels {
   private(set) var all: [Channel] = []
   private var indices: [MessageAddress: Int] = [:]
 
-  /// A bound for the memory that strangers can make us use.
+  private var foreignCount = 0
+  private var hasRefused = false
+
+  /// Bounds for the memory that strangers can make us use, of which they must leave enough for the
+  /// names of this machine.
   private static let maxCount = 4096
+  private static let maxForeignCount = maxCount / 2
 
   init(inbox: Inbox) {
     self.inbox = inbox
@@ -100,12 +109,21 @@ final class Channels {
 
   func find(_ address: MessageAddress) -> Channel? { indices[address].map { all[$0] } }
 
-  fileprivate func add(_ address: MessageAddress, isLog: Bool, of hole: Wormhole) -> Channel? {
+  fileprivate func add(
+    _ address: MessageAddress, isLog: Bool, isForeign: Bool, of hole: Wormhole
+  ) -> Channel? {
     let index = all.count
-    guard index < Self.maxCount,
+    guard isForeign ? foreignCount < Self.maxForeignCount : index < Self.maxCount,
       let new = try? Channel(
         address, isLog: isLog, of: hole, noteChange: { [inbox] in inbox.note(channel: index) })
-    else { return nil }
+    else {
+      if !hasRefused {
+        say("\(address.name) of \(address.group) and other messages are not shared: too many")
+      }
+      hasRefused = true
+      return nil
+    }
+    if isForeign { foreignCount += 1 }
     indices[address] = index
     all.append(new)
     found(new)

@@ -1,6 +1,7 @@
 // Counts the posts of shared names on this machine.
 
 import DarwinNotify
+import Glibc
 
 /// The names of this machine that begin with a shared prefix.
 final class LocalNames {
@@ -11,34 +12,44 @@ final class LocalNames {
   private var observations: [NotificationObservation] = []
   private let changes = HeldName.Changes()
 
-  /// How many names were not taken, since there are too many or the library refuses them.
+  /// The names that only other machines have posted.
+  private var foreign: Set<String> = []
+
+  /// How many names of this machine are not shared, since there are too many or the library refuses
+  /// them.
   private(set) var refused = 0
 
-  /// A bound for the memory that strangers can make us use.
+  /// Bounds for the memory that strangers can make us use, of which they must leave enough for the
+  /// names of this machine.
   static let maxCount = 16_384
+  static let maxForeignCount = maxCount / 2
 
-  /// The name that is posted at each start.
+  /// The name that each relay holds.
   private static let startName = "notifyrelay.started"
 
   init(store: Store, inbox: Inbox) {
     (self.store, self.inbox) = (store, inbox)
   }
 
-  /// Without the one that is posted at each start.
+  /// Without the one that each relay holds.
   var count: Int { held.count - 1 }
 
   /// Holds the names that are known, and observes all others.
   func begin(sharing prefixes: [String]) throws {
     self.prefixes = prefixes
+    try refuseAnotherRelay()
     let start = try HeldName(Self.startName, row: NameRow(), changes: changes)
     held[Self.startName] = start
-    let past = try compareTable(start)
+    try refuseAnotherRelay(isHeldByUs: true)
+    let table = try DarwinNotificationCenter.shared.statistics().tableID
+    let past = try compareTable(table)
     // Posts counted from now on are not missed, so the names come after it.
     try observe()
     let taken = try store.takenStates()
     let registered = Set(((try? DarwinNotificationCenter.names()) ?? []).map(\.name.rawValue))
     for (name, row) in try store.names() where isShared(name) {
       guard let known = hold(name, row) else { continue }
+      if row.count == 0 { foreign.insert(name) }
       known.begin(
         after: past == .counted ? .counted : .perhaps, taken[name],
         hasKeptState: past == .counted && registered.contains(name))
@@ -50,9 +61,20 @@ final class LocalNames {
     }
     // Stored at once and together: after a start that ends earlier, the next one finds the same.
     try keep()
-    start.post()
-    try store.setStartPeek(start.peek)
+    try store.setTable(table)
     try store.commit()
+  }
+
+  /// Two relays that hear each other would pass a post from one to the other for ever. A name shows
+  /// that there is one, so they need nothing in common but the session. Of two that start at the
+  /// same time, the one with the smaller number goes on.
+  private func refuseAnotherRelay(isHeldByUs: Bool = false) throws(Mistake) {
+    let names = (try? DarwinNotificationCenter.names()) ?? []
+    let holders = names.first { $0.name.rawValue == Self.startName }?.holders ?? []
+    let others = holders.filter { $0 != getpid() }
+    guard let other = others.first(where: { !isHeldByUs || $0 ?? 0 < getpid() }) else { return }
+    let process = other.map { ", as process \($0)" } ?? ""
+    throw Mistake("a relay of this session is already running\(process)", status: 3)
   }
 
   /// A name that is held here is counted by the table, which notifies the observers of a prefix.
@@ -67,14 +89,17 @@ final class LocalNames {
 
   /// Finds out whether the table is still the one of the last run, in which counts go on. At the
   /// first run nothing that was posted before matters.
-  private func compareTable(_ start: HeldName) throws -> HeldName.Past {
-    try store.startPeek.map { $0 == start.peek ? .counted : .perhaps } ?? .notPosted
+  private func compareTable(_ table: UInt64) throws -> HeldName.Past {
+    try store.table.map { $0 == table && table != 0 ? .counted : .perhaps } ?? .notPosted
   }
 
   /// Returns a shared name, held from now on; `nil` if that is not possible.
-  @discardableResult func find(_ name: String) -> HeldName? {
+  func find(_ name: String, isForeign: Bool = false) -> HeldName? {
     if let known = held[name] { return known }
-    guard let new = hold(name, NameRow()) else { return nil }
+    guard !isForeign || foreign.count < Self.maxForeignCount,
+      let new = hold(name, NameRow())
+    else { return nil }
+    if isForeign { foreign.insert(name) }
     new.begin(after: .notPosted)
     return new
   }
@@ -83,6 +108,9 @@ final class LocalNames {
     guard held.count < Self.maxCount,
       let new = try? HeldName(name, row: row, changes: changes)
     else {
+      if refused == 0 {
+        say("\(name) is not shared: there are \(count) names already, or notify(3) refuses it")
+      }
       refused += 1
       return nil
     }
@@ -102,7 +130,11 @@ final class LocalNames {
   /// Counts the posts of the noted names. Returns the names that others must hear of.
   func count(_ names: Set<String>) -> [String] {
     names.filter { name in
-      if let known = held[name] { return known.countPosts() && name != Self.startName }
+      if let known = held[name] {
+        guard known.countPosts() else { return false }
+        foreign.remove(name)
+        return name != Self.startName
+      }
       guard isShared(name), let new = hold(name, NameRow()) else { return false }
       // A prefix reveals names that nobody holds. From now on they are counted.
       new.begin(after: .postedOnce)

@@ -44,9 +44,9 @@ struct SentLog {
 final class Store {
   private let database: Database
 
-  private static let version: Int64 = 2
+  private static let version: Int64 = 3
   private static let schema = """
-    CREATE TABLE IF NOT EXISTS start(peek INTEGER);
+    CREATE TABLE IF NOT EXISTS start(counter INTEGER);
     CREATE TABLE IF NOT EXISTS names(
       name TEXT PRIMARY KEY, count INTEGER, posted INTEGER, peek INTEGER, state INTEGER,
       state_set INTEGER, state_origin INTEGER) WITHOUT ROWID;
@@ -79,16 +79,16 @@ final class Store {
 
   // MARK: Names
 
-  /// The peeked count of the name that is posted at each start; it identifies the table.
-  var startPeek: UInt32? {
+  /// The number of the table that counted the posts when the relay last started.
+  var table: UInt64? {
     get throws(Mistake) {
-      try database.rows("SELECT peek FROM start") { UInt32(truncatingIfNeeded: $0.number(0)) }.first
+      try database.rows("SELECT counter FROM start") { $0.number(0) }.first
     }
   }
 
-  func setStartPeek(_ peek: UInt32) throws(Mistake) {
+  func setTable(_ table: UInt64) throws(Mistake) {
     try database.change(
-      "INSERT OR REPLACE INTO start(rowid, peek) VALUES(1, ?)", .number(UInt64(peek)))
+      "INSERT OR REPLACE INTO start(rowid, counter) VALUES(1, ?)", .number(table))
   }
 
   func names() throws(Mistake) -> [(name: String, row: NameRow)] {
