@@ -155,7 +155,7 @@ DELEGATION = [
     at_most("a call of ten delegates", 2, "events", "MulticastDelegate",
             "a loop over weak references"),
     at_most("a call of ten delegates", 1, "events", "MulticastDelegate", "NotificationCenter"),
-    absolute("a request, ns more than a direct async call", 2000, "sends_over", "HandlerBus"),
+    absolute("a request, ns more than a direct async call", 50000, "sends_over", "HandlerBus"),
     at_most("a call through a façade", 2, "contracts", "Facade", "a call through an existential"),
     *(at_most(f"{title} among 10,000", 1.1, figure, f"{name}, one of 10,000", name)
       for title, figure, name in (("a multicast", "events", "MulticastDelegate"),

@@ -19,11 +19,17 @@ public protocol BusRequest: Sendable {
 
   /// The name of the type in errors and traces; by default its name in Swift.
   static var kind: String { get }
+
+  /// The type of the response. A protocol that refines this one gives it another default here.
+  static var responseType: Response.Type { get }
 }
 
 extension BusRequest {
   /// The full name of the type.
   public static var kind: String { String(reflecting: Self.self) }
+
+  /// The type of the response.
+  public static var responseType: Response.Type { Response.self }
 }
 
 /// A name from an open set, to which anybody can add constants in an extension.

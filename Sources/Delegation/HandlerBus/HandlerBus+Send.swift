@@ -22,25 +22,42 @@ extension HandlerBus {
   }
 
   /// Sends a request through the interceptors to a function, which answers it: the common part of
-  /// local and remote requests.
-  @inlinable package func send<Request: BusRequest>(
-    _ request: Request, endpoint: String?, timeout: Duration?,
+  /// local and remote requests. The function may begin on the thread of the caller, if it
+  /// `beginsHere`: it does not call code of the host there.
+  @usableFromInline package func send<Request: BusRequest>(
+    _ request: Request, endpoint: String?, timeout: Duration?, beginsHere: Bool = false,
     answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response
   ) async throws(BusError) -> Request.Response {
     guard !Task.isCancelled else { throw .cancelled }
     let tracing = tracers.begin()
-    let result = await race(timeout) { () async -> Result<Request.Response, BusError> in
+    let interceptors = interceptors.all
+    let result = await race(timeout, immediate: beginsHere && interceptors.isEmpty) {
+      () async -> Result<Request.Response, BusError> in
       do {
-        let interceptors = self.interceptors.all
-        return .success(
-          interceptors.isEmpty
-            ? try await answer(request, tracing)
-            : try await self.pass(request, interceptors[...], tracing, answer: answer))
+        return .success(try await self.pass(request, interceptors[...], tracing, answer: answer))
       } catch {
         return .failure(BusError(error))
       }
     }
     tracing?.end(Request.kind, endpoint, request, result.map { $0 })
+    return try result.get()
+  }
+
+  /// Answers a request in the current task, which ends when the handler does.
+  package func answer<Request: BusRequest>(_ request: Request) async throws(BusError)
+    -> Request.Response
+  {
+    let tracing = tracers.begin()
+    let result: Result<Request.Response, BusError>
+    do {
+      result = .success(
+        try await pass(request, interceptors.all[...], tracing) {
+          try await self.answer($0, to: nil, $1)
+        })
+    } catch {
+      result = .failure(BusError(error))
+    }
+    tracing?.end(Request.kind, nil, request, result.map { $0 })
     return try result.get()
   }
 
@@ -113,15 +130,21 @@ extension HandlerBus {
   }
 
   /// Runs work until it ends, the timeout expires or the task is cancelled, whichever comes first.
-  @inlinable func race<Response: Sendable>(
-    _ timeout: Duration?, _ work: @escaping @Sendable () async -> Result<Response, BusError>
+  ///
+  /// The work has a task of its own, since it may ignore its cancellation, and threads of its own,
+  /// since it may block. Its beginning runs on this thread if it is `immediate`.
+  @usableFromInline func race<Response: Sendable>(
+    _ timeout: Duration?, immediate: Bool,
+    _ work: @escaping @Sendable () async -> Result<Response, BusError>
   ) async -> Result<Response, BusError> {
     let promise = Promise<Result<Response, BusError>>()
-    // A separate task, since it may ignore its cancellation. It starts on this thread.
-    let task = Task.immediate { _ = promise.provide(await work()) }
+    let body: @Sendable () async -> Void = { _ = promise.provide(await work()) }
+    let task =
+      immediate
+      ? Task.immediate(executorPreference: HandlerThreads.shared, operation: body)
+      : Task(executorPreference: HandlerThreads.shared, operation: body)
     let timer = timeout.map { timeout in
-      Task {
-        guard (try? await Task.sleep(for: timeout)) != nil else { return }
+      Timeout(after: timeout) {
         if promise.provide(.failure(.timedOut)) { task.cancel() }
       }
     }

@@ -94,6 +94,33 @@
     await eventually { log.entries == ["begun", "was cancelled"] }
   }
 
+  // More handlers than the cooperative pool has threads.
+  @Test(arguments: [true, false])
+  func aRequestEndsAlthoughItsHandlerNeverSuspends(_ byTimeout: Bool) async {
+    let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2
+    let isFree = DispatchSemaphore(value: 0)
+    bus.handle(ShareText.self) { [log] request in
+      log.append(request.text)
+      wait(for: isFree)
+      return "late"
+    }
+    let requests = (1...count).map { number in
+      Task {
+        try await bus.send(
+          ShareText(text: "\(number)"), timeout: byTimeout ? .milliseconds(200) : nil)
+      }
+    }
+    if !byTimeout {
+      await eventually { log.entries.count == count }
+      for request in requests { request.cancel() }
+    }
+    for request in requests {
+      let error = await #expect(throws: BusError.self) { try await request.value }
+      #expect(error.is(byTimeout ? .timedOut : .cancelled))
+    }
+    for _ in 1...count { isFree.signal() }
+  }
+
   @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
     keepReplies()
     let request = Task {
@@ -129,4 +156,9 @@
     await eventually { ends.entries.count == 1000 }
     #expect(Set(ends.entries).count == 1000)
   }
+}
+
+/// Blocks the thread, as C code does.
+private func wait(for semaphore: DispatchSemaphore) {
+  semaphore.wait()
 }
