@@ -71,6 +71,13 @@ extension DarwinNotificationCenter.Bus {
   /// An address for a bus where nobody listens, and that nobody else uses.
   package static func isolated() -> Self {
     let (high, low) = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
-    return .address("unix:abstract=/darwinnotify-isolated/\(high)-\(low)")
+    return .address("\(isolatedPrefix)\(high)-\(low)")
   }
+
+  /// Whether ``isolated()`` made it.
+  var isIsolated: Bool {
+    if case .address(let address) = self { address.hasPrefix(Self.isolatedPrefix) } else { false }
+  }
+
+  private static let isolatedPrefix = "unix:abstract=/darwinnotify-isolated/"
 }

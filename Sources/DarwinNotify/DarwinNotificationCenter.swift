@@ -15,6 +15,9 @@ public final class DarwinNotificationCenter: Sendable {
   nonisolated(unsafe) let center: OpaquePointer
   // The pointer never changes. C accepts it on any thread.
 
+  /// Whether no bus will ever serve the center: it was made by ``isolated()``.
+  package let isIsolated: Bool
+
   let listeners = ListenerTable<NotificationName, NotificationObservation>()
 
   /// The center of the process.
@@ -34,12 +37,13 @@ public final class DarwinNotificationCenter: Sendable {
   ///
   /// The corresponding C function is `dn_center_open`.
   public convenience init(bus: Bus) throws(DarwinNotifyError) {
-    self.init(adopting: try openCenter(on: bus, by: dn_center_open))
+    self.init(adopting: try openCenter(on: bus, by: dn_center_open), isIsolated: bus.isIsolated)
   }
 
-  private init(adopting center: OpaquePointer?) {
+  private init(adopting center: OpaquePointer?, isIsolated: Bool = false) {
     guard let center else { preconditionFailure("C returned success without a center") }
     self.center = center
+    self.isIsolated = isIsolated
   }
 
   deinit {

@@ -20,7 +20,8 @@ extension HandlerBus {
   public func send<Request: RemoteRequest>(
     _ request: Request, to destination: RemoteDestination, timeout: Duration? = nil
   ) async throws(BusError) -> Request.Response {
-    try await send(request, endpoint: destination.name, timeout: timeout) { request, tracing in
+    try await send(request, endpoint: destination.name, timeout: timeout, beginsHere: true) {
+      request, tracing in
       tracing?.handler = destination.name
       return try await destination.ask(request)
     }
@@ -65,7 +66,11 @@ extension HandlerRegistry {
 extension RemoteDestination {
   /// Asks the service. Cancelling the task cancels the call.
   func ask<Request: RemoteRequest>(_ request: Request) async throws -> Request.Response {
-    let call = PendingCall(Request.kind, of: self, try encodeArguments(request))
+    let arguments = try encodeArguments(request)
+    if let service = Loopback.find(name, on: center) {
+      return try decodeResponse(try await service.ask(Request.kind, arguments), of: Request.self)
+    }
+    let call = PendingCall(Request.kind, of: self, arguments)
     let outcome = try await call.outcome()
     if let error = outcome.error(kind: Request.kind, service: name) { throw error }
     return try decodeResponse(outcome.reply, of: Request.self)

@@ -2,6 +2,7 @@
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
+internal import Dispatch
 
 /// A call that can be cancelled at any time, even before its turn.
 final class PendingCall: Sendable {
@@ -13,6 +14,9 @@ final class PendingCall: Sendable {
 
   /// The calls of the process: beyond the limit, they wait for their turn.
   private static let permits = Permits(OutgoingCall.limit)
+
+  /// Calls begin here, in order: the first one on a bus may wait a second for the connection.
+  private static let queue = DispatchQueue(label: "darwinnotify.calls")
 
   private let destination: RemoteDestination
   private let kind: String
@@ -28,7 +32,7 @@ final class PendingCall: Sendable {
 
   /// Waits for the outcome, once. Cancelling the task cancels the call.
   func outcome() async throws -> CallOutcome {
-    Self.permits.take { self.begin() }
+    Self.queue.async { Self.permits.take { self.begin() } }
     return try await withTaskCancellationHandler {
       try await promise.value().get()
     } onCancel: {
@@ -48,7 +52,7 @@ final class PendingCall: Sendable {
       }
       if isCancelled { call.cancel() }
     } catch {
-      end(.failure(RemoteError(error, "\(destination.name), \(kind)")))
+      end(.failure(RemoteError(error, isKind(kind) ? destination.name : kind)))
     }
   }
 

@@ -14,15 +14,22 @@ public struct RemoteCaller: Hashable, Sendable {
   /// Its process ID; `nil` if the bus does not know.
   public let process: Int32?
 
-  /// The caller of the request that the current task handles; `nil` if it is of this process.
+  /// The caller of the request that the current task handles; `nil` if it did not
+  /// come through a ``RemoteService``.
   @TaskLocal public static var current: RemoteCaller?
 
   /// Whether it has the effective user of this process.
   public var isSameUser: Bool { user == geteuid() }
 
+  init(name: String, user: UInt32?, process: Int32?) {
+    self.name = name
+    self.user = user
+    self.process = process
+  }
+
   init(_ info: RequestInfo) {
-    name = info.callerName
-    user = info.callerUser == .max ? nil : info.callerUser
-    process = info.callerProcess
+    self.init(
+      name: info.callerName, user: info.callerUser == .max ? nil : info.callerUser,
+      process: info.callerProcess)
   }
 }

@@ -117,7 +117,8 @@ extension RemoteError {
 }
 
 /// The names of D-Bus errors with a meaning of their own.
-private enum StandardError {
+enum StandardError {
+  static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
   static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
   static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
   static let limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
@@ -136,27 +137,29 @@ extension CallOutcome {
     case .notAuthorized: return RemoteError.notAllowed.about(message)
     case .limitReached: return RemoteError.limitReached.about(message)
     case .tooLarge: return RemoteError.limitReached.about("the response of \(kind) is too large")
-    case .refused: return answered(kind: kind, service: service)
+    case .refused: return RemoteHandlers.error(errorName, message, kind: kind, service: service)
     default: return RemoteError.invalid.about("the response of \(kind): \(error)")
-    }
-  }
-
-  /// The error that the service answered with.
-  private func answered(kind: String, service: String) -> any Error {
-    switch errorName {
-    case RequestServer.unavailable:
-      BusError.unavailable(kind: kind, endpoint: service, reasons: [message])
-    case RequestServer.unanswered: BusError.unanswered(kind: kind)
-    case RequestServer.cancelled: BusError.cancelled
-    case RequestServer.timedOut: BusError.timedOut
-    case StandardError.unknownMethod: BusError.missingHandler(kind: kind, endpoint: service)
-    case StandardError.invalidArguments: RemoteError.invalid.about(message)
-    default: RemoteError.failed.about(message, name: errorName)
     }
   }
 }
 
-extension IncomingRequest {
+/// The error that a service has answered with.
+func error(_ name: String?, _ message: String, kind: String, service: String) -> any Error {
+  switch name {
+  case RequestServer.unavailable:
+    BusError.unavailable(kind: kind, endpoint: service, reasons: [message])
+  case RequestServer.unanswered: BusError.unanswered(kind: kind)
+  case RequestServer.cancelled: BusError.cancelled
+  case RequestServer.timedOut: BusError.timedOut
+  case StandardError.unknownMethod: BusError.missingHandler(kind: kind, endpoint: service)
+  case StandardError.invalidArguments: RemoteError.invalid.about(message)
+  case StandardError.accessDenied: RemoteError.notAllowed.about(message)
+  case StandardError.limitsExceeded: RemoteError.limitReached.about(message)
+  default: RemoteError.failed.about(message, name: name)
+  }
+}
+
+extension Inquiry {
   /// Answers with the error that a handler has thrown.
   func refuse(_ error: any Error) {
     guard let error = error as? BusError else {

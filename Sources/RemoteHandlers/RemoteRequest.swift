@@ -16,6 +16,32 @@ public import Delegation
 /// request.
 public protocol RemoteRequest: BusRequest, Codable where Response: Codable {}
 
+extension RemoteRequest {
+  // The compiler takes the default from here, whichever protocol it considers first; the default
+  // of an associated type that is declared again would depend on that.
+  /// The type of a response that the request does not declare.
+  public static var responseType: NoResponse.Type { NoResponse.self }
+}
+
+/// Whether a text can be the kind of a request.
+func isKind(_ text: String) -> Bool {
+  let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+  return words.count >= 3 && text.utf8.count <= 255
+    && words.allSatisfy { word in
+      !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(word.first ?? UInt8(ascii: "0"))
+        && word.allSatisfy { isLetter($0) }
+    }
+}
+
+private func isLetter(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+    true
+  default: false
+  }
+}
+
 /// The response of a request that is only confirmed.
 public struct NoResponse: Codable, Hashable, Sendable {
   /// Creates the response.

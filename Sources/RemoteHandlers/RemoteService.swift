@@ -1,7 +1,7 @@
 // Answers requests of other processes.
 
 public import DarwinNotify
-public import Delegation
+@_exported public import Delegation
 internal import DarwinNotifySupport
 internal import Dispatch
 
@@ -10,18 +10,30 @@ internal import Dispatch
 ///     let service = try await RemoteService(
 ///       name: "org.example.Player", exporting: bus, [Search.self])
 ///
-/// Only what is exported can be asked for. The requests of one caller begin in the order of its
-/// calls. The name is given up when this object ends; requests in progress are still answered.
+/// Only what is exported can be asked for. Requests are answered at the same time, on threads of
+/// their own: handlers may block. The requests of one caller are begun in the order of its calls,
+/// but two that are in progress may overtake each other; a caller that needs an order waits for
+/// each answer. The name is given up when this object ends; requests in progress are still
+/// answered.
+///
+/// On a center that `isolated()` has made, or that has no bus (`DARWIN_NOTIFY_BUS=none`), a service
+/// answers the requests that this process makes on the same center.
 public final class RemoteService: Sendable {
   /// The name of the service.
   public let name: String
 
-  private let server: RequestServer
+  private enum Counter {
+    case bus(RequestServer)
+    case loopback(Loopback)
+  }
+
+  private let counter: Counter
   private let desk: Desk
 
   /// Owns a name on a bus.
   ///
-  /// It also succeeds without a bus: the library keeps looking for one, then requests the name.
+  /// It also succeeds without a bus: the library keeps looking for one, then requests the name. It
+  /// may wait a second for the bus, on a thread that no task needs.
   ///
   /// - Parameters:
   ///   - name: a well-known bus name, such as `org.example.Player`.
@@ -29,34 +41,58 @@ public final class RemoteService: Sendable {
   ///   - requests: what other processes can ask for.
   ///   - queueing: whether to wait for a name that another process has, instead of failing.
   ///   - center: the center whose bus to use.
-  ///   - isAllowed: who may ask; by default processes of the same user. Must be quick.
+  ///   - isAllowed: who may ask; by default processes of the same user. It is called for each
+  ///     request, on any thread, also while it runs.
   /// - Throws: ``RemoteError``: `nameTaken`, `notAllowed`, `invalid` for a name or kind that cannot
-  ///   be one, `notConnected` if the center has no bus to look for, `limitReached`.
+  ///   be one, `limitReached`.
   public init(
     name: String, exporting bus: HandlerBus, _ requests: [any RemoteRequest.Type],
     queueing: Bool = false, on center: DarwinNotificationCenter = .shared,
     allowing isAllowed: (@Sendable (RemoteCaller) -> Bool)? = nil
-  ) async throws(RemoteError) {
-    let desk = Desk(bus)
+  ) async throws {
+    let desk = Desk(bus, allowing: isAllowed)
     for request in requests { desk.add(request) }
     self.name = name
     self.desk = desk
-    var allow: (@Sendable (RequestInfo) -> Bool)?
-    if let isAllowed { allow = { isAllowed(RemoteCaller($0)) } }
-    let handler = RequestServer.Handler(
-      allow: allow, begin: { desk.begin($0) }, cancel: { desk.cancel($0) })
     let kinds = requests.map { $0.kind }
-    do throws(DarwinNotifyError) {
-      server = try RequestServer(
-        name, exporting: kinds, queueing: queueing, on: center,
-        delivery: .queue(DispatchQueue(label: name)), handler)
-    } catch {
-      throw RemoteError(error, name)
+    if let malformed = kinds.first(where: { !isKind($0) }) {
+      throw RemoteError.invalid.about(malformed)
     }
+    if center.isIsolated {
+      counter = .loopback(try Loopback.open(name, on: center, desk, queueing: queueing))
+      return
+    }
+    // The function is asked by the desk, not on the queue where cancellations arrive.
+    let everybody: @Sendable (RequestInfo) -> Bool = { _ in true }
+    let handler = RequestServer.Handler(
+      allow: isAllowed.map { _ in everybody },
+      begin: { desk.begin(Inquiry($0)) }, cancel: { desk.cancel($0) })
+    let task = Task<Counter, any Error>(executorPreference: HandlerThreads.shared) {
+      do {
+        return .bus(
+          try RequestServer(
+            name, exporting: kinds, queueing: queueing, on: center,
+            delivery: .queue(DispatchQueue(label: name)), handler))
+      } catch DarwinNotifyError.notConnected {
+        return .loopback(try Loopback.open(name, on: center, desk, queueing: queueing))
+      } catch let error as DarwinNotifyError {
+        throw RemoteError(error, name)
+      }
+    }
+    counter = try await task.value
+  }
+
+  deinit {
+    if case .loopback(let service) = counter { service.close() }
   }
 
   /// Whether the process owns the name at present.
-  public var hasName: Bool { server.hasName }
+  public var hasName: Bool {
+    switch counter {
+    case .bus(let server): server.hasName
+    case .loopback(let service): service.hasName
+    }
+  }
 
   /// How many requests are being answered.
   var requestCount: Int { desk.count }
@@ -65,8 +101,10 @@ public final class RemoteService: Sendable {
   ///
   /// - Parameter type: the type.
   /// - Throws: ``RemoteError/invalid`` if its kind cannot be one.
-  public func export<Request: RemoteRequest>(_ type: Request.Type) throws(RemoteError) {
+  public func export<Request: RemoteRequest>(_ type: Request.Type) throws {
+    guard isKind(Request.kind) else { throw RemoteError.invalid.about(Request.kind) }
     desk.add(type)
+    guard case .bus(let server) = counter else { return }
     do throws(DarwinNotifyError) {
       try server.export(Request.kind)
     } catch {
@@ -78,67 +116,7 @@ public final class RemoteService: Sendable {
   ///
   /// - Parameter type: the type.
   public func withdraw<Request: RemoteRequest>(_ type: Request.Type) {
-    server.withdraw(Request.kind)
-  }
-}
-
-/// Passes requests to a bus, and their answers back.
-private final class Desk: Sendable {
-  private typealias Clerk = @Sendable (HandlerBus, IncomingRequest) async -> Void
-
-  private struct State {
-    /// By kind.
-    var clerks: [String: Clerk] = [:]
-    /// Requests in progress; `nil` while the task begins.
-    var tasks: [UInt64: Task<Void, Never>?] = [:]
-  }
-
-  private let bus: HandlerBus
-  private let state = Locked(State())
-
-  init(_ bus: HandlerBus) {
-    self.bus = bus
-  }
-
-  func add<Request: RemoteRequest>(_ type: Request.Type) {
-    let clerk: Clerk = { bus, request in await answer(request, as: type, by: bus) }
-    state.withLock { $0.clerks[Request.kind] = clerk }
-  }
-
-  /// Begins to answer a request, on the queue of the service: the handler begins here.
-  func begin(_ request: IncomingRequest) {
-    let id = request.info.id
-    let clerk = state.withLock { state in
-      state.tasks[id] = .some(nil)
-      return state.clerks[request.info.kind]
-    }
-    let task = Task.immediate {
-      await clerk?(bus, request)
-      state.withLock { _ = $0.tasks.removeValue(forKey: id) }
-    }
-    state.withLock { state in
-      if state.tasks[id] != nil { state.tasks[id] = task }
-    }
-  }
-
-  var count: Int { state.withLock { $0.tasks.count } }
-
-  func cancel(_ id: UInt64) {
-    state.withLock { $0.tasks[id] ?? nil }?.cancel()
-  }
-}
-
-/// Answers a request with the answer of a bus.
-private func answer<Request: RemoteRequest>(
-  _ request: IncomingRequest, as type: Request.Type, by bus: HandlerBus
-) async {
-  do {
-    let asked = try decodeArguments(request.arguments, of: Request.self)
-    let response = try await RemoteCaller.$current.withValue(RemoteCaller(request.info)) {
-      try await bus.send(asked)
-    }
-    request.answer(try encodeResponse(response))
-  } catch {
-    request.refuse(error)
+    desk.remove(Request.kind)
+    if case .bus(let server) = counter { server.withdraw(Request.kind) }
   }
 }

@@ -1,6 +1,5 @@
 // Specifies requests to handlers in other processes.
 import DarwinNotify
-import Delegation
 import Foundation
 import Glibc
 @testable import RemoteHandlers
@@ -108,6 +107,49 @@ struct RemoteHandlersTests {
     #expect(await stage.search("").sentence == "failed: there is no service org.example.Player")
   }
 
+  @Test func aKindThatCannotBeOneIsNamed() async throws {
+    struct Malformed: RemoteRequest { static let kind = "Pause" }
+    let stage = try RemoteStage(.usual)
+    await #expect { try await stage.serve([Search.self, Malformed.self]) } throws: {
+      "\($0)" == "invalid: Pause"
+    }
+    let service = try await stage.serve()
+    #expect { try service.export(Malformed.self) } throws: { "\($0)" == "invalid: Pause" }
+    await #expect { try await stage.callers.send(Malformed(), to: stage.player) } throws: {
+      "\($0)" == "failed: invalid: Pause"
+    }
+  }
+
+  // MARK: - Without a bus
+
+  @Test(arguments: [true, false])
+  func aServiceWithoutABusAnswersItsOwnProcess(_ isIsolated: Bool) async throws {
+    let center = try isIsolated ? .isolated() : DarwinNotificationCenter(bus: .noBus)
+    let stage = RemoteStage(isolated: center, beside: try PrivateBus(.usual))
+    #expect(await stage.search("").sentence == "failed: not connected to a bus")
+    stage.handlers.handle(Search.self) { request in
+      switch request.text {
+      case "decline": throw Decline("not today")
+      case "fail": throw Sadness()
+      default: return [Int(try #require(RemoteCaller.current?.process))]
+      }
+    }
+    var service: RemoteService? = try await stage.serve([Search.self])
+    #expect(service?.hasName == true)
+    #expect(await stage.search("").hits == [Int(getpid())])
+    #expect(await stage.search("decline").error?.reasons == ["not today"])
+    #expect(await stage.search("fail").remoteError?.detail == "a sad sentence")
+    await #expect { try await stage.callers.send(Pause(), to: stage.player) } throws: {
+      "\($0)" == "no handler for \(Pause.kind) at \(RemoteStage.name)"
+    }
+    await #expect { try await stage.serve() } throws: { "\($0)".hasSuffix("is taken") }
+    let second = try await stage.serve([Search.self], queueing: true)
+    #expect(!second.hasName)
+    service = nil
+    #expect(second.hasName)
+    #expect(await stage.search("").hits == [Int(getpid())])
+  }
+
   @Test(arguments: BusKind.both) func lossOfTheBusIsReportedAtOnce(_ kind: BusKind) async throws {
     let stage = try RemoteStage(kind)
     let died = Log<String>()
@@ -196,26 +238,50 @@ struct RemoteHandlersTests {
     withExtendedLifetime(service) {}
   }
 
-  // The callers of this process together make more requests than can be in progress.
-  @Test(arguments: 1...16) func requestsOfACallerBeginInOrder(_ caller: Int) async throws {
-    let count = 400
-    let stage = try RemoteStage(.usual)
-    let log = Log<Int>()
+  // More requests than the cooperative pool has threads.
+  @Test(arguments: BusKind.both)
+  func requestsAreAnsweredAndCancelledWhileOtherHandlersBlock(_ kind: BusKind) async throws {
+    let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2
+    let stage = try RemoteStage(kind)
+    let log = Log<String>()
+    let isFree = DispatchSemaphore(value: 0)
     stage.handlers.handle(Search.self) { request in
-      log.append(request.limit ?? 0)
-      await Task.yield()
+      log.append(request.text)
+      guard request.text == "wait" else {
+        blockThread(until: isFree)
+        return [1]
+      }
+      do { try await Task.sleep(for: .seconds(600)) } catch { log.append("cancelled") }
       return []
     }
     let service = try await stage.serve()
-    var tasks: [Task<[Int], any Error>] = []
-    for number in 1...count {
-      tasks.append(
-        Task.immediate {
-          try await stage.callers.send(Search(text: "", limit: number), to: stage.player)
-        })
+    let waiting = Task { await stage.search("wait") }
+    await eventually { log.entries == ["wait"] }
+    let blocked = (1...count).map { _ in Task { await stage.search("block") } }
+    await eventually { log.entries.count == count + 1 }
+    waiting.cancel()
+    #expect(await waiting.value.sentence == "cancelled")
+    await eventually { log.entries.last == "cancelled" }
+    for _ in 1...count { isFree.signal() }
+    for task in blocked { #expect(await task.value.hits == [1]) }
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func aFunctionThatAdmitsCallersMayBlock() async throws {
+    let stage = try RemoteStage(.usual)
+    let isFree = DispatchSemaphore(value: 0)
+    let asked = Log<String>()
+    stage.handlers.handle(Search.self) { _ in [1] }
+    let service = try await stage.serve { _ in
+      asked.append("asked")
+      if asked.entries.count == 1 { blockThread(until: isFree) }
+      return true
     }
-    for task in tasks { _ = try await task.value }
-    #expect(log.entries == Array(1...count))
+    let first = Task { await stage.search("first") }
+    await eventually { asked.entries.count == 1 }
+    #expect(await stage.search("second").hits == [1])
+    isFree.signal()
+    #expect(await first.value.hits == [1])
     withExtendedLifetime(service) {}
   }
 
@@ -292,6 +358,11 @@ struct RemoteHandlersTests {
     first = nil
     await eventually { second.hasName }
   }
+}
+
+/// Blocks the thread, as C code does.
+private func blockThread(until semaphore: DispatchSemaphore) {
+  semaphore.wait()
 }
 
 extension BusKind {

@@ -1,6 +1,5 @@
 // What the tests of remote requests have in common.
 import DarwinNotify
-import Delegation
 import Foundation
 import RemoteHandlers
 import TestTools
@@ -17,7 +16,6 @@ struct Search: RemoteRequest {
 /// A request that is only confirmed.
 struct Pause: RemoteRequest {
   static let kind = "org.example.Player.Pause"
-  typealias Response = NoResponse
 }
 
 /// A service and a caller, each with a connection and a bus of its own.
@@ -34,6 +32,12 @@ struct RemoteStage {
     bus = try PrivateBus(kind)
     serving = try bus.makeCenter()
     calling = try bus.makeCenter()
+  }
+
+  /// A service and a caller on a center that reaches nobody else.
+  init(isolated center: DarwinNotificationCenter, beside bus: PrivateBus) {
+    self.bus = bus
+    (serving, calling) = (center, center)
   }
 
   var player: RemoteDestination { RemoteDestination(Self.name, on: calling) }

@@ -1,0 +1,116 @@
+// Passes requests to the handlers of a bus.
+
+internal import DarwinNotify
+internal import DarwinNotifySupport
+internal import Delegation
+
+/// A request to answer, of another process or of this one.
+struct Inquiry: Sendable {
+  let id: UInt64
+  let kind: String
+  let arguments: PropertyList
+  let caller: RemoteCaller
+  let answer: @Sendable (PropertyList) -> Void
+  let refuse: @Sendable (_ error: String, _ message: String) -> Void
+}
+
+extension Inquiry {
+  /// Describes a request of another process, which is refused if it is dropped.
+  init(_ request: IncomingRequest) {
+    self.init(
+      id: request.info.id, kind: request.info.kind, arguments: request.arguments,
+      caller: RemoteCaller(request.info), answer: { request.answer($0) },
+      refuse: { request.refuse($0, $1) })
+  }
+}
+
+/// Passes requests to a bus, and their answers back.
+///
+/// The code of the host runs in tasks on threads of their own: neither a handler that blocks nor
+/// the function that admits callers delays other requests or cancellations.
+final class Desk: Sendable {
+  private typealias Clerk = @Sendable (HandlerBus, Inquiry) async -> Void
+
+  private struct State {
+    /// By kind.
+    var clerks: [String: Clerk] = [:]
+    var exported: Set<String> = []
+    /// Requests in progress; `nil` while the task begins.
+    var tasks: [UInt64: Task<Void, Never>?] = [:]
+  }
+
+  private let bus: HandlerBus
+  private let isAllowed: (@Sendable (RemoteCaller) -> Bool)?
+  private let state = Locked(State())
+
+  /// Creates a desk that asks a function, if there is one, who may make requests.
+  init(_ bus: HandlerBus, allowing isAllowed: (@Sendable (RemoteCaller) -> Bool)?) {
+    self.bus = bus
+    self.isAllowed = isAllowed
+  }
+
+  /// Accepts requests of a type.
+  func add<Request: RemoteRequest>(_ type: Request.Type) {
+    let clerk: Clerk = { bus, inquiry in await answer(inquiry, as: type, by: bus) }
+    state.withLock { state in
+      state.clerks[Request.kind] = clerk
+      state.exported.insert(Request.kind)
+    }
+  }
+
+  /// Ends that; requests that have arrived are still handled.
+  func remove(_ kind: String) {
+    state.withLock { _ = $0.exported.remove(kind) }
+  }
+
+  /// Whether requests of a kind are accepted.
+  func exports(_ kind: String) -> Bool {
+    state.withLock { $0.exported.contains(kind) }
+  }
+
+  /// Begins to answer a request.
+  func begin(_ inquiry: Inquiry) {
+    let clerk = state.withLock { state in
+      state.tasks[inquiry.id] = .some(nil)
+      return state.clerks[inquiry.kind]
+    }
+    let task = Task(executorPreference: HandlerThreads.shared) { [self] in
+      if isAllowed?(inquiry.caller) ?? true {
+        await clerk?(bus, inquiry)
+      } else {
+        inquiry.refuse(StandardError.accessDenied, "The service does not answer this caller.")
+      }
+      state.withLock { _ = $0.tasks.removeValue(forKey: inquiry.id) }
+    }
+    let isOver = state.withLock { state in
+      guard state.tasks[inquiry.id] != nil else { return true }
+      state.tasks[inquiry.id] = task
+      return false
+    }
+    // It may have been cancelled before the task was known.
+    if isOver { task.cancel() }
+  }
+
+  /// How many requests are being answered.
+  var count: Int { state.withLock { $0.tasks.count } }
+
+  /// Cancels the task of a request, if it has one.
+  func cancel(_ id: UInt64) {
+    state.withLock { $0.tasks[id] ?? nil }?.cancel()
+  }
+}
+
+/// Answers a request with the answer of a bus.
+private func answer<Request: RemoteRequest>(
+  _ inquiry: Inquiry, as type: Request.Type, by bus: HandlerBus
+) async {
+  do {
+    let asked = try decodeArguments(inquiry.arguments, of: Request.self)
+    let response = try await RemoteCaller.$current.withValue(inquiry.caller) {
+      try await bus.answer(asked)
+    }
+    inquiry.answer(try encodeResponse(response))
+  } catch {
+    inquiry.refuse(error)
+  }
+}
