@@ -97,17 +97,18 @@ static void run_each(void *context)
 
 /* Scans all slots without a lock: each name is as it was at some moment during the scan. Slots that
  * this library would not write are skipped. Returns what the callback returned last, or 0. */
-static int scan(const dn__region *region, listing *listing)
+static int scan(const dn__region *region, const listing *wanted)
 {
         living living = find_living(region);
         int32_t pids[DN__SHM_N_PROCESSES];
         char text[DN__SLOT_NAME_BYTES];
+        listing listing = *wanted; /* its record refers to the local arrays */
 
         for (size_t i = 0;
-             (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && listing->r == 0; i++)
-                if (read_slot(region, i, &living, text, pids, &listing->record))
-                        dn__host_call(run_each, listing);
-        return listing->r;
+             (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS && listing.r == 0; i++)
+                if (read_slot(region, i, &living, text, pids, &listing.record))
+                        dn__host_call(run_each, &listing);
+        return listing.r;
 }
 
 /* Uses the table only if there is one. */
