@@ -60,7 +60,7 @@ _notifyutil() {
   COMPREPLY=()
   case $word in
     --bus=*)
-      _notifyutil_lines "$word" < <(printf '%s\n' --bus=session --bus=system)
+      _notifyutil_lines "$word" < <(printf '%s\n' --bus=session --bus=system --bus=none)
       COMPREPLY=("${COMPREPLY[@]#"$head"}")
       return ;;
     --*=*) return ;;
@@ -75,7 +75,7 @@ _notifyutil() {
       return ;;
     -z | --timeout | --object | --user-info) return ;;
     --bus)
-      _notifyutil_lines "$word" < <(printf '%s\n' session system)
+      _notifyutil_lines "$word" < <(printf '%s\n' session system none)
       COMPREPLY=("${COMPREPLY[@]#"$head"}")
       return ;;
     -signal | -sig)

@@ -29,7 +29,7 @@ set -l option "not __notifyutil_after '$valued'"
 
 complete -c notifyutil -f
 complete -c notifyutil -n "__notifyutil_after '$keyed|--monitor'" -a '(__notifyutil_names)'
-complete -c notifyutil -n '__notifyutil_after --bus' -a 'session system'
+complete -c notifyutil -n '__notifyutil_after --bus' -a 'session system none'
 complete -c notifyutil -n "__notifyutil_after '-signal|-sig'" -a '10 12'
 complete -c notifyutil -n '__notifyutil_after --exec' -a '(__fish_complete_command)'
 
@@ -38,7 +38,7 @@ complete -c notifyutil -n $option -o v -d 'Print the details of each notificatio
 complete -c notifyutil -n $option -o z -d 'Pause after each -p, in milliseconds'
 complete -c notifyutil -n $option -o M -d 'Set the option DISPATCH'
 complete -c notifyutil -n $option -o R -d 'Set the option REGEN'
-complete -c notifyutil -n $option -l bus -x -a 'session system' -d 'Use this bus'
+complete -c notifyutil -n $option -l bus -x -a 'session system none' -d 'Use this bus'
 complete -c notifyutil -n $option -l wait-for-bus -d 'Wait for the bus first'
 complete -c notifyutil -n $option -l timeout -x -d 'Stop after this time, in seconds'
 complete -c notifyutil -n $option -l ready -d 'Report once everything is registered'
