@@ -39,7 +39,6 @@ static void end_service(dn_service *service, served *seen)
         while (seen->n_held)
                 CHECK_EQ(dn_request_answer(seen->held[--seen->n_held], NULL), -ECANCELED);
         dn_service_close(service);
-        CHECK_EQ(dn_shutdown(), 0);
 }
 
 TEST_ON_BUS(moreCallersThanTheBusHasRulesForAreMissedWhenTheyLeave)
@@ -51,6 +50,7 @@ TEST_ON_BUS(moreCallersThanTheBusHasRulesForAreMissedWhenTheyLeave)
         CHECK_EQ(serve(SERVICE, 0, &seen, &service), 0);
         check_cancellations(bus, &seen);
         end_service(service, &seen);
+        CHECK_EQ(dn_shutdown(), 0);
 }
 
 TEST_ON_BUS(callersAreMissedThoughObserversHaveAllRulesOfTheBus)
