@@ -25,6 +25,9 @@ public final class AppGroup: Sendable {
   /// The objects that exist once for each group, by their types.
   private let singletons = Locked<[ObjectIdentifier: any Sendable]>([:])
 
+  /// The stores, by their names.
+  let stores = Locked<[ExactString: MessageStore]>([:])
+
   /// Opens a group. Its directory is made if it is missing.
   ///
   /// - Parameters:

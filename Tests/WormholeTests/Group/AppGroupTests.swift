@@ -21,6 +21,25 @@ struct AppGroupTests {
     }
   }
 
+  @Test func hasOneStoreForEachName() throws {
+    let group = try TemporaryGroup().group
+    #expect(group.store(named: "wormhole") === group.store(named: "wormhole"))
+    #expect(group.store(named: "wormhole") !== group.store(named: "defaults"))
+    #expect(group.store(named: "a/b").path == "\(group.directory.path)/a%2Fb/store.sqlite")
+  }
+
+  @Test func postsNamesThatAreShortEnough() throws {
+    let group = try TemporaryGroup().group
+    #expect(group.postPrefix(of: "wormhole") == "wormhole.org.example.group.wormhole.")
+    let names = ["a", "b"].map { String(repeating: "x", count: 300) + $0 } + ["a\0", "a\0b"]
+    let prefixes = names.map { group.postPrefix(of: $0) }
+    #expect(Set(prefixes).count == names.count)
+    for prefix in prefixes {
+      #expect(prefix.hasPrefix("wormhole.org.example.group.") && prefix.hasSuffix("."))
+      #expect(prefix.utf8.count <= 255 && !prefix.utf8.contains(0))
+    }
+  }
+
   @Test func aTemporaryOneIsAloneAndGoesWithItsObject() async throws {
     var groups: [AppGroup] = try (1...2).map { _ in try .temporary("org.example.same") }
     let directories = groups.map(\.directory.path)

@@ -1,0 +1,40 @@
+// Gives the stores of a group their places.
+
+internal import DarwinNotifySupport
+
+extension AppGroup {
+  /// Returns the store of a name: `GROUP/NAME/store.sqlite`, with the same object at each call.
+  ///
+  /// There is one for each directory of a ``Wormhole`` and one, ``defaultsStore``, for the defaults.
+  /// Nothing is read or written before it is used.
+  ///
+  /// - Parameter name: any nonempty text. Characters that a file name cannot contain are escaped.
+  package func store(named name: String) -> MessageStore {
+    stores.withLock { stores in
+      if let store = stores[ExactString(name)] { return store }
+      let store = MessageStore(
+        Self.storeFile, in: "\(container.path)/\(FileName(for: name).text)",
+        post: postPrefix(of: name), center: center)
+      stores[ExactString(name)] = store
+      return store
+    }
+  }
+
+  /// The name of the store of the defaults.
+  package static let defaultsStore = "defaults"
+
+  /// The file of a store in its directory.
+  package static let storeFile = "store.sqlite"
+
+  /// The beginning of the Darwin names that are posted after changes of a store, with a dot at its
+  /// end: `wormhole.GROUP.NAME.`
+  ///
+  /// Everybody who watches the bus can read it. If it would be longer than 255 bytes, or contain a
+  /// NUL, it is cut, and a hash takes the place of the rest.
+  package func postPrefix(of store: String) -> String {
+    let text = "\(identifier).\(store)"
+    let prefix = "wormhole.\(text)."
+    let isValid = prefix.utf8.count <= MessageStore.maxNameBytes && !prefix.utf8.contains(0)
+    return isValid ? prefix : "wormhole.\(FileName(for: text).text)."
+  }
+}
