@@ -82,11 +82,15 @@ struct InspectionTests {
     let before = try center.statistics()
     #expect(before.observers == 2 && before.names == 1 && before.uncountedNames == 0)
     #expect(before.sharesTable && before.connections == 1)
+    let other = try bus.makeCenter()
+    let registration = try Recorder(other, name)
+    #expect(before.tableID != 0)
+    #expect(try other.statistics().tableID == before.tableID)
     try center.post("com.example.other")
     await eventually {
       (try? center.statistics().signalsSent) == before.signalsSent + 1
     }
-    withExtendedLifetime(observers) {}
+    withExtendedLifetime((observers, registration)) {}
   }
 
   @Test func handsReportsToTheProgram() async throws {
