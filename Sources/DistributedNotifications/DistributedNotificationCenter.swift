@@ -156,6 +156,11 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
     Self(underlying: nil, path: path, type: type)
   }
 
+  /// A text that cannot be sent. Nothing was.
+  static func notText(path: String) -> Self {
+    Self(underlying: .invalidArgument, path: path, type: nil)
+  }
+
   /// What the library below has said.
   ///
   /// - Parameter error: the error, such as `.notConnected`.
@@ -190,7 +195,9 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
 extension DistributedNotificationError: CustomStringConvertible, LocalizedError {
   /// A description of the error.
   public var description: String {
-    if let underlying { return "\(underlying)" }
+    if let underlying {
+      return path.map { "\($0) contains a NUL or a Unicode noncharacter" } ?? "\(underlying)"
+    }
     return "\(path ?? "a value") cannot be in a property list: it is a \(type ?? "another type")"
   }
 

@@ -32,10 +32,12 @@ struct UserInfoEncoder: ~Copyable {
     _ dictionary: [AnyHashable: Any], depth: Int
   ) throws(DistributedNotificationError) {
     for (key, value) in dictionary {
-      guard let text = key.base as? String else {
+      guard let text = text(of: key.base) else {
         throw .notAPropertyList(path: " has a key that", type: "\(type(of: key.base))")
       }
-      guard !text.utf8.contains(0) else { throw .failed(.invalidArgument) }
+      guard text.canBeSent else {
+        throw .notText(path: " has a key, \(text.debugDescription), that")
+      }
       do throws(DistributedNotificationError) {
         try add(value, for: text, depth: depth)
       } catch {
@@ -63,7 +65,7 @@ struct UserInfoEncoder: ~Copyable {
   ) throws(DistributedNotificationError) {
     let type = type(of: value)
     if type == String.self, let string = value as? String {
-      builder.set(.string(string), for: key)
+      try add(string, for: key)
     } else if type == Int.self, let number = value as? Int {
       builder.set(.integer(Int64(number)), for: key)
     } else if type == Bool.self, let bool = value as? Bool {
@@ -80,8 +82,10 @@ struct UserInfoEncoder: ~Copyable {
   private func addCastable(
     _ value: Any, for key: String?, depth: Int
   ) throws(DistributedNotificationError) {
-    if let string = value as? String {
-      builder.set(.string(string), for: key)
+    if let string = text(of: value) {
+      try add(string, for: key)
+    } else if let number = value as? CGFloat {
+      builder.set(.real(Double(number)), for: key)
     } else if let data = value as? Data {
       data.withUnsafeBytes { builder.set(.data($0), for: key) }
     } else if let date = value as? Date, let microseconds = date.microseconds {
@@ -101,19 +105,46 @@ struct UserInfoEncoder: ~Copyable {
     }
   }
 
+  private func add(
+    _ text: String, for key: String?
+  ) throws(DistributedNotificationError) {
+    guard text.canBeSent else { throw .notText(path: "") }
+    builder.set(.string(text), for: key)
+  }
+
   /// C refuses what is too deep, but only at the end.
   private func checkDepth(_ depth: Int) throws(DistributedNotificationError) {
     guard depth < PropertyListBuilder.maxDepth else { throw .failed(.tooLarge) }
   }
 }
 
+/// Returns the text of a string, or of a value that Apple's Foundation bridges to one, such as
+/// `Notification.Name`; `nil` for any other.
+private func text(of value: Any) -> String? {
+  value as? String ?? (value as? any RawRepresentable)?.rawValue as? String
+}
+
+extension String {
+  /// Whether C accepts the text: it has neither a NUL nor a Unicode noncharacter.
+  fileprivate var canBeSent: Bool {
+    // The UTF-8 of each noncharacter begins with 0xEF or more.
+    utf8.allSatisfy { $0 != 0 && $0 < 0xEF }
+      || unicodeScalars.allSatisfy { $0.value != 0 && !$0.properties.isNoncharacterCodePoint }
+  }
+}
+
+/// The class that Foundation has for truth values: their `objCType` is also that of `Int8`.
+private let truthValue: AnyClass = type(of: NSNumber(value: true))
+
 extension PropertyListScalar {
   /// Makes the value of a number, into which Foundation also turns those of Swift.
   fileprivate init(_ number: NSNumber) {
-    // Foundation has a class of its own for booleans, the only one whose type is "c".
+    guard type(of: number) != truthValue else {
+      self = .bool(number.boolValue)
+      return
+    }
     self =
       switch UInt8(bitPattern: number.objCType.pointee) {
-      case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(number.boolValue)
       case UInt8(ascii: "Q"), UInt8(ascii: "L"): .unsigned(number.uint64Value)
       case UInt8(ascii: "d"), UInt8(ascii: "f"): .real(number.doubleValue)
       default: .integer(number.int64Value)
@@ -131,8 +162,8 @@ extension Date {
 extension DistributedNotificationError {
   /// The error seen from the container of the value.
   fileprivate func within(_ container: String) -> Self {
-    guard let path, let type else { return self }
-    return .notAPropertyList(path: container + path, type: type)
+    guard let path else { return self }
+    return Self(underlying: underlying, path: container + path, type: type)
   }
 }
 
