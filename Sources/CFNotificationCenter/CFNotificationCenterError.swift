@@ -29,6 +29,7 @@ extension CFNotificationCenterError: CustomStringConvertible, LocalizedError {
 enum MissingArgument: String, Error, CustomStringConvertible {
   case callback = "there is no callback"
   case name = "there is no name"
+  case observer = "there is no observer"
 
   var description: String { rawValue }
 }

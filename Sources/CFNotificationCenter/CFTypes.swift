@@ -43,16 +43,17 @@ public struct CFNotificationName: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// A function that is called for a notification.
+/// A function that is called for a notification, as sources write it down to keep it.
 ///
-/// Apple's is a C function and so cannot capture anything; this one may, and then the center keeps
-/// what it captures until the observer is removed. Its parameters are the center, the observer as
-/// it was added, the name that was posted, the object and the user info. The pointers are borrowed
-/// for the call.
-public typealias CFNotificationCallback = (
-  CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,
-  CFDictionary?
-) -> Void
+/// Apple's is a C function and so cannot capture anything; this one may capture what is sendable,
+/// and then the center keeps that until the observer is removed. Its parameters are the center, the
+/// observer as it was added, the name that was posted, the object and the user info. The pointers
+/// are borrowed for the call.
+public typealias CFNotificationCallback =
+  @Sendable (
+    CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,
+    CFDictionary?
+  ) -> Void
 
 /// What happens to posts of the distributed center while the observers of the process are
 /// suspended. The other centers ignore it.

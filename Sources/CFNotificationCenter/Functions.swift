@@ -21,9 +21,16 @@ internal import DarwinNotify
 /// The corresponding C function is `dn_center_add_observer`.
 public func CFNotificationCenterAddObserver(
   _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!,
-  _ callBack: CFNotificationCallback!, _ name: CFString!, _ object: UnsafeRawPointer!,
+  _ callBack: (
+    (
+      CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,
+      CFDictionary?
+    ) -> Void
+  )!, _ name: CFString!, _ object: UnsafeRawPointer!,
   _ suspensionBehavior: CFNotificationSuspensionBehavior
 ) {
+  // Not a `CFNotificationCallback`, which is sendable: a literal in a class on the main actor may
+  // call the main actor, as it may on Apple's systems.
   guard let center else { return }
   CFNotificationCenter.report("CFNotificationCenterAddObserver", name) {
     guard let callBack else { throw MissingArgument.callback }
@@ -46,7 +53,8 @@ public func CFNotificationCenterAddObserver(
 ///
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
-///   - observer: as it was added; `nil` removes nothing.
+///   - observer: as it was added; `nil` removes nothing, which goes to
+///     ``CFNotificationCenter/onError``.
 ///   - name: only registrations for this name; `nil` for all.
 ///   - object: only registrations with this object; `nil` for all. The Darwin center ignores it.
 ///
@@ -55,24 +63,35 @@ public func CFNotificationCenterRemoveObserver(
   _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!, _ name: CFNotificationName!,
   _ object: UnsafeRawPointer!
 ) {
-  guard let center, let observer else { return }
-  let key = center.kind.key(of: object)
-  for registration in center.registrations.take(of: observer, name: name, object: key) {
-    registration.cancel()
-  }
+  remove("CFNotificationCenterRemoveObserver", center, observer, name, object)
 }
 
 /// Removes all registrations of an observer. Where their callbacks run, no call of them follows.
 ///
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
-///   - observer: as it was added; `nil` removes nothing.
+///   - observer: as it was added; `nil` removes nothing, which goes to
+///     ``CFNotificationCenter/onError``.
 ///
 /// The corresponding C function is `dn_center_remove_every_observer`.
 public func CFNotificationCenterRemoveEveryObserver(
   _ center: CFNotificationCenter!, _ observer: UnsafeRawPointer!
 ) {
-  CFNotificationCenterRemoveObserver(center, observer, nil, nil)
+  remove("CFNotificationCenterRemoveEveryObserver", center, observer, nil, nil)
+}
+
+private func remove(
+  _ function: String, _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?,
+  _ name: CFNotificationName?, _ object: UnsafeRawPointer?
+) {
+  guard let center else { return }
+  CFNotificationCenter.report(function, name?.rawValue) {
+    guard let observer else { throw MissingArgument.observer }
+    let key = center.kind.key(of: object)
+    for registration in center.registrations.take(of: observer, name: name, object: key) {
+      registration.cancel()
+    }
+  }
 }
 
 /// Posts a notification.

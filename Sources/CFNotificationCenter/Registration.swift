@@ -11,6 +11,12 @@ enum ObjectKey: Hashable, @unchecked Sendable {
   case text(ExactString)
 }
 
+/// A callback as a center keeps it; a `CFNotificationCallback` is one.
+typealias KeptCallback = (
+  CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,
+  CFDictionary?
+) -> Void
+
 /// One registration.
 final class Registration: @unchecked Sendable {
   // Constants, except for what a lock or an atomic guards; the observer is passed on, never used.
@@ -20,13 +26,13 @@ final class Registration: @unchecked Sendable {
   let observer: UnsafeRawPointer?
   let name: ExactString?
   let object: ObjectKey?
-  private let callback: CFNotificationCallback
+  private let callback: KeptCallback
   private let isCancelled = Atomic(false)
   private let observation = Locked<NotificationObservation?>(nil)
 
   init(
     _ center: CFNotificationCenter, observer: UnsafeRawPointer?, name: CFString?,
-    object: ObjectKey?, _ callback: @escaping CFNotificationCallback
+    object: ObjectKey?, _ callback: @escaping KeptCallback
   ) {
     self.center = center
     self.observer = observer

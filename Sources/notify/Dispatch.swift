@@ -4,7 +4,8 @@
 
 internal import var CDarwinNotify.NOTIFY_STATUS_NULL_INPUT
 internal import DarwinNotify
-public import Dispatch
+// On macOS <notify.h> includes <dispatch/dispatch.h>, so sources import `notify` alone.
+@_exported public import Dispatch
 
 /// A closure that is passed the token it was registered with.
 public typealias notify_handler_t = (Int32) -> Void

@@ -56,7 +56,10 @@ struct CFPostingTests {
   @Test func userInfosComeBackAsTheyWere() async throws {
     let (here, there) = try CenterChoice.distributed.makeEnds(on: bus)
     let (observer, object) = (Observer(), Object("sender"))
-    let sent: NSDictionary = ["text": "caf\u{E9}", "yes": true, "list": [1, "two", [3.5]]]
+    // It never changes.
+    nonisolated(unsafe) let sent: NSDictionary = [
+      "text": "caf\u{E9}", "yes": true, "list": [1, "two", [3.5]],
+    ]
     add(observer, to: here, observer.name) { [log] _, _, _, object, userInfo in
       let text = object.map { Unmanaged<NSString>.fromOpaque($0).takeUnretainedValue() }
       let isSame = userInfo.map { sent.isEqual($0 as NSDictionary) } ?? false
@@ -117,10 +120,10 @@ struct CFErrorTests {
 
   init() throws { bus = try PrivateBus() }
 
-  /// The errors of one call. Other tests make none.
+  /// The errors of one call, which reports them on its own thread.
   private func errors(of body: () -> Void) -> [String] {
-    let (before, log) = (CFNotificationCenter.onError, Log<String>())
-    CFNotificationCenter.onError = { log.append("\($0)") }
+    let (before, log, thread) = (CFNotificationCenter.onError, Log<String>(), pthread_self())
+    CFNotificationCenter.onError = { if pthread_self() == thread { log.append("\($0)") } }
     defer { CFNotificationCenter.onError = before }
     body()
     return log.entries
@@ -135,14 +138,18 @@ struct CFErrorTests {
         here, observer.pointer, nil, observer.name as CFString, nil, .drop)
       CFNotificationCenterPostNotification(here, nil, nil, nil, true)
       CFNotificationCenterPostNotification(here, CFNotificationName(""), nil, nil, true)
+      CFNotificationCenterRemoveObserver(here, nil, CFNotificationName("a"), nil)
+      CFNotificationCenterRemoveEveryObserver(here, nil)
       CFNotificationCenterPostNotification(here, CFNotificationName("a\0b"), nil, nil, true)
     }
-    #expect(missing.count == 4)
+    #expect(missing.count == 6)
     #expect(
-      missing.prefix(3) == [
+      missing.prefix(5) == [
         "CFNotificationCenterAddObserver: there is no callback (name \"\(observer.name)\")",
         "CFNotificationCenterPostNotification: there is no name",
         "CFNotificationCenterPostNotification: invalid argument (name \"\")",
+        "CFNotificationCenterRemoveObserver: there is no observer (name \"a\")",
+        "CFNotificationCenterRemoveEveryObserver: there is no observer",
       ])
     let ignored = errors {
       CFNotificationCenterAddObserver(nil, nil, { _, _, _, _, _ in }, nil, nil, .drop)

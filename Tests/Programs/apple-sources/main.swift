@@ -25,6 +25,7 @@ final class Lines: @unchecked Sendable {
 let lines = Lines([
   "check", "state 7", "descriptor", "self", "forwarded", "box \(name)", "actor 1", "stream",
   "center stream \(name)", "one: blue 3", "all two: red 4",
+  "queue", "stored", "global", "called",
 ])
 
 let flag = Flag(name)
@@ -43,6 +44,9 @@ let forwarded = NotificationCenter.default.addObserver(
   forName: Notification.Name(name), object: Forwarder.shared, queue: nil
 ) { _ in lines.say("forwarded") }
 let closureObserver = ClosureObserver([name]) { lines.say("box \($0)") }
+
+let queueObserver = QueueObserver(name) { _ in lines.say("queue") }
+let storedCallbacks = StoredCallbacks(name) { lines.say($0) }
 
 let counter = PostCounter()
 counter.observe(name) { lines.say("actor \($0)") }
@@ -63,4 +67,6 @@ postDarwin(name)
 postTrack("one", "blue", number: 3)
 postTrack("two", "red", number: 4)
 
-withExtendedLifetime((selfObserver, closureObserver, one, all)) { RunLoop.main.run() }
+withExtendedLifetime((selfObserver, closureObserver, storedCallbacks, one, all)) {
+  RunLoop.main.run()
+}
