@@ -2,6 +2,7 @@
 
 public import DarwinNotify
 internal import DarwinNotifySupport
+internal import Dispatch
 public import Foundation
 
 /// The forwarding of a name. It ends with this object.
@@ -97,6 +98,24 @@ struct ForwardingShare: Sendable {
   }
 }
 
+extension Delivery {
+  /// The place from which to post to observers of Foundation.
+  ///
+  /// Foundation waits for an observer's queue unless that is `OperationQueue.current`. In an
+  /// asynchronous `main` the main dispatch queue does not count as the main operation queue: a
+  /// post from there would wait for itself.
+  var forObservers: Delivery {
+    switch self {
+    case .main: .loop { work in OperationQueue.main.addOperation(work) }
+    // There may be several objects for that queue.
+    case .queue(let queue) where queue.label == DispatchQueue.main.label:
+      Delivery.main.forObservers
+    case .actor(let actor) where actor === MainActor.shared: Delivery.main.forObservers
+    case .queue, .thread, .inline, .executor, .actor, .loop: self
+    }
+  }
+}
+
 extension DarwinNotificationCenter {
   /// Posts a notification again through a notification center of Foundation, whenever it arrives.
   ///
@@ -109,8 +128,8 @@ extension DarwinNotificationCenter {
   ///   - name: the name to listen for.
   ///   - target: the center to post through.
   ///   - notification: the name to post; by default the same text.
-  ///   - delivery: where Foundation's observers are called. If the name is already forwarded to
-  ///     that center, the first choice stays in effect.
+  ///   - delivery: where Foundation's observers are called, unless they ask for a queue. If the
+  ///     name is already forwarded to that center, the first choice stays in effect.
   /// - Returns: the forwarding, which ends with the value or when it is cancelled.
   /// - Throws: what ``DarwinNotify/DarwinNotificationCenter/observe(_:on:_:)`` throws.
   public func forward(
@@ -123,7 +142,8 @@ extension DarwinNotificationCenter {
       target: ObjectIdentifier(target), notification: notification)
     return Forwarding(
       try ForwardingShare(in: route) { (registration) throws(DarwinNotifyError) in
-        let observation = try observe(name, on: delivery) { [weak registration] event in
+        let observation = try observe(name, on: delivery.forObservers) {
+          [weak registration] event in
           guard registration?.isInUse == true else { return }
           target.post(
             name: notification, object: nil, userInfo: ["coalesced": event.coalesced])

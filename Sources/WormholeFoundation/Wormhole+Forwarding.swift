@@ -14,8 +14,8 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - target: the center to post through.
   ///   - notification: the name to post; by default the same text.
-  ///   - delivery: where Foundation's observers are called. If the name is already forwarded to
-  ///     that center, the first choice stays in effect.
+  ///   - delivery: where Foundation's observers are called, unless they ask for a queue. If the
+  ///     name is already forwarded to that center, the first choice stays in effect.
   /// - Returns: the forwarding, which ends with the value or when it is cancelled.
   /// - Throws: what ``listen(_:from:starting:on:_:)`` throws.
   public func forward<Value>(
@@ -29,7 +29,7 @@ extension Wormhole {
       target: ObjectIdentifier(target), notification: notification)
     return Forwarding(
       try ForwardingShare(in: route) { (registration) throws(WormholeError) in
-        let observation = try listen(name, starting: .new, on: delivery) {
+        let observation = try listen(name, starting: .new, on: delivery.forObservers) {
           [weak registration] message in
           guard registration?.isInUse == true else { return }
           target.post(name: notification, object: nil, userInfo: ["message": message])

@@ -62,4 +62,26 @@ struct MessageForwardingTests {
     try await site.settle(queue)
     #expect(log.values == [1, 2, 3])
   }
+
+  /// The main queue under the names that it has.
+  private static let mains: [Delivery] = [.main, .queue(.main), .actor(MainActor.shared)]
+
+  // The main function of this program is asynchronous, as Foundation's main queue does not expect.
+  @Test(arguments: [nil, OperationQueue.main], mains.indices)
+  func observersOnTheMainQueueAreCalled(of queue: OperationQueue?, _ main: Int) async throws {
+    let (site, target, heard) = (try Site(), NotificationCenter(), Log<String>())
+    for name in ["posted", numbers.rawValue] {
+      _ = target.addObserver(forName: Notification.Name(name), object: nil, queue: queue) { _ in
+        MainActor.assumeIsolated { heard.append(name) }
+      }
+    }
+    let center = site.hole.group.center
+    let posts = try center.forward("posted", to: target, on: Self.mains[main])
+    let messages = try site.hole.forward(numbers, to: target, on: Self.mains[main])
+    try await site.hole.pass(1, to: numbers)
+    await eventually { heard.entries == [numbers.rawValue] }
+    try? center.post("posted")
+    await eventually { heard.entries == [numbers.rawValue, "posted"] }
+    withExtendedLifetime((posts, messages)) {}
+  }
 }
