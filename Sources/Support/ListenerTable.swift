@@ -5,16 +5,34 @@
 /// Whatever leaves the table is returned, so that it ends after the lock is released: ending a
 /// registration runs user code.
 package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>: Sendable {
-  private let table = Locked<[Name: [ExactString: Registration]]>([:])
+  /// A listener that is being bound. If it is unbound meanwhile, that is what counts.
+  package final class Binding: Sendable {
+    fileprivate let listener: ExactString
+    fileprivate let name: Name
+
+    fileprivate init(_ listener: String, to name: Name) {
+      self.listener = ExactString(listener)
+      self.name = name
+    }
+  }
+
+  private struct State {
+    var table: [Name: [ExactString: Registration]] = [:]
+    var bindings: [Binding] = []
+  }
+
+  private let state = Locked(State())
 
   package init() {}
 
   /// Removes the registration of a listener from the table and returns it.
   package func take(_ listener: String, from name: Name) -> Registration? {
-    table.withLock { table in
-      let registration = table[name]?.removeValue(forKey: ExactString(listener))
-      if table[name]?.isEmpty == true {
-        table[name] = nil
+    state.withLock { state in
+      let listener = ExactString(listener)
+      state.bindings.removeAll { $0.name == name && $0.listener == listener }
+      let registration = state.table[name]?.removeValue(forKey: listener)
+      if state.table[name]?.isEmpty == true {
+        state.table[name] = nil
       }
       return registration
     }
@@ -22,13 +40,14 @@ package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>:
 
   /// Returns the registration of a listener, which stays in the table.
   package func find(_ listener: String, of name: Name) -> Registration? {
-    table.withLock { $0[name]?[ExactString(listener)] }
+    state.withLock { $0.table[name]?[ExactString(listener)] }
   }
 
   /// Removes the registrations of all listeners of a name from the table and returns them.
   package func takeAll(from name: Name) -> [Registration] {
-    table.withLock { table in
-      table.removeValue(forKey: name).map { Array($0.values) } ?? []
+    state.withLock { state in
+      state.bindings.removeAll { $0.name == name }
+      return state.table.removeValue(forKey: name).map { Array($0.values) } ?? []
     }
   }
 
@@ -36,18 +55,34 @@ package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>:
   package func put(
     _ registration: Registration, for listener: String, of name: Name
   ) -> Registration? {
-    table.withLock { table in
-      table[name, default: [:]].updateValue(registration, forKey: ExactString(listener))
+    state.withLock { state in
+      state.table[name, default: [:]].updateValue(registration, forKey: ExactString(listener))
     }
   }
 
-  /// Puts a registration back into the table, unless its place has been taken meanwhile.
-  package func putBack(_ registration: Registration, for listener: String, of name: Name) {
-    table.withLock { table in
-      let listener = ExactString(listener)
-      if table[name]?[listener] == nil {
-        table[name, default: [:]][listener] = registration
+  /// Notes that a listener is being bound, until that is ended.
+  package func begin(_ listener: String, of name: Name) -> Binding {
+    let binding = Binding(listener, to: name)
+    state.withLock { $0.bindings.append(binding) }
+    return binding
+  }
+
+  /// Ends the binding of a listener by putting its registration into the table. Returns the
+  /// registration that has to end: the one it replaced, or this one if the listener was unbound
+  /// meanwhile.
+  package func end(_ binding: Binding, with registration: Registration) -> Registration? {
+    state.withLock { state in
+      guard let index = state.bindings.firstIndex(where: { $0 === binding }) else {
+        return registration
       }
+      state.bindings.remove(at: index)
+      return state.table[binding.name, default: [:]]
+        .updateValue(registration, forKey: binding.listener)
     }
+  }
+
+  /// Ends the binding of a listener that could not be bound.
+  package func end(_ binding: Binding) {
+    state.withLock { $0.bindings.removeAll { $0 === binding } }
   }
 }

@@ -55,6 +55,33 @@ struct ListenerTests {
     withExtendedLifetime(observation) {}
   }
 
+  @Test(arguments: [false, true])
+  func isNotBoundIfItIsUnboundWhileItIsBound(byUnbindingAll: Bool) async throws {
+    let (center, name, log) = (stage.center, name, Log<String>())
+    do {
+      // What a replaced listener has captured ends inside of the call that replaces it.
+      let unbinding = AtEnd {
+        guard byUnbindingAll else { return center.unbind("label", from: name) }
+        center.unbindAll(from: name)
+      }
+      let old = Listener<NotificationEvent>("label", on: .thread) { _ in
+        withExtendedLifetime(unbinding) {}
+        log.append("old")
+      }
+      try center.bind(old, to: name)
+    }
+    let other: NotificationName = "com.example.other"
+    try center.bind(Listener("label", on: .thread) { _ in log.append("other") }, to: other)
+    try center.bind(Listener("label", on: .thread) { _ in log.append("new") }, to: name)
+    try stage.poster.post(name)
+    try stage.poster.post(other)
+    try await stage.drain()
+    await eventually { log.entries == ["other"] }
+    try center.bind(Listener("label", on: .thread) { _ in log.append("next") }, to: name)
+    try stage.poster.post(name)
+    await eventually { log.entries == ["other", "next"] }
+  }
+
   @Test func remainsAloneWhenManyTasksBindIt() async throws {
     let (log, census, rounds) = (Log<Int>(), Census(), 200)
     await withTaskGroup(of: Void.self) { group in
@@ -74,5 +101,18 @@ struct ListenerTests {
     await eventually { log.entries.count == 1 }
     try await stage.drain()
     #expect(log.entries.count == 1)
+  }
+}
+
+/// Calls a function when it ends.
+private final class AtEnd: Sendable {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    self.body = body
+  }
+
+  deinit {
+    body()
   }
 }

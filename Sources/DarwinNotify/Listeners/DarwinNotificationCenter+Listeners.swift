@@ -1,13 +1,15 @@
 // Binds named listeners to notifications.
 
 internal import CDarwinNotify
+internal import Glibc
 
 extension DarwinNotificationCenter {
   /// Binds a listener to a notification. It replaces the listener of the same name.
   ///
   /// When a listener is replaced, each post reaches exactly one of the two. If binding fails, the
   /// old listener stays. If two threads bind the same name at the same time, one of the two
-  /// listeners stays. Binding also succeeds without a bus: the library keeps looking for one.
+  /// listeners stays; if another thread unbinds it meanwhile, none does. Binding also succeeds
+  /// without a bus: the library keeps looking for one.
   ///
   /// - Parameters:
   ///   - listener: the listener. Names of listeners are compared byte by byte.
@@ -19,15 +21,14 @@ extension DarwinNotificationCenter {
     _ listener: Listener<NotificationEvent>,
     to name: NotificationName
   ) throws(DarwinNotifyError) {
-    guard let old = listeners.take(listener.name, from: name) else {
-      let new = try observe(name, on: listener.delivery, listener.action)
-      return settle(new, for: listener, of: name)
-    }
+    let binding = listeners.begin(listener.name, of: name)
     do throws(DarwinNotifyError) {
-      let new = try old.replace(for: name, on: listener.delivery, listener.action)
-      settle(new, for: listener, of: name)
+      let old = listeners.find(listener.name, of: name)
+      var new = try old?.replace(for: name, on: listener.delivery, listener.action)
+      if new == nil { new = try observe(name, on: listener.delivery, listener.action) }
+      if let new { listeners.end(binding, with: new)?.cancel() }
     } catch {
-      listeners.putBack(old, for: listener.name, of: name)
+      listeners.end(binding)
       throw error
     }
   }
@@ -53,28 +54,24 @@ extension DarwinNotificationCenter {
       observation.cancel()
     }
   }
-
-  /// Puts a new observation into the table, and ends one that another thread put there meanwhile.
-  private func settle(
-    _ observation: NotificationObservation,
-    for listener: Listener<NotificationEvent>,
-    of name: NotificationName
-  ) {
-    listeners.put(observation, for: listener.name, of: name)?.cancel()
-  }
 }
 
 extension NotificationObservation {
-  /// Hands the registration over to another handler, which gets every later post.
+  /// Hands the registration over to another handler, which gets every later post. Returns `nil` if
+  /// the registration has already ended.
   fileprivate func replace(
     for name: NotificationName,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws(DarwinNotifyError) -> NotificationObservation? {
     var successor: OpaquePointer?
     let handler = dn_handler(for: name, handler)
-    try check(
-      delivery.withExecutor { dn_observer_replace(observer, handler, $0, &successor) })
+    let result = delivery.withExecutor {
+      dn_observer_replace(observer, handler, $0, &successor)
+    }
+    // C has no other cause for it here.
+    if result == -EINVAL { return nil }
+    try check(result)
     return NotificationObservation(adoptingRegistered: successor)
   }
 }
