@@ -120,8 +120,12 @@ extension MessagePump {
   private func run() {
     guard let reader = takeReader() else { return }
     deliver(consume reader)
-    // The waiting thread may now open the cursor: the reader has released it.
-    state.withLock { if case .ended = $0.phase { $0.thread = nil } }
+    // The waiting thread may now open the cursor: the reader has released it. On a concurrent queue
+    // the next run may have begun: its thread stays.
+    state.withLock { state in
+      guard case .ended = state.phase, let thread = state.thread else { return }
+      if pthread_equal(thread, pthread_self()) != 0 { state.thread = nil }
+    }
     runs.leave()
   }
 

@@ -79,6 +79,41 @@ struct MessageObservationTests {
     #expect(held.withLock { $0.take() } != nil)
   }
 
+  @Test func aHandlerOnAConcurrentQueueDoesNotWaitForItself() async throws {
+    let site = try Site(.log)
+    let (first, held, ended) = (Locked<pthread_t?>(nil), Locked<MessageObservation?>(nil), Flag())
+    let (allPassed, cancelled, firstReturned) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    // As a concurrent queue may: the run after the first one with messages calls the handler before
+    // that one has returned.
+    let concurrent = Delivery.loop { work in
+      Thread.detachNewThread {
+        work()
+        if first.withLock({ $0 }) == pthread_self() { firstReturned.signal() }
+      }
+      if first.withLock({ $0 }) == pthread_self() { cancelled.wait() }
+    }
+    let observation = try site.hole.listen(.number, starting: .new, on: concurrent) { message in
+      if message.value == 1 {
+        first.withLock { $0 = pthread_self() }
+        allPassed.wait()
+      }
+      // The first run delivers 16.
+      guard message.value == 17, let observation = held.withLock({ $0 }) else { return }
+      observation.cancel()
+      cancelled.signal()
+      firstReturned.wait()
+      observation.cancelAndWait()
+      ended.set()
+    }
+    held.withLock { $0 = observation }
+    for number in 1...17 { try await site.hole.pass(number, to: .number) }
+    allPassed.signal()
+    await eventually { ended.isSet }
+    held.withLock { $0 = nil }
+  }
+
   @Test func nothingIsHeldOnceItsEndWasWaitedFor() async throws {
     let site = try Site(.log)
     let name = MessageName<Parting>("org.example.parting")
