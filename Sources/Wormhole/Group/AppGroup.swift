@@ -19,8 +19,8 @@ public final class AppGroup: Sendable {
 
   let container: PrivateDirectory
 
-  /// The directory that is removed with a temporary group.
-  private let temporary: URL?
+  /// The directory of a temporary group, which is removed with it.
+  private let temporary: TemporaryDirectory?
 
   /// The objects that exist once for each group, by their types.
   private let singletons = Locked<[ObjectIdentifier: any Sendable]>([:])
@@ -48,7 +48,7 @@ public final class AppGroup: Sendable {
 
   private init(
     _ identifier: String, in parent: String, _ center: DarwinNotificationCenter,
-    temporary: URL? = nil
+    temporary: TemporaryDirectory? = nil
   ) throws(WormholeError) {
     guard !identifier.isEmpty else { throw .invalidIdentifier }
     self.identifier = identifier
@@ -60,14 +60,13 @@ public final class AppGroup: Sendable {
   /// Opens a group for a test: in a directory of its own, with a center that reaches nobody else.
   ///
   /// - Parameter identifier: any nonempty text.
-  /// - Returns: the group. Its directory is removed with it, so keep it as long as you use what it
-  ///   has opened.
+  /// - Returns: the group. Its directory is removed with it, at the latest when the process exits,
+  ///   so keep it as long as you use what it has opened.
   /// - Throws: what ``init(_:in:center:)`` throws.
   public static func temporary(
     _ identifier: String = "org.example.temporary"
   ) throws(WormholeError) -> AppGroup {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("wormhole-\(UUID().uuidString)")
+    let directory = TemporaryDirectory()
     let center: DarwinNotificationCenter
     do throws(DarwinNotifyError) {
       center = try .isolated()
@@ -75,10 +74,6 @@ public final class AppGroup: Sendable {
       throw .notification(error)
     }
     return try AppGroup(identifier, in: directory.path, center, temporary: directory)
-  }
-
-  deinit {
-    if let temporary { try? FileManager.default.removeItem(at: temporary) }
   }
 
   /// The directory of the group. One that the library makes has mode 0700; the permissions of one

@@ -21,7 +21,14 @@ let namedMigrations =
 
 func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
 
+/// It has no end: what the main file declares lives as long as the process.
+var kept: AppGroup?
+
 switch command {
+case "temporary":
+  kept = try .temporary()
+  try kept?.defaults.blocking.set(1, for: number("a"))
+  say(kept?.directory.path ?? "")
 case "defaults-add":  // KEY COUNT: adds 1 to a key and to `sum`, that many times
   for _ in 0..<(Int(rest[1]) ?? 0) {
     try group.defaults.blocking.transaction { values in

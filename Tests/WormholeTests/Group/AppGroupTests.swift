@@ -59,6 +59,15 @@ struct AppGroupTests {
     }
   }
 
+  @Test func aTemporaryOneThatTheMainFileKeepsGoesWithItsProcess() async throws {
+    let peer = try TemporaryGroup().peer("temporary")
+    await peer.waitForSuccess()
+    let directory = try #require(peer.lines.first)
+    #expect(directory.contains("/wormhole-"))
+    let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
+    #expect(!FileManager.default.fileExists(atPath: parent))
+  }
+
   @Test(arguments: [0o770, 0o702, 0o777, 0o1777] as [mode_t])
   func isRefusedWhereOthersMayWrite(_ rights: mode_t) throws {
     let temporary = try TemporaryGroup()
