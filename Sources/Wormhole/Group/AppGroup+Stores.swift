@@ -5,10 +5,11 @@ internal import DarwinNotifySupport
 extension AppGroup {
   /// Returns the store of a name: `GROUP/NAME/store.sqlite`, with the same object at each call.
   ///
-  /// There is one for each directory of a ``Wormhole`` and one, ``defaultsStore``, for the defaults.
+  /// There is one for each directory of a ``Wormhole``, and ``defaultsStore`` for the defaults.
   /// Nothing is read or written before it is used.
   ///
   /// - Parameter name: any nonempty text. Characters that a file name cannot contain are escaped.
+  /// - Returns: the store, which is opened at its first use.
   package func store(named name: String) -> MessageStore {
     stores.withLock { stores in
       if let store = stores[ExactString(name)] { return store }

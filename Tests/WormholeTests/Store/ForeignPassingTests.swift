@@ -46,7 +46,8 @@ struct ForeignPassingTests {
         let name = ["m": "message", "p": "ping", "c": "clear"][kind] ?? ""
         let value = kind == "m" ? "'\(number)'" : "NULL"
         try ForeignProgram.run(
-          "INSERT INTO pass(name, value, kind, keep) VALUES('\(others)', \(value), '\(name)', \(keep))",
+          "INSERT INTO pass(name, value, kind, keep)"
+            + " VALUES('\(others)', \(value), '\(name)', \(keep))",
           on: test.path)
         let found = try [ours, others].map {
           try store.records(of: $0, after: 0, limit: 99).records.map { "\($0.number) \($0.text)" }
