@@ -39,7 +39,7 @@ func showHTTP() async throws {
   print("façade: \(try await http.user(id: 100))")
   do {
     _ = try await http.comments(on: "2026-11-22")
-  } catch FacadeError.unregistered {
+  } catch DelegationError.unregistered {
     print("façade: no comments yet")
   }
   try http.register((any CommentService).self, HTTPComments())

@@ -23,12 +23,13 @@ final class Player {
 }
 
 extension MulticastDelegate: PlayerDelegate where Delegate == any PlayerDelegate {
-  func didStart(_ track: String) { self((any PlayerDelegate).didStart, track) }
+  func didStart(_ track: String) { each { $0.didStart(track) } }
 
-  func position(in track: String) -> Double? { first((any PlayerDelegate).position, track) }
+  func position(in track: String) -> Double? { first { $0.position(in: track) } }
 
   func isReady(for track: String) async -> Bool {
-    await all((any PlayerDelegate).isReady, track).vote(.unanimous)
+    let answers = await all { await $0.isReady(for: track) }
+    return answers.allSatisfy { (try? $0.get()) == true }
   }
 }
 
@@ -69,8 +70,8 @@ func showPlayer() async throws {
 
   player.play("Prelude")
   // Each delegate answers after it has handled the earlier events.
-  print("player: answers \(await events.all((any PlayerDelegate).position, "Prelude").count)")
-  events.only((any SeekDelegate).self)((any SeekDelegate).didSeek, 30)
+  print("player: answers \(await events.all { $0.position(in: "Prelude") }.count)")
+  events.each { ($0 as? any SeekDelegate)?.didSeek(to: 30) }
   _ = await events.removeAndWait(display)
   print("player: at second \(events.position(in: "Prelude") ?? 0)")
   print("player: ready \(await events.isReady(for: "nothing")), delegates \(events.count)")

@@ -2,15 +2,15 @@
 import Delegation
 import Foundation
 
-extension Endpoint {
+extension BusEndpoint {
   enum Chat {
-    static let friend: Endpoint = "org.example.chat.friend"
-    static let timeline: Endpoint = "org.example.chat.timeline"
+    static let friend: BusEndpoint = "org.example.chat.friend"
+    static let timeline: BusEndpoint = "org.example.chat.timeline"
   }
 }
 
-extension Platform {
-  static let chat: Platform = "org.example.chat"
+extension BusPlatform {
+  static let chat: BusPlatform = "org.example.chat"
 }
 
 /// What can be shared. A handler declines what its endpoint does not support.
@@ -32,21 +32,21 @@ struct Share: BusRequest {
 
 /// A request to sign in. The response is what the platform says about the user.
 struct SignIn: BusRequest {
-  typealias Destination = Platform
+  typealias Destination = BusPlatform
   struct Response: Sendable { var token: String }
   static let kind = "sign-in"
 }
 
 /// Opens the program of a platform. It has no response.
 struct Launch: BusRequest {
-  typealias Destination = Platform
+  typealias Destination = BusPlatform
   static let kind = "launch"
 }
 
 /// Handlers that use the chat's web service.
 func makeOpenSourceHandlers() -> HandlerSet {
   let handlers = HandlerSet()
-  handlers.handle(Share.self, at: [Endpoint.Chat.friend, Endpoint.Chat.timeline]) { share in
+  handlers.handle(Share.self, at: [BusEndpoint.Chat.friend, BusEndpoint.Chat.timeline]) { share in
     guard case .text(let text) = share.message else { throw Decline("takes only texts") }
     return "open source, \(share.token): \(text)"
   }
@@ -59,7 +59,7 @@ func makeOpenSourceHandlers() -> HandlerSet {
 func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
   let handlers = HandlerSet()
   handlers.handle(
-    Share.self, at: [Endpoint.Chat.friend], available: { program.isInstalled }
+    Share.self, at: [BusEndpoint.Chat.friend], available: { program.isInstalled }
   ) { share in
     switch share.message {
     case .text(let text): "official, \(share.token): \(text)"
@@ -77,9 +77,9 @@ func makeOfficialHandlers(_ program: ChatProgram) -> HandlerSet {
 /// Stands for another program, which gives out tokens by opening a URL of ours.
 actor ChatProgram {
   nonisolated let isInstalled = true
-  private var waiting: [Reply<SignIn.Response>] = []
+  private var waiting: [HandlerBus.Reply<SignIn.Response>] = []
 
-  nonisolated func askForToken(_ reply: Reply<SignIn.Response>) {
+  nonisolated func askForToken(_ reply: HandlerBus.Reply<SignIn.Response>) {
     Task { await self.wait(reply) }
   }
 
@@ -90,7 +90,7 @@ actor ChatProgram {
 
   var isAsked: Bool { !waiting.isEmpty }
 
-  private func wait(_ reply: Reply<SignIn.Response>) {
+  private func wait(_ reply: HandlerBus.Reply<SignIn.Response>) {
     waiting.append(reply)
   }
 
@@ -109,11 +109,11 @@ func showSharing() async throws {
     return try await next(share)
   }
   let hello = Share(message: .text("hello"))
-  print("share: \(try await bus.send(hello, to: Endpoint.Chat.friend))")
+  print("share: \(try await bus.send(hello, to: BusEndpoint.Chat.friend))")
   try await bus.send(Launch(), to: .chat)
 
   bus.handlers = makeOfficialHandlers(program)
-  async let shared = bus.send(hello, to: Endpoint.Chat.friend)
+  async let shared = bus.send(hello, to: BusEndpoint.Chat.friend)
   while await !program.isAsked { await Task.yield() }
   if let url = URL(string: "EXAMPLE-APP://chat/token/4711") {
     print("url: \(await bus.open(url) ? "opened" : "not for us")")

@@ -11,7 +11,7 @@ enum RemoteControl {
     let arguments = CommandLine.arguments.dropFirst()
     let bus = HandlerBus()
     let player = RemoteDestination(playerName)
-    do throws(BusError) {
+    do {
       switch (arguments.first, arguments.dropFirst().first) {
       case ("search", let text?):
         for track in try await bus.send(Search(text: text), to: player, timeout: .seconds(10)) {

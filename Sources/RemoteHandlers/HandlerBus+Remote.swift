@@ -19,12 +19,12 @@ extension HandlerBus {
   ///   cancelled, it throws at once, and the handler's task over there is cancelled.
   public func send<Request: RemoteRequest>(
     _ request: Request, to destination: RemoteDestination, timeout: Duration? = nil
-  ) async throws(BusError) -> Request.Response {
+  ) async throws -> Request.Response {
     try await send(request, endpoint: destination.name, timeout: timeout, beginsHere: true) {
       request, tracing in
       tracing?.handler = destination.name
       return try await destination.ask(request)
-    }
+    }.get()
   }
 }
 
@@ -44,13 +44,13 @@ extension HandlerRegistry {
   @discardableResult public func forward<Request: RemoteRequest>(
     _ type: Request.Type, to destination: RemoteDestination, priority: Int = .min,
     origin: String = #fileID, line: Int = #line
-  ) -> Registration {
+  ) -> HandlerRegistration {
     handle(type, priority: priority, origin: origin, line: line) { request in
       do {
         return try await destination.ask(request)
       } catch let error as BusError {
         // Another service may be asked: this one has not begun.
-        switch error {
+        switch error.code {
         case .unavailable:
           throw Decline("\(destination): " + error.reasons.joined(separator: ", "))
         case .missingHandler: throw Decline("\(error)")

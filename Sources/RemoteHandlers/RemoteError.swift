@@ -1,20 +1,38 @@
 // The errors of requests between processes.
 
 internal import DarwinNotify
+public import DarwinNotifySupport
 internal import Delegation
 public import FoundationEssentials
 
 /// How a request to another process failed, or a service could not be opened.
 ///
 /// Requests throw it as the `BusError.underlying` error; what a handler can run into
-/// in the same process as well is a `BusError` of its own. A `catch` clause names what
-/// happened, as in `catch .noService`; the properties say the details.
-public struct RemoteError: Error, Hashable, Sendable {
-  private enum Code {
-    case notConnected, noService, serviceGone, nameTaken, notAllowed, limitReached, invalid, failed
+/// in the same process as well is a `BusError` of its own.
+public struct RemoteError: CodedError, Sendable {
+  /// What happened.
+  public enum Code: Sendable {
+    /// There is no bus, or it was lost before there was an answer.
+    case notConnected
+    /// Nobody owns the name of the service, and the bus cannot start it, or its owner has no such
+    /// service.
+    case noService
+    /// The service has left the bus before it answered.
+    case serviceGone
+    /// Another process, or another service of this one, has the name.
+    case nameTaken
+    /// The service or the bus does not allow it.
+    case notAllowed
+    /// Too many requests are in progress, or they are too large.
+    case limitReached
+    /// A name, a kind, an argument or a response does not fit.
+    case invalid
+    /// The handler in the other process failed; the details give its error.
+    case failed
   }
 
-  private let code: Code
+  /// What happened.
+  public let code: Code
 
   /// The name of the service concerned, or a sentence that describes the error.
   public private(set) var detail = ""
@@ -26,52 +44,22 @@ public struct RemoteError: Error, Hashable, Sendable {
     self.code = code
   }
 
-  /// There is no bus, or it was lost before there was an answer.
+  /// For `catch`: ``Code/notConnected``.
   public static let notConnected = Self(.notConnected)
-
-  /// Nobody owns the name of the service, and the bus cannot start it, or its owner has no such
-  /// service.
+  /// For `catch`: ``Code/noService``.
   public static let noService = Self(.noService)
-
-  /// The service has left the bus before it answered.
+  /// For `catch`: ``Code/serviceGone``.
   public static let serviceGone = Self(.serviceGone)
-
-  /// Another process, or another service of this one, has the name.
+  /// For `catch`: ``Code/nameTaken``.
   public static let nameTaken = Self(.nameTaken)
-
-  /// The service or the bus does not allow it.
+  /// For `catch`: ``Code/notAllowed``.
   public static let notAllowed = Self(.notAllowed)
-
-  /// Too many requests are in progress, or they are too large.
+  /// For `catch`: ``Code/limitReached``.
   public static let limitReached = Self(.limitReached)
-
-  /// A name, a kind, an argument or a response does not fit.
+  /// For `catch`: ``Code/invalid``.
   public static let invalid = Self(.invalid)
-
-  /// The handler in the other process failed; the details give its error.
+  /// For `catch`: ``Code/failed``.
   public static let failed = Self(.failed)
-
-  /// Returns whether two errors are of the same kind, whatever their details.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  public static func ~= (pattern: Self, error: Self) -> Bool {
-    pattern.code == error.code
-  }
-
-  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
-  /// Lets a `catch` clause name one of these errors where other errors may also occur.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  @_disfavoredOverload
-  public static func ~= (pattern: Self, error: any Error) -> Bool {
-    (error as? Self)?.code == pattern.code
-  }
 
   /// Adds the details.
   func about(_ detail: String, name: String? = nil) -> Self {
@@ -147,11 +135,11 @@ extension CallOutcome {
 func error(_ name: String?, _ message: String, kind: String, service: String) -> any Error {
   switch name {
   case RequestServer.unavailable:
-    BusError.unavailable(kind: kind, endpoint: service, reasons: [message])
-  case RequestServer.unanswered: BusError.unanswered(kind: kind)
+    BusError(.unavailable, kind: kind, endpoint: service, reasons: [message])
+  case RequestServer.unanswered: BusError(.unanswered, kind: kind)
   case RequestServer.cancelled: BusError.cancelled
   case RequestServer.timedOut: BusError.timedOut
-  case StandardError.unknownMethod: BusError.missingHandler(kind: kind, endpoint: service)
+  case StandardError.unknownMethod: BusError(.missingHandler, kind: kind, endpoint: service)
   case StandardError.invalidArguments: RemoteError.invalid.about(message)
   case StandardError.accessDenied: RemoteError.notAllowed.about(message)
   case StandardError.limitsExceeded: RemoteError.limitReached.about(message)
@@ -171,7 +159,7 @@ extension Inquiry {
         }
       return refuse(name, "\(error)")
     }
-    switch error {
+    switch error.code {
     case .unavailable:
       refuse(RequestServer.unavailable, error.reasons.joined(separator: ", "))
     case .missingHandler: refuse(RequestServer.unavailable, "\(error)")

@@ -69,10 +69,7 @@ struct RemoteHandlersTests {
     #expect(await stage.search("").sentence?.hasSuffix("did not answer") == true)
     #expect(await stage.search("fail").remoteError?.detail == "a sad sentence")
     service.withdraw(Search.self)
-    guard case .missingHandler? = await stage.search("").error else {
-      Issue.record("is still exported")
-      return
-    }
+    #expect(await stage.search("").error == .missingHandler)
     try service.export(Search.self)
     #expect(await stage.search("fail").remoteError != nil)
   }
@@ -83,7 +80,7 @@ struct RemoteHandlersTests {
     #expect(await stage.search("").sentence == "failed: there is no service org.example.Player")
     let elsewhere = RemoteDestination(
       RemoteStage.name, on: try DarwinNotificationCenter(bus: .noBus))
-    do throws(BusError) {
+    do {
       _ = try await stage.callers.send(Pause(), to: elsewhere)
     } catch {
       #expect("\(error)".contains("not connected"))
@@ -91,7 +88,7 @@ struct RemoteHandlersTests {
     stage.bus.kill()
     await eventually { await stage.search("").sentence == "failed: not connected to a bus" }
     let invalid = RemoteDestination("no dots", on: stage.calling)
-    do throws(BusError) {
+    do {
       _ = try await stage.callers.send(Pause(), to: invalid)
     } catch {
       #expect("\(error)".contains("invalid: no dots"))
@@ -173,7 +170,7 @@ struct RemoteHandlersTests {
     var player: Program? = try Program("remote-player", [], on: stage.bus)
     await player?.waitForLine("ready: true")
     let playing = Task {
-      do throws(BusError) {
+      do {
         return try await stage.callers.send(Play(number: 2, seconds: 600), to: stage.player)
       } catch {
         return "\(error)"
@@ -312,7 +309,7 @@ struct RemoteHandlersTests {
     let stage = try RemoteStage(kind)
     stage.handlers.handle(Search.self) { _ in [1] }
     stage.callers.forward(Search.self, to: stage.player)
-    do throws(BusError) {
+    do {
       _ = try await stage.callers.send(Search(text: ""))
       Issue.record("nobody is there")
     } catch {

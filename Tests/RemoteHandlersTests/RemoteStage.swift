@@ -55,10 +55,13 @@ struct RemoteStage {
   func search(
     _ text: String, timeout: Duration? = .seconds(60)
   ) async -> Result<[Int], BusError> {
-    do throws(BusError) {
+    do {
       return .success(try await callers.send(Search(text: text), to: player, timeout: timeout))
-    } catch {
+    } catch let error as BusError {
       return .failure(error)
+    } catch {
+      Issue.record("an error of another kind: \(error)")
+      return .success([])
     }
   }
 }

@@ -1,17 +1,28 @@
 // The errors of requests.
 
+public import DarwinNotifySupport
 public import FoundationEssentials
 
 /// How a request failed.
-///
-/// A `catch` clause or a `switch` names what happened, as in `catch .timedOut`; the properties say
-/// the details.
-public struct BusError: Error, Sendable {
-  private enum Code {
-    case missingHandler, unavailable, timedOut, cancelled, unanswered, failed
+public struct BusError: CodedError, Sendable {
+  /// What happened.
+  public enum Code: Sendable {
+    /// No handler is registered for this kind of request at this endpoint.
+    case missingHandler
+    /// All handlers were unavailable or declined, for these ``BusError/reasons``.
+    case unavailable
+    /// The timeout expired before there was an answer.
+    case timedOut
+    /// The caller's task was cancelled before there was an answer.
+    case cancelled
+    /// The handler dropped the request without an answer.
+    case unanswered
+    /// The handler or an interceptor threw the ``BusError/underlying`` error.
+    case failed
   }
 
-  private let code: Code
+  /// What happened.
+  public let code: Code
 
   /// The kind of the request.
   public private(set) var kind: String?
@@ -25,72 +36,17 @@ public struct BusError: Error, Sendable {
   /// The error that the handler or an interceptor threw.
   public private(set) var underlying: (any Error)?
 
-  private init(_ code: Code) {
+  package init(
+    _ code: Code, kind: String? = nil, endpoint: String? = nil, reasons: [String] = []
+  ) {
     self.code = code
-  }
-
-  /// No handler is registered for requests of this ``kind`` at this ``endpoint``.
-  public static let missingHandler = Self(.missingHandler)
-
-  /// There are handlers, but each of them was unavailable or declined, for these ``reasons``.
-  public static let unavailable = Self(.unavailable)
-
-  /// The timeout expired before there was an answer.
-  public static let timedOut = Self(.timedOut)
-
-  /// The caller's task was cancelled before there was an answer.
-  public static let cancelled = Self(.cancelled)
-
-  /// The handler dropped the request without an answer.
-  public static let unanswered = Self(.unanswered)
-
-  /// The handler or an interceptor threw the ``underlying`` error.
-  public static let failed = Self(.failed)
-
-  /// Returns whether two errors are of the same kind, whatever their details: `catch .timedOut`.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  public static func ~= (pattern: Self, error: Self) -> Bool {
-    pattern.code == error.code
-  }
-
-  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
-  /// Lets a `catch` clause name one of these errors where other errors may also occur.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  @_disfavoredOverload
-  public static func ~= (pattern: Self, error: any Error) -> Bool {
-    (error as? Self)?.code == pattern.code
-  }
-
-  @usableFromInline package static func missingHandler(kind: String, endpoint: String?) -> Self {
-    var error = Self.missingHandler
-    (error.kind, error.endpoint) = (kind, endpoint)
-    return error
-  }
-
-  @usableFromInline package static func unavailable(
-    kind: String, endpoint: String?, reasons: [String]
-  ) -> Self {
-    var error = Self.unavailable
-    (error.kind, error.endpoint, error.reasons) = (kind, endpoint, reasons)
-    return error
-  }
-
-  @usableFromInline package static func unanswered(kind: String) -> Self {
-    var error = Self.unanswered
-    error.kind = kind
-    return error
+    self.kind = kind
+    self.endpoint = endpoint
+    self.reasons = reasons
   }
 
   /// Converts an error thrown while the request was handled.
-  @usableFromInline init(_ error: any Error) {
+  init(_ error: any Error) {
     switch error {
     case let error as BusError: self = error
     case is CancellationError: self = .cancelled
@@ -99,9 +55,22 @@ public struct BusError: Error, Sendable {
       underlying = error
     }
   }
+
+  /// For `catch`: ``Code/missingHandler``.
+  public static let missingHandler = Self(.missingHandler)
+  /// For `catch`: ``Code/unavailable``.
+  public static let unavailable = Self(.unavailable)
+  /// For `catch`: ``Code/timedOut``.
+  public static let timedOut = Self(.timedOut)
+  /// For `catch`: ``Code/cancelled``.
+  public static let cancelled = Self(.cancelled)
+  /// For `catch`: ``Code/unanswered``.
+  public static let unanswered = Self(.unanswered)
+  /// For `catch`: ``Code/failed``.
+  public static let failed = Self(.failed)
 }
 
-extension BusError: CustomStringConvertible {
+extension BusError: CustomStringConvertible, LocalizedError {
   /// A sentence for the log.
   public var description: String {
     let request = (kind ?? "the request") + (endpoint.map { " at \($0)" } ?? "")
@@ -116,9 +85,7 @@ extension BusError: CustomStringConvertible {
     case .failed: "failed" + (underlying.map { ": \($0)" } ?? "")
     }
   }
-}
 
-extension BusError: LocalizedError {
   /// The sentence, so that it is also the `localizedDescription`.
   public var errorDescription: String? { description }
 }

@@ -9,13 +9,13 @@
 ///     }
 ///
 /// The type of the request selects its handlers. A request to a platform declares `typealias
-/// Destination = Platform`.
+/// Destination = BusPlatform`.
 public protocol BusRequest: Sendable {
   /// The type of the response; `Void` by default.
   associatedtype Response: Sendable = Void
 
-  /// The type of the destination; ``Endpoint`` by default.
-  associatedtype Destination: BusDestination = Endpoint
+  /// The type of the destination; ``BusEndpoint`` by default.
+  associatedtype Destination: BusDestination = BusEndpoint
 
   /// The name of the type in errors and traces; by default its name in Swift.
   static var kind: String { get }
@@ -34,15 +34,13 @@ extension BusRequest {
 
 /// A name from an open set, to which anybody can add constants in an extension.
 ///
-///     extension Endpoint {
-///       enum Chat { static let friend: Endpoint = "org.example.chat.friend" }
+///     extension BusEndpoint {
+///       enum Chat { static let friend: BusEndpoint = "org.example.chat.friend" }
 ///     }
 public protocol BusDestination: RawRepresentable<String>, Hashable, Sendable,
   ExpressibleByStringLiteral, CustomStringConvertible
 {
-  /// Creates a name from its text, customarily in reverse domain order.
-  ///
-  /// - Parameter rawValue: any text.
+  /// Creates a name from any text, customarily in reverse domain order.
   init(rawValue: String)
 }
 
@@ -57,26 +55,22 @@ extension BusDestination {
 }
 
 /// A place that content can be sent to, such as a chat with a friend.
-public struct Endpoint: BusDestination, Codable {
+public struct BusEndpoint: BusDestination, Codable {
   /// The text of the name.
   public let rawValue: String
 
-  /// Creates a name from its text.
-  ///
-  /// - Parameter rawValue: any text.
+  /// Creates a name from any text.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 }
 
 /// A service that one can sign in to or open, such as a messenger.
-public struct Platform: BusDestination, Codable {
+public struct BusPlatform: BusDestination, Codable {
   /// The text of the name.
   public let rawValue: String
 
-  /// Creates a name from its text.
-  ///
-  /// - Parameter rawValue: any text.
+  /// Creates a name from any text.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }

@@ -2,44 +2,8 @@
 
 internal import DarwinNotifySupport
 
-/// An interceptor of a bus.
-@usableFromInline final class Interceptor: Sendable {
-  /// The body of an interceptor of all requests.
-  typealias Body =
-    @Sendable (any BusRequest, @Sendable () async throws -> Void) async throws -> Void
-
-  enum Kind {
-    case all(Body)
-    /// A `TypedInterceptor` of this type of request.
-    case typed(ObjectIdentifier, any AnyObject & Sendable)
-  }
-
-  let kind: Kind
-
-  init(_ kind: Kind) {
-    self.kind = kind
-  }
-}
-
-/// The interceptors of a bus, the outermost first.
-@usableFromInline final class InterceptorTable: Sendable {
-  private let table = Locked<[Interceptor]>([])
-
-  @usableFromInline var all: [Interceptor] { table.withLock { $0 } }
-
-  func add(_ kind: Interceptor.Kind) -> Registration {
-    let interceptor = Interceptor(kind)
-    table.withLock { $0.append(interceptor) }
-    // Releases everything that it holds, without the lock.
-    return Registration { [weak self, weak interceptor] in
-      guard let self, let interceptor else { return }
-      table.withLock { table in table.removeAll { $0 === interceptor } }
-    }
-  }
-}
-
 /// An interceptor of one type of request.
-private final class TypedInterceptor<Request: BusRequest>: Sendable {
+final class Interceptor<Request: BusRequest>: Sendable {
   typealias Next = @Sendable (Request) async throws -> Request.Response
 
   let body: @Sendable (Request, Next) async throws -> Request.Response
@@ -74,52 +38,30 @@ extension HandlerBus {
       @escaping @Sendable (
         _ request: Request, _ next: @Sendable (Request) async throws -> Request.Response
       ) async throws -> Request.Response
-  ) -> Registration {
-    interceptors.add(.typed(ObjectIdentifier(type), TypedInterceptor(body)))
-  }
-
-  /// Puts an interceptor in front of the handlers of all requests.
-  ///
-  /// It may hold, refuse or repeat a request, but not change it.
-  ///
-  /// - Parameter body: the interceptor; `proceed` sends the request on. If it does so more than
-  ///   once, the last response counts; if it returns without doing so, the request fails with
-  ///   ``BusError/unanswered``.
-  /// - Returns: the registration.
-  @discardableResult public func intercept(
-    _ body:
-      @escaping @Sendable (
-        _ request: any BusRequest, _ proceed: @Sendable () async throws -> Void
-      ) async throws -> Void
-  ) -> Registration {
-    interceptors.add(.all(body))
-  }
-
-  /// Passes a request through the interceptors to what answers it.
-  @usableFromInline func pass<Request: BusRequest>(
-    _ request: Request, _ interceptors: ArraySlice<Interceptor>, _ tracing: Tracing?,
-    answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response
-  ) async throws -> Request.Response {
-    guard let interceptor = interceptors.first else { return try await answer(request, tracing) }
-    let next: TypedInterceptor<Request>.Next = { request in
-      try await self.pass(request, interceptors.dropFirst(), tracing, answer: answer)
+  ) -> HandlerRegistration {
+    let interceptor = Interceptor(body)
+    interceptors.withLock { $0[ObjectIdentifier(type), default: []].append(interceptor) }
+    // Releases everything that it holds, without the lock.
+    return HandlerRegistration { [weak self, weak interceptor] in
+      guard let self, let interceptor else { return }
+      interceptors.withLock { $0[ObjectIdentifier(type)]?.removeAll { $0 === interceptor } }
     }
-    switch interceptor.kind {
-    case .typed(ObjectIdentifier(Request.self), let typed):
-      let typed = unsafeDowncast(typed, to: TypedInterceptor<Request>.self)
-      return try await typed.body(request, next)
-    case .typed:
-      return try await next(request)
-    case .all(let body):
-      let response = Locked<Request.Response?>(nil)
-      try await body(request) {
-        let latest = try await next(request)
-        response.withLock { $0 = latest }
-      }
-      guard let response = response.withLock({ $0 }) else {
-        throw BusError.unanswered(kind: Request.kind)
-      }
-      return response
+  }
+
+  /// The interceptors of a type of request, the outermost first.
+  func interceptors<Request: BusRequest>(of type: Request.Type) -> [Interceptor<Request>] {
+    let all = interceptors.withLock { $0[ObjectIdentifier(type)] } ?? []
+    return all.map { unsafeDowncast($0, to: Interceptor<Request>.self) }
+  }
+
+  /// Passes a request through interceptors to what answers it.
+  func pass<Request: BusRequest>(
+    _ request: Request, _ interceptors: ArraySlice<Interceptor<Request>>,
+    answer: @escaping Interceptor<Request>.Next
+  ) async throws -> Request.Response {
+    guard let interceptor = interceptors.first else { return try await answer(request) }
+    return try await interceptor.body(request) { request in
+      try await self.pass(request, interceptors.dropFirst(), answer: answer)
     }
   }
 }

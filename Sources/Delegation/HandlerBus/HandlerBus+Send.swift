@@ -1,6 +1,6 @@
 // Sends requests.
 
-public import DarwinNotifySupport
+internal import DarwinNotifySupport
 
 extension HandlerBus {
   /// Sends a request and waits for the answer.
@@ -13,100 +13,45 @@ extension HandlerBus {
   /// - Returns: the response of the handler.
   /// - Throws: every case of ``BusError``. When the timeout expires or the task is cancelled, it
   ///   throws at once; the handler's task is cancelled, and a later answer is dropped.
-  @inlinable public func send<Request: BusRequest>(
+  public func send<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil
-  ) async throws(BusError) -> Request.Response {
+  ) async throws -> Request.Response {
     try await send(request, endpoint: destination?.rawValue, timeout: timeout) {
       try await self.answer($0, to: destination, $1)
-    }
+    }.get()
   }
 
   /// Sends a request through the interceptors to a function, which answers it: the common part of
   /// local and remote requests. The function may begin on the thread of the caller, if it
   /// `beginsHere`: it does not call code of the host there.
-  @usableFromInline package func send<Request: BusRequest>(
+  package func send<Request: BusRequest>(
     _ request: Request, endpoint: String?, timeout: Duration?, beginsHere: Bool = false,
     answer: @escaping @Sendable (Request, Tracing?) async throws -> Request.Response
-  ) async throws(BusError) -> Request.Response {
-    guard !Task.isCancelled else { throw .cancelled }
-    let tracing = tracers.begin()
-    let interceptors = interceptors.all
-    let result = await race(timeout, immediate: beginsHere && interceptors.isEmpty) {
-      () async -> Result<Request.Response, BusError> in
-      do {
-        return .success(try await self.pass(request, interceptors[...], tracing, answer: answer))
-      } catch {
-        return .failure(BusError(error))
+  ) async -> Result<Request.Response, BusError> {
+    guard !Task.isCancelled else { return .failure(.cancelled) }
+    let interceptors = interceptors(of: Request.self)
+    return await tracers.trace(request, kind: Request.kind, endpoint) { tracing in
+      await self.race(timeout, immediate: beginsHere && interceptors.isEmpty) {
+        try await self.pass(request, interceptors[...]) { try await answer($0, tracing) }
       }
     }
-    tracing?.end(Request.kind, endpoint, request, result.map { $0 })
-    return try result.get()
   }
 
   /// Answers a request in the current task, which ends when the handler does.
-  package func answer<Request: BusRequest>(_ request: Request) async throws(BusError)
-    -> Request.Response
-  {
-    let tracing = tracers.begin()
-    let result: Result<Request.Response, BusError>
-    do {
-      result = .success(
-        try await pass(request, interceptors.all[...], tracing) {
-          try await self.answer($0, to: nil, $1)
-        })
-    } catch {
-      result = .failure(BusError(error))
-    }
-    tracing?.end(Request.kind, nil, request, result.map { $0 })
-    return try result.get()
-  }
-
-  /// Sends a request and calls a function of the main actor with the answer.
-  ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - destination: the destination.
-  ///   - timeout: how long to wait; `nil` to wait forever.
-  ///   - completion: the function, which is called exactly once.
-  /// - Returns: the task of the request. If it is cancelled, the answer is
-  ///   ``BusError/cancelled``.
-  @discardableResult public func send<Request: BusRequest>(
-    _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil,
-    completion: @escaping @MainActor @Sendable (Result<Request.Response, BusError>) -> Void
-  ) -> Task<Void, Never> {
-    send(request, to: destination, timeout: timeout, on: .main, completion: onMainActor(completion))
-  }
-
-  /// Sends a request and calls a function with the answer.
-  ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - destination: the destination.
-  ///   - timeout: how long to wait; `nil` to wait forever.
-  ///   - delivery: where the function is called.
-  ///   - completion: the function, which is called exactly once.
-  /// - Returns: the task of the request. If it is cancelled, the answer is
-  ///   ``BusError/cancelled``.
-  @discardableResult public func send<Request: BusRequest>(
-    _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil,
-    on delivery: Delivery,
-    completion: @escaping @Sendable (Result<Request.Response, BusError>) -> Void
-  ) -> Task<Void, Never> {
-    let executor = DeliveryPlace(of: delivery).executor
-    return Task {
-      let result: Result<Request.Response, BusError>
-      do throws(BusError) {
-        result = .success(try await send(request, to: destination, timeout: timeout))
-      } catch {
-        result = .failure(error)
+  package func answer<Request: BusRequest>(_ request: Request) async throws -> Request.Response {
+    let interceptors = interceptors(of: Request.self)
+    return try await tracers.trace(request, kind: Request.kind, nil) { tracing in
+      await catching {
+        try await self.pass(request, interceptors[...]) {
+          try await self.answer($0, to: nil, tracing)
+        }
       }
-      executor.enqueue { completion(result) }
-    }
+    }.get()
   }
 
   /// Passes a request to its handlers until one accepts it. The only place where a request meets
   /// its handler.
-  @inlinable func answer<Request: BusRequest>(
+  func answer<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination?, _ tracing: Tracing?
   ) async throws -> Request.Response {
     var isKnown = false
@@ -123,22 +68,21 @@ extension HandlerBus {
         try Task.checkCancellation()
       }
     }
-    let endpoint = destination?.rawValue
-    throw isKnown
-      ? BusError.unavailable(kind: Request.kind, endpoint: endpoint, reasons: reasons)
-      : BusError.missingHandler(kind: Request.kind, endpoint: endpoint)
+    throw BusError(
+      isKnown ? .unavailable : .missingHandler, kind: Request.kind,
+      endpoint: destination?.rawValue, reasons: reasons)
   }
 
   /// Runs work until it ends, the timeout expires or the task is cancelled, whichever comes first.
   ///
   /// The work has a task of its own, since it may ignore its cancellation, and threads of its own,
   /// since it may block. Its beginning runs on this thread if it is `immediate`.
-  @usableFromInline func race<Response: Sendable>(
+  func race<Response: Sendable>(
     _ timeout: Duration?, immediate: Bool,
-    _ work: @escaping @Sendable () async -> Result<Response, BusError>
+    _ work: @escaping @Sendable () async throws -> Response
   ) async -> Result<Response, BusError> {
     let promise = Promise<Result<Response, BusError>>()
-    let body: @Sendable () async -> Void = { _ = promise.provide(await work()) }
+    let body: @Sendable () async -> Void = { _ = promise.provide(await catching(work)) }
     let task =
       immediate
       ? Task.immediate(executorPreference: HandlerThreads.shared, operation: body)
@@ -154,5 +98,16 @@ extension HandlerBus {
     } onCancel: {
       if promise.provide(.failure(.cancelled)) { task.cancel() }
     }
+  }
+}
+
+/// Turns what work throws into an error of a bus.
+private func catching<Response>(
+  _ work: () async throws -> Response
+) async -> Result<Response, BusError> {
+  do {
+    return .success(try await work())
+  } catch {
+    return .failure(BusError(error))
   }
 }

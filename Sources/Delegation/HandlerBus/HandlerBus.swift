@@ -15,8 +15,9 @@ internal import DarwinNotifySupport
 /// progress at the same time, and each ends exactly once.
 public final class HandlerBus: Sendable {
   private let current: Locked<HandlerSet>
-  @usableFromInline let interceptors = InterceptorTable()
-  @usableFromInline let tracers = TracerTable()
+  /// Each value is an `Interceptor` of the type that is its key; the outermost comes first.
+  let interceptors = Locked<[ObjectIdentifier: [any AnyObject & Sendable]]>([:])
+  let tracers = TracerTable()
 
   /// Creates a bus.
   ///
@@ -52,24 +53,24 @@ public final class HandlerBus: Sendable {
   ) -> Bool {
     handlers.handlers(of: type).contains { $0.serves(destination) && $0.isAvailable() }
   }
-}
 
-/// Answers one request.
-///
-/// The first answer counts. If all references are dropped without one, the request fails with
-/// ``BusError/unanswered``: a request ends exactly once, whatever the handler does.
-public final class Reply<Response: Sendable>: Sendable {
-  private let duty: Duty<Result<Response, any Error>>
-
-  init(_ duty: Duty<Result<Response, any Error>>) {
-    self.duty = duty
-  }
-
-  /// Answers the request. It may be called on any thread.
+  /// Answers one request.
   ///
-  /// - Parameter result: the response or an error, which may be a ``Decline``.
-  /// - Returns: false if the request already has an answer, or nobody is waiting for it.
-  @discardableResult public func callAsFunction(_ result: Result<Response, any Error>) -> Bool {
-    duty.fulfil(result)
+  /// The first answer counts. If all references are dropped without one, the request fails with
+  /// ``BusError/unanswered``: a request ends exactly once, whatever the handler does.
+  public final class Reply<Response: Sendable>: Sendable {
+    private let duty: Duty<Result<Response, any Error>>
+
+    init(_ duty: Duty<Result<Response, any Error>>) {
+      self.duty = duty
+    }
+
+    /// Answers the request. It may be called on any thread.
+    ///
+    /// - Parameter result: the response or an error, which may be a ``Decline``.
+    /// - Returns: false if the request already has an answer, or nobody is waiting for it.
+    @discardableResult public func callAsFunction(_ result: Result<Response, any Error>) -> Bool {
+      duty.fulfil(result)
+    }
   }
 }

@@ -1,5 +1,7 @@
 // Registers what answers requests.
 
+internal import DarwinNotifySupport
+
 /// Something that handlers and routes can be registered with: a ``HandlerBus`` or a ``HandlerSet``.
 public protocol HandlerRegistry: Sendable {
   /// The set that they are added to.
@@ -33,11 +35,10 @@ extension HandlerRegistry {
     available isAvailable: @escaping @Sendable () -> Bool = { true },
     origin: String = #fileID, line: Int = #line,
     perform body: @escaping @Sendable (Request) async throws -> Request.Response
-  ) -> Registration {
+  ) -> HandlerRegistration {
     handlers.add(
-      Handler(
-        at: destinations, priority: priority, origin: "\(origin):\(line)", available: isAvailable,
-        body))
+      Handler(at: destinations, origin: "\(origin):\(line)", available: isAvailable, body),
+      priority: priority)
   }
 
   /// Registers a handler that answers later, from a callback.
@@ -60,22 +61,21 @@ extension HandlerRegistry {
     replyingTo type: Request.Type, at destinations: [Request.Destination] = [], priority: Int = 0,
     available isAvailable: @escaping @Sendable () -> Bool = { true },
     origin: String = #fileID, line: Int = #line,
-    perform body: @escaping @Sendable (Request, Reply<Request.Response>) -> Void
-  ) -> Registration {
-    handlers.add(
-      Handler(
-        at: destinations, priority: priority, origin: "\(origin):\(line)", available: isAvailable
-      ) { request in
-        let promise = Promise<Result<Request.Response, any Error>>()
-        return try await withTaskCancellationHandler {
-          do {
-            let unanswered = BusError.unanswered(kind: Request.kind)
-            body(request, Reply(Duty(to: promise, orElse: .failure(unanswered))))
-          }
-          return try await promise.value().get()
-        } onCancel: {
-          promise.provide(.failure(CancellationError()))
+    perform body: @escaping @Sendable (Request, HandlerBus.Reply<Request.Response>) -> Void
+  ) -> HandlerRegistration {
+    handle(
+      type, at: destinations, priority: priority, available: isAvailable, origin: origin, line: line
+    ) { request in
+      let promise = Promise<Result<Request.Response, any Error>>()
+      return try await withTaskCancellationHandler {
+        do {
+          let unanswered = BusError(.unanswered, kind: Request.kind)
+          body(request, HandlerBus.Reply(Duty(to: promise, orElse: .failure(unanswered))))
         }
-      })
+        return try await promise.value().get()
+      } onCancel: {
+        promise.provide(.failure(CancellationError()))
+      }
+    }
   }
 }

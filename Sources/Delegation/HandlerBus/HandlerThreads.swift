@@ -8,13 +8,13 @@ internal import Dispatch
 /// A handler may block, as one that calls C does. On the cooperative pool, which has no more
 /// threads than the machine has processors, a few such handlers would stop the whole program: also
 /// the code that waits for their answers, with its timeouts.
-@usableFromInline package final class HandlerThreads: TaskExecutor {
+package final class HandlerThreads: TaskExecutor {
   package static let shared = HandlerThreads()
 
   /// Serial queues without work. Each has a thread as soon as it has work.
   private let idle = Locked<[DispatchQueue]>([])
 
-  @usableFromInline package func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let queue =
       idle.withLock { $0.popLast() } ?? DispatchQueue(label: "darwinnotify.delegation.handler")
@@ -26,19 +26,19 @@ internal import Dispatch
 }
 
 /// Calls a function after a while, on a thread that no handler occupies, unless it is cancelled.
-struct Timeout {
+package struct Timeout {
   private static let queue = DispatchQueue(label: "darwinnotify.delegation.timeouts")
 
   private let timer = DispatchSource.makeTimerSource(queue: Self.queue)
 
-  init(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
+  package init(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
     timer.setEventHandler(handler: body)
     timer.schedule(deadline: .now() + duration / .seconds(1))
     timer.activate()
   }
 
   /// Releases everything that the function holds.
-  func cancel() {
+  package func cancel() {
     timer.cancel()
   }
 }

@@ -12,31 +12,22 @@ public import DarwinNotifySupport
 ///     let events = MulticastDelegate<any PlayerEvents>()
 ///     try events.add(view)                                 // on the main queue
 ///     try events.add(recorder, on: .queue(disk))
-///     events((any PlayerEvents).didStart, 7)               // all of them
-///     let seconds = events.first((any PlayerEvents).position, 7)
+///     events.each { $0.didStart(7) }                       // all of them
+///     let seconds = events.first { $0.position(of: 7) }
 ///
 /// Delegates are held weakly and called in the order in which they were added. The calls of one
 /// delegate run in the order in which they were made and never overlap; no delegate waits for
 /// another one. Nothing here blocks, and every method may be called on any thread, even by a
 /// delegate.
-///
-/// To use a multicast where one delegate is expected, let it conform to the protocol:
-///
-///     extension MulticastDelegate: PlayerEvents where Delegate == any PlayerEvents {
-///       func didStart(_ track: Int) { self((any PlayerEvents).didStart, track) }
-///       func position(of track: Int) -> Double? { first((any PlayerEvents).position, track) }
-///     }
 public final class MulticastDelegate<Delegate: Sendable>: Sendable {
-  @usableFromInline let table: DelegateTable
+  @usableFromInline typealias Entry = (seat: DelegateSeat, holder: Holder<Delegate>)
+
+  /// In the order in which they were added. Weak references are never read under the lock: freeing
+  /// a delegate runs code of the host.
+  private let table = Locked<[Entry]>([])
 
   /// Creates a multicast without delegates.
-  public convenience init() {
-    self.init(table: DelegateTable())
-  }
-
-  private init(table: DelegateTable) {
-    self.table = table
-  }
+  public init() {}
 
   /// Adds a delegate.
   ///
@@ -45,21 +36,37 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///   - delivery: where the delegate is called. With `.inline` that is the caller's thread, before
   ///     the call returns; if the delegate is busy, the thread that is busy with it makes the call
   ///     next.
-  ///   - inPlace: whether a caller that is already at that place calls the delegate at once, before
-  ///     the call returns. Calls that wait for the delegate still come first. It has no effect for
-  ///     an actor, a loop or a global queue.
   /// - Returns: false if the delegate has already been added with the same delivery, and then
   ///   nothing changes. Two deliveries are the same if they name the same queue or executor; all
   ///   loops count as one.
-  /// - Throws: ``MulticastDelegateError/notAnObject`` for a value of a value type.
+  /// - Throws: ``DelegationError/notAnObject`` for a value of a value type.
   @discardableResult public func add(
-    _ delegate: Delegate, on delivery: Delivery = .main, inPlace: Bool = false
-  ) throws(MulticastDelegateError) -> Bool {
-    guard type(of: delegate as Any) is AnyClass else {
-      throw .notAnObject(type: String(reflecting: type(of: delegate as Any)))
+    _ delegate: Delegate, on delivery: Delivery = .main
+  ) throws -> Bool {
+    let holder = try Holder(weak: delegate)
+    // A dead delegate may have had the address of this one.
+    removeDead()
+    let seat = DelegateSeat(of: holder.object, at: DeliveryPlace(of: delivery))
+    return table.withLock { entries in
+      guard !entries.contains(where: { $0.seat.equals(seat) }) else { return false }
+      entries.append((seat, holder))
+      return true
     }
-    let place = DeliveryPlace(of: delivery)
-    return table.add(DelegateSeat(delegate, at: place, inPlace: inPlace))
+  }
+
+  /// Adds a delegate that is held until its registration is cancelled. It may be a value, such as a
+  /// structure of closures.
+  ///
+  /// - Parameters:
+  ///   - delegate: the delegate.
+  ///   - delivery: where it is called.
+  /// - Returns: the registration. Once it is cancelled, no new call starts.
+  @discardableResult public func add(
+    holding delegate: Delegate, on delivery: Delivery = .main
+  ) -> HandlerRegistration {
+    let seat = DelegateSeat(of: nil, at: DeliveryPlace(of: delivery))
+    table.withLock { $0.append((seat, Holder(delegate))) }
+    return HandlerRegistration { [weak self, weak seat] in self?.remove { $0.seat === seat } }
   }
 
   /// Removes a delegate.
@@ -72,7 +79,7 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///   - delivery: the delivery to remove it from; `nil` for all.
   /// - Returns: how many deliveries it was removed from.
   @discardableResult public func remove(_ delegate: Delegate, on delivery: Delivery? = nil) -> Int {
-    table.remove(where: Self.filter(delegate, delivery)).count
+    remove(where: Self.filter(delegate, delivery)).count
   }
 
   /// Removes a delegate, then waits until no call of it is running.
@@ -87,8 +94,8 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   @discardableResult public func removeAndWait(
     _ delegate: Delegate, on delivery: Delivery? = nil
   ) async -> Int {
-    let removed = table.remove(where: Self.filter(delegate, delivery))
-    for seat in removed { await seat.waitUntilIdle() }
+    let removed = remove(where: Self.filter(delegate, delivery))
+    for entry in removed { await entry.seat.waitUntilIdle() }
     return removed.count
   }
 
@@ -96,16 +103,7 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///
   /// - Returns: the number of registrations that ended.
   @discardableResult public func removeAll() -> Int {
-    table.remove { $0.delegate is Delegate }.count
-  }
-
-  /// Removes all delegates, then waits until no call of any of them is running.
-  ///
-  /// - Returns: the number of registrations that ended.
-  @discardableResult public func removeAllAndWait() async -> Int {
-    let removed = table.remove { $0.delegate is Delegate }
-    for seat in removed { await seat.waitUntilIdle() }
-    return removed.count
+    remove { _ in true }.count
   }
 
   /// Returns whether a delegate has been added.
@@ -115,75 +113,41 @@ public final class MulticastDelegate<Delegate: Sendable>: Sendable {
   ///   - delivery: the delivery it was added with; `nil` for any.
   /// - Returns: whether it has been.
   public func has(_ delegate: Delegate, on delivery: Delivery? = nil) -> Bool {
-    table.seats.contains(where: Self.filter(delegate, delivery))
+    entries.contains(where: Self.filter(delegate, delivery))
   }
 
   /// The number of registrations, one for each delivery of each living delegate.
   public var count: Int {
-    table.removeDead()
-    return table.seats.count { $0.delegate is Delegate }
+    removeDead()
+    return entries.count
   }
 
-  /// The delegates that implement a refinement of the protocol, which takes the place of optional
-  /// methods.
-  ///
-  ///     protocol SeekEvents: PlayerEvents { func didSeek(to second: Double) }
-  ///
-  ///     events.only((any SeekEvents).self)((any SeekEvents).didSeek, 12.5)
-  ///
-  /// - Parameter refinement: the refinement.
-  /// - Returns: a view of the same delegates, including those added later. What is added to it or
-  ///   removed from it is added to or removed from the original.
-  public func only<Refinement: Sendable>(
-    _ refinement: Refinement.Type
-  ) -> MulticastDelegate<Refinement> {
-    MulticastDelegate<Refinement>(table: table)
+  /// All delegates, some of which may be gone.
+  @usableFromInline var entries: [Entry] { table.withLock { $0 } }
+
+  /// Forgets the delegates that are gone.
+  @usableFromInline func removeDead() {
+    remove { $0.holder.current == nil }
   }
 
-  /// Returns whether a living delegate implements a refinement of the protocol.
-  ///
-  /// - Parameter refinement: the refinement.
-  /// - Returns: whether one does.
-  public func responds<Refinement>(to refinement: Refinement.Type) -> Bool {
-    table.seats.contains { $0.delegate is Refinement }
-  }
-
-  /// Selects the seats of a delegate, at one place or at all of them.
-  private static func filter(
-    _ delegate: Delegate, _ delivery: Delivery?
-  ) -> (DelegateSeat) -> Bool {
-    let place = delivery.map { DeliveryPlace(of: $0) }
-    return { seat in
-      guard place == nil || seat.place == place else { return false }
-      return seat.delegate === delegate as AnyObject
+  /// Closes and removes the seats that match. Returns those that had delegates.
+  @discardableResult private func remove(where fits: (Entry) -> Bool) -> [Entry] {
+    let chosen = Set(entries.filter(fits).map { ObjectIdentifier($0.seat) })
+    guard !chosen.isEmpty else { return [] }
+    let removed = table.withLock { entries in
+      let removed = entries.filter { chosen.contains(ObjectIdentifier($0.seat)) }
+      entries.removeAll { chosen.contains(ObjectIdentifier($0.seat)) }
+      return removed
     }
+    for entry in removed { entry.seat.close() }
+    return removed.filter { $0.holder.current != nil }
   }
-}
 
-/// Why a delegate could not be added.
-public struct MulticastDelegateError: Error, Equatable, Sendable {
-  /// The type of the delegate.
-  public let type: String?
-
-  /// The delegate is a value of a value type, which cannot be held weakly.
-  ///
-  /// The type is in ``type``. For listeners without a class use ``MulticastListeners``.
-  public static let notAnObject = Self(type: nil)
-
-  package static func notAnObject(type: String) -> Self { Self(type: type) }
-
-  /// Returns true: there is only one kind of these errors.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  public static func ~= (pattern: Self, error: Self) -> Bool { true }
-}
-
-extension MulticastDelegateError: CustomStringConvertible {
-  /// A description of the error.
-  public var description: String {
-    "\(type ?? "this") is a value type, and only objects can be delegates"
+  /// Selects the entries of a delegate, at one place or at all of them.
+  private static func filter(_ delegate: Delegate, _ delivery: Delivery?) -> (Entry) -> Bool {
+    let place = delivery.map { DeliveryPlace(of: $0) }
+    return { entry in
+      entry.holder.object != nil && entry.seat.belongs(to: delegate as AnyObject, at: place)
+    }
   }
 }

@@ -115,7 +115,7 @@ func telling(_ view: any PlayerEvents, _ recorder: any PlayerEvents, on disk: Di
   let events = MulticastDelegate<any PlayerEvents>()
   try events.add(view)
   try events.add(recorder, on: .queue(disk))
-  events((any PlayerEvents).didStart, 7)
+  events.each { $0.didStart(7) }
 }
 
 struct Search: RemoteRequest {

@@ -1,14 +1,14 @@
 // Requests for the tests.
 
-extension Endpoint {
+extension BusEndpoint {
   enum Chat {
-    static let friend: Endpoint = "org.example.chat.friend"
-    static let timeline: Endpoint = "org.example.chat.timeline"
+    static let friend: BusEndpoint = "org.example.chat.friend"
+    static let timeline: BusEndpoint = "org.example.chat.timeline"
   }
 }
 
-extension Platform {
-  static let chat: Platform = "org.example.chat"
+extension BusPlatform {
+  static let chat: BusPlatform = "org.example.chat"
 }
 
 struct ShareText: BusRequest {
@@ -20,7 +20,7 @@ struct ShareText: BusRequest {
 
 struct SignIn: BusRequest {
   typealias Response = Int
-  typealias Destination = Platform
+  typealias Destination = BusPlatform
 }
 
 /// A request without a response value.

@@ -7,7 +7,7 @@
   /// Registers a route that takes every URL.
   @discardableResult private func route(
     _ pattern: RoutePattern, _ name: String? = nil, priority: Int = 0
-  ) -> Registration {
+  ) -> HandlerRegistration {
     bus.route(pattern, priority: priority) { [log] _ in
       log.append(name ?? pattern.text)
       return true
@@ -179,7 +179,7 @@
 
   @Test func routesGoWithTheirSetAndRegistration() async throws {
     let (handlers, census) = (HandlerSet(), Census())
-    let registration: Registration
+    let registration: HandlerRegistration
     do {
       let canary = census.makeCanary()
       registration = handlers.route("lights://room/:id") { _ in

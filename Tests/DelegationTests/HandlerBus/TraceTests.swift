@@ -6,12 +6,12 @@
   @Test func reportsRequestHandlerDurationAndResult() async throws {
     let trace = bus.trace()
     let line = #line + 1
-    bus.handle(ShareText.self, at: [Endpoint.Chat.friend]) { request in
+    bus.handle(ShareText.self, at: [BusEndpoint.Chat.friend]) { request in
       guard request.text != "bad" else { throw SharingError(reason: "bad") }
       return "sent " + request.text
     }
-    _ = try await bus.send(ShareText(text: "hi"), to: Endpoint.Chat.friend)
-    _ = try? await bus.send(ShareText(text: "bad"), to: Endpoint.Chat.friend)
+    _ = try await bus.send(ShareText(text: "hi"), to: BusEndpoint.Chat.friend)
+    _ = try? await bus.send(ShareText(text: "bad"), to: BusEndpoint.Chat.friend)
     _ = try? await bus.send(SignIn(), to: .chat)
     var events = trace.makeAsyncIterator()
 

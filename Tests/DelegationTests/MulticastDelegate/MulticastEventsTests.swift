@@ -4,14 +4,12 @@ import Synchronization
 @MainActor private protocol Screen: AnyObject, Sendable {
   func show(_ text: String)
   func height() -> Int?
-  func mayClose() -> Bool
 }
 
 @MainActor private final class Window: Screen {
   var shown: [String] = []
   func show(_ text: String) { shown.append(text) }
   func height() -> Int? { 480 }
-  func mayClose() -> Bool { true }
 }
 
 @Suite struct MulticastEventsTests {
@@ -107,48 +105,6 @@ import Synchronization
     await eventually { total.load(ordering: .relaxed) == 4000 }
   }
 
-  @Test func aCallerThatIsAlreadyThereCallsInPlace() async throws {
-    let executor = QueueExecutor()
-    let (one, two, three) = (Listener(), Listener(), Listener())
-    try events.add(one, on: .queue(queue), inPlace: true)
-    try events.add(two, on: .queue(queue))
-    try events.add(three, on: .executor(executor), inPlace: true)
-    await withCheckedContinuation { continuation in
-      queue.async { [events] in
-        events.didStart(1)
-        #expect(one.log.entries == ["listener 1"])
-        #expect(two.log.entries == [])
-        continuation.resume()
-      }
-    }
-    await withCheckedContinuation { continuation in
-      executor.queue.async { [events] in
-        events.didStart(2)
-        #expect(three.log.entries == ["listener 1", "listener 2"])
-        continuation.resume()
-      }
-    }
-    await eventually { two.log.entries == ["listener 1", "listener 2"] }
-  }
-
-  @Test func aCallInPlaceDoesNotOvertakeThoseThatWait() async throws {
-    let listener = Listener()
-    try events.add(listener, on: .queue(queue), inPlace: true)
-    queue.suspend()
-    queue.async { [events] in events.didStart(2) }
-    events.didStart(1)
-    queue.resume()
-    await eventually { listener.log.entries.count == 2 }
-    #expect(listener.log.entries == ["listener 1", "listener 2"])
-  }
-
-  @Test @MainActor func onTheMainActorCallsForMainAreInPlace() throws {
-    let listener = Listener()
-    try events.add(listener, on: .main, inPlace: true)
-    events.didStart(1)
-    #expect(listener.log.entries == ["listener 1"])
-  }
-
   @Test func aCallThatADelegateMakesComesAfterTheOneItIsIn() throws {
     let log = Log<String>()
     let listener = Listener("d", log: log) { [events] track in
@@ -165,14 +121,16 @@ import Synchronization
     let (window, here) = (Window(), Window())
     try screens.add(window)
     try screens.add(here, on: .inline)
-    screens((any Screen).show, "hello")
+    screens.eachOnMainActor { $0.show("hello") }
     #expect(here.shown == ["hello"])
-    #expect(screens.first((any Screen).height) == 480)
-    #expect(screens.vote(.unanimous, (any Screen).mayClose))
+    #expect(screens.first { $0.height() } == 480)
     let multicast = screens
-    let heights = await Task.detached { await multicast.all((any Screen).height) }.value
-    #expect(heights.values == [480, 480])
-    #expect(await Task.detached { await multicast.firstAsync((any Screen).height) }.value == 480)
+    let heights = await Task.detached { await multicast.all { await $0.height() } }.value
+    #expect(heights.compactMap { try? $0.get() } == [480, 480])
+    let height = try await Task.detached {
+      try await multicast.firstAsync { await $0.height() }
+    }.value
+    #expect(height == 480)
     #expect(window.shown == ["hello"])
   }
 }

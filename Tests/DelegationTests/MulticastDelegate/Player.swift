@@ -6,7 +6,7 @@ protocol PlayerEvents: AnyObject, Sendable {
   func didMove(to second: Double, by who: String)
   func didStop()
   func position(of track: Int) -> Double?
-  func volume(of track: Int) throws(PlayerError) -> Int
+  func volume(of track: Int) throws -> Int
   func prepare(_ track: Int) async throws -> Bool
   func mayStop() -> Bool
 }
@@ -60,7 +60,7 @@ class Listener: PlayerEvents, @unchecked Sendable {
     return answer
   }
 
-  func volume(of track: Int) throws(PlayerError) -> Int {
+  func volume(of track: Int) throws -> Int {
     guard let answer else { throw PlayerError.broken(name) }
     return Int(answer) + track
   }
@@ -85,19 +85,15 @@ final class Seeker: Listener, SeekEvents, @unchecked Sendable {
 
 /// The multicast can be used wherever one delegate is expected.
 extension MulticastDelegate: PlayerEvents where Delegate == any PlayerEvents {
-  func didStart(_ track: Int) { self((any PlayerEvents).didStart, track) }
-  func didMove(to second: Double, by who: String) {
-    self((any PlayerEvents).didMove, second, who)
-  }
-  func didStop() { self((any PlayerEvents).didStop) }
-  func position(of track: Int) -> Double? { first((any PlayerEvents).position, track) }
-  func volume(of track: Int) throws(PlayerError) -> Int {
-    try first((any PlayerEvents).volume, track) ?? 0
-  }
+  func didStart(_ track: Int) { each { $0.didStart(track) } }
+  func didMove(to second: Double, by who: String) { each { $0.didMove(to: second, by: who) } }
+  func didStop() { each { $0.didStop() } }
+  func position(of track: Int) -> Double? { first { $0.position(of: track) } }
+  func volume(of track: Int) throws -> Int { try first { try $0.volume(of: track) } ?? 0 }
   func prepare(_ track: Int) async throws -> Bool {
-    await all((any PlayerEvents).prepare, track).vote(.unanimous)
+    try await all { try await $0.prepare(track) }.allSatisfy { try $0.get() }
   }
-  func mayStop() -> Bool { vote(.unanimous, (any PlayerEvents).mayStop) }
+  func mayStop() -> Bool { first { $0.mayStop() ? nil : false } ?? true }
 }
 
 typealias Events = MulticastDelegate<any PlayerEvents>

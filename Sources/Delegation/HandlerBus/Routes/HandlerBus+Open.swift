@@ -18,7 +18,7 @@ extension HandlerRegistry {
   @discardableResult public func route(
     _ pattern: RoutePattern, priority: Int = 0, origin: String = #fileID, line: Int = #line,
     perform body: @escaping @Sendable (RouteMatch) async -> Bool
-  ) -> Registration {
+  ) -> HandlerRegistration {
     handlers.add(Route(pattern, priority: priority, origin: "\(origin):\(line)", body))
   }
 }
@@ -49,18 +49,52 @@ extension HandlerBus {
   /// - Parameter url: the URL.
   /// - Returns: whether one does.
   public func canOpen(_ url: URL) -> Bool {
-    RouteAddress(url.absoluteString).map { !handlers.routes(to: $0).isEmpty } ?? false
+    !matches(of: url, as: nil).isEmpty
   }
 
   private func open(_ url: URL, as activity: UserActivity?) async -> Bool {
-    guard let address = RouteAddress(url.absoluteString) else { return false }
-    let tracing = tracers.begin()
-    var isOpen = false
-    for finding in handlers.routes(to: address) where !isOpen && !Task.isCancelled {
-      isOpen = await finding.route.body(RouteMatch(finding, url, address, activity))
-      if isOpen { tracing?.handler = finding.route.origin }
+    let matches = matches(of: url, as: activity)
+    let result = await tracers.trace(url, kind: "open", nil) { tracing in
+      for (route, match) in matches where !Task.isCancelled {
+        guard await route.body(match) else { continue }
+        tracing?.handler = route.origin
+        return .success(true)
+      }
+      return .success(false)
     }
-    tracing?.end("open", nil, url, .success(isOpen))
-    return isOpen
+    return result == .success(true)
+  }
+
+  /// The routes that match a URL, the most specific first; none if it is malformed.
+  private func matches(of url: URL, as activity: UserActivity?) -> [(Route, RouteMatch)] {
+    guard let address = RouteAddress(url.absoluteString) else { return [] }
+    return handlers.routes.compactMap { route in
+      RouteMatch(route.pattern, url, address, activity).map { (route, $0) }
+    }
+  }
+}
+
+/// A route of a handler set.
+final class Route: Sendable {
+  let pattern: RoutePattern
+  let priority: Int
+  let origin: String
+  let body: @Sendable (RouteMatch) async -> Bool
+
+  init(
+    _ pattern: RoutePattern, priority: Int, origin: String,
+    _ body: @escaping @Sendable (RouteMatch) async -> Bool
+  ) {
+    self.pattern = pattern
+    self.priority = priority
+    self.origin = origin
+    self.body = body
+  }
+
+  /// Whether a URL that both match is this one's: it is more specific, or has a higher priority.
+  func isBefore(_ other: Route) -> Bool {
+    let (own, others) = (pattern.ranks, other.pattern.ranks)
+    if own.lexicographicallyPrecedes(others) { return true }
+    return own == others && priority > other.priority
   }
 }

@@ -19,11 +19,11 @@ public struct RouteMatch: Sendable {
   /// The activity that the URL came with, if any.
   public let activity: UserActivity?
 
-  init(_ finding: RouteTree.Finding, _ url: URL, _ address: RouteAddress, _ activity: UserActivity?)
-  {
+  /// Returns `nil` if the pattern does not match.
+  init?(_ pattern: RoutePattern, _ url: URL, _ address: RouteAddress, _ activity: UserActivity?) {
+    guard let match = pattern.match(address.parts) else { return nil }
     self.url = url
-    parameters = finding.parameters
-    rest = finding.rest
+    (parameters, rest) = match
     query = Dictionary(
       address.query.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     self.activity = activity

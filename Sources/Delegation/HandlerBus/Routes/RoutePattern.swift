@@ -28,7 +28,7 @@ public struct RoutePattern: Hashable, Sendable {
   ///
   /// - Parameter text: the pattern.
   /// - Throws: ``RoutePatternError`` if it is malformed.
-  public init(_ text: String) throws(RoutePatternError) {
+  public init(_ text: String) throws {
     guard let address = RouteAddress(text, isPattern: true) else {
       throw RoutePatternError(pattern: text, reason: "it is not a URL")
     }
@@ -48,6 +48,33 @@ public struct RoutePattern: Hashable, Sendable {
       throw RoutePatternError(pattern: text, reason: "each parameter needs a unique name")
     }
     self.parts = parts
+  }
+
+  /// How specific each part is: where the patterns of two routes differ first, the lower rank
+  /// decides which of them gets a URL that both match.
+  var ranks: [Int] {
+    parts.map { part in
+      switch part {
+      case .literal: 0
+      case .parameter: 1
+      case .rest: 2
+      }
+    }
+  }
+
+  /// The parameters, and what `*` stands for, if the pattern matches the parts of an address.
+  func match(_ address: [String]) -> (parameters: [String: String], rest: [String])? {
+    var parameters: [String: String] = [:]
+    for (index, part) in parts.enumerated() {
+      if part == .rest { return (parameters, Array(address[index...])) }
+      guard index < address.count else { return nil }
+      switch part {
+      case .parameter(let name) where !address[index].isEmpty: parameters[name] = address[index]
+      case .literal(address[index]): break
+      default: return nil
+      }
+    }
+    return parts.count == address.count ? (parameters, []) : nil
   }
 }
 

@@ -3,10 +3,8 @@
 // An alias would hide the cases of `Delivery` from files that import only this module.
 @_exported public import DarwinNotifySupport
 
-/// A registration, which lasts until it is cancelled.
-///
-/// Dropping the value does not end the registration.
-public struct Registration: Sendable {
+/// A registration, which lasts until it is cancelled, also if this value is dropped.
+public struct HandlerRegistration: Sendable {
   private let end: @Sendable () -> Void
 
   init(end: @escaping @Sendable () -> Void) {
@@ -15,8 +13,7 @@ public struct Registration: Sendable {
 
   /// Ends the registration: no call starts after that. Calling it again has no effect.
   ///
-  /// It may be called on any thread, even by what was registered. It does not wait for running
-  /// calls.
+  /// It may be called on any thread, even by what was registered, and waits for no call.
   public func cancel() {
     end()
   }
