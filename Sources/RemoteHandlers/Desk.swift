@@ -37,6 +37,8 @@ final class Desk: Sendable {
     var exported: Set<String> = []
     /// Requests in progress; `nil` while the task begins.
     var tasks: [UInt64: Task<Void, Never>?] = [:]
+    /// Waits for the end of the requests in progress.
+    var departures: [Promise<Bool>] = []
   }
 
   private let bus: HandlerBus
@@ -80,7 +82,7 @@ final class Desk: Sendable {
       } else {
         inquiry.refuse(StandardError.accessDenied, "The service does not answer this caller.")
       }
-      state.withLock { _ = $0.tasks.removeValue(forKey: inquiry.id) }
+      end(inquiry.id)
     }
     let isOver = state.withLock { state in
       guard state.tasks[inquiry.id] != nil else { return true }
@@ -89,6 +91,34 @@ final class Desk: Sendable {
     }
     // It may have been cancelled before the task was known.
     if isOver { task.cancel() }
+  }
+
+  private func end(_ id: UInt64) {
+    let over = state.withLock { state in
+      state.tasks[id] = nil
+      guard state.tasks.isEmpty else { return [Promise<Bool>]() }
+      defer { state.departures = [] }
+      return state.departures
+    }
+    for promise in over { promise.provide(true) }
+  }
+
+  /// Waits until no request is in progress. When the time is over, cancels their tasks and returns
+  /// false.
+  func finish(within timeout: Duration?) async -> Bool {
+    let promise = Promise<Bool>()
+    let isIdle = state.withLock { state in
+      if !state.tasks.isEmpty { state.departures.append(promise) }
+      return state.tasks.isEmpty
+    }
+    if isIdle { return true }
+    let timer = timeout.map { Timeout(after: $0) { promise.provide(false) } }
+    defer { timer?.cancel() }
+    let isFinished = await promise.value()
+    if !isFinished {
+      for task in state.withLock({ Array($0.tasks.values) }) { task?.cancel() }
+    }
+    return isFinished
   }
 
   /// How many requests are being answered.

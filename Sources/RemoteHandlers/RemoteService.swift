@@ -27,7 +27,8 @@ public final class RemoteService: Sendable {
     case loopback(Loopback)
   }
 
-  private let counter: Counter
+  /// `nil` once the service is closed.
+  private let counter: Locked<Counter?>
   private let desk: Desk
 
   /// Owns a name on a bus.
@@ -59,7 +60,7 @@ public final class RemoteService: Sendable {
       throw RemoteError.invalid.about(malformed)
     }
     if center.isIsolated {
-      counter = .loopback(try Loopback.open(name, on: center, desk, queueing: queueing))
+      counter = Locked(.loopback(try .open(name, on: center, desk, queueing: queueing)))
       return
     }
     // The function is asked by the desk, not on the queue where cancellations arrive.
@@ -79,19 +80,56 @@ public final class RemoteService: Sendable {
         throw RemoteError(error, name)
       }
     }
-    counter = try await task.value
+    counter = Locked(try await task.value)
   }
 
   deinit {
-    if case .loopback(let service) = counter { service.close() }
+    giveUpName()
   }
 
   /// Whether the process owns the name at present.
   public var hasName: Bool {
-    switch counter {
+    switch counter.withLock({ $0 }) {
     case .bus(let server): server.hasName
     case .loopback(let service): service.hasName
+    case nil: false
     }
+  }
+
+  /// Answers requests until the task is cancelled, then closes the service and finishes what it has
+  /// begun.
+  ///
+  ///     try await withThrowingTaskGroup(of: Void.self) { group in
+  ///       group.addTask { await service.run(closingWithin: .seconds(5)) }
+  ///       …
+  ///     }
+  ///
+  /// - Parameter timeout: how long to wait for requests in progress, as ``close(timeout:)`` does.
+  public func run(closingWithin timeout: Duration? = nil) async {
+    let isCancelled = Promise<Void>()
+    await withTaskCancellationHandler {
+      await isCancelled.value()
+    } onCancel: {
+      isCancelled.provide(())
+    }
+    await close(timeout: timeout)
+  }
+
+  /// Gives the name up, then waits until all requests in progress are answered.
+  ///
+  /// Closing again only waits. It also waits if the calling task is cancelled.
+  ///
+  /// - Parameter timeout: how long to wait; then the tasks of their handlers are cancelled. `nil`:
+  ///   as long as it takes.
+  /// - Returns: whether all were answered in time.
+  @discardableResult public func close(timeout: Duration? = nil) async -> Bool {
+    giveUpName()
+    return await desk.finish(within: timeout)
+  }
+
+  private func giveUpName() {
+    let counter = counter.withLock { $0.take() }
+    if case .loopback(let service)? = counter { service.close() }
   }
 
   /// How many requests are being answered.
@@ -104,7 +142,7 @@ public final class RemoteService: Sendable {
   public func export<Request: RemoteRequest>(_ type: Request.Type) throws {
     guard isKind(Request.kind) else { throw RemoteError.invalid.about(Request.kind) }
     desk.add(type)
-    guard case .bus(let server) = counter else { return }
+    guard case .bus(let server)? = counter.withLock({ $0 }) else { return }
     do throws(DarwinNotifyError) {
       try server.export(Request.kind)
     } catch {
@@ -117,6 +155,6 @@ public final class RemoteService: Sendable {
   /// - Parameter type: the type.
   public func withdraw<Request: RemoteRequest>(_ type: Request.Type) {
     desk.remove(Request.kind)
-    if case .bus(let server) = counter { server.withdraw(Request.kind) }
+    if case .bus(let server)? = counter.withLock({ $0 }) { server.withdraw(Request.kind) }
   }
 }

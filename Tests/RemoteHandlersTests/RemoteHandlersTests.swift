@@ -326,6 +326,53 @@ struct RemoteHandlersTests {
     withExtendedLifetime(service) {}
   }
 
+  // MARK: - The end of a service
+
+  @Test(arguments: BusKind.both)
+  func aServiceThatIsClosedFinishesWhatItHasBegun(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
+    let log = Log<String>()
+    let (isOpen, open) = AsyncStream<Never>.makeStream()
+    stage.handlers.handle(Search.self) { _ in
+      log.append("begun")
+      for await _ in isOpen {}
+      return [1]
+    }
+    let service = try await stage.serve()
+    let running = Task {
+      await service.run()
+      log.append("closed")
+    }
+    let answer = Task { await stage.search("") }
+    await eventually { log.entries == ["begun"] }
+    running.cancel()
+    await eventually { !service.hasName }
+    await eventually { await stage.search("").remoteError == .noService }
+    #expect(log.entries == ["begun"])
+    open.finish()
+    #expect(await answer.value.hits == [1])
+    await running.value
+    #expect(log.entries == ["begun", "closed"])
+    #expect(await service.close())
+  }
+
+  @Test(arguments: BusKind.both)
+  func closingAServiceCancelsWhatIsNotAnsweredInTime(_ kind: BusKind) async throws {
+    let stage = try RemoteStage(kind)
+    let log = Log<String>()
+    stage.handlers.handle(Search.self) { _ in
+      log.append("begun")
+      try await Task.sleep(for: .seconds(600))
+      return []
+    }
+    let service = try await stage.serve()
+    let answer = Task { await stage.search("") }
+    await eventually { log.entries == ["begun"] }
+    #expect(await !service.close(timeout: .milliseconds(10)))
+    #expect(await answer.value.error == .cancelled)
+    #expect(await service.close())
+  }
+
   // MARK: - Access
 
   @Test(arguments: BusKind.both)
