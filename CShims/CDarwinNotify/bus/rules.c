@@ -291,6 +291,13 @@ static bool is_wide_needed(const dn__rules *rules)
         return rules->n_wide > 0;
 }
 
+static void drop_wide(dn__rules *rules)
+{
+        if (is_on_bus(&rules->wide))
+                tell_removal(&rules->wide);
+        forget(&rules->wide);
+}
+
 /* The bus installs the replaced rules before it removes this one: it reads in order. */
 static void remove_wide(dn__rules *rules)
 {
@@ -299,9 +306,7 @@ static void remove_wide(dn__rules *rules)
                 return;
         if (dn__connection_is_ready(rules->connection))
                 ask_for_absent(rules);
-        if (is_on_bus(&rules->wide))
-                tell_removal(&rules->wide);
-        forget(&rules->wide);
+        drop_wide(rules);
 }
 
 int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__rule **ret_rule)
@@ -340,17 +345,30 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
         return 0;
 }
 
+/* Returns whether a name has no rule but the wide one. */
+static bool covers_any(const dn__rules *rules)
+{
+        DN__MAP_EACH(dn__rule, rule, &rules->by_interface, entry)
+                if (!is_on_bus(rule))
+                        return true;
+        return false;
+}
+
 void dn__rules_remove(dn__rules *rules, dn__rule *rule)
 {
+        bool was_covered = !is_on_bus(rule);
+
         if (rule == &rules->wide) {
                 remove_wide(rules);
                 return;
         }
-        if (is_on_bus(rule))
+        if (!was_covered)
                 tell_removal(rule);
         forget(rule);
         dn__map_remove(&rules->by_interface, &rule->entry);
         free(rule);
+        if (was_covered && rules->n_wide == 0 && !covers_any(rules))
+                drop_wide(rules);
 }
 
 void dn__rule_set_counted(dn__rule *rule, bool is_counted)

@@ -152,6 +152,38 @@ TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
         WAIT_UNTIL_EQ(seen[n - 1].n_posts, 1);
 }
 
+static bool has_wide_rule(void)
+{
+        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.wide.state != DN__RULE_ABSENT;
+}
+
+TEST_ON_BUS(signalsOfOthersDoNotWakeAProcessWhoseRefusedNamesAreGone)
+{
+        dn_observer *observers[N_NAMES];
+        uint64_t n_before;
+        unsigned n = 0;
+
+        bus = test_bus_begin_with(&few_rules);
+        peer = test_peer_open(test_bus_address(bus));
+        await_bus(dn_center_darwin());
+        tally_observe(dn_center_darwin(), "stays", &seen[0]);
+        for (; n_removals == 0 && n < N_NAMES; n++)
+                observers[n] = tally_observe(dn_center_darwin(), numbered("many", n), &seen[1]);
+        CHECK(has_wide_rule());
+        while (n > 0)
+                tally_drop(observers[--n]);
+        WAIT_UNTIL(!has_wide_rule());
+        n_before = statistic(DN_STATISTIC_SIGNALS_RECEIVED);
+        for (int i = 0; i < 20; i++)
+                test_peer_post(peer, "of others");
+        test_peer_post(peer, "stays");
+        WAIT_UNTIL_EQ(seen[0].n_posts, 1);
+        CHECK_EQ(statistic(DN_STATISTIC_SIGNALS_RECEIVED), n_before + 1);
+}
+
 /* Takes all available rules on another connection. */
 static void take_all_rules(void)
 {
