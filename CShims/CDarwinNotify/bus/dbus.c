@@ -128,6 +128,14 @@ void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id)
         wake_to_send(dbus);
 }
 
+bool dn__dbus_has_rules(dn__dbus *dbus)
+{
+        if (!dbus)
+                return true;
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.n_asked == 0;
+}
+
 int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline_us)
 {
         bool may_wait = dbus && !dn__loop_is_current(dbus->loop);

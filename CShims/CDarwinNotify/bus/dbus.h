@@ -49,6 +49,10 @@ int dn__dbus_send(dn__dbus *dbus, const dn__post *post);
  * are held. */
 void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id);
 
+/* Returns whether no rule waits for the answer of the bus. If one does, the sink learns that posts
+ * may have been missed once it has come, or once there is another connection. */
+bool dn__dbus_has_rules(dn__dbus *dbus);
+
 /* Adds the match rule of a name. `is_counted`: this process holds it in its table. Returns 0 or
  * -ENOMEM. */
 int dn__dbus_add_rule(dn__dbus *dbus, const dn__name *name, bool is_counted, dn__rule **ret_rule);

@@ -58,7 +58,6 @@ static uint64_t received(void *context, const dn__post *post)
         dn__hub *hub = context;
         uint64_t n_posts, n_by_prefix;
 
-        dn__table_look_for(hub, post->region_id);
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
         dn__hub_unlock_and_run(hub);
@@ -76,10 +75,17 @@ static void may_have_missed(void *context)
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 dn__topic_hand_missed(topic);
         dn__hub_unlock_and_run(hub);
+        dn__table_confirm(hub);
+}
+
+static void other_table(void *context)
+{
+        dn__table_look_soon(context);
 }
 
 static const dn__sink sink = {
         .received = received,
+        .other_table = other_table,
         .may_have_missed = may_have_missed,
         .connection_changed = dn__bus_connection_changed,
         .closed = dn__bus_carrier_closed,

@@ -1,0 +1,93 @@
+/* When a process looks for its table:
+ *
+ *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
+ *     returns, and no name moves, before its table is 20 ms old: a post that begins then finds it;
+ *   - before each post of a process without a table: it may have looked while the file was gone,
+ *     and without a table no mark tells it to look again;
+ *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
+ *     every 5 seconds while there is an entry and no bus. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus/dbus.h"
+#include "center/table.h"
+#include "direct/direct.h"
+#include "util/clock.h"
+#include "util/debug.h"
+
+/* When to look again before a post: at most half as long as a table must exist before a
+ * registration returns, since the clock may be that coarse. */
+#define LOOK_MS 10
+
+/* When to look without any reason, while there is no bus. */
+#define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
+
+/* When to look again for the tables of signals. */
+#define SOON_MS 100
+
+void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
+{
+        uint64_t last_ms = atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
+        dn__region *region = atomic_load(&hub->member.region);
+        bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
+                                                     !dn__region_was_left(region)));
+
+        if (!is_enough || dn__clock_coarse_ms() - last_ms >= LOOK_MS)
+                dn__table_look(hub, wants_entry);
+}
+
+void dn__table_look_soon(dn__hub *hub)
+{
+        if (dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms) >= SOON_MS)
+                dn__table_look(hub, false);
+        else
+                atomic_store(&hub->member.is_look_due, true);
+}
+
+/* --- The source of the service thread -------------------------------------------------------- */
+
+/* With a bus, an idle process never wakes up. */
+static bool prepare_table(dn__source *source, dn__wait *wait)
+{
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
+        uint64_t look_us = atomic_load(&hub->member.look_ms) * DN__US_PER_MS;
+        uint64_t idle_us = look_us + IDLE_LOOK_US;
+        bool is_waiting = dn__region_has_entry(atomic_load(&hub->member.region)) ||
+                          atomic_load(&hub->member.failed_us);
+
+        wait->until_us = dn__table_get_retry_us(hub);
+        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)
+                wait->until_us = idle_us;
+        if (atomic_load(&hub->member.is_look_due))
+                wait->until_us = dn__clock_earlier(wait->until_us,
+                                                   look_us + SOON_MS * DN__US_PER_MS);
+        return true;
+}
+
+static void dispatch_table(dn__source *source)
+{
+        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
+        dn__wait wait;
+
+        (void)prepare_table(source, &wait);
+        if (wait.until_us <= dn__clock_now_us())
+                dn__table_look(hub, false);
+}
+
+int dn__table_begin(dn__hub *hub, const char *scope)
+{
+        static const dn__source_ops ops = { prepare_table, dispatch_table };
+
+        if (!dn__direct_is_allowed()) {
+                dn__debug_say(0, "shared futexes are refused; using D-Bus only");
+                return 0;
+        }
+        hub->member.scope = strdup(scope);
+        if (!hub->member.scope)
+                return -ENOMEM;
+        hub->member.user = geteuid();
+        hub->member.source.ops = &ops;
+        dn__loop_add(hub->loop, &hub->member.source);
+        return 0;
+}
