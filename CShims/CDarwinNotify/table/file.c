@@ -376,24 +376,46 @@ static bool is_known(const dn__file_id *known, const struct stat *found)
                found->st_size == (off_t)sizeof(dn__shm_table);
 }
 
+static int open_in(unsigned choice, uid_t user, const char *directory, const char *path)
+{
+        int r = open_directory(choice, user, directory, false), fd;
+
+        if (r < 0)
+                return r;
+        fd = open_existing(r, strrchr(path, '/') + 1);
+        (void)close(r);
+        return fd;
+}
+
+/* A new process that cannot open the file finds no table; one that can repairs its mode. */
+static bool can_be_found(unsigned choice, uid_t user, const char *directory, const char *path,
+                         const struct stat *found)
+{
+        int fd;
+
+        if (!is_usable(choice, user, directory))
+                return false;
+        if ((found->st_mode & 07777) == MODE)
+                return true;
+        fd = open_in(choice, user, directory, path);
+        if (fd >= 0)
+                (void)close(fd);
+        return fd >= 0 || is_lack(-fd);
+}
+
 /* Returns as dn__file_find(), for one choice. Ignores a table that no other process would find, or
  * its users would remain apart. */
 static int find_in(unsigned choice, uid_t user, const char *directory, const char *path,
                    const dn__file_id *known)
 {
         struct stat found;
-        int fd, r;
+        int r;
 
         if (lstat(path, &found) < 0)
                 return is_lack(errno) ? -errno : -ENOENT;
         if (is_known(known, &found))
-                return is_usable(choice, user, directory) ? -EALREADY : -ENOENT;
-        r = open_directory(choice, user, directory, false);
-        if (r >= 0) {
-                fd = open_existing(r, strrchr(path, '/') + 1);
-                (void)close(r);
-                r = fd;
-        }
+                return can_be_found(choice, user, directory, path, &found) ? -EALREADY : -ENOENT;
+        r = open_in(choice, user, directory, path);
         return r >= 0 || is_lack(-r) ? r : -ENOENT;
 }
 

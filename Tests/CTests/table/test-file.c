@@ -217,6 +217,22 @@ static int make_file(const char *name)
         return fd;
 }
 
+/* Only root can open the file, and repairs it; others make the next one. */
+TEST_NO_BUS(aTableThatNewProcessesCannotOpenIsNotTheOneForAll)
+{
+        bool may_open = geteuid() == 0;
+        struct stat status;
+
+        AUTO_REGION *region = open_region("key");
+        CHECK_EQ(chmod(path_of_table("key"), 0), 0);
+        CHECK_EQ(is_at_path(region), may_open);
+        CHECK_EQ(stat(path_of_table("key"), &status), 0);
+        CHECK_EQ(status.st_mode & 07777, may_open ? 01600 : 0);
+        AUTO_REGION *next = open_region("key");
+        CHECK(is_at_path(next));
+        CHECK_EQ(next->id == region->id, may_open);
+}
+
 TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
 {
         AUTO_REGION *used = open_region("another bus");
