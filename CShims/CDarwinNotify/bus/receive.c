@@ -103,7 +103,7 @@ static bool is_foreign(const dn__dbus *dbus, const dn__post *post) DN__REQUIRES(
                !post->origin.is_own;
 }
 
-static void deliver(dn__dbus *dbus, const dn__post *post, bool is_foreign)
+static void pass_on(dn__dbus *dbus, const dn__post *post, bool is_foreign)
 {
         if (is_foreign && dbus->sink->other_table)
                 dbus->sink->other_table(dbus->context);
@@ -132,7 +132,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         }
         dn__lock_release(&dbus->lock);
         if (is_wanted)
-                deliver(dbus, &post, is_from_elsewhere);
+                pass_on(dbus, &post, is_from_elsewhere);
         if (fits)
                 dn__post_release(&post);
 }
@@ -165,7 +165,7 @@ void dn__dbus_handle_decided(dn__dbus *dbus)
                 is_from_elsewhere = is_foreign(dbus, &decided->post);
                 dn__lock_release(&dbus->lock);
                 if (accepted)
-                        deliver(dbus, &decided->post, is_from_elsewhere);
+                        pass_on(dbus, &decided->post, is_from_elsewhere);
                 dn__lock_acquire(&dbus->lock);
                 dn__waiting_post_free(decided);
         }

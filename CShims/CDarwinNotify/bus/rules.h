@@ -1,12 +1,14 @@
 /* The match rules of a connection: one per name, however many observers it has.
  *
- * They are narrow if the connection is native to its table: then only receivers that cannot hear
- * its posts through the table need to hear them from the bus. Each process that shares a table asks
- * the bus for the table's name, for which it queues behind the others, and then for all names. It
- * is native if the first request succeeds and there is no other table among the names. (The bus
- * answers one process after the other, so the later of two tables sees the earlier.) A native posts
- * on a path of its own, which natives do not match for names that the table counts. All others are
- * newcomers, which post on the plain path and match both. */
+ *   connection                        posts on             its rules match
+ *   native, name in the table         its table's path     the plain path
+ *   native, name not in the table     the plain path       both paths
+ *   newcomer                          the plain path       both paths
+ *   without a table                   the plain path       both paths
+ *
+ * A connection is native if its table is the only one on the bus. To find out, it asks the bus for
+ * the name of its table, for which it queues behind the others, then for all names. The bus answers
+ * one process after the other, so the later of two tables sees the earlier. */
 #pragma once
 
 #include <stdbool.h>

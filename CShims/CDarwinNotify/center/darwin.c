@@ -17,7 +17,7 @@
  * one, our own posts included: a post that began before an observer was added reaches it this way,
  * and a post that arrives by two carriers is delivered once. Any other post is delivered once per
  * signal, except our own, which were delivered immediately. */
-static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
+static uint64_t hand_to_topic(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 {
         dn__topic *topic = dn__topic_find(hub, &post->name);
         bool is_counted = topic && topic->slot && post->generation;
@@ -59,7 +59,7 @@ static uint64_t received(void *context, const dn__post *post)
         uint64_t n_posts, n_by_prefix;
 
         dn__hub_lock(hub);
-        n_posts = deliver(hub, post);
+        n_posts = hand_to_topic(hub, post);
         dn__hub_unlock_and_run(hub);
         n_by_prefix = hand_to_prefixes(hub, post);
         return n_posts ? n_posts : n_by_prefix;

@@ -33,7 +33,7 @@ typedef struct dn__hub dn__hub;
 typedef struct dn__center_ops {
         dn__reach reach;    /* the furthest a post can go */
         dn_objects objects; /* unless they are ignored, observers may omit the name */
-        bool has_executors; /* which call observers, also those of prefixes; else the poster does */
+        bool has_executors; /* observers run on executors; if false, the poster calls them */
         bool is_queued;     /* posts are delivered separately; a suspension may keep them */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */

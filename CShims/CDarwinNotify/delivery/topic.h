@@ -115,8 +115,8 @@ void dn__topic_sweep(dn__hub *hub, uint64_t now_us);
 void dn__topic_ref(dn__topic *topic);
 void dn__topic_unref(dn__topic *topic);
 
-/* Replaces a topic's slot, by NULL or by one with another count. A check of a token sees no
- * difference that is no post; the state goes with the topic. */
+/* Replaces a topic's slot, by NULL or by one with another count. notify_check() must not report a
+ * post because the slot was replaced; the state goes with the topic. */
 void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
 
 /* Returns the counter of a held topic, borrowed while held, or NULL if out of memory. Takes the

@@ -100,8 +100,7 @@ static void clear_owned_sets(dn__shm_table *table, unsigned process)
         }
 }
 
-/* Marking stopped when the holders were cleared, except by a process in the middle of it: the names
- * it marks are not ours or have a post that we have not seen. */
+/* A poster may still set an old mark; counts decide, so it does no harm. */
 static void clear_entry(dn__shm_table *table, unsigned process)
 {
         dn__shm_process *entry = &table->processes[process];

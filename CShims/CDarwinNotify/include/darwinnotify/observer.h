@@ -19,9 +19,10 @@ typedef struct dn_event {
                                        center: NUL-terminated UTF-8, or NULL */
         const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
-        uint64_t n_dropped;       /**< distributed center: how many earlier posts of the name, with
-                                       any object, are missing: too many were waiting, or the bus
-                                       has dropped earlier ones of the same process; else 0 */
+        uint64_t n_dropped;       /**< distributed center and observers of a prefix: how many
+                                       earlier posts, with any object, are missing: too many were
+                                       waiting, or (distributed center) the bus has dropped earlier
+                                       ones of the same process and name; else 0 */
         int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
                                        lost: an unknown number may be missing; else 0 */
 } dn_event;
