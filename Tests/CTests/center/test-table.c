@@ -2,10 +2,8 @@
 #include <darwinnotify/inspect.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -18,7 +16,6 @@
 #include "table-file.h"
 #include "test-bus.h"
 #include "test-child.h"
-#include "test-peer.h"
 
 /* --- Without a bus --------------------------------------------------------------------------- */
 
@@ -324,34 +321,6 @@ TEST_ON_BUS(eachObserverIsNotifiedAgainOnceTheBusHasTheWiderRules)
         before = heard.n_posts;
         test_bus_resume(bus);
         WAIT_UNTIL(heard.n_posts > before);
-}
-
-static _Atomic unsigned n_looks;
-
-/* Overrides libc's: looks at the path of a table. */
-int lstat(const char *path, struct stat *ret_status)
-{
-        n_looks += strstr(path, "/darwin-notify/table") != NULL;
-        return fstatat(AT_FDCWD, path, ret_status, AT_SYMLINK_NOFOLLOW);
-}
-
-/* Of other users, for example. */
-TEST_ON_BUS(signalsOfOtherTablesCauseFewLooks)
-{
-        enum { N_SIGNALS = 200, MAX_LOOKED_AT = 4 }; /* directories */
-        test_bus *bus = test_bus_begin();
-        test_peer *peer = test_peer_open(test_bus_address(bus));
-        uint64_t began_us, n_spans;
-
-        await_bus(dn_center_darwin());
-        tally_observe(dn_center_darwin(), "N", &heard);
-        n_looks = 0;
-        began_us = test_now_us();
-        for (uint64_t i = 0; i < N_SIGNALS; i++)
-                test_peer_post_full(peer, TEST_WIRE_PREFIX "N", "N", i + 1, 7 + i % 2);
-        WAIT_UNTIL_EQ(heard.n_posts, N_SIGNALS);
-        n_spans = (test_now_us() - began_us) / 100000 + 2;
-        CHECK(n_looks <= n_spans * MAX_LOOKED_AT);
 }
 
 /* --- Steps of a move ------------------------------------------------------------------------- */
