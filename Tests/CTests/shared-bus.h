@@ -58,6 +58,21 @@ static inline void shared_bus_use(void)
         setenv("DARWIN_NOTIFY_BUS", "system", 1);
 }
 
+static inline const char *shared_bus_of_environment(void)
+{
+        return getenv("DBUS_SYSTEM_BUS_ADDRESS");
+}
+
+/* Becomes another user for good. The runtime directory is still root's. */
+static inline void shared_bus_become(const char *user)
+{
+        uid_t number = (uid_t)atoi(user);
+
+        unsetenv("XDG_RUNTIME_DIR");
+        CHECK_EQ(setresgid(number, number, number), 0);
+        CHECK_EQ(setresuid(number, number, number), 0);
+}
+
 /* Starts a bus that allows everything to everyone. */
 static inline void shared_bus_start(void)
 {

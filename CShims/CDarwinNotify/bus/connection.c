@@ -218,6 +218,18 @@ void dn__connection_refuse_call(sd_bus_message *message)
                                          sd_bus_message_get_path(message));
 }
 
+bool dn__connection_is_bus(sd_bus_message *message)
+{
+        const char *sender = sd_bus_message_get_sender(message);
+
+        return sender && strcmp(sender, DN__BUS_NAME) == 0;
+}
+
+bool dn__connection_is_refusal(sd_bus_message *answer)
+{
+        return sd_bus_message_is_method_error(answer, NULL) || !dn__connection_is_bus(answer);
+}
+
 int dn__connection_ask(dn__connection *connection, const dn__question *question,
                        sd_bus_slot **ret_slot)
 {

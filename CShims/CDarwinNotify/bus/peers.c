@@ -73,12 +73,25 @@ static char *find_program(uint32_t pid)
         return strdup(basename(path));
 }
 
+static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *error);
+
+static int ask_about(dn__peer *peer)
+{
+        dn__question question = { methods[peer->asked], "s", peer->name, peer_answered, peer, 0 };
+
+        return dn__connection_ask(peer->connection, &question, &peer->call);
+}
+
 static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
 {
         dn__peer *peer = context;
 
         (void)error;
         peer->call = sd_bus_slot_unref(peer->call);
+        if (!dn__connection_is_bus(answer)) {
+                (void)ask_about(peer);
+                return 1;
+        }
         /* A closed connection has neither user nor process. */
         peer->is_known = !sd_bus_message_is_method_error(answer, NULL) &&
                          sd_bus_message_read_basic(answer, 'u', &peer->number) > 0;
@@ -125,6 +138,7 @@ static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
                 return NULL;
         memcpy(peer->name, name, n_bytes);
         peer->entry = (dn__map_entry){ NULL, hash, peer->name, n_bytes };
+        peer->connection = peers->connection;
         peer->asked = peers->question;
         peer->until_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
         if (dn__map_add(&peers->by_name, &peer->entry) == 0) {
@@ -146,13 +160,11 @@ dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 {
         uint64_t hash = dn__hash64(name, strlen(name));
         dn__peer *peer = find_peer(peers, name, hash);
-        dn__question question = { methods[peers->question], "s", name, peer_answered, NULL, 0 };
 
         if (peer)
                 return peer;
         peer = peer_new(peers, name, hash);
-        question.context = peer;
-        if (!peer || dn__connection_ask(peers->connection, &question, &peer->call) == 0)
+        if (!peer || ask_about(peer) == 0)
                 return peer;
         dn__peers_forget(peers, peer);
         return NULL;

@@ -24,6 +24,7 @@ typedef struct dn__peer {
         dn__map_entry entry;
         dn__link link;      /* by age, while remembered; the peer ends with the last of its posts */
         size_t n_posts;     /* that wait */
+        dn__connection *connection; /* borrowed */
         dn__peer_question asked;
         sd_bus_slot *call;  /* the pending question; NULL: answered */
         uint64_t until_us;  /* deadline of the answer */

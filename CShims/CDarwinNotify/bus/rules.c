@@ -81,7 +81,7 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         (void)error;
         rule->call = sd_bus_slot_unref(rule->call);
         rule->rules->n_asked--;
-        if (!sd_bus_message_is_method_error(reply, NULL))
+        if (!dn__connection_is_refusal(reply))
                 rule->state = DN__RULE_ACTIVE;
         else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY))
                 rule->state = DN__RULE_ABSENT; /* connection lost: the next one asks again */
@@ -167,7 +167,7 @@ static int name_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 
         (void)error;
         rules->name_call = sd_bus_slot_unref(rules->name_call);
-        rules->has_name = !sd_bus_message_is_method_error(answer, NULL);
+        rules->has_name = !dn__connection_is_refusal(answer);
         return 1;
 }
 
@@ -179,7 +179,7 @@ static bool is_alone(const dn__rules *rules, sd_bus_message *answer)
         int r;
 
         write_table_name(rules->named, own);
-        if (sd_bus_message_is_method_error(answer, NULL) ||
+        if (dn__connection_is_refusal(answer) ||
             sd_bus_message_enter_container(answer, 'a', "s") <= 0)
                 return false;
         while ((r = sd_bus_message_read_basic(answer, 's', &name)) > 0)

@@ -36,7 +36,7 @@ struct dn__calls {
 
         dn__link jobs;
         dn__link calls; /* in progress: dn_call */
-        dn__map by_serial;
+        dn__map by_serial; /* answers that they wait for */
         size_t n_calls;
         size_t n_call_bytes;
         /* Not after the first deadline of a call. It stays when that call ends: no later call then

@@ -13,11 +13,21 @@
 #include "util/hash.h"
 #include "util/host.h"
 
-struct dn_call {
+/* An answer that a call waits for. */
+typedef struct awaited {
         dn__map_entry entry; /* in `by_serial` */
-        dn__link link;       /* in `calls`; unlinked: it has ended */
-        dn__calls *calls;
         uint64_t serial;
+        dn_call *call;
+        bool is_awaited;
+} awaited;
+
+struct dn_call {
+        awaited answer;
+        awaited owner_answer; /* who owns the service's name; before `answer`, if it matters */
+        char *owner;          /* NULL: nobody when the call was sent, so anybody may answer */
+        bool is_owner_known;
+        dn__link link; /* in `calls`; unlinked: it has ended */
+        dn__calls *calls;
         uint64_t until_us;
         size_t n_bytes; /* of its arguments */
         dn__executor *executor;
@@ -37,10 +47,49 @@ dn_call *dn_call_unref(dn_call *call)
         dn_dict_unref(call->outcome.reply);
         free((char *)call->outcome.error_name);
         free((char *)call->outcome.message);
+        free(call->owner);
         dn__executor_unref(call->executor);
         dn__calls_release(call->calls);
         free(call);
         return NULL;
+}
+
+/* --- Answers to wait for -------------------------------------------------------------------- */
+
+static awaited *find(dn__calls *calls, uint64_t serial) DN__REQUIRES(&calls->dbus->lock)
+{
+        dn__map_entry *entry = dn__map_find(&calls->by_serial, dn__hash64(&serial, sizeof(serial)),
+                                            &serial, sizeof(serial));
+
+        return entry ? DN__CONTAINER(entry, awaited, entry) : NULL;
+}
+
+/* Sends the message that is to be answered. Returns 0 or a negative errno. */
+static int send_awaited(dn__calls *calls, sd_bus_message *message, awaited *answer)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        int r;
+
+        r = dn__map_make_room(&calls->by_serial);
+        if (r < 0)
+                return r;
+        if (dn__calls_send(calls, message, &answer->serial) < 0)
+                return -ENOTCONN;
+        answer->entry = (dn__map_entry){
+                .hash = dn__hash64(&answer->serial, sizeof(answer->serial)),
+                .key = &answer->serial,
+                .n_key_bytes = sizeof(answer->serial),
+        };
+        (void)dn__map_add(&calls->by_serial, &answer->entry); /* there is room */
+        answer->is_awaited = true;
+        return 0;
+}
+
+static void forget(dn__calls *calls, awaited *answer) DN__REQUIRES(&calls->dbus->lock)
+{
+        if (answer->is_awaited)
+                dn__map_remove(&calls->by_serial, &answer->entry);
+        answer->is_awaited = false;
 }
 
 /* --- The end ------------------------------------------------------------------------------ */
@@ -68,7 +117,8 @@ static bool take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->loc
         if (!dn__link_is_linked(&call->link))
                 return false;
         dn__list_remove(&call->link);
-        dn__map_remove(&calls->by_serial, &call->entry);
+        forget(calls, &call->answer);
+        forget(calls, &call->owner_answer);
         calls->n_calls--;
         calls->n_call_bytes -= call->n_bytes;
         return true;
@@ -80,14 +130,6 @@ static void end(dn__calls *calls, dn_call *call, int error) DN__REQUIRES(&calls-
                 return;
         call->outcome.error = error;
         dn__calls_add_job(calls, &call->job);
-}
-
-static dn_call *find(dn__calls *calls, uint64_t serial) DN__REQUIRES(&calls->dbus->lock)
-{
-        dn__map_entry *entry = dn__map_find(&calls->by_serial, dn__hash64(&serial, sizeof(serial)),
-                                            &serial, sizeof(serial));
-
-        return entry ? DN__CONTAINER(entry, dn_call, entry) : NULL;
 }
 
 static void read_outcome(sd_bus_message *message, dn_outcome *ret_outcome)
@@ -106,23 +148,93 @@ static void read_outcome(sd_bus_message *message, dn_outcome *ret_outcome)
         ret_outcome->message = strdup(error->message ? error->message : "");
 }
 
+/* --- Who may answer -------------------------------------------------------------------------
+ *
+ * The policy of a bus may let anybody answer any call. So where other users are on the bus, it is
+ * asked who owns the service's name just before it gets the call, and only this connection and the
+ * bus may answer. The bus answers in order: its answer about the owner comes first. If the name
+ * changes hands between the two messages, the new owner has the call. Then its answer makes us ask
+ * again, and the call ends as if the service had left. */
+
+static int ask_for_owner(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, DN__BUS_NAME,
+                                           DN__BUS_PATH, DN__BUS_NAME, "GetNameOwner");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", call->service);
+        return r < 0 ? r : send_awaited(calls, message, &call->owner_answer);
+}
+
+static void note_owner(dn__calls *calls, dn_call *call, sd_bus_message *message)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        const char *owner = NULL;
+
+        forget(calls, &call->owner_answer);
+        if (!sd_bus_message_is_method_error(message, NULL))
+                (void)sd_bus_message_read_basic(message, 's', &owner);
+        if (call->is_owner_known) {
+                if (!owner || strcmp(owner, call->owner) != 0)
+                        end(calls, call, -ECONNRESET);
+                return;
+        }
+        call->owner = owner ? strdup(owner) : NULL;
+        call->is_owner_known = true;
+        if (owner && !call->owner)
+                end(calls, call, -ENOMEM);
+}
+
+/* An answer before that about the owner is not from there. */
+static bool check_sender(dn__calls *calls, dn_call *call, const char *sender)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        if (!call->is_owner_known)
+                return false;
+        if (!call->owner || strcmp(sender, call->owner) == 0)
+                return true;
+        if (!call->owner_answer.is_awaited)
+                (void)ask_for_owner(calls, call);
+        return false;
+}
+
+/* Returns the call that a message has ended, or NULL. */
+static dn_call *take_answered(dn__calls *calls, awaited *answer, sd_bus_message *message)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        dn_call *call = answer->call;
+        bool is_from_bus = dn__connection_is_bus(message);
+
+        if (answer == &call->owner_answer) {
+                if (is_from_bus)
+                        note_owner(calls, call, message);
+                return NULL;
+        }
+        if (!is_from_bus && !check_sender(calls, call, sd_bus_message_get_sender(message)))
+                return NULL;
+        return take(calls, call) ? call : NULL;
+}
+
 bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
 {
         uint64_t serial;
+        awaited *answer;
         dn_call *call;
 
-        if (sd_bus_message_get_reply_cookie(message, &serial) < 0)
+        if (!sd_bus_message_get_sender(message) ||
+            sd_bus_message_get_reply_cookie(message, &serial) < 0)
                 return false;
         dn__lock_acquire(&calls->dbus->lock);
-        call = find(calls, serial);
-        if (call)
-                (void)take(calls, call);
+        answer = find(calls, serial);
+        call = answer ? take_answered(calls, answer, message) : NULL;
         dn__lock_release(&calls->dbus->lock);
-        if (!call)
-                return false; /* late */
-        read_outcome(message, &call->outcome);
-        dn__job_hand_over(&call->job);
-        return true;
+        if (call) {
+                read_outcome(message, &call->outcome);
+                dn__job_hand_over(&call->job);
+        }
+        return answer != NULL; /* NULL: late */
 }
 
 /* Informs the service that nobody is waiting any longer. */
@@ -138,7 +250,7 @@ static void send_cancel(dn__calls *calls, const dn_call *call) DN__REQUIRES(&cal
         r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, call->service,
                                            path, DN__CALLS_INTERFACE, DN__CALLS_CANCEL);
         if (r >= 0)
-                r = sd_bus_message_append(message, "u", (uint32_t)call->serial);
+                r = sd_bus_message_append(message, "u", (uint32_t)call->answer.serial);
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(message, false);
         if (r >= 0)
@@ -229,19 +341,15 @@ static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
 
         r = check_limits(calls, call->n_bytes);
         if (r == 0)
-                r = dn__map_make_room(&calls->by_serial);
-        if (r == 0)
                 r = make_message(calls, plan, &message);
-        if (r < 0)
+        if (r == 0 && !call->is_owner_known)
+                r = ask_for_owner(calls, call);
+        if (r == 0)
+                r = send_awaited(calls, message, &call->answer);
+        if (r < 0) {
+                forget(calls, &call->owner_answer);
                 return r;
-        if (dn__calls_send(calls, message, &call->serial) < 0)
-                return -ENOTCONN;
-        call->entry = (dn__map_entry){
-                .hash = dn__hash64(&call->serial, sizeof(call->serial)),
-                .key = &call->serial,
-                .n_key_bytes = sizeof(call->serial),
-        };
-        (void)dn__map_add(&calls->by_serial, &call->entry); /* there is room */
+        }
         dn__list_append(&calls->calls, &call->link);
         calls->n_calls++;
         calls->n_call_bytes += call->n_bytes;
@@ -257,6 +365,9 @@ static dn_call *make_call(dn__calls *calls, const dn_call_plan *plan,
         if (!call)
                 return NULL;
         *call = (dn_call){
+                .answer.call = call,
+                .owner_answer.call = call,
+                .is_owner_known = !calls->dbus->address.is_shared,
                 .calls = calls,
                 .handler = *handler,
                 .n_bytes = dn__dict_get_bytes(plan->arguments),

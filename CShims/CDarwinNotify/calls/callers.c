@@ -72,20 +72,10 @@ static int answered_process(sd_bus_message *message, void *context, sd_bus_error
 
         (void)error;
         caller->process_question = sd_bus_slot_unref(caller->process_question);
-        if (!sd_bus_message_is_method_error(message, NULL) &&
+        if (!dn__connection_is_refusal(message) &&
             sd_bus_message_read_basic(message, 'u', &process) > 0)
                 caller->process = (int32_t)process;
         return 1;
-}
-
-/* The bus does not know the user of every connection. */
-bool dn__caller_read_user(dn__caller *caller, sd_bus_message *message)
-{
-        caller->question = sd_bus_slot_unref(caller->question);
-        if (sd_bus_message_is_method_error(message, NULL))
-                return sd_bus_message_is_method_error(message, SD_BUS_ERROR_FAILED);
-        (void)sd_bus_message_read_basic(message, 'u', &caller->user);
-        return true;
 }
 
 /* Not GetConnectionCredentials, whose answer may have a descriptor: on a bus of several users they
@@ -102,6 +92,20 @@ static int ask_who(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->db
         ask_nothing(caller);
         r = dn__connection_ask(connection, &process, &caller->process_question);
         return r < 0 ? r : dn__connection_ask(connection, &user, &caller->question);
+}
+
+/* The bus does not know the user of every connection. */
+dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bus_message *message)
+{
+        caller->question = sd_bus_slot_unref(caller->question);
+        if (!dn__connection_is_bus(message))
+                return ask_who(calls, caller) == 0 ? DN__USER_ASKED : DN__USER_GONE;
+        if (sd_bus_message_is_method_error(message, NULL))
+                return sd_bus_message_is_method_error(message, SD_BUS_ERROR_FAILED)
+                               ? DN__USER_READ
+                               : DN__USER_GONE;
+        (void)sd_bus_message_read_basic(message, 'u', &caller->user);
+        return DN__USER_READ;
 }
 
 /* --- When they leave ---------------------------------------------------------------------- */
@@ -123,7 +127,7 @@ static void ask_for_wide(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock)
 
 static bool is_refusal(sd_bus_message *message)
 {
-        return sd_bus_message_is_method_error(message, NULL) &&
+        return dn__connection_is_refusal(message) &&
                !sd_bus_message_is_method_error(message, SD_BUS_ERROR_NO_REPLY);
 }
 

@@ -10,8 +10,15 @@ dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&ca
  * out of memory, or if the connection is broken. */
 dn__caller *dn__caller_get(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);
 
-/* Reads the user of a caller. Returns false if it has left. */
-bool dn__caller_read_user(dn__caller *caller, sd_bus_message *message);
+typedef enum dn__user_answer {
+        DN__USER_READ,
+        DN__USER_GONE,  /* the caller has left */
+        DN__USER_ASKED, /* again: somebody else than the bus has answered */
+} dn__user_answer;
+
+/* Reads the user of a caller. */
+dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bus_message *message)
+        DN__REQUIRES(&calls->dbus->lock);
 
 /* Adds a request to its caller's list, or removes it: it was answered, or nobody is waiting. */
 void dn__caller_add(dn__calls *calls, dn__caller *caller, dn_request *request)

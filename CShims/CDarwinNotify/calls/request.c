@@ -267,17 +267,17 @@ int dn__request_answered_who(sd_bus_message *message, void *context, sd_bus_erro
 {
         dn__caller *caller = context;
         dn__calls *calls = caller->calls;
-        bool is_there;
+        dn__user_answer answer;
 
         (void)error;
         dn__cleanup_assert_locked(&calls->dbus->lock);
-        is_there = dn__caller_read_user(caller, message);
+        answer = dn__caller_read_user(calls, caller, message);
         for (dn__link *link = caller->requests.next, *next;
-             is_there && link != &caller->requests; link = next) {
+             answer == DN__USER_READ && link != &caller->requests; link = next) {
                 next = link->next;
                 admit(calls, DN__CONTAINER(link, dn_request, link));
         }
-        if (!is_there)
+        if (answer == DN__USER_GONE)
                 cancel_all_of(calls, caller);
         return 1;
 }

@@ -135,6 +135,10 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
         (void)error;
         dn__cleanup_assert_locked(&service->calls->dbus->lock);
         service->question = sd_bus_slot_unref(service->question);
+        if (!dn__connection_is_bus(message)) {
+                request_name(service->calls, service);
+                return 1;
+        }
         service->answer = read_name_answer(message);
         service->has_name = service->answer == 0;
         /* The name may have been requested before it was allowed to queue. */

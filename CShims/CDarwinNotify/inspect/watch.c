@@ -173,7 +173,7 @@ static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *er
         dn_watch *watch = context;
 
         (void)error;
-        if (!sd_bus_message_is_method_error(answer, NULL))
+        if (!dn__connection_is_refusal(answer))
                 watch->n_confirmed++;
         else if (!sd_bus_message_is_method_error(answer, SD_BUS_ERROR_NO_REPLY))
                 watch->is_refused = true; /* else the next step reports the lost connection */

@@ -3,6 +3,7 @@
 
 #include "asked.h"
 #include "bus/peers.h"
+#include "liar.h"
 #include "notify-tally.h"
 
 #define N "plain"
@@ -11,6 +12,7 @@ static test_bus *bus;
 static test_peer *peer;
 static test_peer *mute; /* it never answers */
 static _Atomic bool swallows; /* questions reach it instead of the bus */
+static const char *_Atomic next_destination; /* of the next question; NULL: as above */
 static _Atomic unsigned n_questions;
 static tally plain, reserved;
 static char reserved_name[64], reserved_interface[TEST_INTERFACE_BYTES];
@@ -20,7 +22,10 @@ static void on_call(const char *member, const char **destination, const char **a
         if (strcmp(member, "GetConnectionUnixUser") != 0)
                 return;
         n_questions++;
-        if (swallows)
+        const char *next = atomic_exchange(&next_destination, NULL);
+        if (next)
+                *destination = next;
+        else if (swallows)
                 *destination = test_peer_unique_name(mute);
 }
 
@@ -58,6 +63,17 @@ TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
         WAIT_UNTIL_EQ(plain.n_posts, 7);
         fence_executor();
         CHECK_EQ(reserved.n_calls, 0);
+}
+
+TEST_ON_BUS(whatAnotherProcessSaysAboutASenderIsNotBelieved)
+{
+        prepare(false);
+        test_child *child = test_spawn_role("lie", test_bus_address(bus), "65534", NULL);
+        next_destination = test_child_read_line(child);
+        post_reserved(peer);
+        WAIT_UNTIL_EQ(reserved.n_posts, 1);
+        CHECK_EQ(n_questions, 2);
+        test_child_kill(child);
 }
 
 TEST_ON_BUS(recoveredBusIsQueriedAgain)

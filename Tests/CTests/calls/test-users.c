@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "asked.h"
+#include "liar.h"
 #include "requests.h"
 #include "shared-bus.h"
 #include "test-spawn.h"
@@ -10,14 +12,15 @@
 #define TEXT(number) TEXT_(number)
 #define TEXT_(number) #number
 
-/* Becomes another user for good. The runtime directory is still root's. */
-static void become(const char *user)
-{
-        uid_t number = (uid_t)atoi(user);
+/* A process that gets the next question about a user instead of the bus. */
+static const char *_Atomic liar;
 
-        unsetenv("XDG_RUNTIME_DIR");
-        CHECK_EQ(setresgid(number, number, number), 0);
-        CHECK_EQ(setresuid(number, number, number), 0);
+static void on_call(const char *member, const char **destination, const char **argument)
+{
+        if (!liar || strcmp(member, "GetConnectionUnixUser") != 0)
+                return;
+        *destination = liar;
+        liar = NULL;
 }
 
 /* Arguments: its user, a service. For each line that it reads it asks for an echo and prints the
@@ -27,7 +30,7 @@ ROLE(askAs)
         char line[64];
         outcome seen;
 
-        become(args[0]);
+        shared_bus_become(args[0]);
         while (fgets(line, sizeof line, stdin)) {
                 CHECK_EQ(ask_begin(args[1], KIND("Echo"), "text", FOREVER, &seen, NULL), 0);
                 (void)outcome_wait(&seen);
@@ -52,7 +55,7 @@ ROLE(serveAs)
         dn_service *service = NULL;
         char line[64];
 
-        become(args[0]);
+        shared_bus_become(args[0]);
         handler.allow = allow_everyone;
         printf("%d\n", dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service));
         while (fgets(line, sizeof line, stdin))
@@ -80,6 +83,26 @@ TEST_ON_BUS(anotherUsersRequestIsRefused)
         CHECK_EQ(handled.process, test_child_pid(root));
         CHECK_EQ(test_child_wait(stranger), 0);
         CHECK_EQ(test_child_wait(root), 0);
+        dn_service_close(service);
+        shared_bus_stop();
+}
+
+TEST_ON_BUS(whatAnotherProcessSaysAboutACallerIsNotBelieved)
+{
+        served handled = {0};
+        dn_service *service;
+
+        shared_bus_start();
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        test_child *child = test_spawn_role("lie", shared_address, "0", NULL);
+        liar = test_child_read_line(child);
+        test_child *stranger = test_spawn_role("askAs", TEXT(STRANGER), SERVICE, NULL);
+        CHECK_STREQ(test_child_ask(stranger, ""),
+                    "-13 The service answers only processes of its own user.");
+        CHECK(!liar);
+        CHECK_EQ(handled.n_begun, 0);
+        CHECK_EQ(test_child_wait(stranger), 0);
+        test_child_kill(child);
         dn_service_close(service);
         shared_bus_stop();
 }
