@@ -1,7 +1,7 @@
 /* Requests to other processes: each ends exactly once. */
 #pragma once
 
-#include "calls/base.h"
+#include "calls/state.h"
 
 /* Ends the call that a message answers. Returns false if there is none. Without the lock. */
 bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message);

@@ -1,7 +1,7 @@
 /* The processes that make requests. */
 #pragma once
 
-#include "calls/base.h"
+#include "calls/state.h"
 
 /* Finds a caller; NULL: unknown. */
 dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);

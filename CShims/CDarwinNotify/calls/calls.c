@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/base.h"
+#include "calls/state.h"
 #include "calls/call.h"
 #include "calls/request.h"
 #include "calls/service.h"

@@ -1,7 +1,7 @@
 /* Requests of other processes: from the message to the answer. */
 #pragma once
 
-#include "calls/base.h"
+#include "calls/state.h"
 
 /* Handles a method call. Returns false if there are no services. Without the lock. */
 bool dn__request_handle(dn__calls *calls, sd_bus_message *message);

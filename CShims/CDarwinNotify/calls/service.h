@@ -1,7 +1,7 @@
 /* Services: names on the bus under which requests are answered. */
 #pragma once
 
-#include "calls/base.h"
+#include "calls/state.h"
 
 /* Finds the service at a path, or one below it, whose path goes on with `child`; else that is NULL.
  * The caller gets a reference. NULL: there is none. */

@@ -1,5 +1,5 @@
 /* The state of the requests of a process on one bus, in both directions. */
-#include "calls/base.h"
+#include "calls/state.h"
 
 #include <errno.h>
 
