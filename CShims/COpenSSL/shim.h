@@ -1,5 +1,9 @@
 /* Gives SwiftPM the compile and link flags of OpenSSL, and Swift the macros that it cannot call. */
 #pragma once
+/* First, as in Swift's module of libc: with _FORTIFY_SOURCE, realpath() looks for PATH_MAX, and two
+ * modules that define it in different ways cannot be imported together. */
+#include <limits.h>
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
