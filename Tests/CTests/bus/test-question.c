@@ -69,7 +69,7 @@ TEST_ON_BUS(whatAnotherProcessSaysAboutASenderIsNotBelieved)
 {
         prepare(false);
         test_child *child = test_spawn_role("lie", test_bus_address(bus), "65534", NULL);
-        next_destination = test_child_read_line(child);
+        next_destination = FORMAT("%s", test_child_read_line(child)); /* outlives it */
         post_reserved(peer);
         WAIT_UNTIL_EQ(reserved.n_posts, 1);
         CHECK_EQ(n_questions, 2);

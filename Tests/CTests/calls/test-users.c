@@ -95,7 +95,7 @@ TEST_ON_BUS(whatAnotherProcessSaysAboutACallerIsNotBelieved)
         shared_bus_start();
         CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
         test_child *child = test_spawn_role("lie", shared_address, "0", NULL);
-        liar = test_child_read_line(child);
+        liar = FORMAT("%s", test_child_read_line(child)); /* outlives the child */
         test_child *stranger = test_spawn_role("askAs", TEXT(STRANGER), SERVICE, NULL);
         CHECK_STREQ(test_child_ask(stranger, ""),
                     "-13 The service answers only processes of its own user.");
