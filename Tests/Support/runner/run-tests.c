@@ -3,7 +3,8 @@
  *     run-tests [--broker daemon|broker|none]... [--jobs N] program...
  *
  * Runs every case of every program in its own process: once on each ground that it names, or once
- * if it names none. What dbus-broker does differently shows only where the bus is spoken to. */
+ * if it names none. What dbus-broker does differently shows only where the bus is spoken to, so after
+ * dbus-daemon it gets only the programs that do so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +58,19 @@ static unsigned ground_of(const char *broker)
         return strcmp(broker, "none") == 0 ? TEST_GROUND_NONE : TEST_GROUND_BROKERS;
 }
 
-/* Of deliberate faults, dbus-broker alone found some only in these folders. */
-static bool is_worth_running(const char *program, const char *broker)
+static bool has_broker(const options *o, const char *broker)
 {
-        return strcmp(broker, "broker") != 0 || strstr(program, "/tests/bus/") ||
-               strstr(program, "/tests/calls/") ||
+        for (size_t i = 0; i < o->n_brokers; i++)
+                if (strcmp(o->brokers[i], broker) == 0)
+                        return true;
+        return false;
+}
+
+/* Of deliberate faults, dbus-broker alone found some only in these folders. */
+static bool is_worth_running(const options *o, const char *program, const char *broker)
+{
+        return strcmp(broker, "broker") != 0 || !has_broker(o, "daemon") ||
+               strstr(program, "/tests/bus/") || strstr(program, "/tests/calls/") ||
                strstr(program, "/tests/inspect/");
 }
 
@@ -83,7 +92,7 @@ static bool plan_program(run_plan *plan, const options *o, const char *program)
                         run_plan_add(plan, program, line, NULL);
                 for (size_t i = 0; i < o->n_brokers; i++)
                         if ((grounds & ground_of(o->brokers[i])) &&
-                            is_worth_running(program, o->brokers[i]))
+                            is_worth_running(o, program, o->brokers[i]))
                                 run_plan_add(plan, program, line, o->brokers[i]);
         }
         return list && pclose(list) == 0;
