@@ -134,6 +134,24 @@ func asking(_ bus: HandlerBus) async throws -> [Int] {
   return hits
 }
 
+actor Shelf {
+  func restore() async throws {}
+  func save() async throws {}
+}
+
+func serving(_ shelf: Shelf, with bus: HandlerBus, until terminated: () async -> Void) async throws
+{
+  try await shelf.restore()
+  let service = try await RemoteService(
+    name: "org.example.Player", exporting: bus, [Search.self])
+  await withTaskGroup(of: Void.self) { group in
+    group.addTask { await service.run(closingWithin: .seconds(5)) }
+    await terminated()
+    group.cancelAll()
+  }
+  try await shelf.save()
+}
+
 func openGroup() throws -> AppGroup {
   let group = try AppGroup("org.example.lights")
   return group

@@ -27,6 +27,15 @@ func register(_ label: Label, _ counter: Counter, in hole: Wormhole) throws -> [
   ]
 }
 
+func follow(_ label: Label, on center: DarwinNotificationCenter) async throws {
+  let changes = try center.notifications(named: "com.example.changed")
+  let moves = try center.notifications(named: "com.example.moved")
+  await withTaskGroup(of: Void.self) { group in
+    group.addTask { @MainActor in for await event in changes { label.text = "\(event.name)" } }
+    group.addTask { @MainActor in for await event in moves { label.text = "\(event.name)" } }
+  }
+}
+
 let group = try AppGroup("com.example.lights")
 let hole = try Wormhole(group: group)
 let registrations = try register(Label(), Counter(), in: hole)
