@@ -9,7 +9,6 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
-#include "util/thread.h"
 
 /* Maximum time at exit for running functions. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
@@ -41,24 +40,14 @@ static void init_host(void *state)
 /* NULL: there is no memory to count them. */
 static host *get_host(void)
 {
-        return dn__process_state_get(&shared, sizeof(host), init_host);
+        host *found = dn__per_process_find(&shared);
+
+        return found ? found : dn__process_state_get(&shared, sizeof(host), init_host);
 }
 
-static void enter(host *host)
+/* Wakes a thread that exits. */
+static void wake_exit(host *host)
 {
-        depth++;
-        if (host)
-                (void)atomic_fetch_add(&host->n_running, 1);
-}
-
-static void leave(host *host)
-{
-        depth--;
-        if (!host)
-                return;
-        (void)atomic_fetch_sub(&host->n_running, 1);
-        if (!atomic_load(&has_ended))
-                return;
         DN__AUTO_LOCK(&host->lock);
         dn__condition_broadcast(&host->changed);
 }
@@ -82,33 +71,23 @@ static void run(dn__host_fn function, void *context)
 }
 
 /* Counted before it looks: dn__host_end() waits for it, or it sees the end. */
-static bool call_if(dn__host_fn function, void *context, bool is_late_allowed)
+bool dn__host_run(dn__host_fn function, void *context, bool may_be_late)
 {
         host *host = get_host();
         bool is_called;
 
-        enter(host);
-        is_called = is_late_allowed || !atomic_load(&has_ended);
+        depth++;
+        if (host)
+                (void)atomic_fetch_add(&host->n_running, 1);
+        is_called = may_be_late || !atomic_load(&has_ended);
         if (is_called)
                 run(function, context);
-        leave(host);
+        depth--;
+        if (host)
+                (void)atomic_fetch_sub(&host->n_running, 1);
+        if (host && atomic_load(&has_ended))
+                wake_exit(host);
         return is_called;
-}
-
-void dn__host_call(dn__host_fn function, void *context)
-{
-        (void)call_if(function, context, true);
-}
-
-bool dn__host_handle(dn__host_fn handler, void *context)
-{
-        return call_if(handler, context, false);
-}
-
-void dn__host_release(dn__host_fn hook, void *context)
-{
-        if (hook)
-                (void)call_if(hook, context, !dn__thread_is_ours());
 }
 
 void dn__host_end(void)

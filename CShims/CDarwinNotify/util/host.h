@@ -8,18 +8,33 @@
 
 #include <stdbool.h>
 
+#include "util/thread.h"
+
 typedef void (*dn__host_fn)(void *context);
 
-/* Calls a function of the host. */
-void dn__host_call(dn__host_fn function, void *context);
+/* Calls a function of the host. `may_be_late`: also once exit() has begun. Returns whether it was
+ * called. */
+bool dn__host_run(dn__host_fn function, void *context, bool may_be_late);
+
+static inline void dn__host_call(dn__host_fn function, void *context)
+{
+        (void)dn__host_run(function, context, true);
+}
 
 /* Calls a handler, or hands over work for one, unless exit() has begun. Returns whether it was
  * called. */
-bool dn__host_handle(dn__host_fn handler, void *context);
+static inline bool dn__host_handle(dn__host_fn handler, void *context)
+{
+        return dn__host_run(handler, context, false);
+}
 
 /* Calls a hook that releases a context; NULL is allowed. Once exit() has begun, only a thread of
  * the host calls hooks. */
-void dn__host_release(dn__host_fn hook, void *context);
+static inline void dn__host_release(dn__host_fn hook, void *context)
+{
+        if (hook)
+                (void)dn__host_run(hook, context, !dn__thread_is_ours());
+}
 
 /* Notices when exit() begins. Idempotent. */
 void dn__host_expect_exit(void);
