@@ -3,8 +3,8 @@
  *     run-tests [--broker daemon|broker|none]... [--jobs N] program...
  *
  * Runs every case of every program in its own process: once on each ground that it names, or once
- * if it names none. What dbus-broker does differently shows only where the bus is spoken to, so after
- * dbus-daemon it gets only the programs that do so. */
+ * if it names none. What dbus-broker does differently shows only where the bus is spoken to, so
+ * after dbus-daemon it gets only the programs that do so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -38,8 +38,8 @@ typedef struct dn_outcome {
          *
          *  - -ENXIO: nobody owns the service's name and the bus cannot start it, or the owner has
          *    no such service;
-         *  - -ECONNRESET: the service has left the bus before it answered; on the system bus also: its
-         *    name has another owner now, or none, and another process has answered;
+         *  - -ECONNRESET: the service has left the bus before it answered; on the system bus also:
+         *    its name has another owner now, or none, and another process has answered;
          *  - -ETIMEDOUT: there was no answer in time;
          *  - -ECANCELED: dn_call_cancel(), or dn_shutdown();
          *  - -ENOTCONN: the bus was lost before there was an answer;
