@@ -171,8 +171,8 @@ DN_EXPORT int dn_center_remove_every_observer(dn_center *center, const void *obs
 /**
  * Posts a notification.
  *
- * Darwin center: wakes the processes of the user that observe the name, then sends one D-Bus signal
- * (docs/wire.md); if the bus cannot take it, later, once for each name. Local center: all callbacks
+ * Darwin center: wakes the processes of the user that observe the name, then sends one D-Bus
+ * signal; if the bus cannot take it, later, once for each name. Local center: all callbacks
  * have run when it returns. Distributed center: one D-Bus signal for each post, in order, now or
  * later. exit() and a return from main() wait for posts that are to be sent later, for at most a
  * second; _exit() does not: call dn_flush() first.
