@@ -168,6 +168,7 @@ final class Connection {
     } catch {
       return retry(error)
     }
+    guard transport != nil else { return }
     // What was read already does not make the socket readable.
     loop.set("rest for \(settings.name)", after: .zero) { [self] in advance() }
   }

@@ -2,6 +2,7 @@
 import DarwinNotify
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @Suite(.bounded) struct RelayHostileBrokerTests {
@@ -93,6 +94,26 @@ import Testing
     await session.end()
   }
 
+  /// The relay notices that when it confirms the first messages, while it still has many to handle.
+  @Test func aBrokerThatClosesBehindManyMessagesCostsNoProcessorTime() async throws {
+    let messages = (1...400).map { number in
+      var bytes = publication("n/com.example.light/00000000000000aa", "1 1 1 0 0 0")
+      bytes[0] |= 2  // QoS 1
+      bytes[1] += 2
+      bytes.insert(contentsOf: [UInt8(number >> 8), UInt8(number & 255)], at: 4 + Int(bytes[3]))
+      return bytes
+    }
+    let broker = try FakeBroker(closes: true, sending: FakeBroker.welcome + messages.joined())
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { broker.connections >= 2 }
+    let begin = try session.processorTime()
+    await eventually { broker.connections >= 6 }
+    #expect(try session.processorTime() - begin < 0.5 * Double(slowness))
+    await session.end()
+  }
+
   @Test func aLongMessageTakesLittleMemory() async throws {
     let broker = try FakeBroker { client in
       let topic = Array("darwinnotify/1/home/n/com.example.light/00000000000000aa".utf8)
@@ -149,5 +170,17 @@ import Testing
     #expect(await session.end()?.status == 0)
     #expect(.now - begin < .seconds(5 * slowness))
     server.send(SIGKILL)
+  }
+}
+
+extension Session {
+  /// The seconds for which the relay has run on a processor.
+  fileprivate func processorTime() throws -> Double {
+    let process = try #require(relay).processIdentifier
+    let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    // The name of the program, in front, may contain blanks.
+    let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+    let ticks = try #require(Int(fields[11])) + #require(Int(fields[12]))
+    return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 }
