@@ -152,7 +152,8 @@ final class Realm: ConnectionDelegate {
   }
 
   private func sayPresence(_ presence: PresencePayload) {
-    _ = send(presence.body, as: .presence, isRetained: true)
+    guard let number = send(presence.body, as: .presence, isRetained: true) else { return }
+    underway[number] = .presence
   }
 
   /// Hands a message to the connection, which knows some of what the broker refuses.
@@ -239,10 +240,7 @@ final class Realm: ConnectionDelegate {
   }
 
   func didPublish(_ identifier: UInt16, _ failure: Failure?) {
-    guard let subject = underway.removeValue(forKey: identifier) else {
-      if let failure { report("\(topic(of: .presence)): \(failure.text)") }
-      return
-    }
+    guard let subject = underway.removeValue(forKey: identifier) else { return }
     if let failure {
       counts.refused += 1
       report("\(topic(of: subject)): \(failure.text)")

@@ -114,6 +114,33 @@ import Testing
     await session.end()
   }
 
+  /// Each presence has a number until it is confirmed, and there are only so many.
+  @Test func aBrokerThatConfirmsNothingHearsOurPresenceOnlySoOften() async throws {
+    let presences = Atomic(0)
+    let isDone = Atomic(false)
+    let broker = try FakeBroker { client in
+      FakeBroker.admit(client)
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      for number in 0..<400 {
+        // A gap in front of each message, so that the relay asks for more.
+        let bytes = publication("p/00000000000000aa", "1 \(2 * number + 1) online 1 :1.0")
+        send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var entry = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 20) > 0 else { continue }
+        let count = recv(client, &buffer, buffer.count, 0)
+        let text = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        presences.add(text.ranges(of: " online ").count, ordering: .relaxed)
+      }
+      isDone.store(true, ordering: .releasing)
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { isDone.load(ordering: .acquiring) }
+    #expect((1...64).contains(presences.load(ordering: .relaxed)))
+    #expect(await session.end()?.status == 0)
+  }
+
   @Test func aLongMessageTakesLittleMemory() async throws {
     let broker = try FakeBroker { client in
       let topic = Array("darwinnotify/1/home/n/com.example.light/00000000000000aa".utf8)

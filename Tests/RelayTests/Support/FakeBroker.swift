@@ -49,6 +49,20 @@ final class FakeBroker: Sendable {
   /// Accepts the connection.
   static let welcome: [UInt8] = [0x20, 3, 0, 0, 0]
 
+  /// Accepts a connection and lets the relay join: sends it what it is about to say, which is known
+  /// from its will. Reads no further.
+  static func admit(_ client: Int32, _ welcome: [UInt8] = welcome) {
+    var (text, buffer) = ("", [UInt8](repeating: 0, count: 4096))
+    let will = #//p/([0-9a-f]{16}).*offline (\d+) :/#.dotMatchesNewlines()
+    while case let count = read(client, &buffer, buffer.count), count > 0 {
+      text += String(decoding: buffer[..<count], as: UTF8.self)
+      guard let (_, origin, time) = text.firstMatch(of: will)?.output else { continue }
+      let bytes = welcome + publication("p/\(origin)", "1 1 joining \(time) :1.0")
+      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+      return
+    }
+  }
+
   func realm(_ name: String = "home") -> [String] {
     ["--realm", name, "--broker", "mqtt://127.0.0.1:\(port)", "--share", "com.example."]
   }
@@ -60,7 +74,8 @@ func publication(_ topic: String, _ payload: String) -> [UInt8] {
   let length = 2 + topic.utf8.count + 1 + payload.utf8.count
   let header =
     length < 128 ? [0x30, UInt8(length)] : [0x30, UInt8(length & 127 | 128), UInt8(length >> 7)]
-  return header + [0, UInt8(topic.utf8.count)] + topic.utf8 + [0] + payload.utf8
+  let topicBytes = [UInt8(topic.utf8.count >> 8), UInt8(topic.utf8.count & 255)]
+  return header + topicBytes + topic.utf8 + [0] + payload.utf8
 }
 
 /// Publishes like a stranger who is in a hurry.
