@@ -122,11 +122,14 @@ final class Connection {
     }
   }
 
-  /// Ends the connection for good and in an orderly way, so the broker does not publish the will.
+  /// Ends the connection for good. If everything could be sent, that is orderly, and the broker does
+  /// not publish the will.
   func close() {
     (isEnding, delegate) = (true, nil)
-    outgoing += Packet.disconnect
+    if outbox.isEmpty { outgoing += Packet.disconnect }
     flush()
+    // What is not stored must not be confirmed, and nothing else can be sent before it.
+    if unacknowledged > 0 { retry(.closed(settings.broker)) }
   }
 
   // MARK: The life of a connection
@@ -274,6 +277,9 @@ private struct Outbox {
   private var last: UInt16 = 0
   private var unconfirmed: Set<UInt16> = []
   private var waiting: [(packet: [UInt8], identifier: UInt16)] = []
+
+  /// Whether nothing is held back.
+  var isEmpty: Bool { waiting.isEmpty }
 
   /// A number that is not in use.
   mutating func nextIdentifier() -> UInt16 {

@@ -141,6 +141,26 @@ import Testing
     #expect(await session.end()?.status == 0)
   }
 
+  /// Otherwise the broker would not publish the will, and the relay would seem to be online.
+  @Test func aRelayThatCannotSayThatItEndsDoesNotDisconnectEither() async throws {
+    let received = Mutex<[UInt8]>([])
+    let isDone = Atomic(false)
+    let broker = try FakeBroker { client in
+      FakeBroker.admit(client, [0x20, 6, 0, 0, 3, 0x21, 0, 1])  // one unconfirmed message
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      while case let count = read(client, &buffer, buffer.count), count > 0 {
+        received.withLock { $0 += buffer[..<count] }
+      }
+      isDone.store(true, ordering: .releasing)
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm())
+    #expect(await session.end()?.status == 0)
+    await eventually { isDone.load(ordering: .acquiring) }
+    #expect(received.withLock { $0.suffix(2) } != [0xE0, 0])
+  }
+
   @Test func aLongMessageTakesLittleMemory() async throws {
     let broker = try FakeBroker { client in
       let topic = Array("darwinnotify/1/home/n/com.example.light/00000000000000aa".utf8)
