@@ -35,6 +35,8 @@ extension Realm {
 
   /// Takes note of how often an origin has posted a name. The first contact sets the baseline.
   func receive(_ name: String, _ payload: NamePayload, by origin: Origin, isRetained: Bool) {
+    // notify(3) refuses it, and it would take memory until it is posted.
+    guard name.utf8.count <= 511 else { return counts.malformed += 1 }
     let key = NameKey(name: name, origin: origin)
     guard isBaseline(payload, of: origin, isRetained: isRetained) else {
       if payload.count >= arrivedNames[key]?.count ?? 0 { arrivedNames[key] = payload }
@@ -51,10 +53,11 @@ extension Realm {
   }
 
   /// Posts the names that other origins have posted since they were last heard of, each once. While
-  /// we join, the broker may send several counts of a name, one after the other. Returns the names
-  /// that were posted.
+  /// we join, the broker may send several counts of a name, one after the other; only a limit of
+  /// memory is a reason not to wait for the last. Returns the names that were posted.
   func postArrivedNames() -> [String] {
-    guard state != .joining, !arrivedNames.isEmpty else { return [] }
+    guard state != .joining || arrivedNames.count > LocalNames.maxCount, !arrivedNames.isEmpty
+    else { return [] }
     defer { arrivedNames = [:] }
     return relay.keeping {
       try arrivedNames.filter { try post($0.key, $0.value) }.keys.map(\.name)

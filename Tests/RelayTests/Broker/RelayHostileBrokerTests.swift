@@ -161,6 +161,24 @@ import Testing
     #expect(received.withLock { $0.suffix(2) } != [0xE0, 0])
   }
 
+  @Test func textsThatAreTooLongAreNotKept() async throws {
+    let name = String(repeating: "x", count: 600)
+    let broker = try FakeBroker { client in
+      FakeBroker.admit(client)
+      let bytes =
+        publication("p/00000000000000aa", "1 1 online 1 :\(name)")
+        + publication("p/00000000000000aa", "1 2 online 1 :1.0")
+        + publication("n/com.example.\(name)/00000000000000aa", "1 3 1 0 0 0")
+      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { await session.counts()?.received == 4 }
+    #expect(await session.counts()?.malformed == 2)
+    #expect(await session.counts()?.refused == 0)
+  }
+
   @Test func aLongMessageTakesLittleMemory() async throws {
     let broker = try FakeBroker { client in
       let topic = Array("darwinnotify/1/home/n/com.example.light/00000000000000aa".utf8)
