@@ -21,6 +21,12 @@ static inline void dn_ssl_set_partial_writes(SSL *ssl)
                            SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 
+/* A server that asks to begin again, and then says nothing, would keep writes from ending. */
+static inline void dn_ssl_refuse_renegotiation(SSL_CTX *context)
+{
+        (void)SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
 static inline int dn_ssl_set_least_version(SSL_CTX *context)
 {
         return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);

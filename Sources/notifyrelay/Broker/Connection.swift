@@ -226,7 +226,7 @@ final class Connection {
   /// Sends a ping when the time has come, and finds out whether the last one was answered, or at
   /// first, whether the broker has accepted the connection.
   private func keepAlive() {
-    let seconds = max(1, (limits?.keepAlive ?? settings.keepAlive) / 2)
+    let seconds = max(1, min(settings.keepAlive, limits?.keepAlive ?? .max) / 2)
     loop.set(timer, after: .seconds(seconds)) { [self] in
       guard limits != nil, !isPinged else { return retry(.silent(settings.broker)) }
       isPinged = true

@@ -153,7 +153,7 @@ struct PacketReader {
       case 0x21: limits.unconfirmed = value
       case 0x24: limits.hasQoS1 = value > 0
       case 0x25: limits.retains = value > 0
-      case 0x27: limits.packetBytes = value
+      case 0x27: limits.packetBytes = min(value, Packet.maxBytes)
       default: break
       }
     }

@@ -17,6 +17,7 @@ final class TLSContext: @unchecked Sendable {
     self.context = context
     ERR_clear_error()
     dn_ssl_refuse_passwords(context)
+    dn_ssl_refuse_renegotiation(context)
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     var isUsable = dn_ssl_set_least_version(context) == 1
     let authority = settings.authority
