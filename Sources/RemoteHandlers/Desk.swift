@@ -35,8 +35,8 @@ final class Desk: Sendable {
     /// By kind.
     var clerks: [String: Clerk] = [:]
     var exported: Set<String> = []
-    /// Requests in progress; `nil` while the task begins.
-    var tasks: [UInt64: Task<Void, Never>?] = [:]
+    /// Requests in progress.
+    var tasks: [UInt64: Task<Void, Never>] = [:]
     /// Waits for the end of the requests in progress.
     var departures: [Promise<Bool>] = []
   }
@@ -72,25 +72,18 @@ final class Desk: Sendable {
 
   /// Begins to answer a request.
   func begin(_ inquiry: Inquiry) {
-    let clerk = state.withLock { state in
-      state.tasks[inquiry.id] = .some(nil)
-      return state.clerks[inquiry.kind]
-    }
-    let task = Task(executorPreference: HandlerThreads.shared) { [self] in
-      if isAllowed?(inquiry.caller) ?? true {
-        await clerk?(bus, inquiry)
-      } else {
-        inquiry.refuse(StandardError.accessDenied, "The service does not answer this caller.")
+    state.withLock { state in
+      let clerk = state.clerks[inquiry.kind]
+      // Its end needs the lock, so the task is known before that, and to all who cancel it.
+      state.tasks[inquiry.id] = Task(executorPreference: HandlerThreads.shared) { [self] in
+        if isAllowed?(inquiry.caller) ?? true {
+          await clerk?(bus, inquiry)
+        } else {
+          inquiry.refuse(StandardError.accessDenied, "The service does not answer this caller.")
+        }
+        end(inquiry.id)
       }
-      end(inquiry.id)
     }
-    let isOver = state.withLock { state in
-      guard state.tasks[inquiry.id] != nil else { return true }
-      state.tasks[inquiry.id] = task
-      return false
-    }
-    // It may have been cancelled before the task was known.
-    if isOver { task.cancel() }
   }
 
   private func end(_ id: UInt64) {
@@ -116,7 +109,7 @@ final class Desk: Sendable {
     defer { timer?.cancel() }
     let isFinished = await promise.value()
     if !isFinished {
-      for task in state.withLock({ Array($0.tasks.values) }) { task?.cancel() }
+      for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
     }
     return isFinished
   }
@@ -126,7 +119,7 @@ final class Desk: Sendable {
 
   /// Cancels the task of a request, if it has one.
   func cancel(_ id: UInt64) {
-    state.withLock { $0.tasks[id] ?? nil }?.cancel()
+    state.withLock { $0.tasks[id] }?.cancel()
   }
 }
 
