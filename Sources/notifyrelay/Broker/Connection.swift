@@ -122,8 +122,8 @@ final class Connection {
     }
   }
 
-  /// Ends the connection for good. If everything could be sent, that is orderly, and the broker does
-  /// not publish the will.
+  /// Ends the connection for good. If everything could be sent, the end is orderly, and the broker
+  /// does not publish the will.
   func close() {
     (isEnding, delegate) = (true, nil)
     if outbox.isEmpty { outgoing += Packet.disconnect }
