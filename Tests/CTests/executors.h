@@ -43,5 +43,6 @@ static inline int keep_work(void *context, dn_work_fn work, void *argument)
 
 static inline void run_kept_work(void)
 {
+        is_kept = false;
         kept_work(kept_argument);
 }
