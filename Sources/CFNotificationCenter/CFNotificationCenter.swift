@@ -32,8 +32,11 @@ public final class CFNotificationCenter: Sendable {
     self.init(DistributedKind(center))
   }
 
-  private static let errorHandler = Locked<@Sendable (any Error) -> Void>({
-    Diagnostics.report("\($0)")
+  private static let errorHandler = Locked<@Sendable (any Error) -> Void>({ error in
+    let details = error as? CFNotificationCenterError
+    Diagnostics.report(
+      .error, "\(error)",
+      ["function": details?.function, "name": details?.name].compactMapValues { $0 })
   })
 
   /// The handler of errors: a name that cannot be posted, a user info that is no property list

@@ -49,8 +49,8 @@ extension DarwinNotificationCenter {
   /// - Throws: ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_observe_bus`.
-  public func busStates() throws(DarwinNotifyError) -> QueuedNotifications<Bool> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  public func busStates() throws -> QueuedNotifications<Bool> {
+    try QueuedNotifications { delivery, handler in
       try dn_bus_handler.observe(self.center, on: delivery, handler)
     }
   }
@@ -62,7 +62,7 @@ extension DarwinNotificationCenter {
   ///
   /// - Returns: the center. Its posts reach its own handlers.
   /// - Throws: ``DarwinNotifyError/outOfMemory``.
-  public static func isolated() throws(DarwinNotifyError) -> DarwinNotificationCenter {
+  public static func isolated() throws -> DarwinNotificationCenter {
     try DarwinNotificationCenter(bus: .isolated())
   }
 }

@@ -24,7 +24,7 @@ extension DarwinNotificationCenter {
   public func observe(
     withPrefix prefix: String, on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     var observer: OpaquePointer?
     try check(register(prefix, delivery, handler, &observer))
     return NotificationObservation(adoptingRegistered: observer)
@@ -70,8 +70,8 @@ extension DarwinNotificationCenter {
   /// The corresponding C function is `dn_center_observe_prefix`.
   public func notifications(
     withPrefix prefix: String
-  ) throws(DarwinNotifyError) -> QueuedNotifications<NotificationEvent> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  ) throws -> QueuedNotifications<NotificationEvent> {
+    try QueuedNotifications { delivery, handler in
       try self.observe(withPrefix: prefix, on: delivery, handler)
     }
   }

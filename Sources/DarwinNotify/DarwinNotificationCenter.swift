@@ -1,6 +1,7 @@
 // Gives access to the Darwin notifications of a bus.
 
 internal import CDarwinNotify
+internal import Dispatch
 // Modules that need no bus also use `Delivery`. The attribute is underscored, but there is no
 // alternative: an alias would hide the enumeration's cases from files that import only this module.
 @_exported public import DarwinNotifySupport
@@ -36,7 +37,7 @@ public final class DarwinNotificationCenter: Sendable {
   ///   ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_open`.
-  public convenience init(bus: Bus) throws(DarwinNotifyError) {
+  public convenience init(bus: Bus) throws {
     self.init(adopting: try openCenter(on: bus, by: dn_center_open), isIsolated: bus.isIsolated)
   }
 
@@ -60,7 +61,7 @@ public final class DarwinNotificationCenter: Sendable {
   ///   process, and is sent when a bus appears.
   ///
   /// The corresponding C function is `dn_center_post`.
-  public func post(_ name: NotificationName) throws(DarwinNotifyError) {
+  public func post(_ name: NotificationName) throws {
     try withCString(name.rawValue) { (name) throws(DarwinNotifyError) in
       try checkPost(dn_center_post(center, name, nil, nil, 0))
     }
@@ -85,7 +86,7 @@ public final class DarwinNotificationCenter: Sendable {
     _ name: NotificationName,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     var observer: OpaquePointer?
     try withCString(name.rawValue) { (cName) throws(DarwinNotifyError) in
       let handler = dn_handler(for: name, handler)
@@ -107,7 +108,7 @@ public final class DarwinNotificationCenter: Sendable {
   /// The corresponding C function is `dn_center_observe`.
   public func notifications(
     named name: NotificationName
-  ) throws(DarwinNotifyError) -> Notifications {
+  ) throws -> Notifications {
     try Notifications(of: name, from: self)
   }
 
@@ -137,8 +138,24 @@ public final class DarwinNotificationCenter: Sendable {
   ///   ``DarwinNotifyError/outOfMemory`` if posts were refused for that reason.
   ///
   /// The corresponding C function is `dn_flush`.
-  public func flush(timeout: Duration) throws(DarwinNotifyError) {
+  @available(*, noasync, message: "await waitUntilFlushed(timeout:) instead")
+  public func flush(timeout: Duration) throws {
     try check(dn_flush(timeout.wholeMicroseconds))
+  }
+
+  /// Does what ``flush(timeout:)`` does, without blocking the thread.
+  ///
+  /// - Parameter timeout: how long to wait; zero only checks.
+  /// - Throws: what ``flush(timeout:)`` throws.
+  ///
+  /// The corresponding C function is `dn_flush`.
+  public func waitUntilFlushed(timeout: Duration) async throws {
+    let result = await withCheckedContinuation { flushed in
+      DispatchQueue.global().async {
+        flushed.resume(returning: dn_flush(timeout.wholeMicroseconds))
+      }
+    }
+    try check(result)
   }
 }
 
@@ -155,7 +172,7 @@ extension DarwinNotificationCenter {
   public func observe(
     _ name: NotificationName,
     _ handler: @escaping @MainActor @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(name, on: .main, onMainActor(handler))
   }
 
@@ -173,7 +190,7 @@ extension DarwinNotificationCenter {
     _ name: NotificationName,
     on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(name, on: .actor(actor), onActor(actor, handler))
   }
 
@@ -190,7 +207,7 @@ extension DarwinNotificationCenter {
   public func observe(
     withPrefix prefix: String,
     _ handler: @escaping @MainActor @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(withPrefix: prefix, on: .main, onMainActor(handler))
   }
 
@@ -208,7 +225,7 @@ extension DarwinNotificationCenter {
   public func observe<Isolation: Actor>(
     withPrefix prefix: String, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(withPrefix: prefix, on: .actor(actor), onActor(actor, handler))
   }
 }

@@ -38,7 +38,7 @@ extension DistributedNotificationCenter {
   ) -> any NSObjectProtocol {
     let filter = DistributedFilter(name, object: object, behavior: suspensionBehavior)
     var observation: NotificationObservation?
-    report { () throws(DarwinNotifyError) in
+    report {
       observation = try center.observe(filter, on: Delivery(queue)) { block(Notification($0)) }
     }
     let token = ObserverToken(name: name?.rawValue, object: object, observation: observation)

@@ -29,7 +29,7 @@ extension DistributedNotificationCenter {
     _ name: Notification.Name?, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce, on delivery: Delivery,
     _ handler: @escaping @Sendable (DistributedNotification) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(
       DistributedFilter(name, object: object, behavior: suspensionBehavior), on: delivery, handler)
   }
@@ -49,7 +49,7 @@ extension DistributedNotificationCenter {
     _ name: Notification.Name?, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce,
     _ handler: @escaping @MainActor @Sendable (DistributedNotification) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(
       name, object: object, suspensionBehavior: suspensionBehavior, on: .main,
       onMainActor(handler))
@@ -72,7 +72,7 @@ extension DistributedNotificationCenter {
     _ name: Notification.Name?, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, DistributedNotification) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(
       name, object: object, suspensionBehavior: suspensionBehavior, on: .actor(actor),
       onActor(actor, handler))
@@ -96,7 +96,7 @@ extension DistributedNotificationCenter {
     withPrefix prefix: String, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce, on delivery: Delivery,
     _ handler: @escaping @Sendable (DistributedNotification) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try observe(
       DistributedFilter(.prefix(prefix), object: object, behavior: suspensionBehavior.rawValue),
       on: delivery, handler)
@@ -105,7 +105,7 @@ extension DistributedNotificationCenter {
   private func observe(
     _ filter: DistributedFilter, on delivery: Delivery,
     _ handler: @escaping @Sendable (DistributedNotification) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation {
+  ) throws -> NotificationObservation {
     try center.observe(filter, on: delivery) { handler(DistributedNotification(event: $0)) }
   }
 }

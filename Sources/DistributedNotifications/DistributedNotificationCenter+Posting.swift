@@ -26,7 +26,7 @@ extension DistributedNotificationCenter {
   public func post(
     _ name: Notification.Name, object: String? = nil, userInfo: [AnyHashable: Any]?,
     options: Options = []
-  ) throws(DistributedNotificationError) {
+  ) throws {
     let list = try userInfo.map { (userInfo) throws(DistributedNotificationError) in
       try UserInfoEncoder.encode(userInfo)
     }
@@ -67,10 +67,11 @@ extension DistributedNotificationCenter {
   ///
   /// The corresponding C function is `dn_center_post`.
   public func post(_ notification: Notification) {
-    report { () throws(DistributedNotificationError) in
-      let object = try notification.object.map { (object) throws(DistributedNotificationError) in
+    report {
+      let object = try notification.object.map { object in
         guard let text = object as? String else {
-          throw .notAPropertyList(path: "object", type: "\(type(of: object))")
+          throw DistributedNotificationError.notAPropertyList(
+            path: "object", type: "\(type(of: object))")
         }
         return text
       }
@@ -97,7 +98,7 @@ extension DistributedNotificationCenter {
     _ name: Notification.Name, object: String?, userInfo: [AnyHashable: Any]? = nil,
     options: Options = []
   ) {
-    report { () throws(DistributedNotificationError) in
+    report {
       try post(name, object: object, userInfo: userInfo, options: options)
     }
   }

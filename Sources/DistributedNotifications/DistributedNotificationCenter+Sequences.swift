@@ -20,8 +20,8 @@ extension DistributedNotificationCenter {
   public func notifications(
     named name: Notification.Name?, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce
-  ) throws(DarwinNotifyError) -> QueuedNotifications<DistributedNotification> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  ) throws -> QueuedNotifications<DistributedNotification> {
+    try QueuedNotifications { delivery, handler in
       try self.observe(
         name, object: object, suspensionBehavior: suspensionBehavior, on: delivery, handler)
     }
@@ -42,8 +42,8 @@ extension DistributedNotificationCenter {
   public func notifications(
     withPrefix prefix: String, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce
-  ) throws(DarwinNotifyError) -> QueuedNotifications<DistributedNotification> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  ) throws -> QueuedNotifications<DistributedNotification> {
+    try QueuedNotifications { delivery, handler in
       try self.observe(
         withPrefix: prefix, object: object, suspensionBehavior: suspensionBehavior, on: delivery,
         handler)
@@ -60,7 +60,7 @@ extension DistributedNotificationCenter {
   /// - Throws: `DarwinNotifyError.outOfMemory`.
   ///
   /// The corresponding C function is `dn_center_observe_bus`.
-  public func busStates() throws(DarwinNotifyError) -> QueuedNotifications<Bool> {
+  public func busStates() throws -> QueuedNotifications<Bool> {
     try center.busStates()
   }
 }

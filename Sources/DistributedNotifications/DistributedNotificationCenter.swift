@@ -20,7 +20,9 @@ public final class DistributedNotificationCenter: Sendable {
   let center: DistributedCenter
   let observers = ObserverTable()
   private let errorHandler = Locked<@Sendable (DistributedNotificationError) -> Void>({
-    Diagnostics.report("DistributedNotificationCenter: \($0)")
+    Diagnostics.report(
+      .error, "DistributedNotificationCenter: \($0)",
+      ["path": $0.path, "type": $0.type].compactMapValues { $0 })
   })
 
   private static let shared = DistributedNotificationCenter(.shared)
@@ -44,7 +46,7 @@ public final class DistributedNotificationCenter: Sendable {
   ///   contains a NUL, `DarwinNotifyError.outOfMemory`.
   ///
   /// The corresponding C function is `dn_center_open_distributed`.
-  public convenience init(bus: DarwinNotificationCenter.Bus) throws(DarwinNotifyError) {
+  public convenience init(bus: DarwinNotificationCenter.Bus) throws {
     self.init(try DistributedCenter(bus: bus))
   }
 
@@ -91,7 +93,7 @@ public final class DistributedNotificationCenter: Sendable {
   /// `dn_center_is_suspended` and `dn_center_set_suspended`.
   public var suspended: Bool {
     get { center.isSuspended }
-    set { report { () throws(DarwinNotifyError) in try center.setSuspended(newValue) } }
+    set { report { try center.setSuspended(newValue) } }
   }
 
   /// Whether the center is currently connected to its bus.
@@ -110,7 +112,7 @@ public final class DistributedNotificationCenter: Sendable {
   }
 
   /// Calls a function and passes its error to `onError`.
-  func report<Failure: Error>(_ body: () throws(Failure) -> Void) {
+  func report(_ body: () throws -> Void) {
     do {
       try body()
     } catch {
@@ -129,17 +131,27 @@ extension DistributedNotificationCenter {
   /// - Returns: the center. Its posts reach its own observers; its throwing forms report
   ///   ``DistributedNotificationError/failed(_:)`` with `.notConnected`.
   /// - Throws: `DarwinNotifyError.outOfMemory`.
-  public static func isolated() throws(DarwinNotifyError) -> DistributedNotificationCenter {
+  public static func isolated() throws -> DistributedNotificationCenter {
     try DistributedNotificationCenter(bus: .isolated())
   }
 }
 
 /// Why a distributed notification was not posted, or an observer not added.
 ///
-/// A `catch` clause or a `switch` names it, as in `catch .notAPropertyList`.
+/// A `catch` clause names it, as in `catch DistributedNotificationError.notAPropertyList`. Two
+/// errors are equal if their ``code`` is the same.
 public struct DistributedNotificationError: Error, Hashable, Sendable {
-  /// What the library below has said; `nil` for a value that is not part of a property list.
-  public let underlying: DarwinNotifyError?
+  /// The kinds of errors.
+  public enum Code: Hashable, Sendable {
+    /// A value is not part of a property list.
+    case notAPropertyList
+
+    /// What the library below has said.
+    case failed(DarwinNotifyError)
+  }
+
+  /// The kind of the error.
+  public let code: Code
 
   /// Where the value stands that is refused, such as `userInfo["songs"][2]`.
   public let path: String?
@@ -147,36 +159,42 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
   /// The type of the value that is refused, such as `URL`.
   public let type: String?
 
+  init(_ code: Code, path: String? = nil, type: String? = nil) {
+    self.code = code
+    self.path = path
+    self.type = type
+  }
+
   /// A value is not part of a property list: it has another type than `String`, `Bool`, an integer
   /// or floating-point number, `Data`, `Date`, an array or a dictionary of these with keys that are
-  /// strings, or the classes of Foundation for them. Nothing was sent.
-  public static let notAPropertyList = Self(underlying: nil, path: nil, type: nil)
+  /// strings, or the types of Foundation that are bridged to them. Nothing was sent.
+  public static let notAPropertyList = Self(.notAPropertyList)
 
   package static func notAPropertyList(path: String, type: String) -> Self {
-    Self(underlying: nil, path: path, type: type)
+    Self(.notAPropertyList, path: path, type: type)
   }
 
   /// A text that cannot be sent. Nothing was.
   static func notText(path: String) -> Self {
-    Self(underlying: .invalidArgument, path: path, type: nil)
+    Self(.failed(.invalidArgument), path: path)
   }
 
   /// What the library below has said.
   ///
   /// - Parameter error: the error, such as `.notConnected`.
-  /// - Returns: the error, for a pattern: `catch .failed(.notConnected)`.
+  /// - Returns: the error, as in `catch DistributedNotificationError.failed(.notConnected)`.
   public static func failed(_ error: DarwinNotifyError) -> Self {
-    Self(underlying: error, path: nil, type: nil)
+    Self(.failed(error))
   }
 
   /// Returns whether two errors are of the same kind, whatever value was refused.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  public static func ~= (pattern: Self, error: Self) -> Bool {
-    pattern.underlying == error.underlying
+  public static func == (left: Self, right: Self) -> Bool {
+    left.code == right.code
+  }
+
+  /// Hashes the kind of the error.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
   }
 
   // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
@@ -188,17 +206,19 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
   /// - Returns: whether it is of that kind.
   @_disfavoredOverload
   public static func ~= (pattern: Self, error: any Error) -> Bool {
-    (error as? Self).map { pattern ~= $0 } ?? false
+    error as? Self == pattern
   }
 }
 
 extension DistributedNotificationError: CustomStringConvertible, LocalizedError {
   /// A description of the error.
   public var description: String {
-    if let underlying {
-      return path.map { "\($0) contains a NUL or a Unicode noncharacter" } ?? "\(underlying)"
+    switch code {
+    case .notAPropertyList:
+      "\(path ?? "a value") cannot be in a property list: it is a \(type ?? "another type")"
+    case .failed(let error):
+      path.map { "\($0) contains a NUL or a Unicode noncharacter" } ?? "\(error)"
     }
-    return "\(path ?? "a value") cannot be in a property list: it is a \(type ?? "another type")"
   }
 
   /// The sentence, so that it is also the `localizedDescription`.

@@ -163,7 +163,7 @@ extension DistributedNotificationError {
   /// The error seen from the container of the value.
   fileprivate func within(_ container: String) -> Self {
     guard let path else { return self }
-    return Self(underlying: underlying, path: container + path, type: type)
+    return Self(code, path: container + path, type: type)
   }
 }
 

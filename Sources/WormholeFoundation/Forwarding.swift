@@ -135,13 +135,13 @@ extension DarwinNotificationCenter {
   public func forward(
     _ name: NotificationName, to target: NotificationCenter,
     as notification: Notification.Name? = nil, on delivery: Delivery = .main
-  ) throws(DarwinNotifyError) -> Forwarding {
+  ) throws -> Forwarding {
     let notification = notification ?? Notification.Name(name.rawValue)
     let route = ForwardingShare.Route(
       source: .notification(name, center: ObjectIdentifier(self)),
       target: ObjectIdentifier(target), notification: notification)
     return Forwarding(
-      try ForwardingShare(in: route) { (registration) throws(DarwinNotifyError) in
+      try ForwardingShare(in: route) { registration in
         let observation = try observe(name, on: delivery.forObservers) {
           [weak registration] event in
           guard registration?.isInUse == true else { return }

@@ -94,23 +94,26 @@ struct InspectionTests {
   }
 
   @Test func handsReportsToTheProgram() async throws {
-    let log = Log<String>()
+    let log = Log<Diagnostics.Report>()
     Diagnostics.handler = { log.append($0) }
     defer { Diagnostics.handler = nil }
     let center = try bus.makeCenter()
     let observation = try center.observe(name, on: .thread) { _ in }
     await eventually {
-      log.entries.contains { $0.contains("found the bus \(bus.address)") }
+      log.entries.contains {
+        $0.level == .debug && $0.text.contains("found the bus \(bus.address)")
+      }
     }
-    DistributedNotificationCenter.default().onError(.notAPropertyList)
-    #expect(log.entries.contains { $0.hasPrefix("DistributedNotificationCenter: ") })
+    DistributedNotificationCenter.default()
+      .onError(.notAPropertyList(path: "userInfo[0]", type: "URL"))
+    let errors = log.entries.filter { $0.level == .error }
+    #expect(errors.contains { $0.text.hasPrefix("DistributedNotificationCenter: ") })
+    #expect(errors.contains { $0.metadata == ["path": "userInfo[0]", "type": "URL"] })
     withExtendedLifetime(observation) {}
   }
 
   /// Watches the posts whose names begin with `com.example.`.
-  private func watch() async throws(DarwinNotifyError)
-    -> AsyncThrowingStream<PostRecord, any Error>
-  {
+  private func watch() async throws -> AsyncThrowingStream<PostRecord, any Error> {
     try await DarwinNotificationCenter.posts(on: .address(bus.address), prefix: "com.example.")
   }
 }

@@ -26,7 +26,7 @@ struct ObservationTests {
     let observation = try stage.center.observe(name, on: .thread) { seen.record($0) }
     observation.cancel()
     observation.cancel()
-    observation.cancelAndWait()
+    await observation.end()
     try stage.poster.post(name)
     try await stage.drain()
     #expect(seen.posts == 0)
@@ -45,7 +45,8 @@ struct ObservationTests {
     #expect(seen.posts == 0)
   }
 
-  @Test func waitsForARunningCallOnRequest() async throws {
+  @Test(arguments: [false, true])
+  func waitsForARunningCallOnRequest(blockingAThread: Bool) async throws {
     let (log, goOn) = (Log<String>(), DispatchSemaphore(value: 0))
     let observation = try stage.center.observe(name, on: .queue(.global())) { _ in
       log.append("begin")
@@ -54,12 +55,19 @@ struct ObservationTests {
     }
     try stage.poster.post(name)
     await eventually { log.entries == ["begin"] }
-    let waiting = Task.detached {
-      observation.cancelAndWait()
-      log.append("cancelled")
+    if blockingAThread {
+      Thread.detachNewThread {
+        observation.cancelAndWait()
+        log.append("cancelled")
+      }
+    } else {
+      Task {
+        await observation.end()
+        log.append("cancelled")
+      }
     }
     goOn.signal()
-    await waiting.value
+    await eventually { log.entries.count == 3 }
     #expect(log.entries == ["begin", "end", "cancelled"])
   }
 

@@ -98,8 +98,8 @@ struct DistributedSequenceTests {
     by census: Census, on stage: DistributedStage
   ) throws -> QueuedNotifications<DistributedNotification> {
     let canary = Locked<Canary?>(census.makeCanary())
-    return try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
-      guard let canary = canary.withLock({ $0.take() }) else { throw .outOfMemory }
+    return try QueuedNotifications { delivery, handler in
+      guard let canary = canary.withLock({ $0.take() }) else { throw DarwinNotifyError.outOfMemory }
       return try stage.center.observe(.changed, on: delivery) {
         canary.sing()
         handler($0)

@@ -107,7 +107,7 @@ struct UserInfoTests {
       let error = #expect(throws: DistributedNotificationError.self) {
         try stage.poster.post(.changed, userInfo: userInfo)
       }
-      #expect(error.map { .failed(.invalidArgument) ~= $0 } == true)
+      #expect(error == .failed(.invalidArgument))
       #expect(error?.description == sentence + " a NUL or a Unicode noncharacter")
     }
   }
@@ -139,9 +139,10 @@ struct UserInfoTests {
       (["a": Date(timeIntervalSince1970: .infinity)], #"userInfo["a"]"#, "Date"),
     ]
     for (userInfo, path, type) in refusals {
-      #expect(throws: DistributedNotificationError.notAPropertyList(path: path, type: type)) {
+      let error = #expect(throws: DistributedNotificationError.self) {
         try stage.poster.post(.changed, userInfo: userInfo)
       }
+      #expect(error == .notAPropertyList && error?.path == path && error?.type == type)
     }
     try stage.poster.post(.changed, userInfo: ["fine": true])
     #expect(await iterator.next()?.userInfo as? [String: Bool] == ["fine": true])

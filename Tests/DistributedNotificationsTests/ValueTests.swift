@@ -49,10 +49,14 @@ struct ValueTests {
 
   @Test func aValueOtherThanADictionaryIsRefused() throws {
     let center = try DistributedNotificationCenter(bus: .noBus)
-    #expect(throws: DistributedNotificationError.notAPropertyList(path: "value", type: "Int")) {
+    let number = #expect(throws: DistributedNotificationError.self) {
       try center.post(.changed, 5)
     }
-    let array = DistributedNotificationError.notAPropertyList(path: "value", type: "Array<Int>")
-    #expect(throws: array) { try center.post(.changed, [5]) }
+    let array = #expect(throws: DistributedNotificationError.self) {
+      try center.post(.changed, [5])
+    }
+    #expect(number == .notAPropertyList && array == .notAPropertyList)
+    #expect(number?.path == "value" && number?.type == "Int")
+    #expect(array?.path == "value" && array?.type == "Array<Int>")
   }
 }

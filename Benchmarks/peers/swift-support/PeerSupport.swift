@@ -46,9 +46,9 @@ package func guarded(_ work: () throws -> Void) -> Int32 {
 package func pace() -> Int32 {
   guarded {
     while true {
-      do throws(DarwinNotifyError) {
+      do {
         return try DarwinNotificationCenter.shared.flush(timeout: .zero)
-      } catch .timedOut {
+      } catch DarwinNotifyError.timedOut {
         usleep(50)
       }
     }

@@ -84,8 +84,8 @@ package final class DistributedCenter: Sendable {
 
   /// Whether the center is on its bus: first the current state, then each change. The corresponding
   /// C function is `dn_center_observe_bus`.
-  package func busStates() throws(DarwinNotifyError) -> QueuedNotifications<Bool> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  package func busStates() throws -> QueuedNotifications<Bool> {
+    try QueuedNotifications { delivery, handler in
       try dn_bus_handler.observe(self.center, on: delivery, handler)
     }
   }

@@ -20,15 +20,9 @@ extension DarwinNotificationCenter {
   /// The corresponding C function is `dn_watch_open`.
   public static func posts(
     on bus: Bus? = nil, prefix: String = ""
-  ) async throws(DarwinNotifyError) -> AsyncThrowingStream<PostRecord, any Error> {
+  ) async throws -> AsyncThrowingStream<PostRecord, any Error> {
     let (posts, records) = AsyncThrowingStream.makeStream(of: PostRecord.self)
-    do {
-      try await PostWatch(records).begin(on: bus?.specification, prefix: prefix)
-    } catch let error as DarwinNotifyError {
-      throw error
-    } catch {
-      preconditionFailure("a watch ended with \(error)")
-    }
+    try await PostWatch(records).begin(on: bus?.specification, prefix: prefix)
     return posts
   }
 
@@ -43,7 +37,7 @@ extension DarwinNotificationCenter {
   ///   cannot be read, or no directory can have one.
   ///
   /// The corresponding C function is `dn_list_names`.
-  public static func names(on bus: Bus? = nil) throws(DarwinNotifyError) -> [NameRecord] {
+  public static func names(on bus: Bus? = nil) throws -> [NameRecord] {
     var names: [NameRecord] = []
     try withCString(bus) { (bus) throws(DarwinNotifyError) in
       try check(listNames(on: bus, into: &names))

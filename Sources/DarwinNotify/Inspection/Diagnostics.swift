@@ -6,7 +6,28 @@ internal import Glibc
 
 /// The reports of the library about itself.
 public enum Diagnostics {
-  private static let current = Locked<(@Sendable (String) -> Void)?>(nil)
+  /// How much a report matters.
+  public enum Level: Hashable, Sendable {
+    /// What `DARWIN_NOTIFY_DEBUG=1` shows: which bus was found or lost, which table is shared.
+    case debug
+
+    /// An error of a function that cannot throw.
+    case error
+  }
+
+  /// One report.
+  public struct Report: Hashable, Sendable {
+    /// How much it matters.
+    public let level: Level
+
+    /// What has happened, one line.
+    public let text: String
+
+    /// What is known about it beside the text, such as the `name` of a notification.
+    public let metadata: [String: String]
+  }
+
+  private static let current = Locked<(@Sendable (Report) -> Void)?>(nil)
 
   // C borrows it for good, and never writes to it.
   nonisolated(unsafe) private static let taker: UnsafePointer<dn_diagnostics> = {
@@ -14,15 +35,19 @@ public enum Diagnostics {
     taker.initialize(
       to: dn_diagnostics(
         invoke: { message, _ in
-          if let message { Diagnostics.report(String(cString: message)) }
+          if let message { Diagnostics.report(.debug, String(cString: message)) }
         }, context: nil))
     return UnsafePointer(taker)
   }()
 
-  /// Takes the messages of the library, for a log:
+  /// Takes the reports of the library, for a log, such as that of swift-log:
   ///
-  ///     let log = Logger(label: "org.example.player")   // of swift-log, say
-  ///     Diagnostics.handler = { log.debug("\($0)") }
+  ///     let log = Logger(label: "org.example.player")
+  ///     Diagnostics.handler = { report in
+  ///       log.log(
+  ///         level: report.level == .error ? .error : .debug, "\(report.text)",
+  ///         metadata: report.metadata.mapValues { .string($0) })
+  ///     }
   ///
   /// They are the lines that `DARWIN_NOTIFY_DEBUG=1` has it write to standard error (which bus was
   /// found or lost, which table is shared, and why not), and the errors of functions that cannot
@@ -33,7 +58,7 @@ public enum Diagnostics {
   /// a center. `nil` is the default: errors, and what the variable asks for, go to standard error.
   ///
   /// The corresponding C function is `dn_set_diagnostics`.
-  public static var handler: (@Sendable (String) -> Void)? {
+  public static var handler: (@Sendable (Report) -> Void)? {
     get { current.withLock { $0 } }
     set {
       current.withLock { $0 = newValue }
@@ -41,10 +66,10 @@ public enum Diagnostics {
     }
   }
 
-  /// Passes a message to the handler, or writes it to standard error.
-  package static func report(_ message: String) {
-    if let handler { return handler(message) }
-    let line = message + "\n"
+  /// Passes a report to the handler, or writes it to standard error.
+  package static func report(_ level: Level, _ text: String, _ metadata: [String: String] = [:]) {
+    if let handler { return handler(Report(level: level, text: text, metadata: metadata)) }
+    let line = text + "\n"
     _ = line.utf8.withContiguousStorageIfAvailable {
       write(STDERR_FILENO, $0.baseAddress, $0.count)
     }

@@ -45,7 +45,7 @@ extension DarwinNotificationCenter {
   /// - Throws: ``DarwinNotifyError/outOfMemory``.
   ///
   /// The corresponding C function is `dn_center_get_statistic`.
-  public func statistics() throws(DarwinNotifyError) -> Statistics {
+  public func statistics() throws -> Statistics {
     Statistics(
       observers: try count(DN_STATISTIC_OBSERVERS),
       names: try count(DN_STATISTIC_NAMES),

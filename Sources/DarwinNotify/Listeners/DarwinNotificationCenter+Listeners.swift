@@ -20,9 +20,9 @@ extension DarwinNotificationCenter {
   public func bind(
     _ listener: Listener<NotificationEvent>,
     to name: NotificationName
-  ) throws(DarwinNotifyError) {
+  ) throws {
     let binding = listeners.begin(listener.name, of: name)
-    do throws(DarwinNotifyError) {
+    do {
       let old = listeners.find(listener.name, of: name)
       var new = try old?.replace(for: name, on: listener.delivery, listener.action)
       if new == nil { new = try observe(name, on: listener.delivery, listener.action) }
@@ -63,11 +63,12 @@ extension NotificationObservation {
     for name: NotificationName,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (NotificationEvent) -> Void
-  ) throws(DarwinNotifyError) -> NotificationObservation? {
+  ) throws -> NotificationObservation? {
+    guard let old = registration as? ObserverReference else { return nil }
     var successor: OpaquePointer?
     let handler = dn_handler(for: name, handler)
     let result = delivery.withExecutor {
-      dn_observer_replace(observer, handler, $0, &successor)
+      dn_observer_replace(old.observer, handler, $0, &successor)
     }
     // C has no other cause for it here.
     if result == -EINVAL { return nil }

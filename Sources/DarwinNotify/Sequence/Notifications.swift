@@ -24,8 +24,8 @@ public struct Notifications: AsyncSequence, Sendable {
 
   init(
     of name: NotificationName, from center: DarwinNotificationCenter
-  ) throws(DarwinNotifyError) {
-    source = try RegistrationSource { () throws(DarwinNotifyError) in
+  ) throws {
+    source = try RegistrationSource {
       try NotificationsRegistration(of: name, from: center)
     }
   }
@@ -106,7 +106,7 @@ final class NotificationsRegistration: Sendable {
 
   init(
     of name: NotificationName, from center: DarwinNotificationCenter
-  ) throws(DarwinNotifyError) {
+  ) throws {
     let storage = NotificationsStorage()
     self.storage = storage
     observation = try center.observe(name, on: .inline) { storage.receive($0) }
@@ -125,12 +125,10 @@ final class NotificationsRegistration: Sendable {
 
 /// The registrations of the iterations over one sequence. The first is made in advance.
 final class RegistrationSource<Registration: Sendable>: Sendable {
-  private let make: @Sendable () throws(DarwinNotifyError) -> Registration
+  private let make: @Sendable () throws -> Registration
   private let first: Locked<Registration?>
 
-  init(
-    _ make: @escaping @Sendable () throws(DarwinNotifyError) -> Registration
-  ) throws(DarwinNotifyError) {
+  init(_ make: @escaping @Sendable () throws -> Registration) throws {
     self.make = make
     first = Locked(try make())
   }

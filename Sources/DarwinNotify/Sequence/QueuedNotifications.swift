@@ -21,14 +21,12 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
   package typealias Register =
     @Sendable (
       _ delivery: Delivery, _ handler: @escaping @Sendable (Element) -> Void
-    ) throws(DarwinNotifyError) -> NotificationObservation
+    ) throws -> NotificationObservation
 
   private let source: RegistrationSource<QueuedRegistration<Element>>
 
-  package init(_ register: @escaping Register) throws(DarwinNotifyError) {
-    source = try RegistrationSource { () throws(DarwinNotifyError) in
-      try QueuedRegistration(register)
-    }
+  package init(_ register: @escaping Register) throws {
+    source = try RegistrationSource { try QueuedRegistration(register) }
   }
 
   /// Begins an iteration.
@@ -72,7 +70,7 @@ final class QueuedRegistration<Element: Sendable>: Sendable {
   private let arrived = Locked<Element?>(nil)
   private let observation: NotificationObservation
 
-  init(_ register: QueuedNotifications<Element>.Register) throws(DarwinNotifyError) {
+  init(_ register: QueuedNotifications<Element>.Register) throws {
     let (pipe, arrived) = (pipe, arrived)
     observation = try register(.loop { pipe.add($0) }) { element in
       arrived.withLock { $0 = element }

@@ -24,7 +24,7 @@ extension NotifyToken {
   ///   delivery, unless its name begins with `self.`.
   ///
   /// The corresponding C function is `notify_peek`.
-  public func peek() throws(NotifyError) -> UInt32 {
+  public func peek() throws -> UInt32 {
     var count: UInt32 = 0
     try checkStatus(notify_peek(rawValue, &count))
     return count
@@ -57,7 +57,7 @@ extension NotifyToken {
   /// The corresponding C functions are `notify_register_dispatch`, `dn_notify_register_callback`.
   public convenience init(
     _ name: NotificationName, _ handler: @escaping @MainActor @Sendable (NotifyToken) -> Void
-  ) throws(NotifyError) {
+  ) throws {
     try self.init(name, on: .main, onMainActor(handler))
   }
 
@@ -74,7 +74,7 @@ extension NotifyToken {
   public convenience init<Isolation: Actor>(
     _ name: NotificationName, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, NotifyToken) -> Void
-  ) throws(NotifyError) {
+  ) throws {
     try self.init(name, on: .actor(actor), onActor(actor, handler))
   }
 }

@@ -64,7 +64,7 @@ extension NotifyToken {
   /// The corresponding C function is `notify_monitor_file`.
   public func monitorFile(
     _ path: String, for changes: FileChanges = .all
-  ) throws(NotifyError) {
+  ) throws {
     try withCString(path, orThrow: NotifyError.invalidRequest) { (path) throws(NotifyError) in
       // C declares the path mutable but does not change it.
       let path = UnsafeMutablePointer(mutating: path)

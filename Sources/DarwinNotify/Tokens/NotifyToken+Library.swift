@@ -13,7 +13,7 @@ extension NotifyToken {
   ///   ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_post`.
-  public static func post(_ name: NotificationName) throws(NotifyError) {
+  public static func post(_ name: NotificationName) throws {
     try withCString(name) { (name) throws(NotifyError) in
       try checkStatus(notify_post(name))
     }

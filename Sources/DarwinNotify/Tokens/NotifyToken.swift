@@ -38,7 +38,7 @@ public final class NotifyToken: Sendable {
   ///   ``NotifyError/disabled``, ``NotifyError/failed``.
   ///
   /// The corresponding C function is `notify_register_check`.
-  public convenience init(_ name: NotificationName) throws(NotifyError) {
+  public convenience init(_ name: NotificationName) throws {
     self.init(unregistered: name)
     try register { name, number in notify_register_check(name, &number) }
   }
@@ -58,7 +58,7 @@ public final class NotifyToken: Sendable {
     _ name: NotificationName,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (NotifyToken) -> Void
-  ) throws(NotifyError) {
+  ) throws {
     self.init(unregistered: name)
     try register { name, number in
       let handler = dn_token_handler(for: self, handler)
@@ -79,7 +79,7 @@ public final class NotifyToken: Sendable {
   /// - Throws: what ``init(_:)`` throws, ``NotifyError/invalidSignal``.
   ///
   /// The corresponding C function is `notify_register_signal`.
-  public convenience init(_ name: NotificationName, signal: CInt) throws(NotifyError) {
+  public convenience init(_ name: NotificationName, signal: CInt) throws {
     self.init(unregistered: name)
     try register { name, number in notify_register_signal(name, signal, &number) }
   }
@@ -98,7 +98,7 @@ public final class NotifyToken: Sendable {
   /// The corresponding C function is `notify_register_file_descriptor`.
   public convenience init(
     _ name: NotificationName, descriptor: Descriptor
-  ) throws(NotifyError) {
+  ) throws {
     var (number, flags) = try descriptor.cArguments()
     self.init(unregistered: name)
     try register { name, token in
@@ -175,7 +175,7 @@ extension NotifyToken {
   /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/disabled``.
   ///
   /// The corresponding C function is `notify_get_state`.
-  public func readState() throws(NotifyError) -> UInt64 {
+  public func readState() throws -> UInt64 {
     var state: UInt64 = 0
     try checkStatus(notify_get_state(rawValue, &state))
     return state
@@ -187,7 +187,7 @@ extension NotifyToken {
   /// - Throws: ``NotifyError/invalidToken``, ``NotifyError/disabled``.
   ///
   /// The corresponding C function is `notify_set_state`.
-  public func setState(_ state: UInt64) throws(NotifyError) {
+  public func setState(_ state: UInt64) throws {
     try checkStatus(notify_set_state(rawValue, state))
   }
 }

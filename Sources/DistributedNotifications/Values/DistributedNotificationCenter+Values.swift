@@ -17,7 +17,7 @@ extension DistributedNotificationCenter {
   /// The corresponding C function is `dn_center_post`.
   public func post<Value: Encodable & Sendable>(
     _ name: Notification.Name, _ value: Value, object: String? = nil, options: Options = []
-  ) throws(DistributedNotificationError) {
+  ) throws {
     try post(name, object: object, userInfo: try encode(value), options: options)
   }
 
@@ -40,8 +40,8 @@ extension DistributedNotificationCenter {
   public func values<Value: Decodable & Sendable>(
     of type: Value.Type, named name: Notification.Name, object: String? = nil,
     suspensionBehavior: SuspensionBehavior = .coalesce
-  ) throws(DarwinNotifyError) -> QueuedNotifications<Value> {
-    try QueuedNotifications { (delivery, handler) throws(DarwinNotifyError) in
+  ) throws -> QueuedNotifications<Value> {
+    try QueuedNotifications { delivery, handler in
       try self.observe(
         name, object: object, suspensionBehavior: suspensionBehavior, on: delivery
       ) { notification in

@@ -68,10 +68,10 @@ public final class AppGroup: Sendable {
   ) throws(WormholeError) -> AppGroup {
     let directory = TemporaryDirectory()
     let center: DarwinNotificationCenter
-    do throws(DarwinNotifyError) {
+    do {
       center = try .isolated()
     } catch {
-      throw .notification(error)
+      throw .refused(error)
     }
     return try AppGroup(identifier, in: directory.path, center, temporary: directory)
   }
@@ -130,11 +130,11 @@ extension DarwinNotificationCenter {
   /// Notifies everybody who observes a name. Without a bus this reaches the processes that share
   /// the user's table; the bus shows it to others once there is one.
   func notify(_ changeName: NotificationName) throws(WormholeError) {
-    do throws(DarwinNotifyError) {
+    do {
       try post(changeName)
-    } catch .notConnected {
+    } catch DarwinNotifyError.notConnected {
     } catch {
-      throw .notification(error)
+      throw .refused(error)
     }
   }
 
@@ -142,19 +142,26 @@ extension DarwinNotificationCenter {
   func observe(
     _ changeName: NotificationName, _ handler: @escaping @Sendable () -> Void
   ) throws(WormholeError) -> NotificationObservation {
-    do throws(DarwinNotifyError) {
+    do {
       return try observe(changeName, on: .inline) { _ in handler() }
     } catch {
-      throw .notification(error)
+      throw .refused(error)
     }
   }
 
   /// Returns the change notifications of a name, from now on.
   func notifications(of changeName: NotificationName) throws(WormholeError) -> Notifications {
-    do throws(DarwinNotifyError) {
+    do {
       return try notifications(named: changeName)
     } catch {
-      throw .notification(error)
+      throw .refused(error)
     }
+  }
+}
+
+extension WormholeError {
+  /// The error of a center: all of its functions throw errors of one type.
+  fileprivate static func refused(_ error: any Error) -> Self {
+    .notification(error as? DarwinNotifyError ?? .invalidArgument)
   }
 }

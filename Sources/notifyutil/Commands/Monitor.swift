@@ -16,7 +16,7 @@ struct Monitor {
   func start() {
     let isReady = DispatchSemaphore(value: 0)
     Task.detached {
-      do throws(DarwinNotifyError) {
+      do {
         try await watch(isReady)
       } catch {
         failures.report(.monitor(prefix: prefix), error)
@@ -27,16 +27,16 @@ struct Monitor {
   }
 
   /// Watches the bus, or follows the table while there is no bus.
-  private func watch(_ isReady: DispatchSemaphore) async throws(DarwinNotifyError) {
+  private func watch(_ isReady: DispatchSemaphore) async throws {
     var table: NotificationObservation?
     while true {
-      do throws(DarwinNotifyError) {
+      do {
         let posts = try await DarwinNotificationCenter.posts(prefix: prefix)
-        table?.cancelAndWait()
+        await table?.end()
         table = nil
         isReady.signal()
         try await follow(posts)
-      } catch .notConnected {
+      } catch DarwinNotifyError.notConnected {
         if table == nil {
           table = try followTable()
           isReady.signal()
@@ -49,19 +49,13 @@ struct Monitor {
   /// Prints posts until the bus is lost.
   private func follow(
     _ posts: AsyncThrowingStream<PostRecord, any Error>
-  ) async throws(DarwinNotifyError) {
-    do {
-      for try await post in posts {
-        Output.print(isJSON ? json(for: post).text : line(for: post))
-      }
-    } catch let error as DarwinNotifyError {
-      throw error
-    } catch {
-      preconditionFailure("a watch ended with \(error)")
+  ) async throws {
+    for try await post in posts {
+      Output.print(isJSON ? json(for: post).text : line(for: post))
     }
   }
 
-  private func followTable() throws(DarwinNotifyError) -> NotificationObservation {
+  private func followTable() throws -> NotificationObservation {
     try DarwinNotificationCenter.shared.observeOthers(withPrefix: prefix, on: .thread) { event in
       Output.print(isJSON ? json(for: event).text : line(for: event))
     }

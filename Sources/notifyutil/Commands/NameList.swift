@@ -9,7 +9,7 @@ struct NameList {
 
   /// Prints the names, or ends the program.
   func print() {
-    do throws(DarwinNotifyError) {
+    do {
       let names = try DarwinNotificationCenter.names()
       if isJSON {
         Output.print(JSON.array(names.map(json)).text)

@@ -22,7 +22,7 @@ struct Runner {
 
   /// Returns whether the command succeeded.
   private func run(_ command: Command) -> Bool {
-    do throws(NotifyError) {
+    do {
       switch command {
       case .post(let key): return try post(key, command)
       case .postDistributed(let post): return self.post(post, command)
@@ -39,7 +39,7 @@ struct Runner {
     }
   }
 
-  private func post(_ key: NotificationName, _ command: Command) throws(NotifyError) -> Bool {
+  private func post(_ key: NotificationName, _ command: Command) throws -> Bool {
     if let refusal = Permission.refusal(of: key) {
       failures.report("\(command)", refusal)
       return false
@@ -74,7 +74,7 @@ struct Runner {
     while nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
   }
 
-  private func get(_ key: NotificationName) throws(NotifyError) {
+  private func get(_ key: NotificationName) throws {
     let token = try NotifyToken(key)
     defer { token.cancel() }
     let state = try token.readState()
@@ -85,7 +85,7 @@ struct Runner {
 
   private func set(
     _ key: NotificationName, _ state: UInt64, _ command: Command
-  ) throws(NotifyError) -> Bool {
+  ) throws -> Bool {
     if let refusal = Permission.refusal(of: key) {
       failures.report("\(command)", refusal)
       return false

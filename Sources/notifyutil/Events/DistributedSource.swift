@@ -37,7 +37,7 @@ final class DistributedSource: EventSource {
     self.report = report
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
+  func register(_ key: NotificationName) throws -> any Registered {
     lastNumber -= 1
     let (number, report) = (lastNumber, report)
     do throws(DarwinNotifyError) {
@@ -47,11 +47,11 @@ final class DistributedSource: EventSource {
       guard DistributedCenter.shared.isOnBus else { throw DarwinNotifyError.notConnected }
       return DistributedRegistration(number, key, observation)
     } catch .notConnected {
-      throw .serverNotFound
-    } catch .invalidName, .nameTooLong {
-      throw .invalidName
+      throw NotifyError.serverNotFound
+    } catch .invalidArgument, .nameTooLong {
+      throw NotifyError.invalidName
     } catch {
-      throw .failed
+      throw NotifyError.failed
     }
   }
 

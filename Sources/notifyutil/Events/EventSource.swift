@@ -12,7 +12,7 @@ typealias Report = @Sendable (CInt, DistributedEvent?) -> Void
 ///
 /// It is used, and reports, only on the queue of the registrations (also by `sync`).
 protocol EventSource: AnyObject {
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered
+  func register(_ key: NotificationName) throws -> any Registered
 
   /// Ends a registration.
   func end(_ registration: any Registered)
@@ -27,7 +27,7 @@ final class ThreadSource: EventSource {
     self.report = report
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
+  func register(_ key: NotificationName) throws -> any Registered {
     // The thread that hears of the post runs the report, so no second one has to be woken.
     try NotifyToken(key, on: .thread) { [queue, report] token in
       queue.sync { report(token.rawValue, nil) }
@@ -57,7 +57,7 @@ final class PollSource: EventSource, @unchecked Sendable {
     timer.activate()
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
+  func register(_ key: NotificationName) throws -> any Registered {
     let token = try NotifyToken(key)
     tokens.appendForChecks(token)
     return token
@@ -92,7 +92,7 @@ final class FileSource: EventSource {
     self.report = report
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
+  func register(_ key: NotificationName) throws -> any Registered {
     let sharing = tokens.first.map { NotifyToken.Descriptor.shared(with: $0) }
     let token = try NotifyToken(key, descriptor: sharing ?? .new)
     tokens.append(token)

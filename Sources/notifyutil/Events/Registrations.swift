@@ -29,16 +29,13 @@ final class Registrations: @unchecked Sendable {
   }
 
   /// Registers for a key: for a number of events, or forever. No event is handled meanwhile.
-  func add(_ key: NotificationName, _ kind: Kind, count: Int?) throws(NotifyError) {
-    let result = queue.sync {
-      Result { () throws(NotifyError) in
-        let source = try source(of: kind)
-        let registration = try source.register(key)
-        entries[registration.rawValue] = Entry(
-          registration: registration, kind: kind, count: count)
-      }
+  func add(_ key: NotificationName, _ kind: Kind, count: Int?) throws {
+    try queue.sync {
+      let source = try source(of: kind)
+      let registration = try source.register(key)
+      entries[registration.rawValue] = Entry(
+        registration: registration, kind: kind, count: count)
     }
-    try result.get()
   }
 
   /// Keeps the program running until it is killed.
@@ -76,14 +73,14 @@ final class Registrations: @unchecked Sendable {
     queue.sync { isWaitingForBus = false }
   }
 
-  private func source(of kind: Kind) throws(NotifyError) -> any EventSource {
+  private func source(of kind: Kind) throws -> any EventSource {
     if let source = sources[kind] { return source }
     let source = try makeSource(of: kind)
     sources[kind] = source
     return source
   }
 
-  private func makeSource(of kind: Kind) throws(NotifyError) -> any EventSource {
+  private func makeSource(of kind: Kind) throws -> any EventSource {
     let report: Report = { [unowned self] number, event in handle(number, event) }
     switch kind {
     case .dispatch: return ThreadSource(queue, report)

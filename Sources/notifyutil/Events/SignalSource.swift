@@ -20,7 +20,7 @@ final class SignalSource: EventSource, @unchecked Sendable {
   init(
     _ number: CInt, _ queue: DispatchQueue, _ reporter: Reporter,
     _ report: @escaping Report
-  ) throws(NotifyError) {
+  ) throws {
     let descriptor = try SignalPipes.open(for: number)
     self.number = number
     self.reporter = reporter
@@ -33,7 +33,7 @@ final class SignalSource: EventSource, @unchecked Sendable {
     reader.activate()
   }
 
-  func register(_ key: NotificationName) throws(NotifyError) -> any Registered {
+  func register(_ key: NotificationName) throws -> any Registered {
     let token = try NotifyToken(key, signal: number)
     tokens.appendForChecks(token)
     return token
@@ -63,17 +63,17 @@ enum SignalPipes {
   }()
 
   /// Starts catching a signal. Returns the read end of its pipe.
-  static func open(for number: CInt) throws(NotifyError) -> CInt {
+  static func open(for number: CInt) throws -> CInt {
     var ends: [CInt] = [-1, -1]
-    guard signals.contains(number) else { throw .invalidSignal }
-    guard pipe(&ends) == 0 else { throw .failed }
+    guard signals.contains(number) else { throw NotifyError.invalidSignal }
+    guard pipe(&ends) == 0 else { throw NotifyError.failed }
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     ends.forEach { _ = fcntl($0, F_SETFD, FD_CLOEXEC) }
     writeEnds[Int(number)] = ends[1]
     guard catchSignal(number) else {
       writeEnds[Int(number)] = -1
       ends.forEach { close($0) }
-      throw .invalidSignal
+      throw NotifyError.invalidSignal
     }
     return ends[0]
   }

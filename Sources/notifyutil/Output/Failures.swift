@@ -18,7 +18,15 @@ final class Failures: Sendable {
   var status: ExitStatus { ExitStatus(rawValue: first.load(ordering: .relaxed)) ?? .failure }
 
   /// Reports that a command failed.
-  func report(_ command: Command, _ error: NotifyError) {
+  func report(_ command: Command, _ error: any Error) {
+    switch error {
+    case let error as NotifyError: report(command, error)
+    case let error as DarwinNotifyError: report(command, error)
+    default: report("\(command)", "\(error)")
+    }
+  }
+
+  private func report(_ command: Command, _ error: NotifyError) {
     switch error {
     case .serverNotFound: reportMissingBus(command)
     case .invalidName: report("\(command)", "the name must be 1 to 511 bytes without a NUL")
@@ -28,7 +36,7 @@ final class Failures: Sendable {
   }
 
   /// Reports that one of this tool's own commands failed.
-  func report(_ command: Command, _ error: DarwinNotifyError) {
+  private func report(_ command: Command, _ error: DarwinNotifyError) {
     switch error {
     case .notConnected: reportMissingBus(command)
     case .notAuthorized:

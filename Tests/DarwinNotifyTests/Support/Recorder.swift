@@ -32,7 +32,7 @@ final class Recorder: Sendable {
 
 /// An object that posts.
 protocol Poster {
-  func post(_ name: NotificationName) throws(DarwinNotifyError)
+  func post(_ name: NotificationName) throws
 }
 
 extension DarwinNotificationCenter: Poster {}
