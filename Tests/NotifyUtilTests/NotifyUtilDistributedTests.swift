@@ -86,6 +86,14 @@ struct NotifyUtilDistributedTests {
     #expect(outcome.status == 3)
   }
 
+  @Test(arguments: ["", String(repeating: "n", count: 512)])
+  func aNameThatIsRefusedIsNamed(name: String) async throws {
+    let bus = try PrivateBus(.usual)
+    let outcome = try await runNotifyUtil(["--distributed", "-1", name], on: bus)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.hasSuffix(": the name must be 1 to 511 bytes without a NUL\n"))
+  }
+
   @Test func aPostThatFailsIsReportedWithItsReason() async throws {
     let deep = String(repeating: "[", count: 20)
     let tooDeep = try await runNotifyUtil(

@@ -48,6 +48,18 @@ func observing(_ center: DarwinNotificationCenter) async throws {
   center.unbind("reload", from: "com.example.changed")
 }
 
+func ending(_ observation: NotificationObservation) async {
+  await observation.end()
+}
+
+func refusing(_ center: DarwinNotificationCenter) throws {
+  do {
+    try center.post("com.example.changed")
+  } catch DarwinNotifyError.notConnected {
+    print("no other process can hear it now")
+  }
+}
+
 func registering() {
   var token: Int32 = 0
   let status = notify_register_dispatch("com.example.changed", &token, .main) { token in
@@ -97,6 +109,16 @@ func observing() async throws {
 struct Status: Codable, Sendable {
   var title: String
   var seconds: Double
+}
+
+func refusing(_ userInfo: [AnyHashable: Any], by center: DistributedNotificationCenter) throws {
+  do {
+    try center.post(.init("com.example.player"), userInfo: userInfo)
+  } catch DistributedNotificationError.failed(.notConnected) {
+    print("no other process can hear it now")
+  } catch let error as DistributedNotificationError where error.code == .notAPropertyList {
+    print("\(error.path ?? "") is a \(error.type ?? "")")
+  }
 }
 
 func sendingValues(by center: DistributedNotificationCenter) async throws {
