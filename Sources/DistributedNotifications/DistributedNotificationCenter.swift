@@ -2,7 +2,7 @@
 
 // `Delivery` and `NotificationObservation` belong to its functions.
 @_exported public import DarwinNotify
-internal import DarwinNotifySupport
+public import DarwinNotifySupport
 public import Foundation
 
 /// A notification center whose notifications carry an object and a user info to every process on
@@ -140,7 +140,7 @@ extension DistributedNotificationCenter {
 ///
 /// A `catch` clause names it, as in `catch DistributedNotificationError.notAPropertyList`. Two
 /// errors are equal if their ``code`` is the same.
-public struct DistributedNotificationError: Error, Hashable, Sendable {
+public struct DistributedNotificationError: CodedError, Sendable {
   /// The kinds of errors.
   public enum Code: Hashable, Sendable {
     /// A value is not part of a property list.
@@ -185,28 +185,6 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
   /// - Returns: the error, as in `catch DistributedNotificationError.failed(.notConnected)`.
   public static func failed(_ error: DarwinNotifyError) -> Self {
     Self(.failed(error))
-  }
-
-  /// Returns whether two errors are of the same kind, whatever value was refused.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.code == right.code
-  }
-
-  /// Hashes the kind of the error.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-  }
-
-  // Disfavored, so that a pattern without a type is not ambiguous between this and another error.
-  /// Lets a `catch` clause name one of these errors where other errors may also occur.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  @_disfavoredOverload
-  public static func ~= (pattern: Self, error: any Error) -> Bool {
-    error as? Self == pattern
   }
 }
 
