@@ -60,10 +60,9 @@ struct RelayFaultsTests {
     await pair.here.end()
     for name in ["notifyrelay.started", light.rawValue] {
       let observer = try Program(
-        "notifyutil", ["-1", name], on: pair.here.bus, environment: pair.here.environment)
-      await eventually("\(name) is not held") {
-        (try? await pair.here.notifyUtil(["--list"]).output.contains(name)) == true
-      }
+        "notifyutil", ["--ready", "-1", name], on: pair.here.bus,
+        environment: pair.here.environment)
+      await eventually("\(name) is not registered") { observer.errors.contains("ready") }
       _ = try await pair.here.notifyUtil(["-p", name])
       #expect(await observer.end().status == 0)
     }
