@@ -307,7 +307,10 @@ final class Realm: ConnectionDelegate {
   private func receiveOwn(_ subject: Subject, _ fields: Fields) throws(PayloadError) {
     switch subject {
     case .name(let name): confirmName(name, try NamePayload(fields))
-    case .value(let address): confirmedValues[address] = try RecordPayload(fields).number
+    case .value(let address):
+      let number = try RecordPayload(fields).number
+      // The broker may keep what nobody here has ever passed.
+      if relay.channels.find(address) != nil { confirmedValues[address] = number }
     case .log: break
     case .presence:
       let presence = try PresencePayload(fields)

@@ -11,6 +11,7 @@ import Testing
       ([], "cannot be read: No such file"),
       (["--realm", "home"], "realm home has no broker"),
       (["--share", "a."], "share must follow realm"),
+      (["--a\nb"], "a b is not a setting"),
       (["--realm", "home", "--broker", "http://a"], "http://a is not a broker"),
       (["--realm", "home", "--broker", "mqtt://me:pw@a"], "must not contain a user name"),
       (["--realm", "home", "--broker", "mqtt//me:pw@a"], "…@a is not a broker"),
