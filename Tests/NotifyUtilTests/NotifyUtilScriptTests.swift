@@ -46,9 +46,10 @@ struct NotifyUtilScriptTests {
         _ = try await runNotifyUtil(["-z", "0"] + names.flatMap { ["-p", $0] }, on: bus)
       }
       let outcome = await program.end()
-      #expect(outcome.status == 0)
       let lines = outcome.output.split(separator: "\n").map(String.init)
       if watching == "-1" { #expect(lines.sorted() == names.sorted()) }
+      // The posters may have been too slow for the timeout.
+      #expect(outcome.status == (lines.isEmpty ? 124 : 0))
     }
   }
 
