@@ -18,9 +18,8 @@ package final class MessageStore: Sendable {
   package let center: DarwinNotificationCenter
 
   private let lanes = Locked<StoreLanes?>(nil)
-  private let queues = (
-    writing: WorkQueue(width: 1), reading: WorkQueue(width: StoreLanes.readerCount)
-  )
+  let queues = StoreQueues(
+    reading: WorkQueue(width: StoreLanes.readerCount), writing: WorkQueue(width: 1))
   let checkpoint = Checkpoint()
 
   /// Makes a store. Its file is made when something is written.
@@ -28,8 +27,8 @@ package final class MessageStore: Sendable {
   /// - Parameters:
   ///   - name: the name of the file.
   ///   - directory: its directory, which is made if missing.
-  ///   - post: the beginning of the Darwin names that are posted after changes; the name of a
-  ///     message completes it. At most 255 bytes.
+  ///   - post: the Darwin name that is posted after changes, at most 255 bytes. If it ends in a
+  ///     dot, the name of the message follows it.
   ///   - center: the center for these posts.
   package init(
     _ name: String, in directory: String, post: String, center: DarwinNotificationCenter
