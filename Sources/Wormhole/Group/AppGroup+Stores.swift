@@ -15,7 +15,9 @@ extension AppGroup {
       if let store = stores[ExactString(name)] { return store }
       let store = MessageStore(
         Self.storeFile, in: "\(container.path)/\(FileName(for: name).text)",
-        post: postPrefix(of: name), center: center)
+        post: name == Self.defaultsStore
+          ? String(postPrefix(of: name).dropLast()) : postPrefix(of: name),
+        center: center)
       stores[ExactString(name)] = store
       return store
     }
@@ -28,10 +30,14 @@ extension AppGroup {
   package static let storeFile = "store.sqlite"
 
   /// The beginning of the Darwin names that are posted after changes of a store, with a dot at its
-  /// end: `wormhole.GROUP.NAME.`
+  /// end: `wormhole.GROUP.NAME.`. All defaults have one name, `wormhole.GROUP.defaults`: several
+  /// change at a time.
   ///
   /// Everybody who watches the bus can read it. If it would be longer than 255 bytes, or contain a
   /// NUL, it is cut, and a hash takes the place of the rest.
+  ///
+  /// - Parameter store: the name of the store.
+  /// - Returns: the prefix.
   package func postPrefix(of store: String) -> String {
     let text = "\(identifier).\(store)"
     let prefix = "wormhole.\(text)."

@@ -6,24 +6,9 @@ extension MessageStore {
   package func names(
     prefix: String = "", within limit: WorkLimit? = nil
   ) throws(WormholeError) -> [StoredName] {
-    let found = try read(within: limit) { (connection) throws(WormholeError) in
-      // Text is compared by its bytes, and no byte of UTF-8 is 0xff.
-      try connection.rows(
-        """
-        SELECT name, keep, last.id & 0xffffffffff, newest
-        FROM names LEFT JOIN records AS last ON last.id =
-          (SELECT max(id) FROM records WHERE id > names.id << 40 AND id < names.id + 1 << 40)
-        WHERE name >= ?1 AND name < ?1 || CAST(x'ff' AS TEXT) ORDER BY name
-        """, .text(prefix)
-      ) { (row) throws(WormholeError) in
-        row.validText(0).map { name in
-          StoredName(
-            name: name, keep: Int(clamping: row.integer(1) ?? 1),
-            last: UInt64(clamping: row.integer(2) ?? 0), hasMessage: (row.integer(3) ?? 0) > 0)
-        }
-      }
-    }
-    return (found ?? []).compactMap { $0 }
+    try read(within: limit) { (connection) throws(WormholeError) in
+      try connection.storedNames(prefix: prefix)
+    } ?? []
   }
 
   /// Returns how many messages a name keeps; `nil` if it was never used.
@@ -56,4 +41,25 @@ extension MessageStore {
   }
 
   private static let removedAtATime: Int64 = 1_000
+}
+
+extension SQLiteConnection {
+  /// Returns the names that begin with a text.
+  func storedNames(prefix: String) throws(WormholeError) -> [StoredName] {
+    // Text is compared by its bytes, and no byte of UTF-8 is 0xff.
+    try rows(
+      """
+      SELECT name, keep, last.id & 0xffffffffff, newest
+      FROM names LEFT JOIN records AS last ON last.id =
+        (SELECT max(id) FROM records WHERE id > names.id << 40 AND id < names.id + 1 << 40)
+      WHERE name >= ?1 AND name < ?1 || CAST(x'ff' AS TEXT) ORDER BY name
+      """, .text(prefix)
+    ) { (row) throws(WormholeError) in
+      row.validText(0).map { name in
+        StoredName(
+          name: name, keep: Int(clamping: row.integer(1) ?? 1),
+          last: UInt64(clamping: row.integer(2) ?? 0), hasMessage: (row.integer(3) ?? 0) > 0)
+      }
+    }.compactMap { $0 }
+  }
 }

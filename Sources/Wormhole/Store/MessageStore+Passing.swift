@@ -20,7 +20,7 @@ extension MessageStore {
       (connection) throws(WormholeError) in
       try RecordWriter(connection: connection).append(draft, to: name)
     }
-    try announce(name)
+    try announce([name])
     return number
   }
 
@@ -44,7 +44,7 @@ extension MessageStore {
         let writer = RecordWriter(connection: connection)
         for name in some { _ = try writer.append(RecordDraft(.cleared), to: name) }
       }
-      for name in some { try announce(name) }
+      try announce(some)
     }
     return names
   }
@@ -73,7 +73,7 @@ extension MessageStore {
       guard let draft else { return result }
       try draft.check()
       if try passIfUnchanged(draft, to: name, since: state, within: limit) {
-        try announce(name)
+        try announce([name])
         return result
       }
       guard .now < deadline else {
@@ -86,25 +86,22 @@ extension MessageStore {
     _ draft: RecordDraft, to name: String, since state: NewestState, within limit: WorkLimit?
   ) throws(WormholeError) -> Bool {
     try write(within: limit, isDurable: draft.isDurable) { (connection) throws(WormholeError) in
-      let writer = RecordWriter(connection: connection)
-      let last = try writer.find(name)?.number ?? 0
-      guard last == Int64(state.last), try connection.storeIdentity() == state.identity || last == 0
-      else { return false }
-      _ = try writer.append(draft, to: name)
+      guard try state.isCurrent(of: name, in: connection) else { return false }
+      _ = try RecordWriter(connection: connection).append(draft, to: name)
       return true
     }
   }
 
   // MARK: Notifications
 
-  /// The Darwin name that is posted after changes of a name.
+  /// The Darwin name that is posted after changes of a name. All names of a store may share it.
   package func changeName(of name: String) -> NotificationName {
-    NotificationName("\(file.post)\(name)")
+    NotificationName(file.post.hasSuffix(".") ? "\(file.post)\(name)" : file.post)
   }
 
-  /// Posts the change notification of a name.
-  package func announce(_ name: String) throws(WormholeError) {
-    try center.notify(changeName(of: name))
+  /// Posts the change notifications of names, each once.
+  package func announce(_ names: some Sequence<String>) throws(WormholeError) {
+    for changeName in Set(names.map { changeName(of: $0) }) { try center.notify(changeName) }
   }
 
   /// Calls a handler, which must not block, after each change of a name by any process.
@@ -127,7 +124,7 @@ extension MessageStore {
 }
 
 extension RecordDraft {
-  fileprivate func check() throws(WormholeError) {
+  func check() throws(WormholeError) {
     switch content {
     case .value(let value):
       guard value.data.count <= StoredValue.maxBytes else {

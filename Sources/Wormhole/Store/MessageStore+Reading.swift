@@ -21,17 +21,26 @@ extension MessageStore {
     of name: String, within limit: WorkLimit?
   ) throws(WormholeError) -> NewestState {
     try read(within: limit) { (connection) throws(WormholeError) in
-      var state = NewestState(identity: try connection.storeIdentity())
-      guard let place = try RecordWriter(connection: connection).find(name) else { return state }
-      state.last = UInt64(clamping: place.number)
-      if place.newest > 0 {
-        state.newest = try connection.rows(
-          "SELECT \(RecordReader.columns) FROM records WHERE id = ?",
-          .integer(place.start | place.newest), make: RecordReader.record
-        ).first
-      }
-      return state
+      try NewestState(of: name, in: connection)
     } ?? NewestState()
+  }
+
+  /// Returns the newest message or clearing of a name, if there was any: who has removed a message
+  /// is known, too.
+  package func newestChange(
+    of name: String, within limit: WorkLimit? = nil
+  ) throws(WormholeError) -> StoredBatch {
+    try read(within: limit) { (connection) throws(WormholeError) in
+      var batch = StoredBatch(identity: try connection.storeIdentity())
+      guard let place = try RecordWriter(connection: connection).find(name) else { return batch }
+      batch.last = UInt64(clamping: place.number)
+      batch.records = try connection.rows(
+        """
+        SELECT \(RecordReader.columns) FROM records
+        WHERE id > ? AND id <= ? AND kind <> 2 ORDER BY id DESC LIMIT 1
+        """, .integer(place.start), .integer(place.last), make: RecordReader.record)
+      return batch
+    } ?? StoredBatch()
   }
 
   /// Returns records after a number, in their order.
@@ -83,6 +92,28 @@ extension MessageStore {
       }
       position = next
     }
+  }
+}
+
+extension MessageStore.NewestState {
+  init(of name: String, in connection: SQLiteConnection) throws(WormholeError) {
+    identity = try connection.storeIdentity()
+    guard let place = try RecordWriter(connection: connection).find(name) else { return }
+    last = UInt64(clamping: place.number)
+    guard place.newest > 0 else { return }
+    newest = try connection.rows(
+      "SELECT \(RecordReader.columns) FROM records WHERE id = ?",
+      .integer(place.start | place.newest), make: RecordReader.record
+    ).first
+  }
+
+  /// Whether the name has had no other record since.
+  func isCurrent(
+    of name: String, in connection: SQLiteConnection
+  ) throws(WormholeError) -> Bool {
+    let number = try RecordWriter(connection: connection).find(name)?.number ?? 0
+    guard number == Int64(last), number > 0 else { return number == Int64(last) }
+    return try connection.storeIdentity() == identity
   }
 }
 

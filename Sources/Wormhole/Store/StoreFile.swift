@@ -8,7 +8,8 @@ struct StoreFile: Sendable {
   let directory: String
   let name: String
 
-  /// The beginning of the Darwin names that are posted after changes.
+  /// The Darwin name that is posted after changes. If it ends in a dot, the name of the message
+  /// follows it.
   let post: String
 
   var path: String { "\(directory)/\(name)" }

@@ -14,8 +14,8 @@ enum StoreSchema {
   /// The same as a query of the schema shows them.
   static let fields = Set(statements.map { SQLiteField.text($0) })
 
-  /// One row: the random number that a store gets when it is made, and the beginning of the Darwin
-  /// names to post, which the name of a message completes.
+  /// One row: the random number that a store gets when it is made, and the Darwin name to post. If
+  /// that ends in a dot, the name of the message follows it.
   private static let store = """
     CREATE TABLE store(identity INTEGER NOT NULL, post TEXT NOT NULL) STRICT
     """
@@ -60,7 +60,7 @@ enum StoreSchema {
       SELECT records.id AS id, name, records.id & 0xffffffffff AS number, time / 1e9 AS time,
         program AS sender, pid, machine, type, codec, version,
         CASE codec WHEN 'json' THEN CAST(value AS TEXT) ELSE value END AS value,
-        (SELECT post FROM store) || name AS post
+        (SELECT CASE WHEN post LIKE '%.' THEN post || name ELSE post END FROM store) AS post
       FROM names JOIN records ON records.id > names.id << 40 AND records.id < names.id + 1 << 40
       WHERE kind = 1
     """
