@@ -100,7 +100,7 @@ struct Changes: Subject {
 func makeSubject(_ arguments: [String]) throws -> any Subject {
   let wormhole = try Wormhole(group: AppGroup("org.example.bench"))
   let (transit, delivery, value) = (arguments[0], arguments[1], arguments[2])
-  if transit == "defaults" { return Changes(defaults: try wormhole.group.defaults) }
+  if transit == "defaults" { return Changes(defaults: wormhole.group.defaults) }
   func messages<Value: Codable & Sendable>(_ value: Value) -> any Subject {
     Messages(
       wormhole: wormhole, value: value,

@@ -72,7 +72,7 @@ extension AppGroup {
     guard !name.isEmpty else { throw .invalidIdentifier }
     let fileName = FileName(for: name).text
     let isTaken =
-      fileName == AppGroup.defaultsFile
+      fileName == AppGroup.defaultsStore
       || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
     guard !isTaken else { throw .reservedName(name) }
     return SQLiteFile(directory: container.path, name: fileName)

@@ -202,7 +202,7 @@ extension AppGroup {
   ///
   /// - Parameters:
   ///   - name: any nonempty text. The file in the directory of the group has this name, with
-  ///     characters that a file name cannot contain escaped. `defaults.sqlite` and names that end
+  ///     characters that a file name cannot contain escaped. `defaults` and names that end
   ///     in `-wal`, `-shm` or `-journal` are reserved.
   ///   - migrations: the statements that lead from each version of the schema to the next, the
   ///     first from an empty database. Each runs as a transaction. Only ever append to the list.

@@ -1,5 +1,7 @@
-// Shows a setting as an observable property.
+// Shows a value of the defaults as an observable property.
 
+internal import DarwinNotify
+internal import DarwinNotifySupport
 public import Observation
 
 /// A value of the defaults as a property that can be observed, as views do.
@@ -19,22 +21,26 @@ public import Observation
 
   private let key: DefaultsKey<Value>
   private let defaults: SharedDefaults
-  @ObservationIgnored private var observation: DefaultsObservation?
+  @ObservationIgnored private var position: StoredPosition?
+  @ObservationIgnored private var observation: NotificationObservation?
 
-  /// Reads the value and begins to follow it. Neither waits for writers.
+  /// Reads the value, for which it does not wait for writers, and begins to follow it.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - defaults: the defaults of a group.
   /// - Throws: what reading the value throws, what ``SharedDefaults/changes(of:initial:)`` throws.
-  public init(_ key: DefaultsKey<Value>, in defaults: SharedDefaults) throws(WormholeError) {
+  public init(_ key: DefaultsKey<Value>, in defaults: SharedDefaults) throws {
     self.key = key
     self.defaults = defaults
-    value = try defaults.blocking[key]
-    // A value set in between is the first change.
-    observation = try defaults.observe(key) { [weak self] change in
-      self?.take { () throws(WormholeError) in try change.value }
+    let current = try defaults.store.lastChange(of: key)
+    value = try current.value
+    position = current.position
+    let follow = onMainActor { @MainActor [weak self] (change: SharedDefaults.Change<Value>) in
+      self?.take(change.result, at: change.position)
     }
+    // A value that was set in between is the first change.
+    observation = try defaults.observe(key, after: current.position, on: .main, follow)
   }
 
   /// Sets the value, for all processes.
@@ -43,18 +49,21 @@ public import Observation
   ///   - value: the value.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Throws: what ``SharedDefaults/set(_:for:timeout:)`` throws.
-  public func set(_ value: Value, timeout: Duration? = nil) async throws(WormholeError) {
-    try await defaults.set(value, for: key, timeout: timeout)
-    // Another process may have set something else meanwhile, which is known here already.
-    take { () throws(WormholeError) in try defaults.blocking[key] }
+  public func set(_ value: Value, timeout: Duration? = nil) async throws {
+    let position = try await defaults.put(try key.encode(value), for: key, timeout)
+    take(.success(value), at: position)
   }
 
-  private func take(_ read: () throws(WormholeError) -> Value) {
-    do throws(WormholeError) {
-      value = try read()
-      error = nil
-    } catch {
-      self.error = error
+  /// Takes over a result, unless a newer one is known.
+  private func take(_ result: Result<Value, WormholeError>, at position: StoredPosition?) {
+    if let position, let known = self.position, position.identity == known.identity {
+      guard position.number > known.number || error != nil && position.number == known.number
+      else { return }
+    }
+    self.position = position ?? self.position
+    switch result {
+    case .success(let value): (self.value, error) = (value, nil)
+    case .failure(let error): self.error = error
     }
   }
 }

@@ -1,4 +1,4 @@
-// Uses settings on the calling thread.
+// Uses values on the calling thread.
 
 extension SharedDefaults {
   /// The functions that read and write values, for code that is not asynchronous.
@@ -7,26 +7,20 @@ extension SharedDefaults {
   /// Reads and writes the values of a group on the calling thread.
   ///
   /// The functions have the names and results of those of ``SharedDefaults``, and no timeout: they
-  /// wait for at most ten seconds for other writers. That blocks the thread, and an actor that runs
-  /// on it.
+  /// wait for at most ten seconds for other writers.
   ///
   ///     try defaults.blocking.set("dark", for: .theme)
   public struct Blocking: Sendable {
     fileprivate let defaults: SharedDefaults
 
-    /// The value of a key, or its default if nothing is set.
-    ///
-    /// Inside a transaction it is the value from before the transaction.
+    /// The value of a key, or its default if nothing is set. Inside a transaction it is the value
+    /// from before the transaction.
     ///
     /// - Parameter key: the key.
-    /// - Throws: what ``SharedDefaults/subscript(_:timeout:)`` throws.
+    /// - Throws: what ``SharedDefaults/subscript(_:)`` throws.
+    @available(*, noasync, message: "await the value of the defaults")
     public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
-      get throws(WormholeError) {
-        let entry = try defaults.store.find { (database) throws(WormholeError) in
-          try DefaultsTable(in: database).entry(key.name)
-        }
-        return try key.value(of: entry)
-      }
+      get throws { try key.value(of: defaults.store.newest(of: key.name)?.content) }
     }
 
     /// Sets a value and notifies observers, unless the same bytes are already set.
@@ -35,32 +29,34 @@ extension SharedDefaults {
     ///   - value: the value.
     ///   - key: the key.
     /// - Throws: what ``SharedDefaults/set(_:for:timeout:)`` throws.
-    public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(WormholeError) {
-      try transaction { (values) throws(WormholeError) in try values.set(value, for: key) }
+    @available(*, noasync, message: "await set(_:for:) of the defaults")
+    public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws {
+      try defaults.store.set(try key.encode(value), of: key.name)
     }
 
     /// Removes a value, and notifies observers if there was one.
     ///
     /// - Parameter key: the key.
     /// - Throws: what ``set(_:for:)`` throws.
-    public func remove<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) {
-      try transaction { (values) throws(WormholeError) in try values.remove(key) }
+    @available(*, noasync, message: "await remove(_:) of the defaults")
+    public func remove<Value>(_ key: DefaultsKey<Value>) throws {
+      try defaults.store.set(nil, of: key.name)
     }
 
     /// Removes all values, and notifies observers if there were any.
     ///
     /// - Throws: what ``set(_:for:)`` throws.
-    public func removeAll() throws(WormholeError) {
-      try transaction { (values) throws(WormholeError) in try values.removeAll() }
+    @available(*, noasync, message: "await removeAll() of the defaults")
+    public func removeAll() throws {
+      try transaction { $0.removeAll() }
     }
 
     /// The names of all keys that are set, in order.
     ///
     /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
+    @available(*, noasync, message: "await keys of the defaults")
     public var keys: [String] {
-      get throws(WormholeError) {
-        try defaults.read { (table) throws(WormholeError) in try table.names() } ?? []
-      }
+      get throws { try defaults.findKeys(within: nil) }
     }
 
     /// Returns whether a key is set, even to its default or to a value of another type.
@@ -68,69 +64,36 @@ extension SharedDefaults {
     /// - Parameter key: the key.
     /// - Returns: whether it is set.
     /// - Throws: what reading a value throws, except ``WormholeError/decoding``.
-    public func contains<Value>(_ key: DefaultsKey<Value>) throws(WormholeError) -> Bool {
-      let entry = try defaults.read { (table) throws(WormholeError) in try table.entry(key.name) }
-      return entry??.value != nil
+    @available(*, noasync, message: "await contains(_:) of the defaults")
+    public func contains<Value>(_ key: DefaultsKey<Value>) throws -> Bool {
+      try defaults.store.newest(of: key.name) != nil
     }
 
-    /// Changes a value while nobody else can change anything.
+    /// Changes a value, unless another one changes it meanwhile: then again.
     ///
     /// - Parameters:
     ///   - key: the key.
-    ///   - body: changes the value. It must not take long: other processes wait for it.
+    ///   - body: changes the value. It may run more than once.
     /// - Returns: what `body` returns.
-    /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
+    /// - Throws: what ``SharedDefaults/update(_:timeout:_:)`` throws.
+    @available(*, noasync, message: "await update(_:_:) of the defaults")
     @discardableResult public func update<Value, Result>(
-      _ key: DefaultsKey<Value>, _ body: (inout Value) throws(WormholeError) -> Result
-    ) throws(WormholeError) -> Result {
-      try transaction { (values) throws(WormholeError) in
-        var value = try values[key]
-        let result = try body(&value)
-        try values.set(value, for: key)
-        return result
-      }
-    }
-
-    /// Changes a value while nobody else can change anything, by a body that may throw any error.
-    ///
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - body: changes the value. It must not take long: other processes wait for it.
-    /// - Returns: what `body` returns.
-    /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
-    @_disfavoredOverload @discardableResult public func update<Value, Result>(
       _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Result
     ) throws -> Result {
-      try transaction { values in
-        var value = try values[key]
-        let result = try body(&value)
-        try values.set(value, for: key)
-        return result
-      }
+      try transaction { try $0.update(key, body) }
     }
 
-    /// Reads and changes several values while nobody else can change anything.
+    /// Reads and changes several values as one.
     ///
-    /// - Parameter body: reads and changes values. It must not take long: other processes wait for
-    ///   it.
+    /// - Parameter body: reads and changes values. It runs again if another one changes what it has
+    ///   read.
     /// - Returns: what `body` returns.
-    /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
+    /// - Throws: what ``SharedDefaults/transaction(timeout:_:)`` throws.
+    @available(*, noasync, message: "await transaction(_:) of the defaults")
     @discardableResult public func transaction<Result>(
-      _ body: (inout Transaction) throws(WormholeError) -> Result
-    ) throws(WormholeError) -> Result {
-      try defaults.change(body).get()
-    }
-
-    /// Reads and changes several values, by a body that may throw any error.
-    ///
-    /// - Parameter body: reads and changes values. It must not take long: other processes wait for
-    ///   it.
-    /// - Returns: what `body` returns.
-    /// - Throws: what ``set(_:for:)`` throws; what `body` throws, and then nothing has changed.
-    @_disfavoredOverload @discardableResult public func transaction<Result>(
       _ body: (inout Transaction) throws -> Result
     ) throws -> Result {
-      try defaults.change(body).get()
+      try defaults.transact(within: nil, body)
     }
   }
 }

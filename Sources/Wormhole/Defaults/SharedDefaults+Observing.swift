@@ -1,9 +1,71 @@
-// Calls handlers for the changes of settings.
+// Reports the changes of values.
 
 public import DarwinNotify
 internal import DarwinNotifySupport
+public import FoundationEssentials
 
 extension SharedDefaults {
+  /// A change of a value.
+  public struct Change<Value: Codable & Sendable>: Sendable {
+    let result: Result<Value, WormholeError>
+
+    /// The new value, or the default of the key if it was removed.
+    ///
+    /// - Throws: ``WormholeError/decoding`` if it was set to a value of another type. This
+    ///   affects only this change; others follow.
+    public var value: Value { get throws { try result.get() } }
+
+    /// Whether nothing is set.
+    public let isRemoved: Bool
+
+    /// The process that changed it last; `nil` if it was never set.
+    public let sender: Wormhole.Sender?
+
+    /// When it was changed last; `nil` if it was never set.
+    public let date: Date?
+
+    /// The position of its record; `nil` if the store could not be read.
+    let position: StoredPosition?
+  }
+
+  /// Returns the changes of a value, including those of this process.
+  ///
+  /// Of several changes between two reads only the last is reported. No change after this call is
+  /// missed, however late the iteration begins. A value that cannot be read is a change whose
+  /// ``Change/value`` throws; an error of the file ends the iteration.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - initial: whether to begin with the current value.
+  /// - Returns: the sequence.
+  /// - Throws: ``WormholeError/notification`` if changes cannot be observed; without `initial` what
+  ///   reading throws.
+  public func changes<Value>(
+    of key: DefaultsKey<Value>, initial: Bool = true
+  ) throws -> StoredSequence<Change<Value>> {
+    try StoredSequence(feed(key, after: start(key, initial)))
+  }
+
+  /// Calls a handler for the changes of a value, until the observation ends.
+  ///
+  /// Changes by any process count, this one included. Of several changes between two calls only the
+  /// last is reported. If the file cannot be read, the handler is called once with a change whose
+  /// ``Change/value`` throws the error, and again when it can be read.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - initial: whether to begin with the current value.
+  ///   - delivery: where the handler runs. The value is read and decoded elsewhere.
+  ///   - handler: the handler.
+  /// - Returns: the observation, which ends with the value or when it is cancelled.
+  /// - Throws: what ``changes(of:initial:)`` throws.
+  public func observe<Value>(
+    _ key: DefaultsKey<Value>, initial: Bool = true, on delivery: Delivery,
+    _ handler: @escaping @Sendable (Change<Value>) -> Void
+  ) throws -> NotificationObservation {
+    try observe(key, after: start(key, initial), on: delivery, handler)
+  }
+
   /// Calls a handler on the main actor for the changes of a value, until the observation ends.
   ///
   ///     let observation = try group.defaults.observe(.theme) { change in
@@ -13,42 +75,14 @@ extension SharedDefaults {
   /// - Parameters:
   ///   - key: the key.
   ///   - initial: whether to begin with the current value.
-  ///   - handler: the handler. The value is also read and decoded on the main actor.
-  /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` throws.
-  public func observe<Value>(
-    _ key: DefaultsKey<Value>, initial: Bool = true,
-    _ handler: @escaping @MainActor @Sendable (Change<Value>) -> Void
-  ) throws(WormholeError) -> DefaultsObservation {
-    try observe(key, initial: initial, on: .main, onMainActor(handler))
-  }
-
-  /// Calls a handler for the changes of a value, until the observation ends.
-  ///
-  /// Changes by any process count, this one included. Of several changes between two calls only the
-  /// last is reported. If the value cannot be read, the handler is called once with a change whose
-  /// ``Change/value`` throws the error, and again when it can be read.
-  ///
-  /// - Parameters:
-  ///   - key: the key.
-  ///   - initial: whether to begin with the current value.
-  ///   - delivery: where the handler runs, and where the value is read and decoded for it.
   ///   - handler: the handler.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``changes(of:initial:)`` throws.
   public func observe<Value>(
-    _ key: DefaultsKey<Value>, initial: Bool = true, on delivery: Delivery,
-    _ handler: @escaping @Sendable (Change<Value>) -> Void
-  ) throws(WormholeError) -> DefaultsObservation {
-    // Observes first, then reads where to begin.
-    let wakener = Locked<DefaultsPump<Value>?>(nil)
-    let registration = try center.observe(changeName) { wakener.withLock { $0 }?.wake() }
-    let number = try readHere { (table) throws(WormholeError) in try table?.lastNumber() } ?? 0
-    let pump = DefaultsPump(
-      key, in: self, after: initial ? nil : number, on: delivery, handler)
-    wakener.withLock { $0 = pump }
-    pump.wake()
-    return DefaultsObservation(registration) { pump.end() }
+    _ key: DefaultsKey<Value>, initial: Bool = true,
+    _ handler: @escaping @MainActor @Sendable (Change<Value>) -> Void
+  ) throws -> NotificationObservation {
+    try observe(key, initial: initial, on: .main, onMainActor(handler))
   }
 
   /// Calls a handler, isolated to an actor, for the changes of a value, until the observation ends.
@@ -56,41 +90,41 @@ extension SharedDefaults {
   /// - Parameters:
   ///   - key: the key.
   ///   - initial: whether to begin with the current value.
-  ///   - actor: the actor, which lives as long as the observation. The value is also read and
-  ///     decoded there.
+  ///   - actor: the actor, which lives as long as the observation.
   ///   - handler: the handler, which is passed the actor and the change.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` throws.
+  /// - Throws: what ``changes(of:initial:)`` throws.
   public func observe<Value, Isolation: Actor>(
     _ key: DefaultsKey<Value>, initial: Bool = true, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Change<Value>) -> Void
-  ) throws(WormholeError) -> DefaultsObservation {
+  ) throws -> NotificationObservation {
     try observe(key, initial: initial, on: .actor(actor), onActor(actor, handler))
   }
-}
 
-/// A registered handler for the changes of a setting. It lasts as long as this value lives.
-public final class DefaultsObservation: Sendable {
-  private let registration: NotificationObservation
-  private let endPump: @Sendable () -> Void
-
-  fileprivate init(
-    _ registration: NotificationObservation, endPump: @escaping @Sendable () -> Void
-  ) {
-    self.registration = registration
-    self.endPump = endPump
+  func observe<Value>(
+    _ key: DefaultsKey<Value>, after position: StoredPosition?, on delivery: Delivery,
+    _ handler: @escaping @Sendable (Change<Value>) -> Void
+  ) throws(WormholeError) -> NotificationObservation {
+    let feed = feed(key, after: position)
+    let pump = try StoredPump(of: feed, on: delivery, handler)
+    pump.begin(try feed.makeReader())
+    return NotificationObservation(pump)
   }
 
-  deinit {
-    cancel()
+  /// The position to begin after, `nil` to begin with the current value.
+  private func start<Value>(
+    _ key: DefaultsKey<Value>, _ initial: Bool
+  ) throws(WormholeError) -> StoredPosition? {
+    initial ? nil : try store.lastChange(of: key).position
   }
 
-  /// Ends the registration. Calling it again has no effect.
-  ///
-  /// If called on the executor of the handler, no call follows. If called elsewhere, at most one
-  /// call that has already begun may still finish.
-  public func cancel() {
-    registration.cancel()
-    endPump()
+  private func feed<Value>(
+    _ key: DefaultsKey<Value>, after position: StoredPosition?
+  ) -> StoredFeed<Change<Value>> {
+    let store = store
+    return StoredFeed(
+      path: store.path, queues: store.queues,
+      observe: { (handler) throws(WormholeError) in try store.observe(key.name, handler) },
+      makeReader: { () throws(WormholeError) in DefaultsReader(key, in: store, after: position) })
   }
 }

@@ -1,76 +1,100 @@
-// Changes settings without losing what others change.
+// Changes values without losing what others change.
+
+internal import DarwinNotifySupport
 
 extension SharedDefaults {
-  /// Changes a value while nobody else can change anything.
+  /// Changes a value, unless another one changes it meanwhile: then again.
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  ///   - body: changes the value. It runs on a thread where it may block, but must not take long:
-  ///     other processes wait for it. For an update that throws ``WormholeError`` alone, a body
-  ///     with `try` states its errors: `{ (value) throws(WormholeError) in … }`.
+  ///   - timeout: how long to try; `nil` for ten seconds.
+  ///   - body: changes the value. It may run more than once, on a thread where it may block, and
+  ///     holds nobody up.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:timeout:)`` throws; what `body` throws, and then nothing has
-  ///   changed.
+  /// - Throws: what ``set(_:for:timeout:)`` throws, ``WormholeError/busy`` if others kept changing
+  ///   the value; what `body` throws, and then nothing has changed.
   @discardableResult public func update<Value, Result: Sendable>(
-    _ key: DefaultsKey<Value>, timeout: Duration? = nil,
-    _ body: @escaping @Sendable (inout Value) throws(WormholeError) -> Result
-  ) async throws(WormholeError) -> Result {
-    try await writing(timeout) { (defaults) throws(WormholeError) in
-      try defaults.update(key, body)
-    }.get()
-  }
-
-  /// Changes a value while nobody else can change anything, by a body that may throw any error.
-  ///
-  /// - Parameters:
-  ///   - key: the key.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  ///   - body: changes the value. It must not take long: other processes wait for it.
-  /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:timeout:)`` throws; what `body` throws, and then nothing has
-  ///   changed.
-  @_disfavoredOverload @discardableResult public func update<Value, Result: Sendable>(
     _ key: DefaultsKey<Value>, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Value) throws -> Result
   ) async throws -> Result {
-    try await writing(timeout) { try $0.update(key, body) }.get()
+    try await transaction(timeout: timeout) { try $0.update(key, body) }
   }
 
-  /// Reads and changes several values while nobody else can change anything.
-  ///
-  /// Others see all changes or none, and are notified once. Changing values inside by other means
-  /// than the transaction throws ``WormholeError/busy``.
+  /// Reads and changes several values as one. Others see all changes or none, and are notified
+  /// once.
   ///
   /// - Parameters:
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  ///   - body: reads and changes values. It runs on a thread where it may block, but must not take
-  ///     long: other processes wait for it. For a transaction that throws ``WormholeError`` alone,
-  ///     a body with `try` states its errors: `{ (values) throws(WormholeError) in … }`.
+  ///   - timeout: how long to try; `nil` for ten seconds.
+  ///   - body: reads and changes values. All that it reads is from one moment: if another one, or
+  ///     the body itself by other means than the transaction, changes what it has read, it runs
+  ///     again. It runs on a thread where it may block, and holds nobody up.
   /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:timeout:)`` throws; what `body` throws, and then nothing has
-  ///   changed.
+  /// - Throws: what ``set(_:for:timeout:)`` throws, ``WormholeError/busy`` if others kept changing
+  ///   the values; what `body` throws, and then nothing has changed.
   @discardableResult public func transaction<Result: Sendable>(
-    timeout: Duration? = nil,
-    _ body: @escaping @Sendable (inout Transaction) throws(WormholeError) -> Result
-  ) async throws(WormholeError) -> Result {
-    try await writing(timeout) { (defaults) throws(WormholeError) in
-      try defaults.transaction(body)
-    }.get()
-  }
-
-  /// Reads and changes several values, by a body that may throw any error.
-  ///
-  /// - Parameters:
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  ///   - body: reads and changes values. It must not take long: other processes wait for it.
-  /// - Returns: what `body` returns.
-  /// - Throws: what ``set(_:for:timeout:)`` throws; what `body` throws, and then nothing has
-  ///   changed.
-  @_disfavoredOverload @discardableResult public func transaction<Result: Sendable>(
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> Result
   ) async throws -> Result {
-    try await writing(timeout) { try $0.transaction(body) }.get()
+    try await bodies.run(on: store.path, timeout: timeout) { [self] limit in
+      Swift.Result { try transact(within: limit, body) }
+    }.get()
+  }
+
+  func transact<Result>(
+    within limit: WorkLimit?, _ body: (inout Transaction) throws -> Result
+  ) throws -> Result {
+    try store.transaction(within: limit) { stored in
+      var transaction = Transaction(stored: stored)
+      // Also if the body throws: it may have read what has changed.
+      defer { stored = transaction.stored }
+      return try body(&transaction)
+    }
+  }
+
+  /// The values of a group, to read and change as one.
+  public struct Transaction: ~Copyable {
+    fileprivate var stored: StoreTransaction
+
+    /// The value of a key as this transaction left it, or its default.
+    ///
+    /// - Parameter key: the key.
+    /// - Throws: what reading outside a transaction throws; ``WormholeError/busy`` if another one
+    ///   has changed what was read before. Let that error pass: the body then runs again.
+    public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
+      mutating get throws { try key.value(of: stored.content(of: key.name)) }
+    }
+
+    /// Sets a value.
+    ///
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - key: the key.
+    /// - Throws: ``WormholeError/encoding``, ``WormholeError/invalidIdentifier``,
+    ///   ``WormholeError/tooLarge``.
+    public mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws {
+      try stored.set(try key.encode(value), of: key.name)
+    }
+
+    /// Removes a value.
+    ///
+    /// - Parameter key: the key.
+    /// - Throws: ``WormholeError/invalidIdentifier``.
+    public mutating func remove<Value>(_ key: DefaultsKey<Value>) throws {
+      try stored.set(nil, of: key.name)
+    }
+
+    /// Removes all values.
+    public mutating func removeAll() {
+      stored.removeAll()
+    }
+
+    mutating func update<Value, Result>(
+      _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Result
+    ) throws -> Result {
+      var value = try self[key]
+      let result = try body(&value)
+      try set(value, for: key)
+      return result
+    }
   }
 }

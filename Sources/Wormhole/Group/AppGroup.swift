@@ -104,20 +104,15 @@ public final class AppGroup: Sendable {
     return NotificationName(isValid ? text : "wormhole.\(FileName(for: text).text)")
   }
 
-  /// The file of the defaults in the directory of the group.
-  static let defaultsFile = "defaults.sqlite"
-
   /// The limit of the center.
   private static let maxNameBytes = 511
 
   /// Returns the only object of a type in the group. Of two that are made at the same time, one
   /// stays.
-  func singleton<Object: Sendable>(
-    _ make: () throws(WormholeError) -> Object
-  ) throws(WormholeError) -> Object {
+  func singleton<Object: Sendable>(_ make: () -> Object) -> Object {
     let key = ObjectIdentifier(Object.self)
     if let object = singletons.withLock({ $0[key] }) as? Object { return object }
-    let new = try make()
+    let new = make()
     return singletons.withLock { singletons in
       if let object = singletons[key] as? Object { return object }
       singletons[key] = new

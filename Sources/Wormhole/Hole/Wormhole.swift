@@ -43,14 +43,15 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - group: the group that the messages belong to.
   ///   - directory: the name of a directory in that of the group: any nonempty text. Characters
-  ///     that a file name cannot contain are escaped.
+  ///     that a file name cannot contain are escaped. `defaults` is taken.
   ///   - transit: the transit for names that have none of their own.
-  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate``,
-  ///   ``WormholeError/system``.
+  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/reservedName``,
+  ///   ``WormholeError/notPrivate``, ``WormholeError/system``.
   public init(
     group: AppGroup, directory: String = "wormhole", transit: any MessageTransit = .file
   ) throws(WormholeError) {
     guard !directory.isEmpty else { throw .invalidIdentifier }
+    guard directory != AppGroup.defaultsStore else { throw .reservedName(directory) }
     self.group = group
     self.transit = transit
     directoryName = directory

@@ -1,6 +1,7 @@
 // Passes records to a store.
 
 internal import DarwinNotify
+internal import Glibc
 
 extension MessageStore {
   /// Appends a record, then posts the change notification.
@@ -145,5 +146,12 @@ extension StoredSender {
   package static var current: Self {
     let sender = Wormhole.Sender.current
     return Self(pid: sender.pid, process: sender.process, program: ProgramName.current)
+  }
+}
+
+extension Wormhole.Sender {
+  init(_ stored: StoredSender) {
+    // Only processes of this user can have written it.
+    self.init(pid: stored.pid, uid: geteuid(), process: stored.process)
   }
 }

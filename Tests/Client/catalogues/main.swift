@@ -186,7 +186,7 @@ func openGroup() throws -> AppGroup {
 }
 
 @MainActor func setting(in group: AppGroup) async throws {
-  let defaults = try group.defaults
+  let defaults = group.defaults
   try await defaults.set("dark", for: .theme)
   let theme = try ObservedDefault(.theme, in: defaults)
   let observation = try defaults.observe(.theme) { change in

@@ -19,8 +19,8 @@ private func useLog(_ group: AppGroup) throws {
   _ = try? hole.blocking.clear(name)
 }
 
-private func useDefaults(_ group: AppGroup) throws {
-  let defaults = try group.defaults
+private func useDefaults(_ group: AppGroup) {
+  let defaults = group.defaults
   _ = try? defaults.blocking[key]
   _ = try? defaults.blocking.set("text", for: key)
   _ = try? defaults.blocking.update(key) { $0 += "text" }
@@ -58,14 +58,15 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let group = try AppGroup("group", in: directory.parent)
     directory.empty("group")
     directory.empty("group/wormhole")
+    directory.empty("group/defaults")
     switch bytes[0] % 3 {
     case 0:
       _ = try Wormhole(group: group)
       directory.write(file, to: "group/wormhole/name.log")
       try useLog(group)
     case 1:
-      directory.write(file, to: "group/defaults.sqlite")
-      try useDefaults(group)
+      directory.write(file, to: "group/defaults/store.sqlite")
+      useDefaults(group)
     default:
       directory.write(file, to: "group/items")
       try useDatabase(group)

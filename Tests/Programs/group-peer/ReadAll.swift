@@ -18,7 +18,7 @@ func readAll(of group: AppGroup) async throws {
     }
     say("\(text) \(last) \(values)")
   }
-  say("defaults \(try group.defaults.blocking[number("number")])")
+  say("defaults \(try await group.defaults[number("number")])")
   let database = try group.database(
     "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
   say("items \(try await database.read { try $0.rows("SELECT * FROM item").count })")

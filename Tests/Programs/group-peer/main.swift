@@ -27,18 +27,18 @@ var kept: AppGroup?
 switch command {
 case "temporary":
   kept = try .temporary()
-  try kept?.defaults.blocking.set(1, for: number("a"))
+  try await kept?.defaults.set(1, for: number("a"))
   say(kept?.directory.path ?? "")
 case "defaults-add":  // KEY COUNT: adds 1 to a key and to `sum`, that many times
   for _ in 0..<(Int(rest[1]) ?? 0) {
-    try group.defaults.blocking.transaction { values in
+    try await group.defaults.transaction { values in
       for key in [number(rest[0]), number("sum")] { try values.set(values[key] + 1, for: key) }
     }
   }
 case "defaults-set":  // KEY VALUE
-  try group.defaults.blocking.set(Int(rest[1]) ?? 0, for: number(rest[0]))
+  try await group.defaults.set(Int(rest[1]) ?? 0, for: number(rest[0]))
 case "defaults-remove":  // KEY
-  try group.defaults.blocking.remove(number(rest[0]))
+  try await group.defaults.remove(number(rest[0]))
 case "database-migrate":
   _ = try group.database("items", migrations: namedMigrations)
 case "database-write":  // SQL

@@ -151,26 +151,13 @@ struct CancellationTests {
 
   // MARK: - Defaults
 
-  /// Lets another thread change defaults until the semaphore is signalled.
-  private func hold(_ defaults: SharedDefaults) async throws -> DispatchSemaphore {
-    let (begun, isOver) = (Flag(), DispatchSemaphore(value: 0))
-    Thread.detachNewThread {
-      try? defaults.blocking.transaction { _ in
-        begun.set()
-        isOver.wait()
-      }
-    }
-    await eventually { begun.isSet }
-    return isOver
-  }
-
   @Test(arguments: [false, true])
-  func changingDefaultsHasATimeoutAndReadingDoesNotWait(inAnotherProcess: Bool) async throws {
-    let group = try TemporaryGroup()
-    let (defaults, key) = (try group.group.defaults, DefaultsKey("number", default: 1))
-    let isOver = try await hold(inAnotherProcess ? group.make().defaults : defaults)
-    defer { isOver.signal() }
-    let timeout = Duration.milliseconds(20)
+  func changingDefaultsHasATimeoutAndReadingDoesNotWait(isCancelled: Bool) async throws {
+    let (group, key) = (try TemporaryGroup(), DefaultsKey("number", default: 1))
+    let (defaults, path) = (group.group.defaults, "\(group.path)/defaults/store.sqlite")
+    try await defaults.set(1, for: key)
+    let writer = try ForeignWriter(of: path)
+    let timeout: Duration = isCancelled ? .seconds(600) : .milliseconds(20)
     for change: @Sendable () async throws -> Void in [
       { try await defaults.set(2, for: key, timeout: timeout) },
       { try await defaults.update(key, timeout: timeout) { $0 = 2 } },
@@ -178,25 +165,27 @@ struct CancellationTests {
       { try await defaults.remove(key, timeout: timeout) },
       { try await defaults.removeAll(timeout: timeout) },
     ] {
-      let error = await #expect(throws: WormholeError.self) { try await change() }
-      #expect(error == .timedOut("\(group.path)/defaults.sqlite"))
+      let task = Task { try await change() }
+      if isCancelled { task.cancel() }
+      let error = isCancelled ? WormholeError.cancelled : .timedOut(path)
+      await #expect(throws: error) { try await task.value }
     }
     #expect(try await defaults[key] == 1)
-    #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
-      try defaults.blocking.set(2, for: key)
-    }
+    withExtendedLifetime(writer) {}
   }
 
   @Test @MainActor func aSettingThatWaitsForItsTurnDoesNotBlockTheMainActor() async throws {
-    let group = try TemporaryGroup()
-    let isOver = try await hold(group.make().defaults)
-    let number = try ObservedDefault(DefaultsKey("number", default: 1), in: group.group.defaults)
+    let (group, key) = (try TemporaryGroup(), DefaultsKey("number", default: 1))
+    try await group.group.defaults.set(1, for: key)
+    var writer: ForeignWriter? = try ForeignWriter(of: "\(group.path)/defaults/store.sqlite")
+    let number = try ObservedDefault(key, in: group.group.defaults)
     let setting = Task {
       do { try await number.set(2) } catch { Issue.record(error) }
     }
     // It has begun, and another writer keeps it from ending.
     await turn(.main)
-    isOver.signal()
+    #expect(writer != nil)
+    writer = nil
     await setting.value
     #expect(number.value == 2)
     let cancelled = Task { try await number.set(3, timeout: .seconds(600)) }
@@ -209,8 +198,8 @@ struct CancellationTests {
   @Test(arguments: [false, true])
   func sequencesEndWithTheirTask(isCancelledBefore: Bool) async throws {
     let (site, store) = (try Site(), try Store())
-    let (hole, database, defaults) = (site.hole, store.database, try site.hole.group.defaults)
-    let (changes, news) = (try database.changes(), try defaults.changes())
+    let (hole, database, defaults) = (site.hole, store.database, site.hole.group.defaults)
+    let (changes, news) = (try database.changes(), try defaults.changes(of: .number))
     try await hole.pass(1, to: .number)
     try await store.write("INSERT INTO item VALUES(2, 'two')")
     try await defaults.set(1, for: .number)
@@ -241,8 +230,8 @@ struct CancellationTests {
     func change(_ hole: Wormhole) throws(WormholeError) {
       try hole.blocking.update(.number) { (value) throws(WormholeError) in throw .cancelled }
     }
-    func change(_ defaults: SharedDefaults) throws(WormholeError) {
-      try defaults.blocking.transaction { (values) throws(WormholeError) in throw .cancelled }
+    func change(_ defaults: SharedDefaults) throws {
+      try defaults.blocking.transaction { _ in throw WormholeError.cancelled }
     }
     let site = try Site(.log)
     #expect(throws: WormholeError.cancelled) { try change(site.hole) }

@@ -3,35 +3,6 @@ import Wormhole
 
 @Suite(.bounded)
 struct RepairTests {
-  // MARK: - Defaults
-
-  @Test func defaultsThatAreDamagedCanBeReset() throws {
-    let group = try TemporaryGroup()
-    let defaults = try group.group.defaults
-    try defaults.blocking.set(1, for: .number)
-    let path = "\(group.path)/defaults.sqlite"
-    ForeignProgram.remove(path)
-    try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(throws: WormholeError.foreign(path: path)) { try group.make().defaults }
-    try group.make().resetDefaults()
-    #expect(try defaults.blocking[.number] == 0)
-    try defaults.blocking.set(2, for: .number)
-    #expect(try group.make().defaults.blocking[.number] == 2)
-  }
-
-  @Test func listenersHearOfAReset() async throws {
-    let group = try TemporaryGroup()
-    try group.group.defaults.blocking.set(1, for: .number)
-    var changes = try group.group.defaults.changes(of: .number).makeAsyncIterator()
-    #expect(try await changes.next()?.value == 1)
-    try group.group.resetDefaults()
-    let reset = try await changes.next()
-    #expect(try reset?.value == 0)
-    #expect(reset?.isRemoved == true)
-    try group.group.defaults.blocking.set(3, for: .number)
-    #expect(try await changes.next()?.value == 3)
-  }
-
   // MARK: - Change logs
 
   @Test(arguments: [

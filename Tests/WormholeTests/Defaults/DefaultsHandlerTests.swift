@@ -9,7 +9,7 @@ struct DefaultsHandlerTests {
 
   init() throws {
     group = try TemporaryGroup()
-    defaults = try group.group.defaults
+    defaults = group.group.defaults
   }
 
   @Test(arguments: [Delivery.thread, .inline, .main, .queue(.global())])
@@ -19,9 +19,9 @@ struct DefaultsHandlerTests {
       values.append(try? change.value)
     }
     await eventually { values.entries == [0] }
-    try defaults.blocking.set(1, for: .number)
+    try await defaults.set(1, for: .number)
     await eventually { values.entries == [0, 1] }
-    try defaults.blocking.remove(.number)
+    try await defaults.remove(.number)
     await eventually { values.entries == [0, 1, 0] }
     observation.cancel()
   }
@@ -29,13 +29,13 @@ struct DefaultsHandlerTests {
   @Test @MainActor func noCallFollowsTheEndOnTheMainActor() async throws {
     var calls = 0
     let observation = try defaults.observe(.number) { _ in calls += 1 }
-    try defaults.blocking.set(1, for: .number)
+    try await defaults.set(1, for: .number)
     observation.cancel()
-    await turn(.main)
-    await turn(.main)
-    #expect(calls <= 1)
     let before = calls
-    try defaults.blocking.set(2, for: .number)
+    await turn(.main)
+    await turn(.main)
+    #expect(calls == before)
+    try await defaults.set(2, for: .number)
     await turn(.main)
     await turn(.main)
     #expect(calls == before)
@@ -48,25 +48,24 @@ struct DefaultsHandlerTests {
       values.append((try? change.value) ?? -1)
       running.append(false)
     }
-    for number in 1...100 { try defaults.blocking.set(number, for: .number) }
+    for number in 1...100 { try await defaults.set(number, for: .number) }
     await eventually { values.entries.last == 100 && running.entries.last == false }
     #expect(running.entries == values.entries.flatMap { _ in [true, false] })
     #expect(values.entries == Array(Set(values.entries)).sorted())
     observation.cancel()
   }
 
-  @Test @MainActor func valuesThatCanBeReadAgainAreReported() async throws {
-    try defaults.blocking.set(1, for: .number)
+  @Test func valuesThatCanBeReadAgainAreReported() async throws {
+    try await defaults.set(1, for: .number)
+    let (path, aside) = ("\(group.path)/defaults", "\(group.path)/aside")
+    try FileManager.default.moveItem(atPath: path, toPath: aside)
+    try #require(symlink("defaults", path) == 0)
     let values = Log<Int?>()
-    let observation = try defaults.observe(.number, initial: false) { change in
+    let observation = try defaults.observe(.number, on: .thread) { change in
       values.append(try? change.value)
     }
-    // The handler's turn on the main actor comes after this.
-    let (path, aside) = (group.path, group.path + ".aside")
-    try FileManager.default.moveItem(atPath: path, toPath: aside)
-    try Data().write(to: URL(fileURLWithPath: path))
     await eventually { values.entries == [nil] }
-    try FileManager.default.removeItem(atPath: path)
+    unlink(path)
     try FileManager.default.moveItem(atPath: aside, toPath: path)
     await eventually { values.entries == [nil, 1] }
     observation.cancel()
@@ -74,7 +73,7 @@ struct DefaultsHandlerTests {
 
   @Test func theClosureGoesWithTheObservation() async throws {
     let census = Census()
-    var observation: DefaultsObservation? = {
+    var observation: NotificationObservation? = {
       let canary = census.makeCanary()
       return try? group.group.defaults.observe(.number, on: .thread) { _ in canary.sing() }
     }()
@@ -86,7 +85,7 @@ struct DefaultsHandlerTests {
   // MARK: - Observable values
 
   @Test @MainActor func anObservedDefaultFollowsOtherProcesses() async throws {
-    let other = try group.group.defaults
+    let other = group.group.defaults
     let count = try ObservedDefault(.number, in: defaults)
     #expect(count.value == 0)
     let changes = Log<Bool>()
@@ -95,16 +94,16 @@ struct DefaultsHandlerTests {
     } onChange: {
       changes.append(true)
     }
-    try other.blocking.set(5, for: .number)
+    try await other.set(5, for: .number)
     await eventually { await count.value == 5 }
     #expect(changes.entries == [true])
     try await count.set(6)
     #expect(count.value == 6)
-    #expect(try other.blocking[.number] == 6)
-    try other.blocking.set("x", for: DefaultsKey("number", default: ""))
+    #expect(try await other[.number] == 6)
+    try await other.set("x", for: DefaultsKey("number", default: ""))
     await eventually { await count.error != nil }
     #expect(count.value == 6)
-    try other.blocking.remove(.number)
+    try await other.remove(.number)
     await eventually { await MainActor.run { count.error == nil && count.value == 0 } }
   }
 

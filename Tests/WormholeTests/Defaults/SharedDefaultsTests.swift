@@ -12,8 +12,10 @@ struct SharedDefaultsTests {
 
   init() throws {
     group = try TemporaryGroup()
-    defaults = try group.group.defaults
+    defaults = group.group.defaults
   }
+
+  private var path: String { "\(group.path)/defaults/store.sqlite" }
 
   @Test func aValueIsThereForEveryProcessUntilItIsRemoved() throws {
     let other = try group.make().defaults
@@ -22,10 +24,11 @@ struct SharedDefaultsTests {
     #expect(try [defaults.blocking[.theme], other.blocking[.theme]] == ["dark", "dark"])
     try other.blocking.remove(.theme)
     #expect(try defaults.blocking[.theme] == "light")
+    #expect(try !defaults.blocking.contains(.theme))
   }
 
   @Test func aGroupHasOneObject() throws {
-    #expect(try group.group.defaults === group.group.defaults)
+    #expect(group.group.defaults === group.group.defaults)
   }
 
   @Test func anyCodableValueCanBeKept() throws {
@@ -48,9 +51,20 @@ struct SharedDefaultsTests {
     #expect(throws: WormholeError.self) {
       try defaults.blocking.set(.nan, for: DefaultsKey<Double>("number", default: 0))
     }
+    let text = String(repeating: "x", count: 1 << 20)
+    expect(.tooLarge) { try defaults.blocking.set(text, for: .theme) }
+    expect(.tooLarge) { try defaults.blocking.transaction { try $0.set(text, for: .theme) } }
+  }
+
+  @Test(arguments: ["", "a\0b", String(repeating: "x", count: 256)])
+  func namesThatCannotBeKeptAreRefused(name: String) throws {
+    let key = DefaultsKey(name, default: 7)
+    #expect(throws: WormholeError.invalidIdentifier) { try defaults.blocking.set(1, for: key) }
+    #expect(throws: WormholeError.invalidIdentifier) { try defaults.blocking.remove(key) }
     #expect(throws: WormholeError.invalidIdentifier) {
-      try defaults.blocking.set(1, for: DefaultsKey("", default: 0))
+      try defaults.blocking.transaction { try $0.set(1, for: key) }
     }
+    #expect(try defaults.blocking[key] == 7)
   }
 
   @Test func keysThatLookAlikeDiffer() throws {
@@ -58,66 +72,79 @@ struct SharedDefaultsTests {
     #expect(Set(keys).count == 2)
     for (value, key) in keys.enumerated() { try defaults.blocking.set(value, for: key) }
     #expect(try keys.map { try defaults.blocking[$0] } == [0, 1])
-  }
-
-  @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
-    try defaults.blocking.set(1, for: .number)
-    var changes = try defaults.changes().makeAsyncIterator()
-    var counts = try defaults.changes(of: .number, initial: false).makeAsyncIterator()
-    ForeignProgram.remove("\(group.path)/defaults.sqlite")
-    try defaults.blocking.set(2, for: .number)
-    try defaults.blocking.set("dark", for: .theme)
-    #expect(try await changes.next()?.name == "number")
-    #expect(try await changes.next()?.name == "theme")
-    #expect(try await counts.next()?.value == 2)
-  }
-
-  @Test func aChangeInsideATransactionByOtherMeansIsRefused() throws {
     try defaults.blocking.transaction { values in
-      try values.set("dark", for: .theme)
-      #expect(try defaults.blocking[.theme] == "light")
-      #expect(throws: WormholeError.busy(path: "\(group.path)/defaults.sqlite")) {
-        try defaults.blocking.set("red", for: .theme)
+      for (value, key) in keys.enumerated() { try values.set(value + 2, for: key) }
+    }
+    #expect(try keys.map { try defaults.blocking[$0] } == [2, 3])
+  }
+
+  // MARK: - Transactions
+
+  @Test func aChangeByOtherMeansLetsATransactionBeginAgain() throws {
+    var runs = 0
+    try defaults.blocking.transaction { values in
+      runs += 1
+      let theme = try values[.theme]
+      if runs == 1 { try defaults.blocking.set("red", for: .theme) }
+      try values.set("\(theme) \(runs)", for: .theme)
+      #expect(try defaults.blocking[.theme] == "red")
+    }
+    #expect(try defaults.blocking[.theme] == "red 2")
+  }
+
+  @Test func aBodyHoldsNobodyUp() async throws {
+    let (begun, isOver, defaults) = (Flag(), DispatchSemaphore(value: 0), defaults)
+    let transaction = Task {
+      try await defaults.transaction { values in
+        begun.set()
+        isOver.wait()
+        try values.set(1, for: .number)
       }
     }
-    #expect(try defaults.blocking[.theme] == "dark")
+    await eventually { begun.isSet }
+    try await defaults.set("dark", for: .theme)
+    try await defaults.update(.theme) { $0 += "er" }
+    #expect(try await defaults[.theme] == "darker")
+    isOver.signal()
+    try await transaction.value
+    #expect(try await defaults[.number] == 1)
   }
 
   @Test func processesThatAddAtTheSameTimeLoseNothing() async throws {
     let programs = try (0..<4).map { try group.peer("defaults-add", "key-\($0)", "1000") }
     for program in programs { await program.waitForSuccess() }
-    #expect(try defaults.blocking[DefaultsKey("sum", default: 0)] == 4000)
+    #expect(try await defaults[DefaultsKey("sum", default: 0)] == 4000)
     for index in 0..<4 {
-      #expect(try defaults.blocking[DefaultsKey("key-\(index)", default: 0)] == 1000)
+      #expect(try await defaults[DefaultsKey("key-\(index)", default: 0)] == 1000)
     }
   }
+
+  // MARK: - Changes
 
   @Test func changesByAnotherProcessAreSeen() async throws {
     let bus = try PrivateBus(.usual)
     let group = try TemporaryGroup(bus)
-    try group.group.defaults.blocking.set(1, for: .number)
+    try await group.group.defaults.set(1, for: .number)
     var changes = try group.group.defaults.changes(of: .number).makeAsyncIterator()
-    var all = try group.group.defaults.changes().makeAsyncIterator()
     #expect(try await changes.next()?.value == 1)
     let setter = try group.peer("defaults-set", "number", "2", on: bus)
     let change = try await changes.next()
     #expect(try change?.value == 2)
     #expect(change?.sender?.pid == setter.processIdentifier)
     #expect(change?.isRemoved == false)
-    let any = try await all.next()
-    #expect(any?.name == "number" && any?.sender.pid == setter.processIdentifier)
     await setter.waitForSuccess()
-    await (try group.peer("defaults-remove", "number", on: bus)).waitForSuccess()
+    let remover = try group.peer("defaults-remove", "number", on: bus)
+    await remover.waitForSuccess()
     let removal = try await changes.next()
     #expect(try removal?.value == 0)
     #expect(removal?.isRemoved == true)
-    #expect(try await all.next()?.isRemoved == true)
+    #expect(removal?.sender?.pid == remover.processIdentifier)
   }
 
   @Test func changesBeforeTheIterationAreNotMissed() async throws {
-    try defaults.blocking.set(1, for: .number)
+    try await defaults.set(1, for: .number)
     let changes = try defaults.changes(of: .number, initial: false)
-    for number in 2...9 { try defaults.blocking.set(number, for: .number) }
+    for number in 2...9 { try await defaults.set(number, for: .number) }
     for _ in 1...2 {
       var iterator = changes.makeAsyncIterator()
       #expect(try await iterator.next()?.value == 9)
@@ -126,31 +153,96 @@ struct SharedDefaultsTests {
 
   @Test func anUnreadableChangeDoesNotEndTheSequence() async throws {
     var changes = try defaults.changes(of: .number, initial: false).makeAsyncIterator()
-    try defaults.blocking.set("x", for: DefaultsKey("number", default: ""))
+    try await defaults.set("x", for: DefaultsKey("number", default: ""))
     let change = try #require(try await changes.next())
     #expect(throws: WormholeError.self) { try change.value }
-    try defaults.blocking.set(3, for: .number)
+    try await defaults.set(3, for: .number)
     #expect(try await changes.next()?.value == 3)
+  }
+
+  @Test func changesOfOtherValuesAreNotReported() async throws {
+    var changes = try defaults.changes(of: .number).makeAsyncIterator()
+    #expect(try await changes.next()?.value == 0)
+    try await defaults.set("dark", for: .theme)
+    try await defaults.set(1, for: .number)
+    #expect(try await changes.next()?.value == 1)
   }
 
   @Test func settingTheSameValueNotifiesNobody() async throws {
     // The change notifications of other tests' groups have another name.
     let group = try TemporaryGroup(identifier: "org.example.quiet")
-    let defaults = try group.group.defaults
-    try defaults.blocking.set(1, for: .number)
-    let changeName: NotificationName = "wormhole.org.example.quiet.defaults"
-    let recorder = Recorder()
-    let center = group.group.center
-    let observation = try center.observe(changeName, on: .inline) { recorder.record($0) }
-    try defaults.blocking.set(1, for: .number)
-    try defaults.blocking.remove(.theme)
-    try defaults.blocking.transaction { _ = try $0[.number] }
-    try defaults.blocking.transaction { values in
+    let defaults = group.group.defaults
+    try await defaults.set(1, for: .number)
+    let recorder = try Recorder(
+      group.group.center, "wormhole.org.example.quiet.defaults", on: .inline)
+    try await defaults.set(1, for: .number)
+    try await defaults.remove(.theme)
+    try await defaults.transaction { _ = try $0[.number] }
+    try await defaults.transaction { values in
       try values.set(2, for: .number)
       try values.set("dark", for: .theme)
     }
     await eventually { recorder.posts > 0 }
     #expect(recorder.posts == 1)
-    withExtendedLifetime(observation) {}
+  }
+
+  // MARK: - The file
+
+  @Test func otherProgramsPassAndReadValues() async throws {
+    try await defaults.set("dark", for: .theme)
+    try ForeignProgram.run("INSERT INTO pass(name, value) VALUES('number', '5')", on: path)
+    #expect(try await defaults[.number] == 5)
+    #expect(try await defaults.keys == ["number", "theme"])
+    try ForeignProgram.run(
+      """
+      CREATE TEMP TABLE one(value CHECK(value = '"dark"'), post CHECK(post LIKE '%.defaults'));
+      INSERT INTO one SELECT value, post FROM messages WHERE name = 'theme';
+      INSERT INTO pass(name, value, codec) VALUES('theme', x'00', 'raw');
+      """, on: path)
+    let error = WormholeError.codecMismatch(name: "theme", expected: "json", found: "raw")
+    await #expect(throws: error) {
+      try await defaults[.theme]
+    }
+    try await defaults.set("light", for: .theme)
+    #expect(try await defaults[.theme] == "light")
+    #expect(try await defaults[.number] == 5)
+  }
+
+  @Test func theirDirectoryIsNeitherAWormholeNorADatabase() throws {
+    let group = group.group
+    let error = WormholeError.reservedName("defaults")
+    #expect(throws: error) { try Wormhole(group: group, directory: "defaults") }
+    #expect(throws: error) { try group.database("defaults") }
+  }
+
+  @Test func aRecreatedFileIsReadFromItsBeginning() async throws {
+    try await defaults.set(1, for: .number)
+    var changes = try defaults.changes(of: .number, initial: false).makeAsyncIterator()
+    ForeignProgram.remove(path)
+    try await defaults.set(2, for: .number)
+    #expect(try await changes.next()?.value == 2)
+  }
+
+  @Test func defaultsThatAreDamagedCanBeReset() async throws {
+    try await defaults.set(1, for: .number)
+    ForeignProgram.remove(path)
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
+    await #expect(throws: WormholeError.foreign(path: path)) { try await defaults[.number] }
+    try group.make().resetDefaults()
+    #expect(try await defaults[.number] == 0)
+    try await defaults.set(2, for: .number)
+    #expect(try await group.make().defaults[.number] == 2)
+  }
+
+  @Test func observersHearOfAReset() async throws {
+    try await defaults.set(1, for: .number)
+    var changes = try defaults.changes(of: .number).makeAsyncIterator()
+    #expect(try await changes.next()?.value == 1)
+    try group.group.resetDefaults()
+    let reset = try await changes.next()
+    #expect(try reset?.value == 0)
+    #expect(reset?.isRemoved == true)
+    try await defaults.set(3, for: .number)
+    #expect(try await changes.next()?.value == 3)
   }
 }

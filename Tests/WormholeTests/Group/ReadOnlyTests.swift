@@ -25,7 +25,7 @@ struct ReadOnlyTests {
       let name = MessageName<Int>(transit.rawValue, transit: transit.transit)
       for number in 1...3 { try await hole.pass(number, to: name) }
     }
-    try group.defaults.blocking.set(7, for: DefaultsKey("number", default: 0))
+    try await group.defaults.set(7, for: DefaultsKey("number", default: 0))
     let database = try group.database(
       "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
     try await database.write { try $0.run("INSERT INTO item VALUES(1), (2)") }

@@ -33,7 +33,7 @@ struct IsolationTests {
 
   @Test func changesOfDefaultsReachAnActor() async throws {
     let (group, counter) = (try TemporaryGroup(), Counter())
-    let defaults = try group.group.defaults
+    let defaults = group.group.defaults
     let observation = try defaults.observe(.number, on: counter) { counter, change in
       counter.note((try? change.value) ?? -1)
     }

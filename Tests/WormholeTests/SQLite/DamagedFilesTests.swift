@@ -4,7 +4,6 @@ import Wormhole
 @Suite(.bounded)
 struct DamagedFilesTests {
   private let name = MessageName<Int>("name")
-  private let key = DefaultsKey("key", default: "")
 
   private let group: TemporaryGroup
 
@@ -13,21 +12,15 @@ struct DamagedFilesTests {
   private func open() throws -> Wormhole { try Wormhole(group: group.make(), transit: .log) }
 
   private var log: String { "\(group.path)/wormhole/name.log" }
-  private var defaults: String { "\(group.path)/defaults.sqlite" }
 
-  @Test(
-    arguments: [
-      (.log, "UPDATE records SET number = \(Int64.max)"),
-      (.defaults, "UPDATE entries SET number = \(Int64.max)"),
-    ] as [(Keeper, String)])
-  func nothingIsLostAfterTheGreatestNumber(_ keeper: Keeper, statement: String) async throws {
-    let site = try Site(.log)
+  @Test func nothingIsLostAfterTheGreatestNumber() async throws {
+    let (site, keeper) = (try Site(.log), Keeper.log)
     let error = WormholeError.damaged(path: keeper.path(in: site))
     try await keeper.write(1, in: site)
-    try ForeignProgram.run(statement, on: keeper.path(in: site))
+    try ForeignProgram.run(
+      "UPDATE records SET number = \(Int64.max)", on: keeper.path(in: site))
     await #expect(throws: error) { try await keeper.write(2, in: site) }
     #expect(try await keeper.read(in: site) == 1)
-    guard keeper == .log else { return }
     #expect(throws: error) { try site.hole.blocking.ping(.number) }
     #expect(throws: error) { try site.hole.blocking.clear(.number) }
     #expect(throws: error) { try site.hole.blocking.update(.number) { $0 = 2 } }
@@ -98,32 +91,6 @@ struct DamagedFilesTests {
     #expect(throws: WormholeError.foreign(path: log)) {
       try open().blocking.message(name)
     }
-  }
-
-  // MARK: - Defaults
-
-  @Test func anOddRowOfDefaultsHoldsNothingUp() async throws {
-    let shared = try group.group.defaults
-    let odd = DefaultsKey("odd", default: "")
-    var changes = try shared.changes().makeAsyncIterator()
-    try shared.blocking.set("a", for: key)
-    try shared.blocking.set("odd", for: odd)
-    try ForeignProgram.run(
-      """
-      UPDATE entries SET pid = 'x' WHERE name = 'odd';
-      INSERT INTO entries VALUES('worse', x'31', 'text', 1, 1, 1, 1)
-      """, on: defaults)
-    let another = DefaultsKey("another", default: "")
-    try shared.blocking.set("b", for: another)
-    #expect(try await changes.next()?.name == "key")
-    await #expect(throws: WormholeError.damaged(path: defaults)) {
-      try await changes.next()
-    }
-    #expect(try await changes.next()?.name == "another")
-    #expect(throws: WormholeError.damaged(path: defaults)) { try shared.blocking[odd] }
-    try shared.blocking.set("whole", for: odd)
-    #expect(try shared.blocking[odd] == "whole")
-    #expect(try shared.blocking[another] == "b")
   }
 
   // MARK: - Databases

@@ -36,6 +36,18 @@ enum ForeignProgram {
   }
 }
 
+/// A writer without the library that has begun a transaction on a file. It ends with this object.
+final class ForeignWriter {
+  private var handle: OpaquePointer?
+
+  init(of path: String) throws {
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+  }
+
+  deinit { sqlite3_close(handle) }
+}
+
 /// A reader without the library that has begun a transaction on a file, and never ends it.
 final class ForeignReader {
   private var handle: OpaquePointer?

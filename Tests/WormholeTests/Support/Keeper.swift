@@ -8,7 +8,7 @@ enum Keeper: CaseIterable, Sendable {
   func path(in site: Site) -> String {
     switch self {
     case .log: "\(site.path)/org.example.number.log"
-    case .defaults: "\(site.temporary.path)/defaults.sqlite"
+    case .defaults: "\(site.temporary.path)/defaults/store.sqlite"
     case .database: "\(site.temporary.path)/items"
     }
   }
@@ -16,7 +16,7 @@ enum Keeper: CaseIterable, Sendable {
   func write(_ number: Int, in site: Site) async throws {
     switch self {
     case .log: try await site.hole.pass(number, to: .number)
-    case .defaults: try site.temporary.group.defaults.blocking.set(number, for: .number)
+    case .defaults: try await site.temporary.group.defaults.set(number, for: .number)
     case .database:
       try database(in: site).write { try $0.run("INSERT INTO item VALUES(?)", number) }
     }
@@ -26,7 +26,7 @@ enum Keeper: CaseIterable, Sendable {
   func read(in site: Site) async throws -> Int? {
     switch self {
     case .log: try await site.hole.message(.number)
-    case .defaults: try site.temporary.group.defaults.blocking[.number]
+    case .defaults: try await site.temporary.group.defaults[.number]
     case .database:
       try database(in: site).read { try $0.rows("SELECT * FROM item", as: Int.self).last }
     }
