@@ -43,10 +43,10 @@ public struct CFNotificationName: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// A function that is called for a notification, as sources write it down to keep it.
+/// A function that is called for a notification: the type of stored callbacks.
 ///
-/// Apple's is a C function and so cannot capture anything; this one may capture what is sendable,
-/// and then the center keeps that until the observer is removed. Its parameters are the center, the
+/// Apple's is a C function and so cannot capture anything; this one may capture sendable values,
+/// which the center then keeps until the observer is removed. Its parameters are the center, the
 /// observer as it was added, the name that was posted, the object and the user info. The pointers
 /// are borrowed for the call.
 public typealias CFNotificationCallback =

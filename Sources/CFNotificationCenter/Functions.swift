@@ -53,7 +53,7 @@ public func CFNotificationCenterAddObserver(
 ///
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
-///   - observer: as it was added; `nil` removes nothing, which goes to
+///   - observer: as it was added; `nil` removes nothing and is reported to
 ///     ``CFNotificationCenter/onError``.
 ///   - name: only registrations for this name; `nil` for all.
 ///   - object: only registrations with this object; `nil` for all. The Darwin center ignores it.
@@ -70,7 +70,7 @@ public func CFNotificationCenterRemoveObserver(
 ///
 /// - Parameters:
 ///   - center: the center; `nil` does nothing.
-///   - observer: as it was added; `nil` removes nothing, which goes to
+///   - observer: as it was added; `nil` removes nothing and is reported to
 ///     ``CFNotificationCenter/onError``.
 ///
 /// The corresponding C function is `dn_center_remove_every_observer`.

@@ -5,14 +5,14 @@ internal import Dispatch
 
 /// A registered handler. The registration ends with this object.
 ///
-/// It is not called `Observation`: that would hide the module of this name from `@Observable`.
+/// It is not called `Observation`: that would hide the module of that name from `@Observable`.
 ///
 /// The corresponding C type is `dn_observer`.
 public final class NotificationObservation: Sendable {
   /// What the observation ends.
   let registration: any ObservedRegistration
 
-  /// Makes the observation of a registration.
+  /// Creates the observation of a registration.
   package init(_ registration: any ObservedRegistration) {
     self.registration = registration
   }
@@ -46,8 +46,8 @@ public final class NotificationObservation: Sendable {
 
   /// Ends the registration, then waits until no call of the handler is running.
   ///
-  /// From then on what the handler used may go. A task that the handler itself waits for must not
-  /// await this.
+  /// Afterwards, everything that the handler used may be released. A task that the handler itself
+  /// waits for must not await this.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
   public func end() async {

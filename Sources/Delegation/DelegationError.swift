@@ -3,7 +3,7 @@
 public import DarwinNotifySupport
 public import FoundationEssentials
 
-/// Why a delegate or an implementation was refused, or a contract has none.
+/// Why a delegate or an implementation was refused, or why a contract has none.
 public struct DelegationError: CodedError, Sendable {
   /// What happened.
   public enum Code: Sendable {

@@ -3,7 +3,7 @@
 // An alias would hide the cases of `Delivery` from files that import only this module.
 @_exported public import DarwinNotifySupport
 
-/// A registration, which lasts until it is cancelled, also if this value is dropped.
+/// A registration, which lasts until it is cancelled, even if this value is dropped.
 public struct HandlerRegistration: Sendable {
   private let end: @Sendable () -> Void
 

@@ -139,14 +139,14 @@ extension DistributedNotificationCenter {
 /// Why a distributed notification was not posted, or an observer not added.
 ///
 /// A `catch` clause names it, as in `catch DistributedNotificationError.notAPropertyList`. Two
-/// errors are equal if their ``code`` is the same.
+/// errors are equal if they have the same ``code``.
 public struct DistributedNotificationError: CodedError, Sendable {
   /// The kinds of errors.
   public enum Code: Hashable, Sendable {
     /// A value is not part of a property list.
     case notAPropertyList
 
-    /// What the library below has said.
+    /// The error of the library below.
     case failed(DarwinNotifyError)
   }
 
@@ -174,7 +174,7 @@ public struct DistributedNotificationError: CodedError, Sendable {
     Self(.notAPropertyList, path: path, type: type)
   }
 
-  /// A text that cannot be sent. Nothing was.
+  /// A text that cannot be sent. Nothing was sent.
   static func notText(path: String) -> Self {
     Self(.failed(.invalidArgument), path: path)
   }

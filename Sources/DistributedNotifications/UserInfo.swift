@@ -133,7 +133,7 @@ extension String {
   }
 }
 
-/// The class that Foundation has for truth values: their `objCType` is also that of `Int8`.
+/// Foundation's class for Booleans: their `objCType` is also that of `Int8`.
 private let truthValue: AnyClass = type(of: NSNumber(value: true))
 
 extension PropertyListScalar {

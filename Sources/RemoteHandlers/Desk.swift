@@ -4,7 +4,7 @@ internal import DarwinNotify
 internal import DarwinNotifySupport
 internal import Delegation
 
-/// A request to answer, of another process or of this one.
+/// A request to answer, from another process or from this one.
 struct Inquiry: Sendable {
   let id: UInt64
   let kind: String
@@ -15,7 +15,7 @@ struct Inquiry: Sendable {
 }
 
 extension Inquiry {
-  /// Describes a request of another process, which is refused if it is dropped.
+  /// Describes a request from another process, which is refused if it is dropped.
   init(_ request: IncomingRequest) {
     self.init(
       id: request.info.id, kind: request.info.kind, arguments: request.arguments,
@@ -45,7 +45,7 @@ final class Desk: Sendable {
   private let isAllowed: (@Sendable (RemoteCaller) -> Bool)?
   private let state = Locked(State())
 
-  /// Creates a desk that asks a function, if there is one, who may make requests.
+  /// Creates a desk that asks a function, if there is one, which callers may make requests.
   init(_ bus: HandlerBus, allowing isAllowed: (@Sendable (RemoteCaller) -> Bool)?) {
     self.bus = bus
     self.isAllowed = isAllowed
@@ -60,7 +60,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// Ends that; requests that have arrived are still handled.
+  /// Stops accepting them; requests that have arrived are still handled.
   func remove(_ kind: String) {
     state.withLock { _ = $0.exported.remove(kind) }
   }
@@ -74,7 +74,7 @@ final class Desk: Sendable {
   func begin(_ inquiry: Inquiry) {
     state.withLock { state in
       let clerk = state.clerks[inquiry.kind]
-      // Its end needs the lock, so the task is known before that, and to all who cancel it.
+      // The task needs the lock to end, so it is stored first, where a cancellation finds it.
       state.tasks[inquiry.id] = Task(executorPreference: HandlerThreads.shared) { [self] in
         if isAllowed?(inquiry.caller) ?? true {
           await clerk?(bus, inquiry)

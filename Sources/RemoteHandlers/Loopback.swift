@@ -21,7 +21,7 @@ final class Loopback: Sendable {
   private let center: DarwinNotificationCenter
   private let desk: Desk
 
-  /// Takes a name.
+  /// Requests a name.
   static func open(
     _ name: String, on center: DarwinNotificationCenter, _ desk: Desk, queueing: Bool
   ) throws -> Loopback {
@@ -51,7 +51,7 @@ final class Loopback: Sendable {
   /// Whether this service has the name.
   var hasName: Bool { Self.services.withLock { $0[place]?.first === self } }
 
-  /// Gives the name up.
+  /// Gives up the name.
   func close() {
     let rest = Self.services.withLock { services in
       services[place]?.removeAll { $0 === self }

@@ -17,7 +17,7 @@ public struct RemoteError: CodedError, Sendable {
     /// Nobody owns the name of the service, and the bus cannot start it, or its owner has no such
     /// service.
     case noService
-    /// The service has left the bus before it answered.
+    /// The service left the bus before it answered.
     case serviceGone
     /// Another process, or another service of this one, has the name.
     case nameTaken
@@ -131,7 +131,7 @@ extension CallOutcome {
   }
 }
 
-/// The error that a service has answered with.
+/// The error with which a service answered.
 func error(_ name: String?, _ message: String, kind: String, service: String) -> any Error {
   switch name {
   case RequestServer.unavailable:

@@ -10,13 +10,13 @@ internal import Dispatch
 ///     let service = try await RemoteService(
 ///       name: "org.example.Player", exporting: bus, [Search.self])
 ///
-/// Only what is exported can be asked for. Requests are answered at the same time, on threads of
-/// their own: handlers may block. The requests of one caller are begun in the order of its calls,
-/// but two that are in progress may overtake each other; a caller that needs an order waits for
-/// each answer. The name is given up when this object ends; requests in progress are still
+/// Only exported types of requests are answered. Requests are answered concurrently, on threads of
+/// their own: handlers may block. The requests of one caller begin in the order of its calls, but
+/// two that are in progress may overtake each other; a caller that needs an order waits for each
+/// answer. The name is given up when this object is released; requests in progress are still
 /// answered.
 ///
-/// On a center that `isolated()` has made, or that has no bus (`DARWIN_NOTIFY_BUS=none`), a service
+/// On a center that `isolated()` made, or that has no bus (`DARWIN_NOTIFY_BUS=none`), a service
 /// answers the requests that this process makes on the same center.
 public final class RemoteService: Sendable {
   /// The name of the service.
@@ -43,7 +43,7 @@ public final class RemoteService: Sendable {
   ///   - queueing: whether to wait for a name that another process has, instead of failing.
   ///   - center: the center whose bus to use.
   ///   - isAllowed: who may ask; by default processes of the same user. It is called for each
-  ///     request, on any thread, also while it runs.
+  ///     request, on any thread, even while another call of it is running.
   /// - Throws: ``RemoteError``: `nameTaken`, `notAllowed`, `invalid` for a name or kind that cannot
   ///   be one, `limitReached`.
   public init(
@@ -96,8 +96,8 @@ public final class RemoteService: Sendable {
     }
   }
 
-  /// Answers requests until the task is cancelled, then closes the service and finishes what it has
-  /// begun.
+  /// Answers requests until the task is cancelled, then closes the service and finishes the
+  /// requests in progress.
   ///
   ///     try await withThrowingTaskGroup(of: Void.self) { group in
   ///       group.addTask { await service.run(closingWithin: .seconds(5)) }
@@ -115,9 +115,9 @@ public final class RemoteService: Sendable {
     await close(timeout: timeout)
   }
 
-  /// Gives the name up, then waits until all requests in progress are answered.
+  /// Gives up the name, then waits until all requests in progress are answered.
   ///
-  /// Closing again only waits. It also waits if the calling task is cancelled.
+  /// Closing again only waits. It waits even if the calling task is cancelled.
   ///
   /// - Parameter timeout: how long to wait; then the tasks of their handlers are cancelled. `nil`:
   ///   as long as it takes.

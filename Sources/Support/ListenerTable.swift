@@ -5,7 +5,7 @@
 /// Whatever leaves the table is returned, so that it ends after the lock is released: ending a
 /// registration runs user code.
 package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>: Sendable {
-  /// A listener that is being bound. If it is unbound meanwhile, that is what counts.
+  /// A listener that is being bound. If it is unbound meanwhile, it stays unbound.
   package final class Binding: Sendable {
     fileprivate let listener: ExactString
     fileprivate let name: Name
@@ -60,7 +60,7 @@ package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>:
     }
   }
 
-  /// Notes that a listener is being bound, until that is ended.
+  /// Notes that a listener is being bound, until the binding ends.
   package func begin(_ listener: String, of name: Name) -> Binding {
     let binding = Binding(listener, to: name)
     state.withLock { $0.bindings.append(binding) }
@@ -68,7 +68,7 @@ package struct ListenerTable<Name: Hashable & Sendable, Registration: Sendable>:
   }
 
   /// Ends the binding of a listener by putting its registration into the table. Returns the
-  /// registration that has to end: the one it replaced, or this one if the listener was unbound
+  /// registration that must end: the one it replaced, or this one if the listener was unbound
   /// meanwhile.
   package func end(_ binding: Binding, with registration: Registration) -> Registration? {
     state.withLock { state in

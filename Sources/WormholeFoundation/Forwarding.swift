@@ -99,7 +99,7 @@ struct ForwardingShare: Sendable {
 }
 
 extension Delivery {
-  /// The place from which to post to observers of Foundation.
+  /// The place from which to post to Foundation's observers.
   ///
   /// Foundation waits for an observer's queue unless that is `OperationQueue.current`. In an
   /// asynchronous `main` the main dispatch queue does not count as the main operation queue: a

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Starts a thread that ends with the function. Returns a descriptor that becomes readable then and
-/// that the caller closes; `nil` if there can be no thread.
+/// Starts a thread that ends with the function. Returns a descriptor that then becomes readable and
+/// that the caller closes; `nil` if no thread can be created.
 ///
 /// A queue of Dispatch would keep its threads, and wake the process every second to count them.
 func runDetached(_ body: @escaping @Sendable () -> Void) -> CInt? {

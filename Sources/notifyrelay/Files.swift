@@ -72,7 +72,7 @@ enum File {
 
   /// Reads a whole file. Returns `nil` and sets `errno` if that is not possible.
   static func read(_ path: String) -> String? {
-    // If it has become a pipe meanwhile, nobody need write to it.
+    // If it has become a pipe meanwhile, there need not be a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

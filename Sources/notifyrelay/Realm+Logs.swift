@@ -109,7 +109,7 @@ extension Realm {
     guard failure?.isTooLarge ?? true,
       let number = readers[address]?.underway.removeValue(forKey: identifier)
     else { return }
-    // Whoever asks for the records behind it gets them without it.
+    // A request for the records behind it is answered without it.
     if failure != nil { readers[address]?.tooLarge.insert(number) }
     let rest = readers[address]?.underway.values.min() ?? .max
     guard number < rest, let floor = readers[address]?.floor else { return }

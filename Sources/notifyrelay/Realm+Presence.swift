@@ -28,7 +28,7 @@ extension Realm {
   /// A bound for the memory that strangers can make us use.
   private static let maxPeers = 4096
 
-  /// Takes note of a sign of life. Returns whether the origin is one of those that are heard.
+  /// Notes a sign of life. Returns whether the origin is one that is heard.
   func meet(_ origin: Origin) -> Bool {
     if peers[origin] == nil {
       guard peers.count < Self.maxPeers else {

@@ -156,7 +156,7 @@ final class Realm: ConnectionDelegate {
     underway[number] = .presence
   }
 
-  /// Hands a message to the connection, which knows some of what the broker refuses.
+  /// Hands a message to the connection, which knows of some messages that the broker refuses.
   private func send(_ body: Data, as subject: Subject, isRetained: Bool) -> UInt16? {
     let topic = topic(of: subject)
     do {
@@ -309,7 +309,7 @@ final class Realm: ConnectionDelegate {
     case .name(let name): confirmName(name, try NamePayload(fields))
     case .value(let address):
       let number = try RecordPayload(fields).number
-      // The broker may keep what nobody here has ever passed.
+      // The broker may keep messages that nobody here has ever passed.
       if relay.channels.find(address) != nil { confirmedValues[address] = number }
     case .log: break
     case .presence:

@@ -130,7 +130,7 @@ final class Relay {
     }
   }
 
-  /// Another relay has taken over a realm. Without any left, this one ends.
+  /// Another relay has taken over a realm. If none is left, this relay ends.
   func hasStopped(_ advice: String) {
     guard realms.allSatisfy({ $0.state == .stopped }) else { return say(advice) }
     keep()

@@ -17,7 +17,7 @@
 #define UNIX_PATH "unix:path="
 #define SYSTEM_BUS UNIX_PATH "/run/dbus/system_bus_socket"
 
-/* Removes the option that begins at `option`, with one of its commas. */
+/* Removes the option that begins at `option`, and one comma beside it. */
 static void remove_option(char *option)
 {
         char *end = option + strcspn(option, ",;");

@@ -99,10 +99,10 @@ typedef struct dn__question {
 } dn__question;
 
 /* Returns whether a message comes from the bus itself. sd-bus matches answers by their serial
- * alone, so a handler has to ask this: another process may have guessed the serial. */
+ * alone, so a handler must check this: another process may have guessed the serial. */
 bool dn__connection_is_bus(sd_bus_message *message);
 
-/* Returns whether a question was answered with an error, or by somebody else than the bus. */
+/* Returns whether a question was answered with an error, or not by the bus. */
 bool dn__connection_is_refusal(sd_bus_message *answer);
 
 /* Sends a question. Dropping the slot cancels the handler. Returns 0, or a negative errno if the

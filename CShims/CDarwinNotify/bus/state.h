@@ -37,7 +37,7 @@ typedef struct dn__outbox {
         uint32_t n_added; /* so far, for the serials */
         bool has_reserved;
         bool is_blocked;   /* the socket is full: wait until it can be written to */
-        uint64_t until_us; /* until when posts of a flood gather; 0: there is none */
+        uint64_t until_us; /* when posts of a flood stop gathering; 0: there is none */
 } dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is

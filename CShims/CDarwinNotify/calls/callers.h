@@ -13,7 +13,7 @@ dn__caller *dn__caller_get(dn__calls *calls, const char *name) DN__REQUIRES(&cal
 typedef enum dn__user_answer {
         DN__USER_READ,
         DN__USER_GONE,  /* the caller has left */
-        DN__USER_ASKED, /* again: somebody else than the bus has answered */
+        DN__USER_ASKED, /* again: another process answered in place of the bus */
 } dn__user_answer;
 
 /* Reads the user of a caller. */

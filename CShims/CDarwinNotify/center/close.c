@@ -18,7 +18,7 @@
 
 /* --- Before the process exits: its posts are sent ------------------------------------------- */
 
-/* Maximum time at exit for the bus. */
+/* Maximum time to wait for the bus at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 /* The losses of one center are neither reported nor forgotten while another one has to wait. */

@@ -20,7 +20,7 @@
  * registration returns, since the clock may be that coarse. */
 #define LOOK_MS 10
 
-/* When to look without any reason, while there is no bus. */
+/* How often to look without a reason while there is no bus. */
 #define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
 
 /* When to look again for the tables of signals. */

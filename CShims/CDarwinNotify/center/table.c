@@ -242,7 +242,7 @@ static int find_table(move *move)
         return r;
 }
 
-/* Of a process that only posts: the first time, since it looks again with each post. */
+/* For a process that only posts: only the first time, since it looks again with each post. */
 static void report_absence(dn__hub *hub, int r)
 {
         if (!hub->member.has_said_absence)

@@ -38,7 +38,7 @@ int dn__table_begin(dn__hub *hub, const char *scope);
  * with `wants_entry`, an entry there and no mark that the table was left. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
-/* Looks, on the service thread, for a signal that came from another table; not more often than
- * every 100 ms, as it may be the table of another user. If it is one that this hub has left, and
+/* Looks, on the service thread, because a signal came from another table; at most every 100 ms,
+ * since it may be the table of another user. If it is one that this hub has left, and
  * ours is also removed, the poster found no table in which to count the post again. */
 void dn__table_look_soon(dn__hub *hub);

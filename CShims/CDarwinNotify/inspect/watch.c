@@ -50,7 +50,7 @@ struct dn_watch {
         dn__connection connection;
         dn__peers peers;
         dn__waiting waiting;
-        uint64_t answer_us; /* until when the bus has to be ready */
+        uint64_t answer_us; /* the deadline for the bus to be ready */
         sd_bus_slot *rules[N_RULES];
         unsigned n_asked; /* rules */
         unsigned n_confirmed;

@@ -7,7 +7,7 @@
 #include "util/list.h"
 #include "util/map.h"
 
-/* Whatever is listened to for the paths. Protected by its owner's lock. */
+/* Everything that is listened to for the paths. Protected by its owner's lock. */
 typedef struct dn__paths {
         int fd; /* of inotify; readable when something has happened somewhere */
         dn__fork_guard *guard;
@@ -24,14 +24,14 @@ typedef struct dn__path {
 /* Returns 0 or a negative errno. */
 int dn__paths_init(dn__paths *paths);
 
-/* Call when no path is followed any more. */
+/* Call when no path is being followed. */
 void dn__paths_deinit(dn__paths *paths);
 
-/* Returns false if the host has closed the descriptor, which is then not to be used. Leave all
- * paths after dn__paths_close(), deinit, and begin again. */
+/* Returns false if the host has closed the descriptor, which must then not be used. Call
+ * dn__paths_close(), leave all paths, deinit, and begin again. */
 bool dn__paths_are_intact(const dn__paths *paths);
 
-/* Closes the descriptor, if it still is the library's: nothing is listened to any more. */
+/* Closes the descriptor if it is still the library's; then nothing is listened to any more. */
 void dn__paths_close(dn__paths *paths);
 
 /* Listens to every existing directory on the way to a file, to the file itself and to all symbolic

@@ -32,7 +32,7 @@
 /* How often to start over when others create, remove or damage the file concurrently. */
 #define N_ATTEMPTS 4
 
-/* Says that there is no such call here, for calls that report this in another way. */
+/* Reports that a call does not exist here, for calls that report this in another way. */
 static int lacks(const char *call)
 {
         (void)dn__failed(call);
@@ -71,7 +71,7 @@ bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
 
 /* --- Directories --------------------------------------------------------------------------- */
 
-/* In /dev/shm anyone may have taken a name, knowingly or as the root of a user namespace or of
+/* In /dev/shm anyone may have taken a name, deliberately, or as root in a user namespace or under
  * fakeroot, so there are several. */
 enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_CHOICES = IN_MEMORY + 4 };
 
@@ -261,7 +261,7 @@ static int write_table(int fd)
         return fchmod(fd, MODE) < 0 ? dn__failed("fchmod") : 0;
 }
 
-/* Not every file system has mappings that processes share. */
+/* Not every file system supports shared mappings. */
 static int check_mapping(int fd)
 {
         void *memory = mmap(NULL, DN__SHM_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -135,7 +135,7 @@ static int begin_entry(const dn__region *region, unsigned process, int fd)
 }
 
 /* Returns an entry, -EUSERS, or the error of a system that has no claims. A file that is removed at
- * this moment is left like one that is removed later. */
+ * this moment is treated like one that is removed later. */
 static int take_entry(int fd)
 {
         int r = -EAGAIN;

@@ -8,7 +8,7 @@
 
 #include "util/lock.h"
 
-/* Clang up to 18 takes a variable for unused that is only cleaned up. */
+/* Clang up to 18 reports a variable that is only cleaned up as unused. */
 #define DN__CLEANUP(function) __attribute__((cleanup(function), unused))
 
 /* char *text DN__FREES = malloc(...); NULL is allowed. */

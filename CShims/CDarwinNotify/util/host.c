@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "util/fork.h"
 
-/* Maximum time at exit for running functions. */
+/* Maximum time to wait for running functions at exit. */
 #define EXIT_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 /* Of this process. */
@@ -70,7 +70,7 @@ static void run(dn__host_fn function, void *context)
         pthread_cleanup_pop(0);
 }
 
-/* Counted before it looks: dn__host_end() waits for it, or it sees the end. */
+/* Counted before it checks: either dn__host_end() waits for it, or it sees the end. */
 bool dn__host_run(dn__host_fn function, void *context, bool may_be_late)
 {
         host *host = get_host();

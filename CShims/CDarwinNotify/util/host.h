@@ -39,8 +39,8 @@ static inline void dn__host_release(dn__host_fn hook, void *context)
 /* Notices when exit() begins. Idempotent. */
 void dn__host_expect_exit(void);
 
-/* exit() has begun: waits at most a second for the functions that are running, except those that
- * the caller is inside of. */
+/* exit() has begun: waits at most a second for running functions, except those that the caller is
+ * inside of. */
 void dn__host_end(void);
 
 /* Frees the state of this process, while no function is running. */

@@ -20,10 +20,10 @@ public enum Diagnostics {
     /// How much it matters.
     public let level: Level
 
-    /// What has happened, one line.
+    /// What happened, in one line.
     public let text: String
 
-    /// What is known about it beside the text, such as the `name` of a notification.
+    /// Details that are not in the text, such as the `name` of a notification.
     public let metadata: [String: String]
   }
 
@@ -40,7 +40,7 @@ public enum Diagnostics {
     return UnsafePointer(taker)
   }()
 
-  /// Takes the reports of the library, for a log, such as that of swift-log:
+  /// Receives the reports of the library, for example for swift-log:
   ///
   ///     let log = Logger(label: "org.example.player")
   ///     Diagnostics.handler = { report in

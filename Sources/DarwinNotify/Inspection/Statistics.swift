@@ -35,7 +35,7 @@ extension DarwinNotificationCenter {
     /// where it drops them. The library keeps trying to change that.
     public let uncountedNames: UInt64
 
-    /// The random number of the table, 0 without one. Its counts go on only as long as this is the
+    /// The random number of the table, 0 without one. Its counts continue only while this stays the
     /// same.
     public let tableID: UInt64
   }

@@ -16,7 +16,7 @@ internal import DarwinNotifySupport
 /// called on any thread. A call that is running while its implementation is replaced finishes with
 /// the old one, which is then released.
 public final class Facade: Sendable {
-  /// Each value is an `Holder` of the contract that is its key.
+  /// Each value is a `Holder` of the contract that is its key.
   private let table = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   /// Creates a façade without implementations.

@@ -41,7 +41,7 @@ extension HandlerBus {
   ) -> HandlerRegistration {
     let interceptor = Interceptor(body)
     interceptors.withLock { $0[ObjectIdentifier(type), default: []].append(interceptor) }
-    // Releases everything that it holds, without the lock.
+    // Releases everything that it holds, without holding the lock.
     return HandlerRegistration { [weak self, weak interceptor] in
       guard let self, let interceptor else { return }
       interceptors.withLock { $0[ObjectIdentifier(type)]?.removeAll { $0 === interceptor } }
@@ -54,7 +54,7 @@ extension HandlerBus {
     return all.map { unsafeDowncast($0, to: Interceptor<Request>.self) }
   }
 
-  /// Passes a request through interceptors to what answers it.
+  /// Passes a request through interceptors to the function that answers it.
   func pass<Request: BusRequest>(
     _ request: Request, _ interceptors: ArraySlice<Interceptor<Request>>,
     answer: @escaping Interceptor<Request>.Next

@@ -101,7 +101,7 @@ extension HandlerBus {
   }
 }
 
-/// Turns what work throws into an error of a bus.
+/// Turns the errors that work throws into errors of a bus.
 private func catching<Response>(
   _ work: () async throws -> Response
 ) async -> Result<Response, BusError> {

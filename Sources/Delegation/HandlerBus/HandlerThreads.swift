@@ -1,4 +1,4 @@
-// Runs handlers where they keep nobody waiting.
+// Runs handlers where they keep nothing else waiting.
 
 internal import DarwinNotifySupport
 internal import Dispatch
@@ -6,12 +6,12 @@ internal import Dispatch
 /// Runs the jobs of handlers, each on a thread of its own while it runs.
 ///
 /// A handler may block, as one that calls C does. On the cooperative pool, which has no more
-/// threads than the machine has processors, a few such handlers would stop the whole program: also
-/// the code that waits for their answers, with its timeouts.
+/// threads than the machine has processors, a few such handlers would stop the whole program,
+/// including the code that waits for their answers, and its timeouts.
 package final class HandlerThreads: TaskExecutor {
   package static let shared = HandlerThreads()
 
-  /// Serial queues without work. Each has a thread as soon as it has work.
+  /// Serial queues without work. Each gets a thread as soon as it has work.
   private let idle = Locked<[DispatchQueue]>([])
 
   package func enqueue(_ job: consuming ExecutorJob) {
@@ -25,7 +25,7 @@ package final class HandlerThreads: TaskExecutor {
   }
 }
 
-/// Calls a function after a while, on a thread that no handler occupies, unless it is cancelled.
+/// Calls a function after a delay, on a thread that no handler occupies, unless it is cancelled.
 package struct Timeout {
   private static let queue = DispatchQueue(label: "darwinnotify.delegation.timeouts")
 

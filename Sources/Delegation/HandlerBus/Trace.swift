@@ -56,7 +56,7 @@ final class TracerTable: Sendable {
     return stream
   }
 
-  /// Runs work that answers a request, and reports how, if anybody follows the trace.
+  /// Runs work that answers a request, and reports how, if the trace has a consumer.
   func trace<Response: Sendable>(
     _ request: any Sendable, kind: String, _ endpoint: String?,
     _ work: (Tracing?) async -> Result<Response, BusError>

@@ -37,18 +37,18 @@ internal import DarwinNotifySupport
     self.place = place
   }
 
-  /// Whether it is the seat of an object, which lives, at a place or at any.
+  /// Whether it is the seat of a live object, at a given place or at any.
   func belongs(to object: AnyObject, at place: DeliveryPlace?) -> Bool {
     identity == ObjectIdentifier(object) && (place == nil || self.place == place)
   }
 
-  /// Whether both seats belong to the same object, which lives, at the same place.
+  /// Whether both seats belong to the same live object, at the same place.
   func equals(_ other: DelegateSeat) -> Bool {
     identity != nil && identity == other.identity && place == other.place
   }
 
-  /// Begins a call on this thread, which must ``leave()``. Returns false if the call has to be
-  /// left with ``post(_:)``.
+  /// Begins a call on this thread, which must ``leave()``. Returns false if the call must be
+  /// left to ``post(_:)``.
   @usableFromInline func enter() -> Bool {
     guard place.executor.runsAtOnce else { return false }
     return state.withLock { state in

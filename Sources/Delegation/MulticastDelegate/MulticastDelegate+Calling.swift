@@ -7,7 +7,7 @@ extension MulticastDelegate {
   ///
   ///     events.each { $0.didSeek(to: 3) }
   ///
-  /// It returns at once, except for delegates with `.inline` or in place. Dead delegates are
+  /// It returns at once, unless a delegate has `.inline` or is called in place. Dead delegates are
   /// skipped.
   ///
   /// - Parameter event: calls a method of the delegate.

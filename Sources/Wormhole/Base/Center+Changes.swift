@@ -3,8 +3,8 @@
 internal import DarwinNotify
 
 extension DarwinNotificationCenter {
-  /// Notifies everybody who observes a name. Without a bus this reaches the processes that share
-  /// the user's table; the bus shows it to others once there is one.
+  /// Notifies all observers of a name. Without a bus this reaches the processes that share the
+  /// user's table; others are notified once there is a bus.
   func notify(_ changeName: NotificationName) throws(WormholeError) {
     do {
       try post(changeName)

@@ -113,7 +113,7 @@ struct Backoff {
 
   let deadline: ContinuousClock.Instant
 
-  /// Until when the whole work may run.
+  /// The deadline of the whole work.
   let limit: WorkLimit?
   private var attemptsLeft: Int
   private var pause: UInt32 = 2 * shortestPause

@@ -61,7 +61,7 @@ extension DefaultsKey {
     }
   }
 
-  /// Encodes a value. Equal values have equal bytes, so that setting one again is no change.
+  /// Encodes a value. Equal values have equal bytes, so setting one again is not a change.
   func encode(_ value: Value) throws(WormholeError) -> StoredValue {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

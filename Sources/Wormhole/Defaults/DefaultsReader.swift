@@ -54,14 +54,14 @@ extension MessageStore {
 }
 
 extension StoredPosition {
-  /// Whether both have the same record before them. A name without records has none in any store.
+  /// Whether both follow the same record. A name without records has none in any store.
   fileprivate func isSame(as other: Self) -> Bool {
     number == other.number && (number == 0 || identity == other.identity)
   }
 }
 
 extension SharedDefaults.Change {
-  /// What a handler gets for an error of the store.
+  /// The value that a handler gets for an error of the store.
   fileprivate init(_ error: WormholeError) {
     self.init(
       result: .failure(error), isRemoved: false, sender: nil, date: nil, position: nil)

@@ -24,7 +24,7 @@ public import Observation
   @ObservationIgnored private var position: StoredPosition?
   @ObservationIgnored private var observation: NotificationObservation?
 
-  /// Reads the value, for which it does not wait for writers, and begins to follow it.
+  /// Reads the value without waiting for writers, and begins to follow it.
   ///
   /// - Parameters:
   ///   - key: the key.

@@ -69,7 +69,7 @@ extension SharedDefaults {
       try defaults.store.newest(of: key.name) != nil
     }
 
-    /// Changes a value, unless another one changes it meanwhile: then again.
+    /// Changes a value. If another process or thread changes it meanwhile, tries again.
     ///
     /// - Parameters:
     ///   - key: the key.
@@ -85,8 +85,8 @@ extension SharedDefaults {
 
     /// Reads and changes several values as one.
     ///
-    /// - Parameter body: reads and changes values. It runs again if another one changes what it has
-    ///   read.
+    /// - Parameter body: reads and changes values. It runs again if something that it has read is
+    ///   changed meanwhile.
     /// - Returns: what `body` returns.
     /// - Throws: what ``SharedDefaults/transaction(timeout:_:)`` throws.
     @available(*, noasync, message: "await transaction(_:) of the defaults")

@@ -18,10 +18,10 @@ extension SharedDefaults {
     /// Whether nothing is set.
     public let isRemoved: Bool
 
-    /// The process that changed it last; `nil` if it was never set.
+    /// The process that last changed it; `nil` if it was never set.
     public let sender: Wormhole.Sender?
 
-    /// When it was changed last; `nil` if it was never set.
+    /// When it was last changed; `nil` if it was never set.
     public let date: Date?
 
     /// The position of its record; `nil` if the store could not be read.
@@ -111,7 +111,7 @@ extension SharedDefaults {
     return NotificationObservation(pump)
   }
 
-  /// The position to begin after, `nil` to begin with the current value.
+  /// The position after which to begin, `nil` to begin with the current value.
   private func start<Value>(
     _ key: DefaultsKey<Value>, _ initial: Bool
   ) throws(WormholeError) -> StoredPosition? {

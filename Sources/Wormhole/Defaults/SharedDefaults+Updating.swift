@@ -1,18 +1,18 @@
-// Changes values without losing what others change.
+// Changes values without losing the changes of others.
 
 internal import DarwinNotifySupport
 
 extension SharedDefaults {
-  /// Changes a value, unless another one changes it meanwhile: then again.
+  /// Changes a value. If another process or thread changes it meanwhile, tries again.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - timeout: how long to try; `nil` for ten seconds.
-  ///   - body: changes the value. It may run more than once, on a thread where it may block, and
-  ///     holds nobody up.
+  ///   - body: changes the value. It may run more than once, on a thread where it may block
+  ///     without delaying others.
   /// - Returns: what `body` returns.
   /// - Throws: what ``set(_:for:timeout:)`` throws, ``WormholeError/busy`` if others kept changing
-  ///   the value; what `body` throws, and then nothing has changed.
+  ///   the value; what `body` throws, in which case nothing has changed.
   @discardableResult public func update<Value, Result: Sendable>(
     _ key: DefaultsKey<Value>, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Value) throws -> Result
@@ -25,12 +25,13 @@ extension SharedDefaults {
   ///
   /// - Parameters:
   ///   - timeout: how long to try; `nil` for ten seconds.
-  ///   - body: reads and changes values. All that it reads is from one moment: if another one, or
-  ///     the body itself by other means than the transaction, changes what it has read, it runs
-  ///     again. It runs on a thread where it may block, and holds nobody up.
+  ///   - body: reads and changes values. Everything that it reads is from one moment: if
+  ///     another process or thread, or the body itself outside the transaction, changes something
+  ///     that it has read, it runs again. It runs on a thread where it may block without delaying
+  ///     others.
   /// - Returns: what `body` returns.
   /// - Throws: what ``set(_:for:timeout:)`` throws, ``WormholeError/busy`` if others kept changing
-  ///   the values; what `body` throws, and then nothing has changed.
+  ///   the values; what `body` throws, in which case nothing has changed.
   @discardableResult public func transaction<Result: Sendable>(
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> Result
@@ -45,7 +46,7 @@ extension SharedDefaults {
   ) throws -> Result {
     try store.transaction(within: limit) { stored in
       var transaction = Transaction(stored: stored)
-      // Also if the body throws: it may have read what has changed.
+      // Also if the body throws: it may have read something that has changed.
       defer { stored = transaction.stored }
       return try body(&transaction)
     }
@@ -58,8 +59,9 @@ extension SharedDefaults {
     /// The value of a key as this transaction left it, or its default.
     ///
     /// - Parameter key: the key.
-    /// - Throws: what reading outside a transaction throws; ``WormholeError/busy`` if another one
-    ///   has changed what was read before. Let that error pass: the body then runs again.
+    /// - Throws: what reading outside a transaction throws; ``WormholeError/busy`` if
+    ///   something that was read before has changed. Do not catch that error: the body then runs
+    ///   again.
     public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
       mutating get throws { try key.value(of: stored.content(of: key.name)) }
     }

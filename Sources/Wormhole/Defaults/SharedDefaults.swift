@@ -32,7 +32,7 @@ public final class SharedDefaults: Sendable {
   ///
   /// - Parameter key: the key.
   /// - Throws: ``WormholeError/decoding`` if the stored value has another type,
-  ///   ``WormholeError/codecMismatch`` if another program has stored something else than JSON,
+  ///   ``WormholeError/codecMismatch`` if another program stored something other than JSON,
   ///   ``WormholeError/cancelled``, ``WormholeError/foreign``, ``WormholeError/damaged``,
   ///   ``WormholeError/unknownFormat``, ``WormholeError/system``, ``WormholeError/database``.
   public subscript<Value>(_ key: DefaultsKey<Value>) -> Value {
@@ -53,7 +53,7 @@ public final class SharedDefaults: Sendable {
   ///   - key: the key.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Throws: ``WormholeError/encoding``, ``WormholeError/invalidIdentifier`` for a key whose name
-  ///   is empty, too long or has a NUL, ``WormholeError/tooLarge`` for more than 1 MiB,
+  ///   is empty, too long or contains a NUL, ``WormholeError/tooLarge`` for more than 1 MiB,
   ///   ``WormholeError/busy``, ``WormholeError/timedOut``, ``WormholeError/notPrivate``,
   ///   ``WormholeError/notification`` if the value is set but nobody could be notified; what
   ///   reading throws, except ``WormholeError/decoding``. If the task is cancelled or the time is
@@ -130,8 +130,8 @@ extension AppGroup {
   /// Removes all values of the defaults, also if their file is damaged or another program has
   /// written it, and notifies its observers.
   ///
-  /// All processes go on with an empty file. A value that is set meanwhile may be lost. The old
-  /// file gets the ending `.damaged`.
+  /// All processes continue with an empty file. A value that is set meanwhile may be lost. The old
+  /// file gets the suffix `.damaged`.
   ///
   /// - Throws: ``WormholeError/system``; ``WormholeError/notification`` if all is
   ///   removed, but observers could not be notified.

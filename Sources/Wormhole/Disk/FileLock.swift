@@ -52,7 +52,7 @@ struct FileLock: ~Copyable {
 
   deinit {
     guard process == getpid() else { return }
-    // Closing is not enough: a child that `_Fork()` has made meanwhile has the descriptor too.
+    // Closing is not enough: a child created meanwhile by `_Fork()` also has the descriptor.
     _ = Self.set(nil, on: descriptor)
     if let keeper { keeper.keep(descriptor) } else { LockDescriptors.close(descriptor) }
   }

@@ -29,12 +29,12 @@ extension AppGroup {
   /// The file of a store in its directory.
   package static let storeFile = "store.sqlite"
 
-  /// The beginning of the Darwin names that are posted after changes of a store, with a dot at its
-  /// end: `wormhole.GROUP.NAME.`. All defaults have one name, `wormhole.GROUP.defaults`: several
+  /// The beginning of the Darwin names that are posted after changes of a store, with a final dot:
+  /// `wormhole.GROUP.NAME.`. All defaults have one name, `wormhole.GROUP.defaults`: several
   /// change at a time.
   ///
-  /// Everybody who watches the bus can read it. If it would be longer than 255 bytes, or contain a
-  /// NUL, it is cut, and a hash takes the place of the rest.
+  /// Anyone who monitors the bus can read it. If it would be longer than 255 bytes, or contain a
+  /// NUL, it is cut, and a hash replaces the rest.
   ///
   /// - Parameter store: the name of the store.
   /// - Returns: the prefix.

@@ -4,8 +4,8 @@ internal import DarwinNotifySupport
 internal import FoundationEssentials
 internal import Glibc
 
-/// A path whose directory is removed with this value, or when the process exits: what a variable of
-/// the main file keeps has no other end.
+/// A path whose directory is removed with this value, or when the process exits: global variables
+/// of the main file are never released.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -20,7 +20,7 @@ final class TemporaryDirectory: Sendable {
       for path in TemporaryDirectory.paths.withLock({ $0 }) { TemporaryDirectory.remove(path) }
     } == 0
 
-  /// Chooses a path. The directory is made by whoever uses it.
+  /// Chooses a path. The code that uses it creates the directory.
   init() {
     path =
       FileManager.default.temporaryDirectory

@@ -1,4 +1,4 @@
-// Delivers what is stored to one handler.
+// Delivers stored elements to one handler.
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
@@ -7,8 +7,8 @@ internal import Glibc
 
 /// The path of elements from a store to a handler.
 ///
-/// A change notification lets it read a page on a thread of the store, which then goes to where the
-/// handler runs. While the handler is busy there is one page in memory. With a cursor, each element
+/// After a change notification it reads a page on a thread of the store, which then goes to where
+/// the handler runs. While the handler is busy, one page is in memory. With a cursor, each element
 /// is acknowledged on a thread of the store before the handler gets the next one.
 final class StoredPump<Element: Sendable>: StoredDelivery {
   typealias Handler = @Sendable (Element) -> Void
@@ -35,7 +35,7 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
     /// Whether a change notification has come since the last page was read.
     var hasChanged = true
 
-    /// Whether a stale page was replaced by the one that there is.
+    /// Whether the current page has replaced a stale one.
     var isReplaced = false
 
     /// The position after the last element that was delivered.
@@ -59,7 +59,7 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
   /// The number of elements that are delivered before others on the same executor get their turn.
   private static var turn: Int { 16 }
 
-  /// Makes a pump, which waits for its reader.
+  /// Creates a pump, which waits for its reader.
   init(
     of feed: StoredFeed<Element>, on delivery: Delivery, _ handler: @escaping Handler
   ) throws(WormholeError) {
@@ -88,7 +88,7 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
     if let successor { successor(reader.position) } else { wake() }
   }
 
-  /// Reads soon what is new.
+  /// Soon reads new elements.
   private func wake() {
     perform(
       state.withLock { state in
@@ -225,7 +225,7 @@ extension StoredPump {
       state.thread = nil
       return (step(&state), state.phase == .ended ? state.handled.take() : nil)
     }
-    // What was handled is stored, even if that was the last call.
+    // The handled elements are acknowledged, even if that was the last call.
     if let handled, let cursor {
       runs.enter()
       queues.writing.submit { [runs] in
@@ -295,7 +295,7 @@ extension StoredPump {
     perform(next)
   }
 
-  /// Lets the handler know of an error, once.
+  /// Reports an error to the handler, once.
   private func note(_ error: WormholeError, in state: inout State) {
     if state.failure != error, let element = state.reader?.element(for: error) {
       state.page.elements.insert((0, element), at: state.page.elements.startIndex)

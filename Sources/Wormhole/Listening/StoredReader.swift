@@ -1,10 +1,10 @@
-// Describes what sequences and handlers read.
+// Describes the stored elements that sequences and handlers read.
 
 internal import DarwinNotify
 
-/// A position in something that is stored, from which the elements after it are read.
+/// A position among stored elements, after which elements are read.
 ///
-/// It is used by one thread at a time, a thread on which it may block.
+/// One thread at a time uses it, a thread on which it may block.
 protocol StoredReader<Element>: Sendable {
   associatedtype Element: Sendable
 
@@ -23,7 +23,7 @@ protocol StoredReader<Element>: Sendable {
   /// Moves the position back to after the last element that was delivered.
   mutating func goBack(to number: UInt64)
 
-  /// Returns what a handler gets for an error, which the sequence throws.
+  /// Returns the value that a handler gets for an error; a sequence throws the error.
   func element(for error: WormholeError) -> Element?
 }
 
@@ -63,7 +63,7 @@ struct StoredFeed<Element: Sendable>: Sendable {
   /// The file, for errors.
   let path: String
 
-  /// Where elements are read, and where it is stored that they were handled.
+  /// Where elements are read and acknowledged.
   let queues: StoreQueues
 
   /// Calls a handler, which must not block, after each change.

@@ -1,9 +1,9 @@
-// Presents what is stored as a sequence.
+// Presents stored elements as a sequence.
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
 
-/// What is stored in a group, and what any program stores later.
+/// The stored elements of a group, and those that any program stores later.
 ///
 /// Every iterator gets every element. Nothing piles up in memory for a slow consumer, which reads
 /// when it is ready. Leaving the loop, dropping the sequence or cancelling the task ends the
@@ -14,8 +14,8 @@ internal import DarwinNotifySupport
 ///       show(message.value)
 ///     }
 ///
-/// The first iterator has been registered since the sequence was made: it misses nothing, however
-/// late the iteration begins.
+/// The first iterator is registered when the sequence is created: it misses nothing, however late
+/// the iteration begins.
 public struct StoredSequence<Element: Sendable>: AsyncSequence, Sendable {
   /// An error of the store; all of them are ``WormholeError``.
   public typealias Failure = any Error
@@ -30,7 +30,7 @@ public struct StoredSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Begins an iteration. Each one but the first is registered here.
   ///
-  /// - Returns: an iterator, for one task. If it could not be registered, it throws why.
+  /// - Returns: an iterator, for one task. If it could not be registered, it throws the error.
   public func makeAsyncIterator() -> Iterator {
     let first = first.withLock { $0.take() }
     let beginning = Result { () throws(WormholeError) in
@@ -39,7 +39,7 @@ public struct StoredSequence<Element: Sendable>: AsyncSequence, Sendable {
     return Iterator(iteration: StoredIteration(feed, beginning))
   }
 
-  /// An iteration over what is stored.
+  /// An iteration over stored elements.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let iteration: StoredIteration<Element>
 
@@ -88,7 +88,7 @@ final class StoredIteration<Element: Sendable> {
       reader: try feed.makeReader(), observation: observation, hasChanged: hasChanged)
   }
 
-  /// Stores that the element before was handled. Returns the next one.
+  /// Acknowledges the previous element. Returns the next one.
   func next(isolation actor: isolated (any Actor)?) async throws(WormholeError) -> Element? {
     do throws(WormholeError) {
       while !Task.isCancelled, let state = try beginning?.get() {

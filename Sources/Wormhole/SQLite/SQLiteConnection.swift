@@ -89,7 +89,7 @@ final class SQLiteConnection: @unchecked Sendable {
     refuseTransactionsInBodies()
   }
 
-  /// Counts the pages of the write-ahead log, for which no checkpoint is made.
+  /// Counts the pages of the write-ahead log, instead of letting SQLite checkpoint it.
   func countLogPages() {
     sqlite3_wal_hook(
       handle,
@@ -169,7 +169,7 @@ final class SQLiteConnection: @unchecked Sendable {
     sqlite3_interrupt(handle)
   }
 
-  /// Prevents what another program has put into the schema from doing harm.
+  /// Prevents anything that another program put into the schema from doing harm.
   func distrustSchema() {
     _ = sqlite_shim_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = sqlite_shim_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

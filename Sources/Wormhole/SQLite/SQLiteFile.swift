@@ -102,7 +102,7 @@ struct SQLiteFile: Sendable {
     }
   }
 
-  /// Whether nobody can write the file by this path, as on a file system mounted read-only.
+  /// Whether nobody can write to the file by this path, as on a file system mounted read-only.
   var isReadOnly: Bool { access(path, W_OK) != 0 && errno == EROFS }
 
   /// A file that cannot be written is opened as immutable: the files that SQLite needs beside it

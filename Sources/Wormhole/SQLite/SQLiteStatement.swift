@@ -106,7 +106,7 @@ final class SQLiteStatement {
     return try bind(fields.dropFirst(), from: index + 1, body)
   }
 
-  /// Returns to the beginning without parameters.
+  /// Resets the statement and clears its parameters.
   func clear() {
     reset()
     sqlite3_clear_bindings(handle)

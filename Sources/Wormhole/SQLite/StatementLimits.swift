@@ -11,7 +11,7 @@ struct StatementProgress {
   /// Whether the number of steps is limited.
   var isLimited = true
 
-  /// Until when the call that runs the statement may take.
+  /// The time limit of the call that runs the statement.
   var limit: WorkLimit?
 
   private var callCount = 0

@@ -1,16 +1,16 @@
-// Moves the write-ahead log into the file, away from those who write.
+// Moves the write-ahead log into the file without delaying writers.
 
 internal import DarwinNotifySupport
 internal import Glibc
 
 /// At most one checkpoint of a store at a time.
 final class Checkpoint: Sendable {
-  /// The pages of the log from which on it is due.
+  /// The number of pages in the log at which a checkpoint is due.
   static let pages: Int32 = 1_000
 
   private let isPending = Locked(false)
 
-  /// Runs a checkpoint soon, on a thread of the store that reads.
+  /// Soon runs a checkpoint, on a reading thread of the store.
   func run(in store: MessageStore) {
     let isFirst = isPending.withLock { isPending in
       defer { isPending = true }
@@ -19,7 +19,7 @@ final class Checkpoint: Sendable {
     guard isFirst else { return }
     store.enqueue(.reading) { [weak store] in
       defer { self.isPending.withLock { $0 = false } }
-      // A later one does what this one cannot.
+      // A later checkpoint will do what this one cannot.
       _ = try? store?.use(\.readers, within: nil) { (connection) throws(WormholeError) in
         try connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
       }
@@ -28,8 +28,8 @@ final class Checkpoint: Sendable {
 }
 
 extension SQLiteConnection {
-  /// Makes sure that the write-ahead log is small enough for another transaction: as long as a
-  /// reader is in the middle of a transaction, it only grows.
+  /// Checks that the write-ahead log is small enough for another transaction: while a reader is in
+  /// the middle of a transaction, it only grows.
   ///
   /// - Throws: ``WormholeError/heldByReader`` if it is not.
   func limitStoreLog() throws(WormholeError) {

@@ -8,7 +8,7 @@ enum LockHolder {
   /// The byte of the file `-shm` that a writer locks.
   private static let writeByte = 120
 
-  /// Describes the process that is writing, `nil` if there is none, or none that can be seen.
+  /// Describes the process that is writing, `nil` if there is none, or it cannot be seen.
   static func describe(of path: String) -> String? {
     var status = stat()
     guard stat("\(path)-shm", &status) == 0,
@@ -48,7 +48,7 @@ enum ProgramName {
 }
 
 extension String {
-  /// As many characters as fit into a number of bytes.
+  /// As many characters as fit into a given number of bytes.
   fileprivate func clipped(to count: Int) -> String {
     var text = self
     while text.utf8.count > count { text.removeLast() }

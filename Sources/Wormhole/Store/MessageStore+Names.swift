@@ -32,7 +32,7 @@ extension MessageStore {
       isMore = try write(within: limit) { (connection) throws(WormholeError) in
         let writer = RecordWriter(connection: connection)
         let place = try writer.findOrMake(name, keep: keep)
-        // Another one may ask for more meanwhile; the next turn lowers it again.
+        // Another process may raise it meanwhile; the next turn lowers it again.
         try connection.run(
           "UPDATE names SET keep = ? WHERE id = ?", .integer(keep), .integer(place.id))
         return try writer.trim(place, to: keep, atMost: Self.removedAtATime)

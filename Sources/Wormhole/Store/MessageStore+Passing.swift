@@ -9,7 +9,7 @@ extension MessageStore {
   /// - Parameters:
   ///   - draft: the record.
   ///   - name: the name, 1 to 255 bytes without a NUL.
-  ///   - limit: until when it may take.
+  ///   - limit: how long it may take.
   /// - Returns: the number of the record.
   /// - Throws: ``WormholeError``. Except with `notification`, nothing was stored.
   @discardableResult package func pass(
@@ -25,7 +25,7 @@ extension MessageStore {
     return number
   }
 
-  /// Removes the messages of a name, which is a record, too.
+  /// Removes the messages of a name. The removal is itself a record.
   @discardableResult package func clear(
     _ name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> UInt64 {
@@ -34,7 +34,7 @@ extension MessageStore {
 
   /// Removes the messages of all names that begin with a text.
   ///
-  /// - Returns: the names that had any.
+  /// - Returns: the names that had messages.
   @discardableResult package func clearAll(
     prefix: String = "", within limit: WorkLimit? = nil
   ) throws(WormholeError) -> [String] {
@@ -52,16 +52,16 @@ extension MessageStore {
 
   private static let clearedAtATime = 500
 
-  /// Passes a record that follows from the newest message, unless another one comes first: then it
-  /// tries again.
+  /// Passes a record that is computed from the newest message. If another record comes first, tries
+  /// again.
   ///
   /// - Parameters:
   ///   - name: the name.
-  ///   - limit: until when it may take.
+  ///   - limit: how long it may take.
   ///   - body: gets the newest message; returns the record, `nil` for none, and a result. It may
   ///     run more than once. No lock is held meanwhile.
   /// - Returns: what the body returned the last time.
-  /// - Throws: what the body throws, ``WormholeError``. Nothing has changed then.
+  /// - Throws: what the body throws, ``WormholeError``. In that case, nothing has changed.
   package func update<Result>(
     _ name: String, within limit: WorkLimit? = nil,
     _ body: (StoredRecord?) throws -> (RecordDraft?, Result)

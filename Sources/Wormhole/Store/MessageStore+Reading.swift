@@ -25,8 +25,8 @@ extension MessageStore {
     } ?? NewestState()
   }
 
-  /// Returns the newest message or clearing of a name, if there was any: who has removed a message
-  /// is known, too.
+  /// Returns the newest message or clearing of a name, if there was any. A clearing shows who
+  /// removed the messages.
   package func newestChange(
     of name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> StoredBatch {
@@ -48,8 +48,9 @@ extension MessageStore {
   /// - Parameters:
   ///   - name: the name.
   ///   - number: the number of the last known record, 0 for none.
-  ///   - count: the largest number of records. They have together at most 1 MiB, or are one.
-  ///   - limit: until when it may take.
+  ///   - count: the largest number of records. Together they have at most 1 MiB, unless there
+  ///     is only one.
+  ///   - limit: how long it may take.
   /// - Returns: the records, with the position of the last one of the name.
   /// - Throws: ``WormholeError``. A record that cannot be read has its error as content.
   package func records(
@@ -141,7 +142,7 @@ struct RecordReader {
     SELECT \(columns) FROM records WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
     """
 
-  /// The bytes of the values that are in memory at a time.
+  /// The number of bytes of values that are in memory at a time.
   private static let maxBytes = 1 << 20
 
   /// Adds the records between two row ids to a batch.
@@ -199,7 +200,7 @@ struct RecordReader {
       StoredValue(codec: codec, type: row.text(ifShort: 8), version: version.value, data: data))
   }
 
-  /// The version, which may be missing; `nil` if it is none.
+  /// The version, which may be missing; `nil` if it is not a version.
   private static func version(_ row: SQLiteStatement) -> (value: UInt32?, Void)? {
     switch row.field(9) {
     case .null: (nil, ())
@@ -210,7 +211,7 @@ struct RecordReader {
 }
 
 extension SQLiteStatement {
-  /// The text in a column, `nil` if there is none, or one that is longer than any that this library
+  /// The text in a column, `nil` if there is none, or it is longer than any that this library
   /// writes.
   fileprivate func text(ifShort column: Int32) -> String? {
     guard byteCount(column) <= 4 * MessageStore.maxNameBytes, case .text(let text) = field(column)
@@ -220,7 +221,7 @@ extension SQLiteStatement {
 }
 
 extension SQLiteConnection {
-  /// The random number that the store got when it was made.
+  /// The random number that the store got when it was created.
   func storeIdentity() throws(WormholeError) -> Int64 {
     guard let identity = try integer("SELECT identity FROM store") else {
       throw .damaged(path: path).with(reason: "it has no identity")

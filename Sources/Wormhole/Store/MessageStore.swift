@@ -4,12 +4,12 @@ package import DarwinNotify
 internal import DarwinNotifySupport
 internal import Glibc
 
-/// A file with records, each of a name, and cursors.
+/// A file with cursors and records, each of which belongs to a name.
 ///
 /// All functions may be called by any number of threads and processes. They run on the calling
-/// thread, which waits; ``run(_:timeout:_:)`` takes one of them to a thread of the store.
+/// thread, which waits; ``run(_:timeout:_:)`` runs one of them on a thread of the store.
 ///
-/// They throw ``WormholeError``: `busy` names the process that was writing for too long, `damaged`
+/// They throw ``WormholeError``: `busy` names the process that was writing for too long; `damaged`
 /// means that only ``startAnew()`` helps.
 package final class MessageStore: Sendable {
   let file: StoreFile
@@ -22,11 +22,11 @@ package final class MessageStore: Sendable {
     reading: WorkQueue(width: StoreLanes.readerCount), writing: WorkQueue(width: 1))
   let checkpoint = Checkpoint()
 
-  /// Makes a store. Its file is made when something is written.
+  /// Creates a store. Its file is created when something is written.
   ///
   /// - Parameters:
   ///   - name: the name of the file.
-  ///   - directory: its directory, which is made if missing.
+  ///   - directory: its directory, which is created if missing.
   ///   - post: the Darwin name that is posted after changes, at most 255 bytes. If it ends in a
   ///     dot, the name of the message follows it.
   ///   - center: the center for these posts.
@@ -40,7 +40,7 @@ package final class MessageStore: Sendable {
   /// The file.
   package var path: String { file.path }
 
-  /// What a function is called for.
+  /// The purpose of a call.
   package enum Access: Sendable {
     case reading
     case writing
@@ -55,10 +55,10 @@ package final class MessageStore: Sendable {
   ///
   /// - Parameters:
   ///   - access: whether the job writes.
-  ///   - timeout: how long it may take, the wait for its turn included; `nil` waits ten seconds for
-  ///     each lock.
+  ///   - timeout: how long it may take, including the wait for its turn; `nil` waits ten seconds
+  ///     for each lock.
   ///   - job: the job, with the limit for the functions that it calls. When the task is cancelled
-  ///     or the time is up, a statement that runs is interrupted.
+  ///     or the time is up, a running statement is interrupted.
   /// - Returns: what the job returns.
   /// - Throws: what the job throws, `cancelled`, `timedOut`.
   package func run<Value: Sendable>(
@@ -71,14 +71,14 @@ package final class MessageStore: Sendable {
     }.get()
   }
 
-  /// Runs a job on a thread of the store when it is its turn, for code that does not wait.
+  /// Runs a job on a thread of the store in its turn, for code that does not wait.
   package func enqueue(_ access: Access, _ job: @escaping @Sendable () -> Void) {
     (access == .writing ? queues.writing : queues.reading).submit(job)
   }
 
   // MARK: Connections
 
-  /// Runs a body as a transaction that writes, and makes the file if it is missing.
+  /// Runs a body as a writing transaction, and creates the file if it is missing.
   func write<Value>(
     within limit: WorkLimit?, isDurable: Bool = false,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
@@ -133,9 +133,10 @@ package final class MessageStore: Sendable {
   }
 
   /// Moves a damaged file away: its messages are lost, numbers begin at 1 again, and readers learn
-  /// by ``StoredBatch/identity`` that they may have missed something.
+  /// from ``StoredBatch/identity`` that they may have missed something.
   ///
-  /// The files keep their names with the ending `.damaged`, which replace those of a time before.
+  /// The files keep their names with the suffix `.damaged`, and replace earlier files of these
+  /// names.
   package func startAnew() throws(WormholeError) {
     lanes.withLock { $0 = nil }
     for suffix in ["", "-wal", "-shm"] {

@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The rules by which a name gets its records. The trigger of ``StoreSchema`` has the same.
+/// The rules by which a name gets its records. The trigger of ``StoreSchema`` has the same rules.
 struct RecordWriter {
   let connection: SQLiteConnection
 
@@ -40,7 +40,7 @@ struct RecordWriter {
       nth: statement.integer(4) ?? 0, newest: statement.integer(5) ?? 0)
   }
 
-  /// Finds a name, or makes it without records.
+  /// Finds a name, or creates it without records.
   func findOrMake(_ name: String, keep: Int64 = 1) throws(WormholeError) -> Place {
     if let place = try find(name) { return place }
     try connection.run("INSERT INTO names(name, keep) VALUES(?, ?)", .text(name), .integer(keep))
@@ -48,7 +48,7 @@ struct RecordWriter {
     return Place(id: id, keep: keep, last: id << 40)
   }
 
-  /// Appends a record, and removes what its name need not keep any longer. Returns its number.
+  /// Appends a record, and removes those that its name need no longer keep. Returns its number.
   func append(_ draft: RecordDraft, to name: String) throws(WormholeError) -> UInt64 {
     let keep = Int64(max(1, draft.keep ?? 1))
     var place = try findOrMake(name, keep: keep)
@@ -77,8 +77,8 @@ struct RecordWriter {
     return UInt64(place.number)
   }
 
-  /// Removes messages and pings that need not be kept, several at a time: each by itself would cost
-  /// as much as a message.
+  /// Removes messages and pings that need not be kept, several at a time: removing one by itself
+  /// would cost as much as passing a message.
   private func trim(_ place: Place) throws(WormholeError) {
     let batch = max(1, min(Self.maxTrimCount, place.keep / 16))
     guard place.number % batch == 0, place.number > place.keep else { return }

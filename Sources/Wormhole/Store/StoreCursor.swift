@@ -25,7 +25,7 @@ package final class StoreCursor: Sendable {
     if process == getpid() { CursorLock.release(descriptor, id) }
   }
 
-  /// Returns the number, 0 if nothing was handled yet.
+  /// Returns the number, 0 if nothing has been handled yet.
   package func position(within limit: WorkLimit? = nil) throws(WormholeError) -> UInt64 {
     let number =
       try store.read(within: limit) { (connection) throws(WormholeError) in
@@ -154,7 +154,7 @@ private enum CursorLock {
   }
 
   static func release(_ descriptor: CInt, _ id: Int64) {
-    // Closing is not enough: a child that `_Fork()` has made meanwhile has the descriptor too.
+    // Closing is not enough: a child created meanwhile by `_Fork()` also has the descriptor.
     _ = set(F_UNLCK, id, of: descriptor)
     LockDescriptors.close(descriptor)
   }

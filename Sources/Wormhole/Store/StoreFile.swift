@@ -31,19 +31,19 @@ struct StoreFile: Sendable {
     return ID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  /// Makes an empty file, and its directory, if missing.
+  /// Creates an empty file, and its directory, if missing.
   func make() throws(WormholeError) {
     _ = try PrivateDirectory(directory)
-    // Made without opening it: closing it would release the locks that this process may have on it.
+    // Created without opening: closing the file would release any locks of this process on it.
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
   }
 
-  /// Whether nobody can write the file by this path, as on a file system mounted read-only.
+  /// Whether nobody can write to the file by this path, as on a file system mounted read-only.
   var isReadOnly: Bool { access(path, W_OK) != 0 && errno == EROFS }
 
-  /// Opens the file for writing. It takes no lock if the schema is there.
+  /// Opens the file for writing. Takes no lock if the schema exists.
   func openForWriting(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {
     guard !isReadOnly else { throw .system(code: EROFS, path: path) }
     let connection = try open(wait)
@@ -124,7 +124,7 @@ extension SQLiteConnection {
     return true
   }
 
-  /// Checks the schema again if somebody has changed it.
+  /// Checks the schema again if it has changed.
   func checkStoreSchema() throws(WormholeError) {
     guard try integer("PRAGMA schema_version") != storeSchema else { return }
     guard try hasStoreSchema() else {

@@ -153,7 +153,7 @@ final class StoreLane: Sendable {
 }
 
 extension Duration {
-  /// The nanoseconds, none if it is negative.
+  /// The nanoseconds, 0 if it is negative.
   var nanoseconds: Int {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -14,8 +14,8 @@ enum StoreSchema {
   /// The same as a query of the schema shows them.
   static let fields = Set(statements.map { SQLiteField.text($0) })
 
-  /// One row: the random number that a store gets when it is made, and the Darwin name to post. If
-  /// that ends in a dot, the name of the message follows it.
+  /// One row: the random number that a store gets when it is created, and the Darwin name to post.
+  /// If that ends in a dot, the name of the message follows it.
   private static let store = """
     CREATE TABLE store(identity INTEGER NOT NULL, post TEXT NOT NULL) STRICT
     """
@@ -28,11 +28,11 @@ enum StoreSchema {
       keep INTEGER NOT NULL) STRICT
     """
 
-  /// The row id is the id of the name and the number of the record in its name, 40 bits. So the
-  /// records of a name lie side by side, and no index is needed.
+  /// The row id combines the id of the name and the number of the record in its name, 40 bits. So
+  /// the records of a name are adjacent, and no index is needed.
   ///
   /// `nth` counts the messages of the name up to this record, and `newest` is the number of the
-  /// newest one: pings and clearings have numbers, too.
+  /// newest one: pings and clearings also have numbers.
   private static let records = """
     CREATE TABLE records(
       id INTEGER PRIMARY KEY,
@@ -54,7 +54,7 @@ enum StoreSchema {
       UNIQUE(name, cursor)) STRICT
     """
 
-  /// For others to read. `id` grows with the number, and is what an index finds.
+  /// For other programs to read. `id` grows with the number, and searches by it are fast.
   private static let messages = """
     CREATE VIEW messages AS
       SELECT records.id AS id, name, records.id & 0xffffffffff AS number, time / 1e9 AS time,
@@ -65,7 +65,7 @@ enum StoreSchema {
       WHERE kind = 1
     """
 
-  /// For others to insert into. All columns but the first may be left out.
+  /// For other programs to insert into. All columns except the first may be left out.
   private static let pass = """
     CREATE VIEW pass(name, value, kind, keep, type, codec, version, sender, pid, machine) AS
       SELECT '', x'', '', 0, '', '', 0, '', 0, '' WHERE 0

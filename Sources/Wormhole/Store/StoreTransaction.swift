@@ -5,7 +5,7 @@ internal import DarwinNotifySupport
 /// The newest values of the names of a store, as a body reads and changes them.
 ///
 /// No lock is held while the body runs. Each read, and the commit, first checks whether anything
-/// that was read before has changed. So all that is read belongs to one state of the store.
+/// that was read before has changed. So everything that is read belongs to one state of the store.
 package struct StoreTransaction {
   private let store: MessageStore
   private let limit: WorkLimit?
@@ -13,7 +13,7 @@ package struct StoreTransaction {
   private var changes: [ExactString: StoredValue?] = [:]
   private var removesOthers = false
 
-  /// Whether another one has changed what was read.
+  /// Whether something that was read has been changed.
   fileprivate private(set) var isStale = false
 
   fileprivate init(_ store: MessageStore, _ limit: WorkLimit?) {
@@ -22,7 +22,7 @@ package struct StoreTransaction {
 
   /// Returns the newest message of a name as this transaction has left it, `nil` if there is none.
   ///
-  /// - Throws: ``WormholeError/busy`` if another one has changed what was read before. The
+  /// - Throws: ``WormholeError/busy`` if something that was read before has changed. The
   ///   transaction then begins again.
   package mutating func content(of name: String) throws(WormholeError) -> StoredContent? {
     let key = ExactString(name)
@@ -50,7 +50,7 @@ package struct StoreTransaction {
     removesOthers = true
   }
 
-  /// Reads a name, and all that was read before. Returns `nil` if that has changed.
+  /// Reads a name, and everything that was read before. Returns `nil` if the latter has changed.
   private func read(_ name: String) throws(WormholeError) -> MessageStore.NewestState? {
     let state = try store.read(within: limit) {
       (connection) throws(WormholeError) -> MessageStore.NewestState? in
@@ -58,7 +58,7 @@ package struct StoreTransaction {
       return try MessageStore.NewestState(of: name, in: connection)
     }
     if let state { return state }
-    // There is no store, or no longer.
+    // There is no store, or no longer one.
     return found.values.contains { $0.last > 0 } ? nil : MessageStore.NewestState()
   }
 
@@ -69,7 +69,7 @@ package struct StoreTransaction {
     return true
   }
 
-  /// Writes the changes. Returns the names that have changed, `nil` if what was read has.
+  /// Writes the changes. Returns the names that have changed; `nil` if something that was read has.
   fileprivate func commit() throws(WormholeError) -> [String]? {
     guard !changes.isEmpty || removesOthers else { return [] }
     return try store.write(within: limit) { (connection) throws(WormholeError) -> [String]? in
@@ -97,11 +97,11 @@ extension MessageStore {
   /// Reads and changes the newest values of several names. Others see all changes or none.
   ///
   /// - Parameters:
-  ///   - limit: until when it may take.
-  ///   - body: reads and changes values. It runs again if another one has changed what it has read.
+  ///   - limit: how long it may take.
+  ///   - body: reads and changes values. It runs again if something that it read was changed.
   ///     No lock is held meanwhile.
   /// - Returns: what the body returned the last time.
-  /// - Throws: what the body throws, ``WormholeError``. Nothing has changed then.
+  /// - Throws: what the body throws, ``WormholeError``. In that case, nothing has changed.
   package func transaction<Result>(
     within limit: WorkLimit? = nil, _ body: (inout StoreTransaction) throws -> Result
   ) throws -> Result {

@@ -1,10 +1,10 @@
-// What a store keeps.
+// The contents of a store.
 
 package import FoundationEssentials
 
-/// An encoded value. One that another program has passed may have no type.
+/// An encoded value. A value that another program passed may have no type.
 package struct StoredValue: Hashable, Sendable {
-  /// The encoding: `json`, `plist` or `raw`, or what another program has written.
+  /// The encoding: `json`, `plist` or `raw`, or any text that another program wrote.
   package var codec: String
 
   /// The name of the type; `nil` suits every reader.
@@ -35,7 +35,7 @@ package struct StoredSender: Hashable, Sendable {
   /// The name of the program.
   package var program: String?
 
-  /// The machine, if a relay has passed the record on.
+  /// The machine, if a relay passed the record on.
   package var machine: String?
 
   package init(
@@ -56,25 +56,25 @@ package enum StoredContent: Sendable, Equatable {
   /// The messages before it were removed.
   case cleared
 
-  /// Another program has written what this library cannot read.
+  /// A record of another program that this library cannot read.
   case unreadable(WormholeError)
 }
 
-/// What is passed to a name.
+/// A record to be passed to a name.
 package struct RecordDraft: Sendable {
   package var content: StoredContent
 
-  /// The number of messages that the name is to keep at least, 1 or more; `nil` for what it keeps.
+  /// The minimum number of messages that the name is to keep, 1 or more; `nil` for no change.
   package var keep: Int?
 
   /// The sender; by default this process.
   package var sender: StoredSender
 
-  /// The time in nanoseconds since 1970; `nil` for now. The store gives a later one if it is not
-  /// later than that of the record before.
+  /// The time in nanoseconds since 1970; `nil` for now. The store sets a later one if it is not
+  /// later than that of the previous record.
   package var time: Int64?
 
-  /// Whether to wait until the disk has it, so that it survives a power loss.
+  /// Whether to wait until it is on disk, so that it survives a power loss.
   package var isDurable = false
 
   package init(
@@ -110,7 +110,7 @@ package struct StoredBatch: Sendable, Equatable {
   /// The number of the last record of the name, 0 if it has none.
   package var last: UInt64 = 0
 
-  /// The random number that the store got when it was made, 0 if there is none. Numbers of one
+  /// The random number that the store got when it was created, 0 if there is none. Numbers of one
   /// store mean nothing in another.
   package var identity: Int64 = 0
 }

@@ -24,7 +24,7 @@ final class Connection {
   private let loop: Loop
   private weak var delegate: (any ConnectionDelegate)?
 
-  /// What belongs to one connection: nothing is left of the last one.
+  /// The state of one connection: nothing is left of the previous one.
   private var transport: Transport?
   private var reader: PacketReader
   private var limits: BrokerLimits?
@@ -41,8 +41,8 @@ final class Connection {
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   private var timer: String { "connection of \(settings.name)" }
 
-  /// How much of what has arrived is handled in one turn. The rest waits for the next one, so that
-  /// other events of the relay have theirs.
+  /// How much of the arrived data is handled in one turn. The rest waits for the next turn, so that
+  /// other events of the relay get theirs.
   private static let maxPackets = 64
   private static let maxBytes = 1 << 20
 
@@ -105,7 +105,7 @@ final class Connection {
     return identifier
   }
 
-  /// Sends what waits: confirmations, and what was published.
+  /// Sends everything that waits: confirmations and published messages.
   func flush() {
     guard let transport, unacknowledged == 0 else { return }
     do throws(Failure) {
@@ -116,7 +116,7 @@ final class Connection {
       outgoing.removeFirst(sent)
       if outgoing.isEmpty { unsentConfirmations = 0 }
     } catch {
-      // The broker may have said why it closes the connection.
+      // The broker may have said why it is closing the connection.
       advance()
       if self.transport === transport { retry(error) }
     }
@@ -128,7 +128,8 @@ final class Connection {
     (isEnding, delegate) = (true, nil)
     if outbox.isEmpty { outgoing += Packet.disconnect }
     flush()
-    // What is not stored must not be confirmed, and nothing else can be sent before it.
+    // Messages that are not stored must not be confirmed, and nothing can be sent before their
+    // confirmations.
     if unacknowledged > 0 { retry(.closed(settings.broker)) }
   }
 
@@ -138,7 +139,7 @@ final class Connection {
     self.transport = transport
     (reader, outbox) = (PacketReader(maxPayload: settings.maxPresence), Outbox())
     (limits, isPinged, unacknowledged, unsentConfirmations) = (nil, false, 0, 0)
-    // Two realms may have one broker.
+    // Two realms may share a broker.
     outgoing = Packet.connect(
       "notifyrelay-\(origin)-\(Escaped.encode(settings.name))", keepAlive: settings.keepAlive,
       will: delegate?.makeWill(), credentials)
@@ -172,7 +173,7 @@ final class Connection {
       return retry(error)
     }
     guard transport != nil else { return }
-    // What was read already does not make the socket readable.
+    // Data that was already read does not make the socket readable.
     loop.set("rest for \(settings.name)", after: .zero) { [self] in advance() }
   }
 
@@ -184,7 +185,7 @@ final class Connection {
     switch packet {
     case .accepted(let new) where limits == nil: didConnect(new)
     case .refused(let reason) where limits == nil:
-      // Older brokers have other reasons: 1 is for the version.
+      // Older brokers have other reason codes: 1 is for the version.
       throw Failure(reason: reason < 0x80 ? 0x84 : reason) ?? .malformed(settings.broker)
     case .disconnected(let reason):
       throw Failure(reason: reason) ?? .closed(settings.broker)
@@ -210,11 +211,11 @@ final class Connection {
     delegate?.didConnect()
   }
 
-  /// Confirms a message once what has come before is stored.
+  /// Confirms a message once all earlier messages are stored.
   private func confirm(_ identifier: UInt16) throws(Failure) {
     unacknowledged += 1
     unsentConfirmations += 1
-    // So many may never be underway: this broker does not read what we send.
+    // There can never be so many in transit: this broker does not read what we send.
     guard unsentConfirmations <= Int(UInt16.max) else { throw .malformed(settings.broker) }
     outgoing += Packet.confirm(identifier)
   }
@@ -223,8 +224,8 @@ final class Connection {
     while let packet = outbox.take(limits?.unconfirmed ?? 0) { outgoing += packet }
   }
 
-  /// Sends a ping when the time has come, and finds out whether the last one was answered, or at
-  /// first, whether the broker has accepted the connection.
+  /// Sends a ping when one is due, and finds out whether the last one was answered, or at first,
+  /// whether the broker has accepted the connection.
   private func keepAlive() {
     let seconds = max(1, min(settings.keepAlive, limits?.keepAlive ?? .max) / 2)
     loop.set(timer, after: .seconds(seconds)) { [self] in
@@ -272,7 +273,7 @@ private struct Retries {
   }
 }
 
-/// Numbers what is sent, and holds back what the broker does not want yet.
+/// Numbers the packets to send, and holds back those that the broker does not want yet.
 private struct Outbox {
   private var last: UInt16 = 0
   private var unconfirmed: Set<UInt16> = []

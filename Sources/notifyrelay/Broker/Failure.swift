@@ -21,7 +21,7 @@ struct Failure: Error, Equatable {
     text = mistake.description
   }
 
-  /// Not all brokers tell.
+  /// Not all brokers say so.
   static let takenOver = Self(
     "another relay has taken over the session: it has the same origin", isFinal: true)
 
@@ -34,7 +34,7 @@ struct Failure: Error, Equatable {
     Self("the name \(broker.host) cannot be resolved")
   }
 
-  /// A call of the system has failed.
+  /// A system call failed.
   static func unreachable(_ broker: BrokerAddress, _ error: CInt) -> Self {
     if error == ECONNREFUSED {
       return Self("\(broker) refuses connections: no broker listens there")

@@ -26,7 +26,7 @@ struct Message {
   let isCut: Bool
 }
 
-/// What the broker lets us send.
+/// The limits that the broker sets for us.
 struct BrokerLimits {
   var unconfirmed = 65_535
   var packetBytes = Packet.maxBytes
@@ -36,7 +36,7 @@ struct BrokerLimits {
   var keepAlive: Int?
 }
 
-/// The broker, or somebody on the line, has sent what is no packet of MQTT 5.
+/// The broker, or somebody on the line, sent something that is not an MQTT 5 packet.
 struct MalformedPacket: Error {}
 
 /// Cuts what arrives into packets. Nothing that arrives makes it use more memory than `maxBytes`
@@ -123,7 +123,7 @@ struct PacketReader {
   ) throws(MalformedPacket) -> ReceivedPacket {
     let topic = String(decoding: try body.take(try body.number(2)), as: UTF8.self)
     let quality = flags >> 1 & 3
-    guard quality < 2 else { throw MalformedPacket() }  // not what we have subscribed with
+    guard quality < 2 else { throw MalformedPacket() }  // we did not subscribe with QoS 2
     let identifier = quality == 1 ? UInt16(try body.number(2)) : nil
     guard identifier != 0 else { throw MalformedPacket() }
     var payload = Data()
@@ -183,7 +183,7 @@ private struct Cursor {
     return byte
   }
 
-  /// A number of a few bytes, the highest first.
+  /// A number of a few bytes, the most significant first.
   mutating func number(_ count: Int) throws(MalformedPacket) -> Int {
     try take(count).reduce(0) { $0 << 8 | Int($1) }
   }

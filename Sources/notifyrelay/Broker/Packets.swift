@@ -55,7 +55,7 @@ enum Packet {
     return body.packet(0x40)
   }
 
-  /// Subscribes with QoS 1 (3.8). Others' topics do not bring back what we publish ourselves.
+  /// Subscribes with QoS 1 (3.8). Unless the topic `isOwn`, our own messages do not come back.
   static func subscribe(_ topic: String, isOwn: Bool, _ identifier: UInt16) -> [UInt8] {
     var body = Body()
     body.add(identifier)
@@ -79,7 +79,7 @@ enum Packet {
   /// Ends the connection, so that the broker does not publish the will (3.14).
   static let disconnect: [UInt8] = [0xE0, 0]
 
-  /// How long the broker keeps what is for us while we are away: a week.
+  /// How long the broker keeps messages for us while we are away: a week.
   private static let sessionSeconds = 7 * 24 * 3600
 
   /// How many messages the broker may send before we confirm them.
@@ -113,7 +113,7 @@ private struct Body {
     bytes += data
   }
 
-  /// Seven bits in each byte, the lowest ones first (1.5.5).
+  /// Seven bits in each byte, the least significant first (1.5.5).
   mutating func addLength(_ length: Int) {
     var rest = length
     repeat {

@@ -3,9 +3,9 @@
 import COpenSSL
 import Glibc
 
-/// What a realm trusts, and how it identifies itself.
+/// The authorities that a realm trusts, and how it identifies itself.
 final class TLSContext: @unchecked Sendable {
-  // One thread at a time makes sessions of it.
+  // One thread at a time creates sessions from it.
   fileprivate let context: OpaquePointer
 
   private static let isReady = dn_ssl_init() == 1
@@ -43,7 +43,7 @@ final class TLSContext: @unchecked Sendable {
 final class TLSSession {
   private let session: OpaquePointer
 
-  /// What a call of OpenSSL has led to.
+  /// The result of an OpenSSL call.
   enum Outcome {
     case done(Int)
     /// Nothing can be done until the socket can be read or written.
@@ -51,7 +51,7 @@ final class TLSSession {
     case failed(Failure)
   }
 
-  /// Begins on a connected socket that does not block. Returns `nil` without memory.
+  /// Begins on a connected non-blocking socket. Returns `nil` if out of memory.
   init?(_ context: TLSContext, on descriptor: CInt, with broker: BrokerAddress) {
     guard let session = SSL_new(context.context) else { return nil }
     self.session = session
@@ -109,7 +109,7 @@ final class TLSSession {
   }
 }
 
-/// What OpenSSL says about the first error of the last call.
+/// OpenSSL's reason for the first error of the last call.
 private func lastError() -> String {
   ERR_reason_error_string(ERR_get_error()).map { String(cString: $0) } ?? "no reason given"
 }

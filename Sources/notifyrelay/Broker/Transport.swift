@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// A connection that never blocks, with TLS if the broker is to have it.
+/// A connection that never blocks, with TLS if the broker is to use it.
 final class Transport: @unchecked Sendable {
-  // The thread that has connected it hands it over.
+  // The thread that connected it hands it over.
   let descriptor: CInt
   private let broker: BrokerAddress
   private var session: TLSSession?
@@ -20,7 +20,8 @@ final class Transport: @unchecked Sendable {
     close(descriptor)
   }
 
-  /// Connects to the first address of the broker at which this succeeds. Takes as long as it takes.
+  /// Connects to the first address of the broker at which this succeeds. May take any length of
+  /// time.
   static func open(_ broker: BrokerAddress, _ context: TLSContext?) throws(Failure) -> Transport {
     var hints = addrinfo()
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)

@@ -30,7 +30,7 @@ final class LocalGroup {
     watch()
   }
 
-  /// Returns a name of another machine, which is made with the first record.
+  /// Returns a name of another machine, which is created with the first record.
   func channel(_ message: String, isLog: Bool) -> Channel? {
     channel(message, isLog: isLog, isForeign: true)
   }
@@ -98,8 +98,8 @@ final class Channels {
   private var foreignCount = 0
   private var hasRefused = false
 
-  /// Bounds for the memory that strangers can make us use, of which they must leave enough for the
-  /// names of this machine.
+  /// Bounds for the memory that strangers can make us use; they must leave enough for the names of
+  /// this machine.
   private static let maxCount = 4096
   private static let maxForeignCount = maxCount / 2
 

@@ -15,12 +15,12 @@ final class LocalNames {
   /// The names that only other machines have posted.
   private var foreign: Set<String> = []
 
-  /// How many names of this machine are not shared, since there are too many or the library refuses
-  /// them.
+  /// How many names of this machine are not shared, because there are too many or the library
+  /// refuses them.
   private(set) var refused = 0
 
-  /// Bounds for the memory that strangers can make us use, of which they must leave enough for the
-  /// names of this machine.
+  /// Bounds for the memory that strangers can make us use; they must leave enough for the names of
+  /// this machine.
   static let maxCount = 16_384
   static let maxForeignCount = maxCount / 2
 
@@ -31,7 +31,7 @@ final class LocalNames {
     (self.store, self.inbox) = (store, inbox)
   }
 
-  /// Without the one that each relay holds.
+  /// Except the name that each relay holds.
   var count: Int { held.count - 1 }
 
   /// Holds the names that are known, and observes all others.
@@ -65,8 +65,8 @@ final class LocalNames {
     try store.commit()
   }
 
-  /// Two relays that hear each other would pass a post from one to the other for ever. A name shows
-  /// that there is one, so they need nothing in common but the session. Of two that start at the
+  /// Two relays that hear each other would pass a post back and forth forever. A name shows that
+  /// there is one, so they need nothing in common but the session. Of two that start at the
   /// same time, the one with the smaller number goes on.
   private func refuseAnotherRelay(isHeldByUs: Bool = false) throws(Mistake) {
     let names = (try? DarwinNotificationCenter.names()) ?? []

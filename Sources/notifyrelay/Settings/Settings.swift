@@ -42,7 +42,7 @@ struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A text for a message, without what stands before a host in a URL.
+/// A text for a message, without anything before the host in a URL.
 func withoutPassword(_ text: String) -> String {
   text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? text
 }

@@ -34,7 +34,7 @@ struct Status: Codable {
   var pid: Int32
   /// The names of this machine that are shared.
   var names: Int
-  /// Those that cannot be shared.
+  /// The names that cannot be shared.
   var refusedNames: Int
   var realms: [RealmStatus]
 

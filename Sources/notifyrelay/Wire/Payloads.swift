@@ -142,7 +142,7 @@ struct PresencePayload {
     self.state = state
     connected = try fields.number()
     version = try fields.text()
-    // It is kept for each of many machines.
+    // One is kept for each of many machines.
     guard version.utf8.count <= 255 else { throw .malformed }
     while !fields.rest.isEmpty {
       fields = Fields(line: fields.rest)
@@ -181,7 +181,7 @@ struct Fields {
   fileprivate init(line data: Data) {
     let end = data.firstIndex(of: UInt8(ascii: "\n")) ?? data.endIndex
     let line = String(decoding: data[..<end], as: UTF8.self)
-    // No line has as many fields, but it may have a million blanks.
+    // No line has that many fields, but it may have a million blanks.
     let words = line.utf8.split(
       separator: UInt8(ascii: " "), maxSplits: 31, omittingEmptySubsequences: false)
     self.words = words.map { Substring($0) }[...]

@@ -38,8 +38,8 @@ typedef struct dn_outcome {
          *
          *  - -ENXIO: nobody owns the service's name and the bus cannot start it, or the owner has
          *    no such service;
-         *  - -ECONNRESET: the service has left the bus before it answered; on the system bus also:
-         *    its name has another owner now, or none, and another process has answered;
+         *  - -ECONNRESET: the service left the bus before it answered; on the system bus also:
+         *    its name now has another owner, or none, and another process has answered;
          *  - -ETIMEDOUT: there was no answer in time;
          *  - -ECANCELED: dn_call_cancel(), or dn_shutdown();
          *  - -ENOTCONN: the bus was lost before there was an answer;
@@ -79,7 +79,7 @@ typedef struct dn_call_handler {
  * @param executor  where `ended` runs: borrowed during the call, then retained; NULL stands for the
  *                  delivery thread. dn_executor_inline() is the thread that reads the bus,
  *                  `dn-service`, which must not be blocked. `ended` also runs on that thread if the
- *                  executor refuses the work, as that of a closed loop does.
+ *                  executor refuses the work, as the executor of a closed loop does.
  * @param ret_call  set on success, before `ended` can run; the caller owns one reference. May be
  *                  NULL.
  *

@@ -32,7 +32,7 @@ DN_BEGIN_DECLS
  *   of them, wait for the observers of one name or prefix on one executor; then the oldest are
  *   dropped. dn_event.n_dropped is the number of missing posts.
  * - Posts that the bus has dropped are counted when their process posts the name again: the event
- *   of that post includes them in n_dropped. If it never does, nobody learns of them.
+ *   of that post includes them in n_dropped. If it never does, the loss is not reported.
  * - There is no table behind it: a process that starts, or finds the bus again, does not hear
  *   earlier posts.
  * - Without a bus, posts reach the observers of the process, and wait for a bus to appear: up to

@@ -45,19 +45,19 @@ DN_EXPORT void dn_set_diagnostics(const dn_diagnostics *diagnostics);
  * observers and tokens run on this thread, or where a callback is still running. Waits for running
  * callbacks, for callbacks that wait in executors and for calls of other threads, for at most a
  * second, then sends the posts that still wait for the bus, for at most another second. Meanwhile
- * posts of other threads wait; then they begin afresh.
+ * posts of other threads wait; then they start afresh.
  *
  * Afterwards the library can be used again, as for the first time. Observers, services, centers and
- * loops that the caller owns are released as usual, before or after, but before dlclose(). A call
- * of dn_call_begin() is released before, and a request answered.
+ * loops that the caller owns are released as usual, before or after, but before dlclose(). Calls of
+ * dn_call_begin() must be released, and requests answered, before the shutdown.
  *
  * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
  *           is done. -EBUSY if, after a second, a callback is still running, or waits in an
  *           executor of the host (which must run or refuse it), or another thread is inside a call,
  *           or the host has not closed a watch of dn_watch_open(), not released a call of
  *           dn_call_begin(), though it has ended, or not answered a request, though it was
- *           cancelled: observers and tokens are cancelled, services are closed, all else goes on,
- *           and it may be called again.
+ *           cancelled: observers and tokens are cancelled, services are closed, everything else
+ *           continues, and it may be called again.
  * Threads:  any. Not while another thread or a signal handler calls notify_check(), notify_peek(),
  *           notify_get_state() or notify_is_valid_token(), which take no lock.
  */

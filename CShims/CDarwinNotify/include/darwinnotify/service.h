@@ -86,7 +86,7 @@ typedef struct dn_service_plan {
  * @param executor     where its functions run: borrowed during the call, then retained; NULL stands
  *                     for the delivery thread. dn_executor_inline() is the thread that reads the
  *                     bus, `dn-service`, which must not be blocked. They also run on that thread if
- *                     the executor refuses the work, as that of a closed loop does.
+ *                     the executor refuses the work, as a closed loop's executor does.
  * @param ret_service  set on success; owned, close it with dn_service_close().
  *
  * Returns 0 if the process owns the name; DN_NAME_QUEUED; or DN_NOT_CONNECTED if there is no bus at

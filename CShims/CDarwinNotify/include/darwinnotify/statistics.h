@@ -24,7 +24,7 @@ enum {
         DN_STATISTIC_NAMES_UNCOUNTED = 9, /**< names in use that no table counts, now: their posts
                                                go over the bus alone */
         DN_STATISTIC_TABLE_ID = 10,       /**< the random number of that table, 0 without one: its
-                                               counts go on only as long as this is the same */
+                                               counts continue only while this is the same */
 };
 
 /**

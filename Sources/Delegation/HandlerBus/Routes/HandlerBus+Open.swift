@@ -91,7 +91,7 @@ final class Route: Sendable {
     self.body = body
   }
 
-  /// Whether a URL that both match is this one's: it is more specific, or has a higher priority.
+  /// Whether this route gets a URL that both match: it is more specific, or has a higher priority.
   func isBefore(_ other: Route) -> Bool {
     let (own, others) = (pattern.ranks, other.pattern.ranks)
     if own.lexicographicallyPrecedes(others) { return true }
