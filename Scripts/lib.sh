@@ -169,8 +169,8 @@ start_bus() {
   await bus '^unix:path=' 1 || die "dbus-daemon does not start: $(<"$scratch/bus.log")"
 }
 
-# Copies the source files, without what was built or is not meant to be kept: export_tree FOLDER
-# Everything that Git does not ignore: with a repository of its own, it works in a tarball as well.
+# Copies the source files, without build products or ignored files: export_tree FOLDER
+# Everything that Git does not ignore: with its own repository, it also works in a tarball.
 export_tree() {
   git init --quiet --bare "$scratch/export.git"
   git --git-dir="$scratch/export.git" --work-tree=. ls-files -z --others --exclude-standard |

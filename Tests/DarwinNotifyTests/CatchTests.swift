@@ -1,4 +1,4 @@
-// Specifies that errors are caught as people write it.
+// Specifies that errors can be caught in the usual ways.
 import DistributedNotifications
 
 /// Swift 6.3 crashes on a partial `catch` of a typed error beside calls of generic functions that

@@ -59,7 +59,7 @@ struct ListenerTests {
   func isNotBoundIfItIsUnboundWhileItIsBound(byUnbindingAll: Bool) async throws {
     let (center, name, log) = (stage.center, name, Log<String>())
     do {
-      // What a replaced listener has captured ends inside of the call that replaces it.
+      // The captures of a replaced listener are released inside the call that replaces it.
       let unbinding = AtEnd {
         guard byUnbindingAll else { return center.unbind("label", from: name) }
         center.unbindAll(from: name)

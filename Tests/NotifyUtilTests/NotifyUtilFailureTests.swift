@@ -174,8 +174,8 @@ struct NotifyUtilFailureTests {
   /// The user of `runAsOrdinaryUser`.
   private static let user = geteuid() == 0 ? 65534 : geteuid()
 
-  /// Runs the command as this user, or for root as one who owns nothing. The capability lets that
-  /// user execute what lies in a directory that only root may enter.
+  /// Runs the command as this user, or for root as a user who owns nothing. The capability lets
+  /// that user execute files in a directory that only root may enter.
   private func runAsOrdinaryUser(_ line: [String]) async throws -> Outcome {
     let tool = Program.path(of: "notifyutil")
     guard geteuid() == 0 else { return try await runNotifyUtil(line, on: nil) }

@@ -1,7 +1,7 @@
-/* Lists the functions of the library that a Darwin post passes, for Scripts/count-way.
+/* Lists the functions of the library that a Darwin post passes through, for Scripts/count-way.
  *
- * The library is compiled so that each of its functions reports that it was entered, this file is
- * not. A post at rest: a bus, the default executor, everything warm. */
+ * The library is compiled so that each of its functions reports being entered; this file is not.
+ * A post at rest: a bus, the default executor, everything warm. */
 #include <darwinnotify/darwinnotify.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -468,7 +468,7 @@ static int make_in(unsigned choice, uid_t user, const char *directory, const cha
         int fd, r = open_directory(choice, user, directory, true);
 
         if (r == -EACCES && choice >= IN_MEMORY)
-                dn__debug_say(0, "%s belongs to somebody else: passing over it", directory);
+                dn__debug_say(0, "%s belongs to another user; ignoring it", directory);
         if (r < 0)
                 return r;
         fd = open_or_make(r, strrchr(path, '/') + 1);

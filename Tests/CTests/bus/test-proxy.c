@@ -6,8 +6,8 @@
 
 static char inside[300];
 
-/* Starts a proxy; processes that are spawned from now on are behind it. Their table is their own,
- * as that of a sandbox. */
+/* Starts a proxy; processes spawned from now on are behind it. They have a table of their own, as
+ * in a sandbox. */
 static void enter_sandbox(const test_bus *bus)
 {
         char path[300];

@@ -1,4 +1,4 @@
-/* Callers that leave, on a bus that has few rules for those who want to hear of it. */
+/* Callers that leave, on a bus with a low limit for match rules. */
 #include <systemd/sd-bus.h>
 
 #include "record.h"

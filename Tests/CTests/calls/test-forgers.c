@@ -1,4 +1,4 @@
-/* Answers of somebody else: only dbus-daemon delivers them, if its policy allows it. */
+/* Answers from other processes: only dbus-daemon delivers them, if its policy allows it. */
 #include "liar.h"
 #include "requests.h"
 #include "shared-bus.h"

@@ -13,7 +13,7 @@ static _Atomic bool is_exiting, has_returned;
 
 /* --- handlers that have not started ----------------------------------------------------------- */
 
-/* The host still runs its work after the library has ended its deliveries, and gets no more. */
+/* The host still runs queued work after the library has ended its deliveries, but gets no more. */
 static void run_what_waits(void)
 {
         run_kept_work();

@@ -135,7 +135,7 @@ TEST_NO_BUS(neighboursOfTheFileAreIgnored)
         CHECK_EQ(n_calls[0], 0);
 }
 
-/* Of what happens in the directories on its way, only its own names concern a file. */
+/* In the directories on its path, only events of its own names concern a file. */
 TEST_NO_BUS(filesOfOtherNamesInAParentDirectoryCauseNoLook)
 {
         static char path[512];

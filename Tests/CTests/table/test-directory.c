@@ -80,7 +80,7 @@ TEST_NO_BUS(aDirectoryOfAnotherIsPassedOver)
         CHECK_EQ(mkdir(path, 0700), 0);
         SKIP_IF(chown(path, geteuid() + 1, getegid()) < 0, "only root can be somebody else");
         CHECK_STREQ(path_for(KEY), next);
-        /* All who come later find that table, even if the first name is free again. */
+        /* All later processes find that table, even if the first name is free again. */
         CHECK_EQ(region_open(KEY, &region), 0);
         CHECK_EQ(rmdir(path), 0);
         CHECK_STREQ(path_for(KEY), next);

@@ -291,7 +291,7 @@ static void lead_to_ready_watch(void)
 
 /* --- The kinds -------------------------------------------------------------------------------- */
 
-/* What happens to one that would be called when exit() has begun. */
+/* What happens to a function that would be called after exit() has begun. */
 typedef enum lateness {
         REFUSED,
         CALLED, /* on the thread that exits, inside its call */

@@ -190,8 +190,8 @@ static void *ring(void *loop)
         return NULL;
 }
 
-/* As the loop is about to sleep for the first time, a descriptor becomes readable, and somebody
- * rings. */
+/* As the loop is about to sleep for the first time, a descriptor becomes readable, and another
+ * thread rings it. */
 static bool prepare_and_ring(dn__source *source, dn__wait *wait)
 {
         counter *counter = DN__CONTAINER(source, struct counter, source);

@@ -21,7 +21,7 @@ let namedMigrations =
 
 func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
 
-/// It has no end: what the main file declares lives as long as the process.
+/// It is never released: variables of the main file live as long as the process.
 var kept: AppGroup?
 
 switch command {

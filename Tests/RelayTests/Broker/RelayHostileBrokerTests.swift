@@ -1,4 +1,4 @@
-// Specifies that nothing that a broker sends ends a relay, or keeps it from its other duties.
+// Specifies that nothing that a broker sends ends a relay or keeps it from its other work.
 import DarwinNotify
 import Foundation
 import Glibc
@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.bounded) struct RelayHostileBrokerTests {
   private static let malformed: [[UInt8]] = [
-    [0x20, 5, 0, 0, 2, 0x7F, 1],  // a property that does not exist
+    [0x20, 5, 0, 0, 2, 0x7F, 1],  // an unknown property
     [0x20, 3, 0, 0, 100],  // more properties than bytes
     [0x20, 6, 0, 0, 3, 0x21, 0, 0],  // a receive maximum of 0
     [0x20, 5, 0, 0, 2, 0x21, 1],  // half a number
@@ -48,12 +48,12 @@ import Testing
     #expect(await session.end()?.status == 0)
   }
 
-  /// Whatever its parts mean: the relay goes on.
+  /// Whatever the contents, the relay continues.
   @Test func aMessageWithoutMeaningIsCounted() async throws {
     let messages: [[UInt8]] = [
       [0x30, 3, 0, 0, 0],  // no topic
       [0x30, 4, 0, 1, 0xFF, 0],  // not UTF-8
-      [0x30, 6, 0, 1, 0x61, 2, 0x7F, 1],  // a property that does not exist
+      [0x30, 6, 0, 1, 0x61, 2, 0x7F, 1],  // an unknown property
       [0x90, 3, 0, 1, 0],  // no reasons
       [0x90, 4, 0, 1, 0, 0x87], [0x40, 2, 0x12, 0x34], [0xB0, 0], [0xD0, 0],
       publication("n/com.example.light/00000000000000aa", "1 1 1 0 0 0"),
@@ -207,7 +207,7 @@ import Testing
     #expect(try session.peakMemory() < 100_000)
   }
 
-  /// With TLS, what has been read but not yet decrypted cannot be seen at the socket.
+  /// With TLS, data that was read but not yet decrypted is not visible at the socket.
   @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0, "openssl is not installed"))
   func aBrokerThatNeverStopsSendingKeepsNobodyWaiting() async throws {
     let certificates = try TestBroker()

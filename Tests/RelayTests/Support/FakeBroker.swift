@@ -1,4 +1,4 @@
-// Sends a relay what no honest broker sends.
+// Sends a relay packets that no honest broker sends.
 import Foundation
 import Glibc
 import Synchronization
@@ -10,7 +10,7 @@ final class FakeBroker: Sendable {
   private let listener: Int32
   private let accepted = Atomic<Int>(0)
 
-  /// How often somebody has connected.
+  /// How many connections it has accepted.
   var connections: Int { accepted.load(ordering: .relaxed) }
 
   /// Begins to listen. `answer` writes to the socket of each connection, on a thread of its own;
@@ -43,7 +43,7 @@ final class FakeBroker: Sendable {
     try self.init(closes: closes) { _ = send($0, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Ends the thread, which refers to this object, and with it the listening.
+  /// Ends the thread, which refers to this object, and stops listening.
   func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
   /// Accepts the connection.

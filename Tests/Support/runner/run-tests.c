@@ -3,7 +3,7 @@
  *     run-tests [--broker daemon|broker|none]... [--jobs N] program...
  *
  * Runs every case of every program in its own process: once on each ground that it names, or once
- * if it names none. What dbus-broker does differently shows only where the bus is spoken to, so
+ * if it names none. dbus-broker can differ only where a program talks to the bus, so
  * after dbus-daemon it gets only the programs that do so. */
 #include <stdio.h>
 #include <stdlib.h>

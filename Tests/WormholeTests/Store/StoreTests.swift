@@ -1,4 +1,4 @@
-// Specifies what a store keeps of its names.
+// Specifies which records a store keeps for its names.
 @testable import Wormhole
 
 @Suite(.bounded)
