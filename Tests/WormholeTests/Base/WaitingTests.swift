@@ -19,7 +19,8 @@ struct WaitingTests {
   ) async throws {
     let site = try Site(.log)
     let path = keeper.path(in: site)
-    try FileManager.default.createDirectory(atPath: site.path, withIntermediateDirectories: true)
+    let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try ForeignProgram.run("CREATE TABLE item(value); DROP TABLE item", on: path)
     let reader = try ForeignReader(of: path)
     let start = ContinuousClock.now
