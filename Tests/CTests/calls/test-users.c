@@ -194,7 +194,8 @@ static int listen_at(const char *path, int type)
         struct sockaddr_un address = {.sun_family = AF_UNIX};
         int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
-        snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+        CHECK((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s", path) <
+              sizeof address.sun_path);
         CHECK_EQ(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
         if (type == SOCK_STREAM)
                 CHECK_EQ(listen(fd, 64), 0);

@@ -16,13 +16,16 @@ public struct FuzzDirectory: Sendable {
     setenv("DARWIN_NOTIFY_BUS", "none", 1)
   }
 
-  /// Writes bytes to a file that only the user can access.
+  /// Writes bytes to a file that only the user can access. Its directory is created if it is missing.
   public func write(_ bytes: some Sequence<UInt8>, to path: String) {
-    let file = parent.appendingPathComponent(path).path
+    let file = parent.appendingPathComponent(path)
+    try? FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
     guard
       FileManager.default.createFile(
-        atPath: file, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-    else { fatalError("cannot write \(file)") }
+        atPath: file.path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+    else { fatalError("cannot write \(file.path)") }
   }
 
   /// Removes all files of a directory.
