@@ -93,11 +93,12 @@ bool dn__host_run(dn__host_fn function, void *context, bool may_be_late)
 void dn__host_end(void)
 {
         uint64_t deadline_us = dn__clock_after_us(EXIT_TIMEOUT_US);
-        host *host = get_host();
+        host *host;
 
         atomic_store(&has_ended, true);
+        host = dn__per_process_find(&shared);
         if (!host)
-                return;
+                return; /* nothing was ever called */
         DN__AUTO_LOCK(&host->lock);
         while (atomic_load(&host->n_running) > depth &&
                dn__condition_wait(&host->changed, &host->lock, deadline_us) == 0)
