@@ -30,9 +30,12 @@ func register(_ label: Label, _ counter: Counter, in hole: Wormhole) throws -> [
 func follow(_ label: Label, on center: DarwinNotificationCenter) async throws {
   let changes = try center.notifications(named: "com.example.changed")
   let moves = try center.notifications(named: "com.example.moved")
+  @MainActor func show(_ events: Notifications) async {
+    for await event in events { label.text = "\(event.name)" }
+  }
   await withTaskGroup(of: Void.self) { group in
-    group.addTask { @MainActor in for await event in changes { label.text = "\(event.name)" } }
-    group.addTask { @MainActor in for await event in moves { label.text = "\(event.name)" } }
+    group.addTask { await show(changes) }
+    group.addTask { await show(moves) }
   }
 }
 
