@@ -1,22 +1,25 @@
 // Ends a registration.
 
 internal import CDarwinNotify
+internal import Dispatch
 
 /// A registered handler. The registration ends with this object.
 ///
+/// All modules return this type. It is not called `Observation`, which would hide the module of that
+/// name from `@Observable`.
+///
 /// The corresponding C type is `dn_observer`.
-public final class NotificationObservation: @unchecked Sendable {
-  // The pointer never changes. C accepts it on any thread.
-  let observer: OpaquePointer
+public final class NotificationObservation: Sendable {
+  /// What the observation ends.
+  let registration: any ObservedRegistration
 
-  /// Takes over one reference to an observer.
-  init(adopting observer: OpaquePointer) {
-    self.observer = observer
+  /// Makes the observation of a registration.
+  package init(_ registration: any ObservedRegistration) {
+    self.registration = registration
   }
 
   deinit {
-    dn_observer_cancel(observer)
-    dn_observer_unref(observer)
+    registration.cancel()
   }
 
   /// Ends the registration. Calling it again has no effect.
@@ -27,16 +30,66 @@ public final class NotificationObservation: @unchecked Sendable {
   ///
   /// The corresponding C function is `dn_observer_cancel`.
   public func cancel() {
-    dn_observer_cancel(observer)
+    registration.cancel()
   }
 
-  /// Ends the registration, then waits until no call of the handler is running.
+  /// Ends the registration, then blocks the thread until no call of the handler is running.
   ///
   /// It waits as long as the handler runs, so do not hold a lock that the handler takes. Called
   /// from the handler itself, it does not wait for that call.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
+  @available(*, noasync, message: "await end() instead")
   public func cancelAndWait() {
+    registration.cancel()
+    registration.waitUntilIdle()
+  }
+
+  /// Ends the registration, then waits until no call of the handler is running.
+  ///
+  /// From then on what the handler used may go. A task that the handler itself waits for must not
+  /// await this.
+  ///
+  /// The corresponding C function is `dn_observer_cancel_wait`.
+  public func end() async {
+    registration.cancel()
+    await withCheckedContinuation { ended in
+      DispatchQueue.global().async {
+        self.registration.waitUntilIdle()
+        ended.resume()
+      }
+    }
+  }
+}
+
+/// A registration that an observation ends.
+package protocol ObservedRegistration: Sendable {
+  /// Ends the registration. Calling it again has no effect.
+  func cancel()
+
+  /// Waits until no call of the handler is running, except the one that calls this.
+  func waitUntilIdle()
+}
+
+/// The registration of an observer in C.
+final class ObserverReference: ObservedRegistration, @unchecked Sendable {
+  // The pointer never changes. C accepts it on any thread.
+  let observer: OpaquePointer
+
+  /// Takes over one reference to an observer.
+  init(adopting observer: OpaquePointer) {
+    self.observer = observer
+  }
+
+  deinit {
+    dn_observer_unref(observer)
+  }
+
+  func cancel() {
+    dn_observer_cancel(observer)
+  }
+
+  func waitUntilIdle() {
     dn_observer_cancel_wait(observer)
   }
 }

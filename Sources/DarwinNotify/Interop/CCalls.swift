@@ -83,7 +83,7 @@ extension NotificationObservation {
   /// Takes over the reference that a C function returned on success.
   convenience init(adoptingRegistered observer: OpaquePointer?) {
     guard let observer else { preconditionFailure("C returned success without an observer") }
-    self.init(adopting: observer)
+    self.init(ObserverReference(adopting: observer))
   }
 }
 

@@ -127,7 +127,7 @@ extension MessageStore {
 }
 
 extension RecordDraft {
-  fileprivate func check() throws(WormholeError) {
+  func check() throws(WormholeError) {
     switch content {
     case .value(let value):
       guard value.data.count <= StoredValue.maxBytes else {

@@ -49,7 +49,7 @@ extension MessageStore {
     try read(within: limit) { (connection) throws(WormholeError) in
       var batch = StoredBatch(identity: try connection.storeIdentity())
       guard let place = try RecordWriter(connection: connection).find(name) else { return batch }
-      batch.last = UInt64(clamping: place.number)
+      (batch.last, batch.keep) = (UInt64(clamping: place.number), Int(clamping: place.keep))
       guard number < batch.last, count > 0 else { return batch }
       try RecordReader(connection: connection).read(
         from: place.start | Int64(number), upTo: place.last, count, into: &batch)

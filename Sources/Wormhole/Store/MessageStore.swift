@@ -18,9 +18,8 @@ package final class MessageStore: Sendable {
   package let center: DarwinNotificationCenter
 
   private let lanes = Locked<StoreLanes?>(nil)
-  private let queues = (
-    writing: WorkQueue(width: 1), reading: WorkQueue(width: StoreLanes.readerCount)
-  )
+  let queues = StoreQueues(
+    reading: WorkQueue(width: StoreLanes.readerCount), writing: WorkQueue(width: 1))
   let checkpoint = Checkpoint()
 
   /// Makes a store. Its file is made when something is written.
@@ -40,6 +39,9 @@ package final class MessageStore: Sendable {
 
   /// The file.
   package var path: String { file.path }
+
+  /// Its directory.
+  package var directory: String { file.directory }
 
   /// What a function is called for.
   package enum Access: Sendable {
@@ -145,4 +147,10 @@ package final class MessageStore: Sendable {
       }
     }
   }
+}
+
+/// Where the functions of a store run for code that must not block.
+struct StoreQueues: Sendable {
+  let reading: WorkQueue
+  let writing: WorkQueue
 }

@@ -110,6 +110,9 @@ package struct StoredBatch: Sendable, Equatable {
   /// The number of the last record of the name, 0 if it has none.
   package var last: UInt64 = 0
 
+  /// The number of messages that the name keeps.
+  package var keep = 1
+
   /// The random number that the store got when it was made, 0 if there is none. Numbers of one
   /// store mean nothing in another.
   package var identity: Int64 = 0

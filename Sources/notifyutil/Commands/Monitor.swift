@@ -32,7 +32,7 @@ struct Monitor {
     while true {
       do throws(DarwinNotifyError) {
         let posts = try await DarwinNotificationCenter.posts(prefix: prefix)
-        table?.cancelAndWait()
+        await table?.end()
         table = nil
         isReady.signal()
         try await follow(posts)

@@ -84,7 +84,7 @@ struct ConvenienceTests {
   }
 
   @Test func blockingFunctionsHaveAnAsynchronousForm() async throws {
-    let (site, number) = (try Site(.log), DefaultsKey("number", default: 0))
+    let (site, number) = (try Site(), DefaultsKey("number", default: 0))
     let defaults = try site.hole.group.defaults
     try await defaults.set(1, for: number)
     try await defaults.update(number) { $0 += 1 }
@@ -100,10 +100,6 @@ struct ConvenienceTests {
     try await defaults.set(1, for: number)
     try await defaults.removeAll()
     #expect(try defaults.blocking.keys.isEmpty)
-
-    try await site.hole.pass(1, to: .number)
-    try await site.hole.remove(.number)
-    #expect(try await site.hole.pass(1, to: .number) == 1)
   }
 
   @Test func aDatabaseIsReadAndWrittenWithoutTasks() throws {

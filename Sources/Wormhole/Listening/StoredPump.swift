@@ -1,0 +1,313 @@
+// Delivers what is stored to one handler.
+
+internal import DarwinNotify
+internal import DarwinNotifySupport
+internal import Dispatch
+internal import Glibc
+
+/// The path of elements from a store to a handler.
+///
+/// A change notification lets it read a page on a thread of the store, which then goes to where the
+/// handler runs. While the handler is busy there is one page in memory. With a cursor, each element
+/// is acknowledged on a thread of the store before the handler gets the next one.
+final class StoredPump<Element: Sendable>: StoredDelivery {
+  typealias Handler = @Sendable (Element) -> Void
+
+  private enum Phase {
+    /// There is no reader yet, which will look anyway.
+    case preparing
+    case idle
+    case reading
+    case delivering
+    case acknowledging
+    /// It waits to try again.
+    case resting
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.preparing
+    var reader: (any StoredReader<Element>)?
+    var handler: Handler?
+    var registration: NotificationObservation?
+    var page = StoredPage<Element>()
+
+    /// Whether a change notification has come since the last page was read.
+    var hasChanged = true
+
+    /// Whether a stale page was replaced by the one that there is.
+    var isReplaced = false
+
+    /// The position after the last element that was delivered.
+    var delivered: StoredPosition?
+
+    /// The element that was handled, until that is stored.
+    var handled: UInt64?
+
+    /// Why the last attempt to read or to acknowledge failed.
+    var failure: WormholeError?
+
+    var thread: pthread_t?
+    var successor: (@Sendable (StoredPosition) -> Void)?
+  }
+
+  private let state = Locked(State())
+  private let queues: StoreQueues
+  private let executor: DeliveryExecutor
+  private let runs = DispatchGroup()
+
+  /// The number of elements that are delivered before others on the same executor get their turn.
+  private static var turn: Int { 16 }
+
+  /// Makes a pump, which waits for its reader.
+  init(
+    of feed: StoredFeed<Element>, on delivery: Delivery, _ handler: @escaping Handler
+  ) throws(WormholeError) {
+    executor = DeliveryExecutor(to: delivery)
+    queues = feed.queues
+    let registration = try feed.observe { [weak self] in self?.wake() }
+    state.withLock { ($0.handler, $0.registration) = (handler, registration) }
+  }
+
+  /// The cursor, until the end.
+  var cursor: StoreCursor? { state.withLock { $0.reader?.cursor } }
+
+  /// Keeps a reader, and so its cursor, until it begins.
+  func prepare(_ reader: any StoredReader<Element>) {
+    state.withLock { $0.reader = reader }
+  }
+
+  /// Begins to deliver the elements of a reader. If the pump has ended meanwhile, its successor
+  /// begins where this pump would have begun.
+  func begin(_ reader: any StoredReader<Element>) {
+    let successor = state.withLock { state -> (@Sendable (StoredPosition) -> Void)? in
+      guard state.phase == .preparing else { return state.successor.take() }
+      (state.reader, state.delivered, state.phase) = (reader, reader.position, .idle)
+      return nil
+    }
+    if let successor { successor(reader.position) } else { wake() }
+  }
+
+  /// Reads soon what is new.
+  private func wake() {
+    perform(
+      state.withLock { state in
+        state.hasChanged = true
+        return state.phase == .idle ? step(&state) : .none
+      })
+  }
+
+  func cancel() {
+    end(then: nil)
+  }
+
+  /// Delivers no more. A handler may still be running for the last element.
+  ///
+  /// - Parameter successor: gets the position after that element: now, or, if this pump has not
+  ///   begun, once it is known.
+  func end(then successor: (@Sendable (StoredPosition) -> Void)?) {
+    let (position, remains) = state.withLock { state in
+      // A pump that never began must still hand on the position of its predecessor.
+      let position = state.phase == .preparing ? nil : state.delivered
+      let remains = (
+        state.reader.take(), state.handler.take(), state.page, state.registration.take()
+      )
+      if state.phase == .preparing { state.successor = successor }
+      (state.phase, state.page) = (.ended, StoredPage())
+      return (position, remains)
+    }
+    remains.3?.cancel()
+    if let position { successor?(position) }
+    // Releasing them runs user code and closes files, so no lock is held.
+    withExtendedLifetime(remains) {}
+  }
+
+  /// Waits until neither the handler nor a read runs, unless the handler is the caller.
+  func waitUntilIdle() {
+    let isOwnThread = state.withLock { state in
+      state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    }
+    if !isOwnThread { runs.wait() }
+  }
+}
+
+/// A pump as its observation and its successor see it.
+protocol StoredDelivery: ObservedRegistration {
+  var cursor: StoreCursor? { get }
+  func end(then successor: (@Sendable (StoredPosition) -> Void)?)
+}
+
+// MARK: - Steps
+
+extension StoredPump {
+  private enum Step {
+    case none, read, deliver, acknowledge, retry
+  }
+
+  /// Decides what comes next, when no step is under way.
+  private func step(_ state: inout State) -> Step {
+    guard state.phase != .ended else { return .none }
+    // After an element that could not be acknowledged, only errors are delivered.
+    if let next = state.page.elements.first, state.handled == nil || next.number == 0 {
+      state.phase = .delivering
+      return .deliver
+    }
+    guard state.failure?.mayPass != true else {
+      state.phase = .resting
+      return .retry
+    }
+    return attempt(&state)
+  }
+
+  /// Decides what to do when there is nothing to deliver.
+  private func attempt(_ state: inout State) -> Step {
+    if state.handled != nil {
+      state.phase = .acknowledging
+      return .acknowledge
+    }
+    guard state.hasChanged || state.page.hasMore else {
+      state.phase = .idle
+      return .none
+    }
+    state.phase = .reading
+    return .read
+  }
+
+  private func perform(_ step: Step) {
+    switch step {
+    case .none: break
+    case .read: queues.reading.submit { self.read() }
+    case .deliver: executor.enqueue { self.deliver() }
+    case .acknowledge: queues.writing.submit { self.acknowledge() }
+    // The cause of a failure may go away without a change notification.
+    case .retry: Retry.later { [weak self] in self?.tryAgain() }
+    }
+  }
+
+  private func tryAgain() {
+    perform(
+      state.withLock { state in
+        guard state.phase == .resting else { return .none }
+        state.hasChanged = true
+        return attempt(&state)
+      })
+  }
+
+  private func read() {
+    guard let next = readPage() else { return }
+    // Nothing of the page is held here any more.
+    runs.leave()
+    perform(next)
+  }
+
+  private func readPage() -> Step? {
+    let found = state.withLock { state -> (any StoredReader<Element>)? in
+      guard state.phase == .reading else { return nil }
+      state.hasChanged = false
+      runs.enter()
+      return state.reader
+    }
+    guard var reader = found else { return nil }
+    let result = Result { () throws(WormholeError) in try reader.read() }
+    return state.withLock { state in
+      guard state.phase == .reading else { return Step.none }
+      state.reader = reader
+      switch result {
+      case .success(let page): (state.page, state.failure) = (page, nil)
+      case .failure(let error): note(error, in: &state)
+      }
+      return step(&state)
+    }
+  }
+
+  /// Delivers elements until there are no more, or others get their turn.
+  private func deliver() {
+    guard let cursor = beginTurn() else { return }
+    // With a cursor, each element is acknowledged first.
+    for _ in 0..<(cursor == nil ? Self.turn : 1) {
+      guard let handle = takeElement() else { break }
+      handle()
+    }
+    let (next, handled) = state.withLock { state in
+      state.thread = nil
+      return (step(&state), state.phase == .ended ? state.handled.take() : nil)
+    }
+    // What was handled is stored, even if that was the last call.
+    if let handled, let cursor {
+      runs.enter()
+      queues.writing.submit { [runs] in
+        try? cursor.advance(to: handled)
+        runs.leave()
+      }
+    }
+    runs.leave()
+    perform(next)
+  }
+
+  /// Begins to deliver a page, unless it is stale. Returns the cursor, if there is one.
+  private func beginTurn() -> StoreCursor?? {
+    let (cursor, next) = state.withLock { state -> (StoreCursor??, Step) in
+      guard state.phase == .delivering, let reader = state.reader else { return (nil, .none) }
+      if reader.readsNewest, state.hasChanged, !state.isReplaced, state.failure == nil {
+        state.reader?.goBack(to: state.delivered?.number ?? 0)
+        (state.page, state.isReplaced) = (StoredPage(hasMore: true), true)
+        return (nil, step(&state))
+      }
+      state.isReplaced = false
+      state.thread = pthread_self()
+      runs.enter()
+      return (.some(reader.cursor), .none)
+    }
+    perform(next)
+    return cursor
+  }
+
+  /// Takes an element. Returns the call of the handler.
+  private func takeElement() -> (() -> Void)? {
+    state.withLock { state in
+      guard let handler = state.handler, let reader = state.reader,
+        let (number, element) = state.page.elements.popFirst()
+      else { return nil }
+      // An error has no number.
+      guard number > 0 else { return { if let element { handler(element) } } }
+      let position = StoredPosition(number: number, identity: reader.position.identity)
+      if let delivered = state.delivered, delivered.isComparable(to: position) {
+        state.delivered?.number = max(delivered.number, number)
+        state.delivered?.identity = position.identity
+      } else {
+        state.delivered = position
+      }
+      if reader.cursor != nil { state.handled = number }
+      return { if let element { handler(element) } }
+    }
+  }
+
+  private func acknowledge() {
+    let found = state.withLock { state -> (StoreCursor, UInt64)? in
+      guard state.phase == .acknowledging, let cursor = state.reader?.cursor,
+        let handled = state.handled
+      else { return nil }
+      runs.enter()
+      return (cursor, handled)
+    }
+    guard let (cursor, handled) = found else { return }
+    let result = Result { () throws(WormholeError) in try cursor.advance(to: handled) }
+    let next = state.withLock { state in
+      switch result {
+      case .success: (state.handled, state.failure) = (nil, nil)
+      case .failure(let error): note(error, in: &state)
+      }
+      return step(&state)
+    }
+    runs.leave()
+    perform(next)
+  }
+
+  /// Lets the handler know of an error, once.
+  private func note(_ error: WormholeError, in state: inout State) {
+    if state.failure != error, let element = state.reader?.element(for: error) {
+      state.page.elements.insert((0, element), at: state.page.elements.startIndex)
+    }
+    state.failure = error
+  }
+}

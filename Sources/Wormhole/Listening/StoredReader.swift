@@ -1,0 +1,75 @@
+// Describes what sequences and handlers read.
+
+internal import DarwinNotify
+
+/// A position in something that is stored, from which the elements after it are read.
+///
+/// It is used by one thread at a time, a thread on which it may block.
+protocol StoredReader<Element>: Sendable {
+  associatedtype Element: Sendable
+
+  /// The position after the last element that was read.
+  var position: StoredPosition { get }
+
+  /// The cursor in which the numbers of handled elements are stored.
+  var cursor: StoreCursor? { get }
+
+  /// Whether an element is stale once another one is stored.
+  var readsNewest: Bool { get }
+
+  /// Returns the elements after the position, and moves it after them.
+  mutating func read() throws(WormholeError) -> StoredPage<Element>
+
+  /// Moves the position back to after the last element that was delivered.
+  mutating func goBack(to number: UInt64)
+
+  /// Returns what a handler gets for an error, which the sequence throws.
+  func element(for error: WormholeError) -> Element?
+}
+
+extension StoredReader {
+  var position: StoredPosition { StoredPosition() }
+  var cursor: StoreCursor? { nil }
+  var readsNewest: Bool { false }
+  func goBack(to number: UInt64) {}
+  func element(for error: WormholeError) -> Element? { nil }
+}
+
+/// A position among the records of a name.
+struct StoredPosition: Sendable {
+  /// The number of the last record before it.
+  var number: UInt64 = 0
+
+  /// The identity of the store, 0 while it is not known.
+  var identity: Int64 = 0
+
+  /// Whether both are, or may be, positions in the same store.
+  func isComparable(to other: Self) -> Bool {
+    identity == other.identity || identity == 0 || other.identity == 0
+  }
+}
+
+/// Some elements that follow a position.
+struct StoredPage<Element: Sendable>: Sendable {
+  /// The elements with their numbers; `nil` for one that is not delivered.
+  var elements: ArraySlice<(number: UInt64, element: Element?)> = []
+
+  /// Whether to read again without another notification.
+  var hasMore = false
+}
+
+/// Something that is stored, with the notifications of its changes.
+struct StoredFeed<Element: Sendable>: Sendable {
+  /// The file, for errors.
+  let path: String
+
+  /// Where elements are read, and where it is stored that they were handled.
+  let queues: StoreQueues
+
+  /// Calls a handler, which must not block, after each change.
+  let observe:
+    @Sendable (@escaping @Sendable () -> Void) throws(WormholeError) -> NotificationObservation
+
+  /// Makes a reader that begins where this feed begins. The changes are observed already.
+  let makeReader: @Sendable () throws(WormholeError) -> any StoredReader<Element>
+}
