@@ -119,13 +119,22 @@ void dn__dbus_set_counted(dn__dbus *dbus, dn__rule *rule, bool is_counted)
         wake_to_send(dbus);
 }
 
-void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id)
+bool dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id)
 {
         if (!dbus)
-                return;
+                return true;
         DN__AUTO_LOCK(&dbus->lock);
         dn__rules_set_region(&dbus->rules, region_id);
         wake_to_send(dbus);
+        return dbus->rules.n_asked == 0;
+}
+
+bool dn__dbus_has_rules(dn__dbus *dbus)
+{
+        if (!dbus)
+                return true;
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.n_asked == 0;
 }
 
 int dn__dbus_await_rule(dn__dbus *dbus, const dn__rule *rule, uint64_t *deadline_us)

@@ -46,8 +46,12 @@ int dn__dbus_start(dn__dbus *dbus, uint64_t *deadline_us);
 int dn__dbus_send(dn__dbus *dbus, const dn__post *post);
 
 /* Sets the table that the process is in. Call before the table's first post, and before its names
- * are held. */
-void dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id);
+ * are held. Returns as dn__dbus_has_rules(). If it does not, the sink learns that posts may have
+ * been missed when it does, or when there is another connection. */
+bool dn__dbus_set_region(dn__dbus *dbus, uint64_t region_id);
+
+/* Returns whether no rule waits for the answer of the bus. */
+bool dn__dbus_has_rules(dn__dbus *dbus);
 
 /* Adds the match rule of a name. `is_counted`: this process holds it in its table. Returns 0 or
  * -ENOMEM. */

@@ -97,10 +97,24 @@ static void ignore(dn__dbus *dbus, sd_bus_message *message) DN__REQUIRES(&dbus->
                 dn__connection_refuse_call(message);
 }
 
+static bool is_foreign(const dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        return post->region_id && post->region_id != dbus->rules.region_id &&
+               !post->origin.is_own;
+}
+
+static void deliver(dn__dbus *dbus, const dn__post *post, bool is_foreign)
+{
+        if (is_foreign && dbus->sink->other_table)
+                dbus->sink->other_table(dbus->context);
+        (void)dbus->sink->received(dbus->context, post);
+}
+
 void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
 {
         dn__post post;
         bool fits = dn__wire_read_post(dbus->wire, message, &post), is_wanted = false;
+        bool is_from_elsewhere = false;
 
         if (!fits && dbus->guest && dbus->guest->ops->handle(dbus->guest, message))
                 return;
@@ -112,12 +126,13 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
                                             dbus->connection.unique_name) == 0;
                 post.body.n_lost = dn__numbers_note(&dbus->numbers, &post);
                 is_wanted = is_accepted(dbus, decide(dbus, &post));
+                is_from_elsewhere = is_foreign(dbus, &post);
         } else {
                 ignore(dbus, message);
         }
         dn__lock_release(&dbus->lock);
         if (is_wanted)
-                (void)dbus->sink->received(dbus->context, &post);
+                deliver(dbus, &post, is_from_elsewhere);
         if (fits)
                 dn__post_release(&post);
 }
@@ -143,13 +158,14 @@ static dn__waiting_post *take_decided(dn__dbus *dbus, bool *ret_is_accepted)
 void dn__dbus_handle_decided(dn__dbus *dbus)
 {
         dn__waiting_post *decided;
-        bool accepted;
+        bool accepted, is_from_elsewhere;
 
         dn__lock_acquire(&dbus->lock);
         while ((decided = take_decided(dbus, &accepted))) {
+                is_from_elsewhere = is_foreign(dbus, &decided->post);
                 dn__lock_release(&dbus->lock);
                 if (accepted)
-                        (void)dbus->sink->received(dbus->context, &decided->post);
+                        deliver(dbus, &decided->post, is_from_elsewhere);
                 dn__lock_acquire(&dbus->lock);
                 dn__waiting_post_free(decided);
         }

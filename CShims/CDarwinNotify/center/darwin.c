@@ -24,11 +24,7 @@ static uint64_t deliver(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 
         if (is_counted && post->region_id == atomic_load(&hub->member.region)->id)
                 return dn__topic_hand_counted(topic, post->generation);
-        if (is_counted && dn__region_was_once(atomic_load(&hub->member.region), post->region_id))
-                dn__topic_hand_missed(topic); /* counted when we left, or again */
-        else if (topic && post->origin.sender && !post->origin.is_own)
-                return dn__topic_hand_one(topic);
-        return 0;
+        return topic && post->origin.sender && !post->origin.is_own ? dn__topic_hand_one(topic) : 0;
 }
 
 /* Once the post is counted. Returns how many posts were new to observers of prefixes. */
@@ -58,7 +54,6 @@ static uint64_t received(void *context, const dn__post *post)
         dn__hub *hub = context;
         uint64_t n_posts, n_by_prefix;
 
-        dn__table_look_for(hub, post->region_id);
         dn__hub_lock(hub);
         n_posts = deliver(hub, post);
         dn__hub_unlock_and_run(hub);
@@ -76,10 +71,17 @@ static void may_have_missed(void *context)
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 dn__topic_hand_missed(topic);
         dn__hub_unlock_and_run(hub);
+        dn__table_confirm(hub);
+}
+
+static void other_table(void *context)
+{
+        dn__table_look_soon(context);
 }
 
 static const dn__sink sink = {
         .received = received,
+        .other_table = other_table,
         .may_have_missed = may_have_missed,
         .connection_changed = dn__bus_connection_changed,
         .closed = dn__bus_carrier_closed,

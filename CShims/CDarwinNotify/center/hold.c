@@ -144,8 +144,6 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        if (dn__region_has_entry(atomic_load(&hub->member.region)))
-                dn__region_await_age(atomic_load(&hub->member.region));
         r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;

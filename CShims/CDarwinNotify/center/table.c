@@ -2,14 +2,8 @@
  *
  * A process that only posts uses the table if there is one. A process that holds names makes the
  * table if there is none, and has an entry in it. The file may be removed or replaced at any time,
- * so every process looks at its path:
- *
- *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
- *     returns, and no name moves, before its table is 20 ms old: a post that begins then finds it;
- *   - before each post of a process without a table: it may have looked while the file was gone,
- *     and without a table no mark tells it to look again;
- *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
- *     every 5 seconds while there is an entry and no bus.
+ * so every process looks at its path now and then (look.c). Between processes that are connected to
+ * a bus, the bus carries what the table misses meanwhile.
  *
  * A process that finds another table marks the old one and rings all its processes. It takes its
  * names in the new table, reads the old counts a last time, then notifies each of its observers
@@ -19,14 +13,15 @@
  *     P1  count in the old table    L1  mark the old table
  *     P2  is it marked? then look,  L2  take the names in the new table
  *         move, count again         L3  read the old counts
- *                                   L4  notify once more
+ *     P3  send the signal           L4  notify once more
+ *                                   L5  notify again, when the bus has the wider rules
  *
  * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. Otherwise
- * the poster finds the new table and counts there, after L2 or before L4; or it finds no table:
- * then the moving process must move again, with another L4. If it finds no slot there, no holder of
- * the name has moved: the first to move counts one post for the observers of prefixes. A mark may
- * be wrong: a process that finds its table at its path removes the mark.
- * Tests/CTests/center/test-table-model.c tries every order of these steps.
+ * the poster finds the new table and counts there, after L2 or before L4; or it finds no table, and
+ * only its signal is left: a native posts on a path that the moving process does not match before
+ * L5. If it finds no slot there, no holder of the name has moved: the first to move counts one post
+ * for the observers of prefixes. A mark may be wrong: a process that finds its table at its path
+ * removes the mark. Tests/CTests/center/test-table-model.c tries every order of these steps.
  *
  * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile no other
  * thread starts to take one (center/hold.c). A post may have to wait for that thread, so no other
@@ -48,13 +43,6 @@
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/failure.h"
-
-/* When to look again before a post: at most half as long as a table must exist before a
- * registration returns, since the clock may be that coarse. */
-#define LOOK_MS 10
-
-/* When to look without any reason, while there is no bus. */
-#define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
 
 /* When to try again to make or enter a table, or to find room for a name: soon, since without it
  * and without a bus a process hears nothing; then after as long as it has failed already. A look
@@ -189,7 +177,6 @@ static bool switch_tables(move *move)
         if (from && to != from) {
                 dn__region_set_moved(from);
                 dn__ring_all(from);
-                dn__region_await_age(to);
         }
         gather_topics(move);
         if (dn__region_has_entry(to))
@@ -197,8 +184,8 @@ static bool switch_tables(move *move)
         if (dn__region_has_entry(to) && move->lacks_counts)
                 move->counts = dn__prefix_follow(to, 1);
         dn__hub_lock(hub);
-        if (to != from)
-                dn__dbus_set_region(hub->bus, to->id);
+        if (to != from && !dn__dbus_set_region(hub->bus, to->id))
+                hub->member.is_unconfirmed = from != NULL;
         have_all = move_names(move);
         have_all = move_prefixes(move) && have_all;
         move->has_moved = true;
@@ -301,12 +288,36 @@ static bool begin_moving(dn__hub *hub)
         return hub->member.is_moving;
 }
 
-/* --- When to look --------------------------------------------------------------------------- */
-
-static uint64_t coarse_now_ms(void)
+/* Keeps what observers of prefixes have of the table that was left, if others may still post there
+ * without being heard. */
+static bool keep_left(move *move)
 {
-        return dn__clock_read_ns(CLOCK_MONOTONIC_COARSE) / 1000000;
+        dn__member *member = &move->hub->member;
+        dn__prefix_counts *earlier;
+
+        DN__HUB_AUTO_LOCK(move->hub);
+        if (!member->is_unconfirmed)
+                return false;
+        earlier = member->left;
+        member->left = move->left;
+        move->left = earlier;
+        return true;
 }
+
+/* Without the lock and `is_moving`, as callbacks may run. */
+static void hand_what_was_missed(move *move)
+{
+        if (move->left)
+                dn__prefix_missed(move->hub, move->left);
+        /* If it was confirmed meanwhile: */
+        if (move->left && !keep_left(move))
+                dn__prefix_missed(move->hub, move->left);
+        free(move->left);
+        if (move->has_moved)
+                dn__prefix_missed(move->hub, NULL);
+}
+
+/* --- When to look --------------------------------------------------------------------------- */
 
 /* The service thread has something to wait for. */
 static void alert(dn__hub *hub)
@@ -315,8 +326,7 @@ static void alert(dn__hub *hub)
                 dn__loop_wake(hub->loop);
 }
 
-/* Returns the time, or DN__NEVER if nothing has failed. */
-static uint64_t retry_us(const dn__hub *hub)
+uint64_t dn__table_get_retry_us(const dn__hub *hub)
 {
         uint64_t failed_us = atomic_load(&hub->member.failed_us);
         uint64_t tried_us = atomic_load(&hub->member.tried_us);
@@ -340,7 +350,7 @@ static void note_failure(dn__hub *hub, uint64_t failed_us)
 
 static void begin_trying(move *move)
 {
-        uint64_t now_us = dn__clock_now_us(), until_us = retry_us(move->hub);
+        uint64_t now_us = dn__clock_now_us(), until_us = dn__table_get_retry_us(move->hub);
 
         move->was_complete = until_us == DN__NEVER;
         move->failed_us = move->was_complete ? now_us : atomic_load(&move->hub->member.failed_us);
@@ -354,9 +364,10 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         move move = { .hub = hub, .wants_entry = wants_entry };
         uint64_t begin_ms;
 
+        atomic_store(&hub->member.is_look_due, false);
         if (!hub->member.scope || geteuid() != hub->member.user || !begin_moving(hub))
                 return;
-        begin_ms = coarse_now_ms();
+        begin_ms = dn__clock_coarse_ms();
         move.from = atomic_load(&hub->member.region);
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))
@@ -367,22 +378,34 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         hub->member.is_moving = false;
         dn__condition_broadcast(&hub->changed);
         dn__hub_unlock_and_run(hub);
-        if (move.left)
-                dn__prefix_missed(hub, move.left);
-        free(move.left);
-        if (move.has_moved)
-                dn__prefix_missed(hub, NULL);
+        hand_what_was_missed(&move);
 }
 
-void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
+/* The prefixes of the table that was left may have been posted there in the meantime. */
+static bool take_confirmation(dn__hub *hub, dn__prefix_counts **ret_left) DN__HUB_LOCKED
 {
-        uint64_t last_ms = atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
-        dn__region *region = atomic_load(&hub->member.region);
-        bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
-                                                     !dn__region_was_left(region)));
+        dn__member *member = &hub->member;
 
-        if (!is_enough || coarse_now_ms() - last_ms >= LOOK_MS)
-                dn__table_look(hub, wants_entry);
+        if (!member->is_unconfirmed || !dn__dbus_has_rules(hub->bus))
+                return false;
+        member->is_unconfirmed = false;
+        *ret_left = DN__TAKE(member->left);
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
+                if (topic->slot)
+                        (void)dn__topic_hand_one(topic);
+        return true;
+}
+
+void dn__table_confirm(dn__hub *hub)
+{
+        dn__prefix_counts *left DN__FREES = NULL;
+        bool is_confirmed;
+
+        dn__hub_lock(hub);
+        is_confirmed = take_confirmation(hub, &left);
+        dn__hub_unlock_and_run(hub);
+        if (is_confirmed && left)
+                dn__prefix_missed(hub, left);
 }
 
 bool dn__table_is_enough(const dn__hub *hub)
@@ -401,17 +424,6 @@ void dn__table_end(dn__hub *hub)
                 (void)dn__hub_wait(hub, DN__NEVER);
 }
 
-void dn__table_look_for(dn__hub *hub, uint64_t id)
-{
-        const dn__region *region = atomic_load(&hub->member.region);
-
-        if (id == 0 || (region && region->id == id) ||
-            (atomic_exchange(&hub->member.foreign_id, id) == id &&
-             !dn__region_was_once(region, id)))
-                return;
-        dn__table_look(hub, false);
-}
-
 void dn__table_attend(dn__hub *hub, bool has_slot)
 {
         if (!hub->member.scope)
@@ -420,47 +432,4 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
                 note_failure(hub, dn__clock_now_us());
         else if (!dn__dbus_is_connected(hub->bus))
                 alert(hub);
-}
-
-/* --- The source of the service thread -------------------------------------------------------- */
-
-/* With a bus, an idle process never wakes up. */
-static bool prepare_table(dn__source *source, dn__wait *wait)
-{
-        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
-        uint64_t idle_us = atomic_load(&hub->member.look_ms) * DN__US_PER_MS + IDLE_LOOK_US;
-        bool is_waiting = dn__region_has_entry(atomic_load(&hub->member.region)) ||
-                          atomic_load(&hub->member.failed_us);
-
-        wait->until_us = retry_us(hub);
-        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)
-                wait->until_us = idle_us;
-        return true;
-}
-
-static void dispatch_table(dn__source *source)
-{
-        dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
-        dn__wait wait;
-
-        (void)prepare_table(source, &wait);
-        if (wait.until_us <= dn__clock_now_us())
-                dn__table_look(hub, false);
-}
-
-int dn__table_begin(dn__hub *hub, const char *scope)
-{
-        static const dn__source_ops ops = { prepare_table, dispatch_table };
-
-        if (!dn__direct_is_allowed()) {
-                dn__debug_say(0, "shared futexes are refused; using D-Bus only");
-                return 0;
-        }
-        hub->member.scope = strdup(scope);
-        if (!hub->member.scope)
-                return -ENOMEM;
-        hub->member.user = geteuid();
-        hub->member.source.ops = &ops;
-        dn__loop_add(hub->loop, &hub->member.source);
-        return 0;
 }

@@ -75,9 +75,11 @@ typedef struct dn__member {
         _Atomic uint64_t look_ms;     /* when the last look began, by the coarse clock */
         _Atomic uint64_t failed_us;   /* since when something is missing; 0: nothing is */
         _Atomic uint64_t tried_us;    /* the last time */
-        _Atomic uint64_t foreign_id;  /* of a region that was found to be none of ours */
+        _Atomic bool is_look_due;     /* soon: a signal came from another table */
         dn__source source;
         bool is_moving DN__HUB_GUARDED;
+        bool is_unconfirmed DN__HUB_GUARDED; /* it has moved, and the bus lacks a rule for that */
+        struct dn__prefix_counts *left DN__HUB_GUARDED; /* until then, in the table before */
         bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
 } dn__member;
 

@@ -20,6 +20,8 @@ typedef struct dn__sink {
         /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands
          * for: 0 if they all arrived before, or if nobody observes the name. */
         uint64_t (*received)(void *context, const dn__post *post);
+        /* A post is about to arrive that was counted in a table in which this process is not. */
+        void (*other_table)(void *context);
         /* Posts may have been missed: check every name. NULL if there is no table to check. */
         void (*may_have_missed)(void *context);
         /* A connection was made or lost. Called once for each, after the counts have changed. */

@@ -29,6 +29,12 @@ static inline uint64_t dn__clock_now_us(void)
         return dn__clock_now_ns() / 1000;
 }
 
+/* Up to 10 ms late, but cheap. */
+static inline uint64_t dn__clock_coarse_ms(void)
+{
+        return dn__clock_read_ns(CLOCK_MONOTONIC_COARSE) / 1000000;
+}
+
 /* Saturates, so an infinite span may be passed. */
 static inline uint64_t dn__clock_after_us(uint64_t span_us)
 {
