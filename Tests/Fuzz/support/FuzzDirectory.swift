@@ -16,7 +16,7 @@ public struct FuzzDirectory: Sendable {
     setenv("DARWIN_NOTIFY_BUS", "none", 1)
   }
 
-  /// Writes bytes to a file that only the user can access. Its directory is created if it is missing.
+  /// Writes bytes to a file that only the user can access. Its directory is made if missing.
   public func write(_ bytes: some Sequence<UInt8>, to path: String) {
     let file = parent.appendingPathComponent(path)
     try? FileManager.default.createDirectory(
