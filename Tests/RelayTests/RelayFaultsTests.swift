@@ -56,7 +56,7 @@ struct RelayFaultsTests {
     await there.wait(for: 1)
     // It answers when it has stored the count.
     #expect(await pair.here.status() != nil)
-    try await pair.here.removeTable()
+    try pair.here.removeTable()
     await pair.here.end()
     for name in ["notifyrelay.started", light.rawValue] {
       let observer = try Program(

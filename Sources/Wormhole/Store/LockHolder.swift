@@ -1,6 +1,5 @@
 // Finds out who has locked a database.
 
-internal import FoundationEssentials
 internal import Glibc
 
 /// The process that is writing a database.
@@ -11,11 +10,9 @@ enum LockHolder {
   /// Describes the process that is writing, `nil` if there is none, or it cannot be seen.
   static func describe(of path: String) -> String? {
     var status = stat()
-    guard stat("\(path)-shm", &status) == 0,
-      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
-    else { return nil }
+    guard stat("\(path)-shm", &status) == 0 else { return nil }
     let inode = ":\(status.st_ino)"
-    for line in locks.split(separator: "\n") {
+    for line in lines(ofProcFile: "/proc/locks") {
       let fields = line.split(separator: " ")
       // 1: POSIX ADVISORY WRITE 4711 fd:00:131 120 120
       guard fields.count == 8, fields[3] == "WRITE", fields[5].hasSuffix(inode),
@@ -27,8 +24,24 @@ enum LockHolder {
     return nil
   }
 
+  /// Returns the lines of a file of procfs, none if it cannot be read. Such a file is read a page at
+  /// a time, and Foundation stops after the first one.
+  private static func lines(ofProcFile path: String) -> [String] {
+    guard let file = fopen(path, "re") else { return [] }
+    var (line, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+    defer {
+      free(line)
+      fclose(file)
+    }
+    var lines: [String] = []
+    while getline(&line, &capacity, file) > 0 {
+      if let line { lines += String(cString: line).split(separator: "\n").map(String.init) }
+    }
+    return lines
+  }
+
   private static func describe(_ pid: pid_t) -> String {
-    let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    let stat = lines(ofProcFile: "/proc/\(pid)/stat").first ?? ""
     // 4711 (python3) T 1 …, and the name may have parentheses of its own.
     guard let start = stat.firstIndex(of: "("), let end = stat.lastIndex(of: ")") else {
       return "process \(pid)"

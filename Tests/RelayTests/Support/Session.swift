@@ -148,17 +148,13 @@ extension Session {
   }
 
   /// Removes the table that the relay uses, as a cleaner of temporary files may.
-  func removeTable() async throws {
-    let maps = "/proc/\(try #require(relay).processIdentifier)/maps"
-    let found = Locked<Substring?>(nil)
-    // It is read in pieces, between which the relay may map and unmap something.
-    await eventually("the relay has no table") {
-      let lines = (try? String(contentsOfFile: maps, encoding: .utf8))?.split(separator: "\n")
-      let line = lines?.first { $0.contains("/darwin-notify") }
-      found.withLock { $0 = line?.firstIndex(of: "/").flatMap { line?[$0...] } }
-      return found.withLock { $0 } != nil
-    }
-    let path = try #require(found.withLock { $0 })
+  func removeTable() throws {
+    let process = try #require(relay).processIdentifier
+    // Not by String or Data, which read only the first page of a file of procfs.
+    let file = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/maps"))
+    let maps = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+    let line = maps.split(separator: "\n").first { $0.contains("/darwin-notify") }
+    let path = try #require(line?.firstIndex(of: "/").flatMap { line?[$0...] })
     try #require(unlink(String(path)) == 0)
   }
 

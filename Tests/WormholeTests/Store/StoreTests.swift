@@ -172,4 +172,20 @@ struct StoreTests {
     await eventually("the change was not announced") { count.entries.count == 1 }
     observation.cancel()
   }
+
+  @Test func theProcessThatIsWritingIsFoundAmongManyLocks() throws {
+    try test.pass(1...1)
+    let writer = try ForeignWriter(of: test.path)
+    // So many that the kernel does not list them in one page.
+    let file = open("\(test.directory)/locks", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    for byte in 0..<400 {
+      var lock = flock()
+      (lock.l_type, lock.l_start, lock.l_len) = (Int16(F_WRLCK), 2 * byte, 1)
+      try #require(fcntl(file, F_SETLK, &lock) == 0)
+    }
+    let holder = try #require(LockHolder.describe(of: test.path))
+    #expect(holder.contains("(process \(getpid())"), "\(holder)")
+    withExtendedLifetime(writer) {}
+  }
 }
