@@ -24,8 +24,8 @@ enum LockHolder {
     return nil
   }
 
-  /// Returns the lines of a file of procfs, none if it cannot be read. Such a file is read a page at
-  /// a time, and Foundation stops after the first one.
+  /// Returns the lines of a file of procfs, none if it cannot be read. Such a file is read a page
+  /// at a time, and Foundation stops after the first one.
   private static func lines(ofProcFile path: String) -> [String] {
     guard let file = fopen(path, "re") else { return [] }
     var (line, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
